@@ -209,6 +209,8 @@ export interface ServeConfig {
   readonly auth: "token" | "none";
   /** How tools are listed. `auto` becomes `search` above `autoModeMaxTools` tools. @default "full" */
   readonly mode: "full" | "search" | "auto";
+  /** Longest time that the first list or search of a client waits for starting servers. @default 5 */
+  readonly listWaitSeconds: number;
   /** Tool patterns: never listed, and listed in every mode. */
   readonly tools: { readonly hidden: readonly string[]; readonly pinned: readonly string[] };
   /** Accepted `Host` values in addition to those of `listen` and loopback. */

@@ -29,6 +29,7 @@ export function toServeConfig(document: ServeDocument | undefined): ServeConfig 
     listen,
     auth: document?.auth ?? serveDefaults.auth,
     mode: document?.mode ?? serveDefaults.mode,
+    listWaitSeconds: document?.list_wait_seconds ?? serveDefaults.listWaitSeconds,
     tools: { hidden: document?.tools?.hidden ?? [], pinned: document?.tools?.pinned ?? [] },
     allowedHosts: document?.allowed_hosts ?? [],
     allowedOrigins: document?.allowed_origins ?? [],

@@ -30,6 +30,7 @@ export const serveDefaults = {
   listen: "127.0.0.1:7420",
   auth: "token",
   mode: "full",
+  listWaitSeconds: 5,
   bodyMaxBytes: 4 * 1024 ** 2,
   resultMaxBytes: 16 * 1024 ** 2,
   maxSessions: 1000,
@@ -76,6 +77,13 @@ export const serveShape = record({
       values: ["full", "search", "auto"],
       aliases: { all: "full", list: "full", dynamic: "auto", lazy: "search" },
       default: serveDefaults.mode,
+    }),
+    list_wait_seconds: integer({
+      description:
+        "Longest time that the first list or search of a client waits for servers that are starting, in seconds. Later tools are announced with list_changed.",
+      minimum: 0,
+      maximum: 60,
+      default: serveDefaults.listWaitSeconds,
     }),
     tools: record({
       description: "Listing of single tools.",

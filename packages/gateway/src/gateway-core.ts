@@ -28,6 +28,8 @@ import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions, saveTool } from "./service/instructions.ts";
 import { MetaSource } from "./service/meta-source.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
+import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
+import { LateTools } from "./sources/late-tools.ts";
 import { ownFacts } from "./sources/source-facts.ts";
 import { type FeatureSource, reportQuarantine, SourceRoster } from "./sources/source-roster.ts";
 import { ToolListing } from "./tool-listing.ts";
@@ -43,6 +45,11 @@ export interface GatewayCoreDeps {
   readonly now: () => number;
   readonly newCallId: () => string;
   readonly selectBackend?: BackendSelector | undefined;
+}
+
+/** A program, and the call that runs it. */
+interface Program extends Pick<CallContext, "signal" | "deadline"> {
+  readonly code: string;
 }
 
 /** Greatest depth of inner calls. */
@@ -62,7 +69,8 @@ export class GatewayCore {
   readonly #listing: ToolListing;
   readonly #targets: CallTargets;
   readonly #callDeps: GovernedCallDeps;
-  readonly #unknownTools: UnknownTools;
+  readonly #firstContact: FirstContact;
+  readonly #lateTools: LateTools;
 
   constructor(config: Pick<GatewayConfig, "policy" | "serve">, deps: GatewayCoreDeps) {
     const { audit, logger, metrics, scrubber, now, newCallId } = deps;
@@ -87,12 +95,8 @@ export class GatewayCore {
       },
       inFlight: this.inFlight,
     };
-    this.#unknownTools = new UnknownTools({
-      index: this.index,
-      policy: this.policy,
-      roster: this.roster,
-      isFound: (identity, entry) => this.#isFound(identity, entry),
-    });
+    this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
+    this.#lateTools = this.#createLateTools(config.serve.limits.maxConcurrentCalls);
     this.service = this.#createService();
     this.roster.add(this.#createMetaSource(), ownFacts);
     this.index.onChange((sourceIds) => this.service.changed("tools", sourceIds));
@@ -141,24 +145,75 @@ export class GatewayCore {
   }
 
   /** Calls a tool for a program or a person on this machine. */
-  call(identity: Identity, name: string, args: JsonObject, options: CallOptions = {}): Promise<CallOutcome> {
+  async call(
+    identity: Identity,
+    name: string,
+    args: JsonObject,
+    options: CallOptions = {},
+  ): Promise<CallOutcome> {
     const entry = this.index.find(name);
-    if (entry === undefined) {
-      const error = this.#unknownTools.errorFor(identity, name);
-      return Promise.resolve({ kind: "failed", callId: this.#deps.newCallId(), error });
+    const origin = originOfProgram(identity, options);
+    if (entry !== undefined) return this.#run(this.#targets.forTool(entry), args, origin);
+    try {
+      return await this.#run(await this.#lateTarget(identity, name, options.signal), args, origin);
+    } catch (error) {
+      return { kind: "failed", callId: this.#deps.newCallId(), error: error as GatewayError };
     }
-    return this.#run(this.#targets.forTool(entry), args, originOfProgram(identity, options));
   }
 
   /** Makes an inner call of the call `context`. @throws {CodedError} when the tool does not exist, or is denied or failed */
   async callInner(context: CallContext, name: string, args: JsonObject): Promise<ToolResult> {
     const entry = this.index.find(name);
-    if (entry === undefined) throw this.#unknownTools.errorFor(context.identity, name);
-    const outcome = await this.#run(this.#targets.forTool(entry), args, originOfInner(context));
+    const target =
+      entry === undefined
+        ? await this.#lateTarget(context.identity, name, context.signal)
+        : this.#targets.forTool(entry);
+    const outcome = await this.#run(target, args, originOfInner(context));
     if (outcome.kind === "result") return outcome.result;
     throw outcome.kind === "failed"
       ? outcome.error
       : new GatewayError(outcome.code, outcome.reason, { hint: outcome.hint });
+  }
+
+  /**
+   * Waits until the lists of the sources are known: once for each client and for `serve.list_wait_seconds`, and
+   * within the time limit of a call for the sources that its program names.
+   *
+   * @returns undefined when there is nothing to wait for.
+   */
+  untilListed(client: ListingClient, program?: Program): Promise<unknown> | undefined {
+    const forAll = this.#firstContact.untilListed(client);
+    if (program === undefined) return forAll;
+    const { code, signal, deadline } = program;
+    const named = this.#firstContact.pending.filter(({ id }) => code.includes(id));
+    const limitMs = Math.max(0, deadline - this.#deps.now());
+    const forNamed = this.#firstContact.untilKnown(named, limitMs, signal);
+    return forNamed === undefined ? forAll : Promise.all([forNamed, forAll]);
+  }
+
+  /** Waits for the server of an unknown tool while it starts. @throws {GatewayError} `TOOL_NOT_FOUND` */
+  #lateTarget(identity: Identity, name: string, signal: AbortSignal | undefined): Promise<CallTarget> {
+    return this.#lateTools.target({ identity, name, serverId: undefined, signal });
+  }
+
+  #createLateTools(maxConcurrentCalls: number): LateTools {
+    const { index, policy, roster, inFlight } = this;
+    return new LateTools({
+      index,
+      policy,
+      roster,
+      firstContact: this.#firstContact,
+      targets: this.#targets,
+      unknownTools: new UnknownTools({
+        index,
+        policy,
+        roster,
+        isFound: (identity, entry) => this.#isFound(identity, entry),
+      }),
+      inFlight,
+      maxConcurrentCalls,
+      now: this.#deps.now,
+    });
   }
 
   #run(target: CallTarget, args: JsonObject, origin: CallOrigin): Promise<CallOutcome> {
@@ -173,7 +228,8 @@ export class GatewayCore {
       policy: this.policy,
       roster: this.roster,
       listed: (identity, serverId) => this.#listing.listed(this.#allowed(identity), serverId),
-      unknownTools: this.#unknownTools,
+      untilListed: (client, serverId) => this.#firstContact.untilListed(client, serverId),
+      lateTarget: (request) => this.#lateTools.target(request),
       targets: this.#targets,
       call: (target, args, origin) => this.#run(target, args, origin),
       scrubber,
@@ -191,6 +247,7 @@ export class GatewayCore {
         return entry === undefined || this.#listing.isHidden(entry) ? undefined : entry.wireDefinition;
       },
       callTool: (context, name, args) => this.callInner(context, name, args),
+      untilListed: (context) => this.untilListed(context),
       now: this.#deps.now,
     });
   }

@@ -309,7 +309,10 @@ class RunningGateway implements Gateway {
       service,
       serverIds: () => roster.configuredIds,
       status: () => this.status(),
-      tools: (identity) => this.#core.listTools(identity),
+      tools: async (identity) => {
+        await this.#core.untilListed({ identity });
+        return this.#core.listTools(identity);
+      },
       serverLog: (id, lines) => roster.log(id, lines),
       readiness: () => roster.readiness(),
       metrics: this.#metrics,

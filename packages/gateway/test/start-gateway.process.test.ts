@@ -56,12 +56,14 @@ describe("startGateway()", () => {
       const outcome = await gateway.call(somebody, `${id}:echo`, { text: id });
       assert.equal(outcome.kind === "result" && textOf(outcome.result), id);
     }
-    const hintOf = async (name: string) => {
-      const outcome = await gateway.call(somebody, name, {});
+    const hintOf = async (name: string, signal?: AbortSignal) => {
+      const outcome = await gateway.call(somebody, name, {}, signal === undefined ? {} : { signal });
       return outcome.kind === "failed" ? (outcome.error as GatewayError).hint : outcome.kind;
     };
     assert.equal(await hintOf("dead:echo"), 'the server "dead" is not available');
-    assert.equal(await hintOf("hanging__echo"), 'the server "hanging" is starting; try again');
+    // The call waits for its server, until its caller gives up.
+    const givenUp = await hintOf("hanging__echo", AbortSignal.timeout(200));
+    assert.equal(givenUp, 'the server "hanging" is starting; try again');
     assert.deepEqual(
       gateway
         .listTools(somebody)

@@ -41,6 +41,8 @@ export interface ToolSource extends AsyncDisposable {
   start(signal: AbortSignal): Promise<void>;
   /** Returns the tools of the last listing; the same array until `onChange` reports `tools`. */
   tools(): readonly Tool[];
+  /** Whether its lists are known while it starts, from an earlier connection. @default false */
+  hasLists?(): boolean;
   onChange(listener: (change: SourceChange) => void): Unsubscribe;
   /**
    * Executes a tool. A tool that failed returns a result with `isError: true`.

@@ -11,6 +11,8 @@ import { CliError } from "../cli-error.ts";
 
 /** Time limit of one response, in milliseconds. */
 const responseTimeoutMs = 5000;
+/** Time limit of a list of tools, in milliseconds: it can wait for starting servers (`serve.list_wait_seconds`, at most 60). */
+export const listTimeoutMs = 65_000;
 /** Longest response, in characters. */
 const responseMaxLength = 64 * 1024 * 1024;
 
@@ -47,10 +49,11 @@ export async function getFromGateway(
   address: GatewayAddress,
   path: string,
   signal: AbortSignal,
+  timeoutMs: number = responseTimeoutMs,
 ): Promise<JsonValue> {
   const { url } = address;
   const socketPath = controlPathOf(address);
-  const timeout = AbortSignal.timeout(responseTimeoutMs);
+  const timeout = AbortSignal.timeout(timeoutMs);
   let status: number;
   let text: string;
   try {
@@ -59,9 +62,7 @@ export async function getFromGateway(
     text = await readText(response);
   } catch (cause) {
     signal.throwIfAborted();
-    const reason = timeout.aborted
-      ? `it did not respond within ${responseTimeoutMs / 1000} s`
-      : messageOf(cause);
+    const reason = timeout.aborted ? `it did not respond within ${timeoutMs / 1000} s` : messageOf(cause);
     throw unusable(url, reason, cause);
   }
   if (status === 200) return parseResponse(url, text);

@@ -18,13 +18,17 @@ import {
 import type { ToolResult } from "@toolcrib/tool";
 import { CliError } from "../cli-error.ts";
 import { version } from "../version.ts";
-import { controlOrigin, controlPathOf, type GatewayAddress, getFromGateway } from "./gateway-api.ts";
+import {
+  controlOrigin,
+  controlPathOf,
+  type GatewayAddress,
+  getFromGateway,
+  listTimeoutMs,
+} from "./gateway-api.ts";
 import type { ServerState, ToolAccess, ToolDescription } from "./tool-access.ts";
 
 /** Time limit of the MCP handshake, in milliseconds. */
 const handshakeTimeoutMs = 10_000;
-/** Time limit of the gateway's own tools, in milliseconds. */
-const responseTimeoutMs = 30_000;
 
 /**
  * Connects to the gateway at `address`.
@@ -57,7 +61,7 @@ export async function openRemoteTools(address: GatewayAddress, signal: AbortSign
     return listed;
   };
   const callOwnTool = (name: string, args: JsonObject) =>
-    callTool(connection, name, args, { signal, timeoutMs: responseTimeoutMs });
+    callTool(connection, name, args, { signal, timeoutMs: listTimeoutMs });
 
   return {
     gatewayUrl: address.url,
@@ -83,7 +87,7 @@ export async function openRemoteTools(address: GatewayAddress, signal: AbortSign
 }
 
 async function listTools(address: GatewayAddress, signal: AbortSignal): Promise<readonly ToolSummary[]> {
-  const answer = await getFromGateway(address, "/api/v1/tools", signal);
+  const answer = await getFromGateway(address, "/api/v1/tools", signal, listTimeoutMs);
   if (!Array.isArray(answer)) throw unexpected("/api/v1/tools");
   return answer as unknown as readonly ToolSummary[];
 }

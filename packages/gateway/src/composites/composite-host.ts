@@ -24,12 +24,12 @@ const maxCatalogs = 100;
 
 /** The host of the composites of one gateway. */
 export class CompositeHost implements MetatoolHost {
-  readonly #core: Pick<GatewayCore, "index" | "policy" | "roster" | "callInner">;
+  readonly #core: Pick<GatewayCore, "index" | "policy" | "roster" | "callInner" | "untilListed">;
   readonly #described = new WeakMap<IndexedTool, CatalogTool>();
   readonly #catalogs = new Map<string, Catalog>();
   #whole: Catalog = { generation: -1, tools: [] };
 
-  constructor(core: Pick<GatewayCore, "index" | "policy" | "roster" | "callInner">) {
+  constructor(core: Pick<GatewayCore, "index" | "policy" | "roster" | "callInner" | "untilListed">) {
     this.#core = core;
   }
 
@@ -59,6 +59,11 @@ export class CompositeHost implements MetatoolHost {
     if (this.#catalogs.size >= maxCatalogs) this.#catalogs.clear();
     this.#catalogs.set(key, catalog);
     return catalog;
+  }
+
+  untilListed(context: CallContext, code: string): Promise<unknown> | undefined {
+    const { signal, deadline } = context;
+    return this.#core.untilListed(context, { code, signal, deadline });
   }
 
   async callTool(context: CallContext, id: ToolId, args: JsonObject): Promise<ToolResult> {

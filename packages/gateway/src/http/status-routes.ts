@@ -15,7 +15,7 @@ import { type ApiRoute, openAccess, type RouteAccess, readAccess } from "./route
 export interface StatusRoutesDeps {
   readonly status: () => GatewayStatus;
   /** Tools that `identity` may use, independent of `serve.mode`. */
-  readonly tools: (identity: Identity) => readonly ToolSummary[];
+  readonly tools: (identity: Identity) => readonly ToolSummary[] | Promise<readonly ToolSummary[]>;
   readonly serverLog: (id: string, lines: number) => readonly string[];
   readonly readiness: () => Readiness;
   readonly metrics: GatewayMetrics;
@@ -60,8 +60,8 @@ export class StatusRoutes {
     return { status: status === "ready" ? 200 : 503, text: JSON.stringify({ status, ready, total }) };
   }
 
-  #tools(identity: Identity | undefined): Answer {
-    return { text: JSON.stringify(identity === undefined ? [] : this.#deps.tools(identity)) };
+  async #tools(identity: Identity | undefined): Promise<Answer> {
+    return { text: JSON.stringify(identity === undefined ? [] : await this.#deps.tools(identity)) };
   }
 
   #logRoute(id: string): ApiRoute {
@@ -92,11 +92,14 @@ interface Answer {
   readonly text: string;
 }
 
-function toRoute(access: RouteAccess, answerTo: (identity: Identity | undefined) => Answer): ApiRoute {
+function toRoute(
+  access: RouteAccess,
+  answerTo: (identity: Identity | undefined) => Answer | Promise<Answer>,
+): ApiRoute {
   return {
     access,
     async answer(response, _query, identity) {
-      const { status = 200, contentType, text } = answerTo(identity);
+      const { status = 200, contentType, text } = await answerTo(identity);
       const headers =
         contentType === undefined ? plainHeaders : { ...plainHeaders, "content-type": contentType };
       sendJson(response, status, text, headers);

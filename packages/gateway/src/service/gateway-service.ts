@@ -28,6 +28,8 @@ import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
+import type { ListingClient } from "../sources/first-contact.ts";
+import type { LateRequest } from "../sources/late-tools.ts";
 import type { FeatureSource, SourceRoster } from "../sources/source-roster.ts";
 import {
   findPrompt,
@@ -53,7 +55,6 @@ import {
   withoutMeta,
 } from "./request-params.ts";
 import { Subscriptions } from "./subscriptions.ts";
-import type { UnknownTools } from "./unknown-tool.ts";
 
 /** Dependencies of the service. */
 export interface GatewayServiceDeps {
@@ -63,7 +64,13 @@ export interface GatewayServiceDeps {
   readonly roster: Pick<SourceRoster, "featureSources">;
   /** The tools that are listed for `identity`, in order: of one server, or of the endpoint of all. */
   readonly listed: (identity: Identity, serverId: string | undefined) => readonly IndexedTool[];
-  readonly unknownTools: UnknownTools;
+  /**
+   * Waits until the lists of the sources are known, once for each client; undefined when there is nothing to wait for.
+   * @param serverId waits for one server only
+   */
+  readonly untilListed: (client: ListingClient, serverId: string | undefined) => Promise<void> | undefined;
+  /** Waits for the server of an unknown tool while it starts. @throws {GatewayError} `TOOL_NOT_FOUND` */
+  readonly lateTarget: (request: LateRequest) => Promise<CallTarget>;
   readonly targets: CallTargets;
   /** Runs a target through the governed call. */
   readonly call: (target: CallTarget, args: JsonObject, origin: CallOrigin) => Promise<CallOutcome>;
@@ -212,15 +219,23 @@ export class GatewayService implements McpService {
     const { name } = params;
     if (typeof name !== "string") throw paramsError('"name" must be a string');
     const entry = this.#findTool(view, name);
-    if (entry === undefined) throw this.#deps.unknownTools.errorFor(identity, name, serverOfView(view));
+    const target =
+      entry === undefined
+        ? await this.#deps.lateTarget({
+            identity,
+            name,
+            serverId: serverOfView(view),
+            signal: request.signal,
+          })
+        : this.#deps.targets.forTool(entry);
     const args = toArguments(params["arguments"]);
     if (args === undefined) throw paramsError('"arguments" must be an object');
-    return toWireResult(await this.#deps.call(this.#deps.targets.forTool(entry), args, toOrigin(request)));
+    return toWireResult(await this.#deps.call(target, args, toOrigin(request)));
   }
 
   async #readResource(request: ServiceRequest): Promise<JsonObject> {
     const uri = uriOf(request);
-    const source = this.#resourceSource(request, uri);
+    const source = await this.#found(request, () => this.#resourceSource(request, uri));
     if (source === undefined) throw resourceError(request, uri);
     const target = this.#deps.targets.forFeature(source, "resources", uri, "resources/read");
     return this.#callFeature(request, target, withoutMeta(request.params));
@@ -229,8 +244,9 @@ export class GatewayService implements McpService {
   async #getPrompt(request: ServiceRequest): Promise<JsonObject> {
     const { name } = request.params;
     const isPrefixed = serverOfView(request.view) === undefined;
-    const sources = this.#sourcesOf(request.view);
-    const found = typeof name === "string" ? findPrompt(sources, name, isPrefixed) : undefined;
+    const find = () =>
+      typeof name === "string" ? findPrompt(this.#sourcesOf(request.view), name, isPrefixed) : undefined;
+    const found = await this.#found(request, find);
     if (found === undefined) {
       throw new GatewayError("PROMPT_NOT_FOUND", `Unknown prompt: "${String(name)}"`, {
         rpcCode: invalidParams,
@@ -243,7 +259,10 @@ export class GatewayService implements McpService {
   async #complete(request: ServiceRequest): Promise<JsonObject> {
     const isPrefixed = serverOfView(request.view) === undefined;
     const isAllowed = this.#allowedTo(request.identity);
-    const found = findReference(this.#sourcesOf(request.view), referenceOf(request), isAllowed, isPrefixed);
+    const reference = referenceOf(request);
+    const found = await this.#found(request, () =>
+      findReference(this.#sourcesOf(request.view), reference, isAllowed, isPrefixed),
+    );
     if (found === undefined) throw paramsError('"ref" names no prompt or resource template');
     const { source, ref } = found;
     const [kind, name] =
@@ -260,7 +279,7 @@ export class GatewayService implements McpService {
     const { session, identity } = request;
     if (session === undefined) throw methodNotFound(request.method);
     const uri = uriOf(request);
-    const source = this.#resourceSource(request, uri);
+    const source = await this.#found(request, () => this.#resourceSource(request, uri));
     if (source === undefined) throw resourceError(request, uri);
     const decision = this.#decide(identity, source, "resources", uri);
     if (decision.kind === "deny") {
@@ -283,10 +302,22 @@ export class GatewayService implements McpService {
     return {};
   }
 
+  /** Finds a resource or prompt. If there is none, searches again after the lists of starting sources are known. */
+  async #found<Found>(request: ServiceRequest, find: () => Found | undefined): Promise<Found | undefined> {
+    const found = find();
+    if (found !== undefined) return found;
+    const waiting = this.#deps.untilListed(request, serverOfView(request.view));
+    if (waiting === undefined) return undefined;
+    await waiting;
+    return find();
+  }
+
   /** One page of the list `key` for the client of `request`. */
   async #list(request: ServiceRequest, key: ListKey): Promise<JsonObject> {
     const { view, identity, params, era } = request;
-    const { index, scrubber, pageSize } = this.#deps;
+    const { index, scrubber, pageSize, untilListed } = this.#deps;
+    const waiting = untilListed(request, serverOfView(view));
+    if (waiting !== undefined) await waiting;
     const state =
       key === "tools"
         ? index.generation

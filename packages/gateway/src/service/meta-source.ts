@@ -27,6 +27,8 @@ export interface MetaSourceDeps {
   describe(identity: Identity, name: string): ToolDefinition | undefined;
   /** Makes an inner call of the meta-tool's call. @throws {CodedError} when it does not exist or fails */
   callTool(context: CallContext, name: string, args: JsonObject): Promise<ToolResult>;
+  /** Waits until the lists of the sources are known; undefined when there is nothing to wait for. */
+  untilListed(context: CallContext): Promise<unknown> | undefined;
   readonly now: () => number;
 }
 
@@ -148,7 +150,11 @@ export class MetaSource implements ToolSource {
   }
 
   async call(tool: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
-    switch (tool.definition.name) {
+    const { name } = tool.definition;
+    // A call waits for the server of its tool only.
+    const waiting = name === metaToolNames.call ? undefined : this.#deps.untilListed(context);
+    if (waiting !== undefined) await waiting;
+    switch (name) {
       case metaToolNames.search:
         return this.#search(args, context.identity);
       case metaToolNames.describe:

@@ -90,6 +90,8 @@ export class CoreSource implements ToolSource {
   }
 
   async call({ definition }: Tool, given: JsonObject, context: CallContext): Promise<ToolResult> {
+    const code = String(given["code"] ?? "");
+    if (catalogTools.includes(definition.name)) await this.#context.host.untilListed?.(context, code);
     if (definition.name === coreToolNames.save) return this.#saver.save(given, context);
     const prepared = prepareArguments(this.#context.validator, definition.inputSchema, given);
     if (prepared.kind === "invalid") return toErrorResponse(toArgumentsError(prepared.problems));
@@ -194,6 +196,14 @@ export class CoreSource implements ToolSource {
     return toResponse(outcome);
   }
 }
+
+/** The tools whose answer depends on the tools of other sources. */
+const catalogTools: readonly string[] = [
+  coreToolNames.save,
+  coreToolNames.test,
+  coreToolNames.evaluate,
+  coreToolNames.language,
+];
 
 function unknownName(name: string, known: readonly SavedTool[]): CompositeError {
   const near = nearestName(

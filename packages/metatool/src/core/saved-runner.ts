@@ -39,6 +39,7 @@ export class SavedRunner {
     const { validator, now } = this.#context;
     const saved = await this.#context.saved.get(name);
     if (saved === undefined) throw notFound(name);
+    await this.#context.host.untilListed?.(context, saved.code);
     const { isDryRun, args } = takeDryRun(saved.inputSchema, given, context.meta);
     const prepared = prepareArguments(validator, saved.inputSchema, args);
     if (prepared.kind === "invalid") return toErrorResponse(toArgumentsError(prepared.problems));

@@ -43,6 +43,12 @@ export interface MetatoolHost {
   /** Returns the tools that `identity` may call now. The same object until something changes. */
   catalog(identity: Identity): Catalog;
   /**
+   * Waits until the tools that the program `code` can use are known, for a limited time: sources can be starting.
+   *
+   * @returns undefined when there is nothing to wait for.
+   */
+  untilListed?(context: CallContext, code: string): Promise<unknown> | undefined;
+  /**
    * Makes an inner call of the call `context`, one level deeper.
    *
    * @throws {CodedError} when it does not exist, is denied, or the operation failed; a tool that failed is a result with `isError`.

@@ -1,0 +1,101 @@
+/**
+ * Waits for sources that make first contact, so that the first list of a client
+ * is complete and the first call of a tool finds it: many clients list once. A
+ * source that was ready, or has failed, is never waited for.
+ *
+ * It starts nothing, and a wait never fails: the caller finds what is listed after it.
+ */
+
+import { type Identity, identityKey } from "@toolcrib/tool";
+import type { RosterEntry, SourceRoster } from "./source-roster.ts";
+
+/** The client that lists or searches. */
+export interface ListingClient {
+  /** Its session; absent in the modern era. */
+  readonly session?: object | undefined;
+  readonly identity: Identity;
+}
+
+/** Most identities without a session whose waits are remembered; more are not waited for. */
+const maxIdentities = 1000;
+
+/** Waits for the first contact of the sources of one gateway. */
+export class FirstContact {
+  readonly #roster: Pick<SourceRoster, "entries">;
+  readonly #waitMs: number;
+  /** The one wait of each client, also after its end. */
+  readonly #sessions = new WeakMap<object, Promise<void>>();
+  readonly #identities = new Map<string, Promise<void>>();
+
+  /** @param waitMs longest time that a client's first list or search waits, in milliseconds */
+  constructor(roster: Pick<SourceRoster, "entries">, waitMs: number) {
+    this.#roster = roster;
+    this.#waitMs = waitMs;
+  }
+
+  /** The sources whose lists are not known yet. */
+  get pending(): readonly RosterEntry[] {
+    return this.#roster.entries.filter(isPending);
+  }
+
+  /**
+   * Waits until the lists of the sources are known, or could not be read, but only once for each client and within the
+   * time limit.
+   *
+   * @param serverId waits for this source only.
+   * @returns undefined when there is nothing to wait for.
+   */
+  untilListed({ session, identity }: ListingClient, serverId?: string): Promise<void> | undefined {
+    const pending = this.pending.filter(({ id }) => serverId === undefined || id === serverId);
+    if (pending.length === 0) return undefined;
+    const key = `${serverId ?? ""} ${identityKey(identity)}`;
+    const known = session === undefined ? this.#identities.get(key) : this.#sessions.get(session);
+    if (known !== undefined) return known;
+    if (session === undefined && this.#identities.size >= maxIdentities) return undefined;
+    const waiting = untilSettled(pending, this.#waitMs);
+    if (session === undefined) this.#identities.set(key, waiting);
+    else this.#sessions.set(session, waiting);
+    return waiting;
+  }
+
+  /**
+   * Waits until the lists of `entries` are known, or could not be read.
+   *
+   * @param signal ends the wait.
+   * @returns undefined when there is nothing to wait for.
+   */
+  untilKnown(
+    entries: readonly RosterEntry[],
+    waitMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> | undefined {
+    const pending = entries.filter(isPending);
+    return pending.length === 0 ? undefined : untilSettled(pending, waitMs, signal);
+  }
+}
+
+function isPending({ source }: RosterEntry): boolean {
+  return source.health().state === "starting" && source.hasLists?.() !== true;
+}
+
+function untilSettled(entries: readonly RosterEntry[], waitMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const open = new Set(entries);
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      for (const unsubscribe of unsubscribes) unsubscribe();
+      resolve();
+    };
+    const unsubscribes = entries.map((entry) =>
+      entry.source.onChange(() => {
+        if (isPending(entry)) return;
+        open.delete(entry);
+        if (open.size === 0) end();
+      }),
+    );
+    const timer = setTimeout(end, waitMs);
+    signal?.addEventListener("abort", end, { once: true });
+    if (signal?.aborted) end();
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * Calls of tools that are not listed while their server makes first contact: the
+ * call waits for the server, within the time limit of the call.
+ */
+
+import type { InFlight } from "@toolcrib/lifecycle";
+import type { ToolPolicy } from "@toolcrib/policy";
+import { type Identity, type ToolId, toToolId } from "@toolcrib/tool";
+import type { CallTarget } from "../call/call-target.ts";
+import type { CallTargets } from "../call/call-targets.ts";
+import type { ToolIndex } from "../index/tool-index.ts";
+import { toWireName } from "../index/wire-name.ts";
+import type { UnknownTools } from "../service/unknown-tool.ts";
+import type { FirstContact } from "./first-contact.ts";
+import type { RosterEntry, SourceRoster } from "./source-roster.ts";
+
+/** A call of a tool that is not listed. */
+export interface LateRequest {
+  readonly identity: Identity;
+  readonly name: string;
+  /** The server, in the view of one server, where names have no prefix. */
+  readonly serverId: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Dependencies of `LateTools`. */
+export interface LateToolsDeps {
+  readonly index: ToolIndex;
+  readonly policy: ToolPolicy;
+  readonly roster: Pick<SourceRoster, "entries">;
+  readonly firstContact: FirstContact;
+  readonly targets: CallTargets;
+  readonly unknownTools: UnknownTools;
+  readonly inFlight: InFlight;
+  /** Most calls in flight, waiting ones included. */
+  readonly maxConcurrentCalls: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Waits for the servers of tools that are not listed. */
+export class LateTools {
+  readonly #deps: LateToolsDeps;
+
+  constructor(deps: LateToolsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Returns the target of a call, after its server made first contact. The time of the wait is part of the time limit.
+   *
+   * @throws {GatewayError} `TOOL_NOT_FOUND`
+   */
+  async target(request: LateRequest): Promise<CallTarget> {
+    const { index, firstContact, inFlight, targets, unknownTools, maxConcurrentCalls, now } = this.#deps;
+    const { identity, name, serverId, signal } = request;
+    const entries = this.#serversOf(request);
+    const limitMs = Math.max(0, ...entries.map(({ facts }) => facts.deadlineMs));
+    const isFull = inFlight.count >= maxConcurrentCalls;
+    const waiting = isFull ? undefined : firstContact.untilKnown(entries, limitMs, signal);
+    if (waiting === undefined) throw unknownTools.errorFor(identity, name, serverId);
+    const startedAt = now();
+    inFlight.enter();
+    try {
+      await waiting;
+    } finally {
+      inFlight.leave();
+    }
+    const found = serverId === undefined ? index.find(name) : index.findIn(serverId, name);
+    if (found === undefined) throw unknownTools.errorFor(identity, name, serverId);
+    const target = targets.forTool(found);
+    return { ...target, deadlineMs: Math.max(1, target.deadlineMs - (now() - startedAt)) };
+  }
+
+  /** Returns the sources that a tool of this name can belong to, provided that its caller may use the tool. */
+  #serversOf({ identity, name, serverId }: LateRequest): readonly RosterEntry[] {
+    const { roster, policy } = this.#deps;
+    return roster.entries.filter(({ id }) => {
+      const own = ownNameOf(id, name, serverId);
+      if (own === undefined) return false;
+      const toolId: ToolId = toToolId(id, own);
+      return policy.decide(identity, toolId, toWireName(id, own)).kind === "allow";
+    });
+  }
+}
+
+/** Returns the part of `name` after the id of its server; undefined when it does not start with this id. */
+function ownNameOf(id: string, name: string, serverId: string | undefined): string | undefined {
+  if (serverId !== undefined) return id === serverId ? name : undefined;
+  for (const separator of ["__", ":"]) {
+    if (name.startsWith(`${id}${separator}`)) return name.slice(id.length + separator.length);
+  }
+  return undefined;
+}
