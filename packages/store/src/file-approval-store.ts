@@ -65,6 +65,7 @@ class FileApprovalStore implements ApprovalStore {
         maxBytes: fileMaxBytes,
         keyOf: ({ name }) => name,
         parse: parseApproval,
+        hint: "restore the file from a backup, or remove it and approve again",
       },
     );
   }
@@ -231,7 +232,8 @@ function parseReach(value: JsonValue | undefined): ApprovedReach | undefined {
   return { tools: tools as readonly string[], dynamic: dynamic === true };
 }
 
-function parseApprover(value: JsonValue | undefined): Approver | undefined {
+/** Returns the identity in a value of a file; `undefined` for an invalid one. */
+export function parseApprover(value: JsonValue | undefined): Approver | undefined {
   if (!isJsonObject(value)) return undefined;
   const { issuer, subject } = value;
   return typeof issuer === "string" && typeof subject === "string" ? { issuer, subject } : undefined;

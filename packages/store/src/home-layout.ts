@@ -3,6 +3,7 @@
  *
  *     audit/001-00000001.jsonl   segment 1 of writer 1
  *     approvals/saved-tools.json approvals of saved tools
+ *     pins/*.json                pins of the definitions of one source
  *     locks/*.lock               locks of writers, of pruning, of the index and of records
  *     toolcrib.db                the index of the segments
  */
@@ -18,6 +19,7 @@ export interface HomeLayout {
   readonly home: string;
   readonly auditDirectory: string;
   readonly approvalDirectory: string;
+  readonly pinDirectory: string;
   readonly lockDirectory: string;
   readonly databasePath: string;
 }
@@ -38,6 +40,7 @@ export function toHomeLayout(home: string): HomeLayout {
     home,
     auditDirectory: join(home, "audit"),
     approvalDirectory: join(home, "approvals"),
+    pinDirectory: join(home, "pins"),
     lockDirectory: join(home, "locks"),
     databasePath: join(home, "toolcrib.db"),
   };

@@ -24,8 +24,10 @@ export { storeCodes } from "./codes.ts";
 export { escapeUnsafe } from "./escape-unsafe.ts";
 export { openApprovalStore } from "./file-approval-store.ts";
 export { openAuditReader } from "./file-audit-reader.ts";
+export { createPinStore } from "./file-pin-store.ts";
 export { MemorySessionStore } from "./memory-session-store.ts";
 export { openStore, type Store } from "./open-store.ts";
+export type { Pin, PinStore, SourcePins } from "./pin-store.ts";
 export type {
   SavedTool,
   SavedToolChange,

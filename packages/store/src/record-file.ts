@@ -4,10 +4,11 @@
  * Invariant: the file has its content from before a change or from after it, also
  * when the process is killed. A change takes a lock of the home, reads the file and
  * replaces it, so that no change of another process is lost. Readers take no lock. A
- * file that cannot be parsed is never replaced.
+ * file that cannot be parsed is never replaced; where the options say so, a change
+ * renames a damaged one and continues without its records.
  */
 
-import { stat } from "node:fs/promises";
+import { link, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
   errnoOf,
@@ -15,6 +16,7 @@ import {
   makePrivateDirectory,
   readRegularFile,
   reasonOf,
+  removeFile,
   replaceFile,
   waitForLock,
 } from "@toolcrib/files";
@@ -23,6 +25,8 @@ import { createHome, type HomeLayout } from "./home-layout.ts";
 import { StoreError } from "./store-error.ts";
 
 const formatVersion = 1;
+/** Damaged files that are kept for each path. */
+const maxSetAside = 10;
 /** Milliseconds that a change waits for changes of other processes. */
 const lockTimeoutMs = 10_000;
 
@@ -43,6 +47,23 @@ export interface RecordFileOptions<T> {
   readonly keyOf: (record: T) => string;
   /** Returns the record in a value of the file; `undefined` for an invalid one. */
   readonly parse: (value: JsonObject) => T | undefined;
+  /** Hint of the error for a file that cannot be read. */
+  readonly hint: string;
+  /**
+   * Called with the problem after a change renamed a damaged file to `<path>.damaged-<number>`.
+   * @default a damaged file is never replaced
+   */
+  readonly onSetAside?: (problem: StoreError) => void;
+  /** Removes the file with its last record. @default false */
+  readonly removesEmpty?: boolean;
+}
+
+/** The content of a file is damaged. Other errors do not say that its records are lost. */
+class DamagedFileError extends StoreError {}
+
+/** Whether `error` says that the content of a file is damaged, and not that the file cannot be read. */
+export function isDamaged(error: unknown): error is StoreError {
+  return error instanceof DamagedFileError;
 }
 
 /** The records of one file. */
@@ -69,7 +90,7 @@ export class RecordFile<T> {
       return this.#records;
     } catch (cause) {
       if (cause instanceof StoreError) throw cause;
-      throw unreadable(path, reasonOf(cause), cause);
+      throw this.#unreadable(reasonOf(cause), cause);
     }
   }
 
@@ -81,14 +102,18 @@ export class RecordFile<T> {
    */
   async change<R>(apply: (records: Map<string, T>) => R): Promise<R> {
     const { layout, randomBytes } = this.#deps;
-    const { path, lockName, maxBytes } = this.#options;
+    const { path, lockName, maxBytes, removesEmpty = false } = this.#options;
     try {
       await createHome(layout);
       await makePrivateDirectory(dirname(path));
       using lock = await waitForLock(layout.lockDirectory, lockName, lockTimeoutMs);
       if (lock === undefined) throw busy(path);
-      const records = new Map(await this.read());
+      const records = new Map(await this.#readForChange());
       const result = apply(records);
+      if (removesEmpty && records.size === 0) {
+        await removeFile(path);
+        return result;
+      }
       const text = `${JSON.stringify({ format: formatVersion, records: [...records.values()] })}\n`;
       if (Buffer.byteLength(text) > maxBytes) throw full(path, `${maxBytes} bytes`);
       await replaceFile({ randomBytes }, path, text);
@@ -102,29 +127,65 @@ export class RecordFile<T> {
     }
   }
 
+  /** Returns the records; none after a damaged file was renamed. The caller has the lock. */
+  async #readForChange(): Promise<ReadonlyMap<string, T>> {
+    const { path, onSetAside } = this.#options;
+    try {
+      return await this.read();
+    } catch (error) {
+      if (!isDamaged(error) || onSetAside === undefined || !(await setAside(path))) throw error;
+      onSetAside(error);
+      return new Map();
+    }
+  }
+
   async #parseFile(): Promise<ReadonlyMap<string, T>> {
     const { path, maxBytes, keyOf, parse } = this.#options;
     const { bytes } = await readRegularFile(path, maxBytes);
-    if (bytes.length > maxBytes) throw unreadable(path, `it has more than ${maxBytes} bytes`);
+    if (bytes.length > maxBytes) throw this.#damaged(`it has more than ${maxBytes} bytes`);
     const document = parseDocument(Buffer.from(bytes).toString("utf8"));
-    if (document === undefined) throw unreadable(path, "its content is damaged");
+    if (document === undefined) throw this.#damaged();
     if (document["format"] !== formatVersion) {
       const format = JSON.stringify(document["format"])?.slice(0, 20);
-      throw unreadable(
-        path,
+      throw this.#unreadable(
         `its format is ${format}, and this version of Toolcrib supports ${formatVersion}`,
       );
     }
     const values = document["records"];
-    if (!Array.isArray(values)) throw unreadable(path, "its content is damaged");
+    if (!Array.isArray(values)) throw this.#damaged();
     const records = new Map<string, T>();
     for (const value of values) {
       const record = isJsonObject(value) ? parse(value) : undefined;
-      if (record === undefined) throw unreadable(path, "its content is damaged");
+      if (record === undefined) throw this.#damaged();
       records.set(keyOf(record), record);
     }
     return records;
   }
+
+  #damaged(reason = "its content is damaged"): StoreError {
+    const { path, hint } = this.#options;
+    return new DamagedFileError("STORE_UNREADABLE", `Cannot read "${path}": ${reason}`, { hint });
+  }
+
+  #unreadable(reason: string, cause?: unknown): StoreError {
+    const { path, hint } = this.#options;
+    return new StoreError("STORE_UNREADABLE", `Cannot read "${path}": ${reason}`, { cause, hint });
+  }
+}
+
+/** Renames a damaged file to a name that does not exist. @returns `false` when all names exist */
+async function setAside(path: string): Promise<boolean> {
+  for (let number = 1; number <= maxSetAside; number += 1) {
+    try {
+      // Unlike a rename, a link never replaces an earlier copy.
+      await link(path, `${path}.damaged-${number}`);
+      await unlink(path);
+      return true;
+    } catch (error) {
+      if (errnoOf(error) !== "EEXIST") throw error;
+    }
+  }
+  return false;
 }
 
 /** Identifies the content of a file, which is only ever replaced whole; empty when it does not exist. */
@@ -168,12 +229,5 @@ function busy(path: string): StoreError {
   const message = `Cannot lock "${path}": another process has been writing to it for ${lockTimeoutMs} ms`;
   return new StoreError("STORE_BUSY", message, {
     hint: "try again; if this persists, look for a toolcrib process that hangs",
-  });
-}
-
-function unreadable(path: string, reason: string, cause?: unknown): StoreError {
-  return new StoreError("STORE_UNREADABLE", `Cannot read "${path}": ${reason}`, {
-    cause,
-    hint: "restore the file from a backup, or remove it and approve again",
   });
 }

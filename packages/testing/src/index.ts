@@ -1,6 +1,7 @@
 // For the tests of all packages.
 export { clientCall } from "./client-call.ts";
 export { testApprovalStore } from "./contracts/approval-store-contract.ts";
+export { testPinStore } from "./contracts/pin-store-contract.ts";
 export { testSavedToolStore } from "./contracts/saved-tool-store-contract.ts";
 export { rejectsWith, testSecretStore } from "./contracts/secret-store-contract.ts";
 export { testSessionStore } from "./contracts/session-store-contract.ts";
