@@ -57,7 +57,10 @@ const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
   [exitCodes.unavailable, /^SECRETS_(?:BUSY|KEYCHAIN_UNAVAILABLE)$/],
   [exitCodes.unavailable, /^CLI_(?:SERVER_NOT_READY|GATEWAY_UNUSABLE|TIMEOUT)$/],
   [exitCodes.unavailable, /^(?:HTTP_ADDRESS_IN_USE|HTTP_LISTEN_FAILED|CONTROL_LISTEN_FAILED)$/],
-  [exitCodes.unavailable, /^(?:CALL_TIMEOUT|CALLS_OVERLOADED|AUDIT_UNAVAILABLE|AUDIT_UNWRITABLE)$/],
+  [
+    exitCodes.unavailable,
+    /^(?:CALL_TIMEOUT|CALLS_OVERLOADED|CALLS_SHARE_EXCEEDED|AUDIT_UNAVAILABLE|AUDIT_UNWRITABLE)$/,
+  ],
   [
     exitCodes.unavailable,
     /^MCP_(?:TIMEOUT|CONNECTION_CLOSED|UNREACHABLE|SESSION_EXPIRED|OVERLOADED|UNSUPPORTED_VERSION)$/,

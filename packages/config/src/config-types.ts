@@ -230,8 +230,12 @@ export interface ServeLimits {
   readonly maxSessions: number;
   /** Seconds after which an unused session is closed. @default 3600 */
   readonly sessionIdleSeconds: number;
-  /** Maximum number of calls in flight at a time. @default 256 */
+  /** Maximum number of calls in flight at a time; one client gets at most half of them. @default 1024 */
   readonly maxConcurrentCalls: number;
+  /** Maximum number of calls that run at one server at a time; one client gets at most half of them. @default 128 */
+  readonly maxCallsPerServer: number;
+  /** Maximum number of calls that wait for one server at a time; one client gets at most half of them. @default 256 */
+  readonly maxQueuedCallsPerServer: number;
 }
 
 /** Limits of one run of a composite tool (`execution`). */

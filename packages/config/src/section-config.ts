@@ -39,6 +39,8 @@ export function toServeConfig(document: ServeDocument | undefined): ServeConfig 
       maxSessions: limits?.max_sessions ?? serveDefaults.maxSessions,
       sessionIdleSeconds: limits?.session_idle_seconds ?? serveDefaults.sessionIdleSeconds,
       maxConcurrentCalls: limits?.max_concurrent_calls ?? serveDefaults.maxConcurrentCalls,
+      maxCallsPerServer: limits?.max_calls_per_server ?? serveDefaults.maxCallsPerServer,
+      maxQueuedCallsPerServer: limits?.max_queued_calls_per_server ?? serveDefaults.maxQueuedCallsPerServer,
     },
   };
 }

@@ -35,7 +35,9 @@ export const serveDefaults = {
   resultMaxBytes: 16 * 1024 ** 2,
   maxSessions: 1000,
   sessionIdleSeconds: 3600,
-  maxConcurrentCalls: 256,
+  maxConcurrentCalls: 1024,
+  maxCallsPerServer: 128,
+  maxQueuedCallsPerServer: 256,
 } as const;
 
 export const serveShape = record({
@@ -119,10 +121,22 @@ export const serveShape = record({
           default: serveDefaults.sessionIdleSeconds,
         }),
         max_concurrent_calls: integer({
-          description: "Most calls in flight at a time.",
+          description: "Most calls in flight at a time. One client gets at most half of them.",
           minimum: 1,
           maximum: 100_000,
           default: serveDefaults.maxConcurrentCalls,
+        }),
+        max_calls_per_server: integer({
+          description: "Most calls that run at one server at a time. One client gets at most half of them.",
+          minimum: 1,
+          maximum: 100_000,
+          default: serveDefaults.maxCallsPerServer,
+        }),
+        max_queued_calls_per_server: integer({
+          description: "Most calls that wait for one server at a time. One client gets at most half of them.",
+          minimum: 1,
+          maximum: 100_000,
+          default: serveDefaults.maxQueuedCallsPerServer,
         }),
       },
     }),

@@ -164,7 +164,9 @@ test("parseConfig() returns the default configuration for an empty text", () => 
           resultMaxBytes: 16_777_216,
           maxSessions: 1000,
           sessionIdleSeconds: 3600,
-          maxConcurrentCalls: 256,
+          maxConcurrentCalls: 1024,
+          maxCallsPerServer: 128,
+          maxQueuedCallsPerServer: 256,
         },
       },
       audit: { durability: "process" },
@@ -224,6 +226,8 @@ test("parseConfig() reads every field of every section", () => {
       maxSessions: 10,
       sessionIdleSeconds: 60,
       maxConcurrentCalls: 5,
+      maxCallsPerServer: 4,
+      maxQueuedCallsPerServer: 3,
     },
   });
   assert.deepEqual(config.audit, { durability: "fsync" });

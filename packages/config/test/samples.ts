@@ -102,6 +102,8 @@ serve:
     max_sessions: 10
     session_idle_seconds: 60
     max_concurrent_calls: 5
+    max_calls_per_server: 4
+    max_queued_calls_per_server: 3
 audit: { durability: fsync }
 secrets: {}
 `;

@@ -13,6 +13,8 @@ export const gatewayCodes = {
   CALL_TIMEOUT: "A call was not answered within its deadline (`containment.max_execution_seconds`).",
   CALL_CANCELLED: "A call was cancelled by its client, or its client is gone.",
   CALLS_OVERLOADED: "More calls are in flight than `serve.limits.max_concurrent_calls` allows.",
+  CALLS_SHARE_EXCEEDED:
+    "The client's share of `serve.limits.max_concurrent_calls` is used up; other clients can still make calls.",
   AUDIT_UNAVAILABLE: "The call could not be recorded, so it was not made.",
   CALL_TOO_DEEP: "An inner call is deeper than the limit.",
   CALL_FAILED: "A call failed for a reason that has no code of its own; the log says more.",

@@ -7,7 +7,7 @@
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
-import { InFlight } from "@toolcrib/lifecycle";
+import { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { ServerInfo } from "@toolcrib/mcp";
 import { ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
@@ -94,6 +94,7 @@ export class GatewayCore {
         maxDepth: maxCallDepth,
       },
       inFlight: this.inFlight,
+      shares: new FairShare(config.serve.limits.maxConcurrentCalls),
     };
     this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
     this.#lateTools = this.#createLateTools(config.serve.limits.maxConcurrentCalls);

@@ -2,5 +2,7 @@
 export { abortable, whenAborted } from "./abortable.ts";
 export { Deadline } from "./deadline.ts";
 export { disposeOnce } from "./dispose-once.ts";
+export { FairQueue } from "./fair-queue.ts";
+export { FairShare, type ShareRefusal } from "./fair-share.ts";
 export { InFlight } from "./in-flight.ts";
 export { ListenerSet } from "./listener-set.ts";

@@ -6,6 +6,9 @@ export const upstreamCodes = {
   UPSTREAM_ERROR: "The upstream server answered with a JSON-RPC error.",
   UPSTREAM_LIST_ENDLESS:
     "A list of the upstream server has no end: its cursor repeats, or it exceeds the limit of pages, items, characters or time.",
+  UPSTREAM_QUEUE_FULL: "The maximum number of calls already runs at the server and waits for it.",
+  UPSTREAM_QUEUE_SHARE:
+    "The caller's share of the calls that run at the server and wait for it is used up; other clients can still call it.",
   UPSTREAM_SESSION_LIMIT:
     "The maximum number of clients already has a session of their own with this server.",
   UPSTREAM_ASK_UNATTRIBUTED:

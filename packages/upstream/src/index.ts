@@ -1,4 +1,5 @@
 // For other packages here.
 export { upstreamCodes } from "./codes.ts";
+export { ServerLoad } from "./server-load.ts";
 export type { ResolvedTransport, UpstreamLimits } from "./upstream-options.ts";
 export { createUpstreamServer, type UpstreamServer } from "./upstream-server.ts";

@@ -57,6 +57,12 @@ export interface UpstreamLimits {
   readonly stableAfterMs?: number;
   /** Milliseconds that a call waits for a connection that is being opened. @default 20,000 */
   readonly connectWaitMs?: number;
+  /** Calls that run at the server at a time; one client gets at most half of them. @default 128 */
+  readonly maxConcurrentCalls?: number;
+  /** Calls that wait for the server at a time; one client gets at most half of them. @default 256 */
+  readonly maxQueuedCalls?: number;
+  /** Milliseconds without any answer to running calls after which the health names the server as silent. @default 10,000 */
+  readonly silentAfterMs?: number;
   /** Clients with a session of their own. @default 32 */
   readonly maxClientSessions?: number;
   /** Milliseconds after which an unused session of a client is closed. @default 300,000 */
@@ -88,6 +94,9 @@ export function resolveUpstreamLimits(limits: UpstreamLimits = {}): Required<Ups
     reconnectMaxMs: limits.reconnectMaxMs ?? 60_000,
     stableAfterMs: limits.stableAfterMs ?? 10_000,
     connectWaitMs: limits.connectWaitMs ?? 20_000,
+    maxConcurrentCalls: limits.maxConcurrentCalls ?? 128,
+    maxQueuedCalls: limits.maxQueuedCalls ?? 256,
+    silentAfterMs: limits.silentAfterMs ?? 10_000,
     maxClientSessions: limits.maxClientSessions ?? 32,
     clientSessionIdleMs: limits.clientSessionIdleMs ?? 300_000,
   };

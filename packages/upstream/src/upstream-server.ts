@@ -11,21 +11,23 @@ import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce, ListenerSet, whenAborted } from "@toolcrib/lifecycle";
 import { McpError } from "@toolcrib/mcp";
-import type {
-  CallContext,
-  ClientSession,
-  Health,
-  SourceChange,
-  SourceFeatures,
-  Tool,
-  ToolResult,
-  ToolSource,
-  Unsubscribe,
+import {
+  type CallContext,
+  type ClientSession,
+  type Health,
+  identityKey,
+  type SourceChange,
+  type SourceFeatures,
+  type Tool,
+  type ToolResult,
+  type ToolSource,
+  type Unsubscribe,
 } from "@toolcrib/tool";
 import { ClientSessions, type Lease, needsOwnSession, passedOnCapabilities } from "./client-sessions.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
 import { ResourceWatch } from "./resource-watch.ts";
 import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
+import { ServerLoad } from "./server-load.ts";
 import { SharedSession } from "./shared-session.ts";
 import { StderrTail } from "./stderr-tail.ts";
 import { isExpired, isRefused, reasonOf, toCallerError } from "./upstream-failure.ts";
@@ -79,6 +81,7 @@ export class UpstreamServer implements ToolSource {
   readonly #shared: SharedSession;
   readonly #catalogue: ServerCatalogue;
   readonly #clients: ClientSessions;
+  readonly #load: ServerLoad;
   readonly #watch: ResourceWatch;
   readonly #stderr = new StderrTail();
   readonly #listeners = new ListenerSet<[change: SourceChange]>();
@@ -97,6 +100,7 @@ export class UpstreamServer implements ToolSource {
     this.#limits = limits;
     this.#scrub = scrub;
     this.#health = { state: "starting", since: now() };
+    this.#load = new ServerLoad(serverId, now, limits);
     this.#shared = new SharedSession(
       {
         serverId,
@@ -172,8 +176,10 @@ export class UpstreamServer implements ToolSource {
     return result as Promise<unknown> as Promise<ToolResult>;
   }
 
+  /** A server that is ready and answers no call is named as silent. */
   health(): Health {
-    return this.#health;
+    const reason = this.#health.state === "ready" ? this.#load.silence() : undefined;
+    return reason === undefined ? this.#health : { ...this.#health, reason };
   }
 
   /** Returns facts about the connection; fields are absent while there is none. */
@@ -296,6 +302,22 @@ export class UpstreamServer implements ToolSource {
     params: JsonObject,
     context: CallContext,
     options?: { readonly inputSchema?: JsonObject },
+  ): Promise<JsonObject> {
+    const holder = identityKey(context.identity);
+    const waiting = this.#load.enter(holder, context.signal);
+    if (waiting !== undefined) await waiting;
+    try {
+      return await this.#send(method, params, context, options);
+    } finally {
+      this.#load.leave(holder, context.signal);
+    }
+  }
+
+  async #send(
+    method: string,
+    params: JsonObject,
+    context: CallContext,
+    options: { readonly inputSchema?: JsonObject } | undefined,
   ): Promise<JsonObject> {
     for (let attempt = 1; ; attempt += 1) {
       const client = context.session;

@@ -16,11 +16,11 @@
 import { hash } from "node:crypto";
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { canonicalJson, isJsonObject, type JsonObject, type SchemaValidator } from "@toolcrib/json";
-import type { InFlight } from "@toolcrib/lifecycle";
+import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { Decision, ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import { toAuditClient } from "@toolcrib/store";
-import { type CallContext, type ToolResult, textResult } from "@toolcrib/tool";
+import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { previewArguments } from "./argument-preview.ts";
@@ -49,6 +49,8 @@ export interface GovernedCallDeps {
   };
   /** Calls in flight, of all callers together. */
   readonly inFlight: InFlight;
+  /** The same calls by client. */
+  readonly shares: FairShare;
 }
 
 /** Runs `target` with `args` for `origin`; never rejects. */
@@ -68,7 +70,8 @@ export async function governedCall(
     return { ...decision, kind: "denied", callId };
   }
   // Contain: the form of the arguments, the depth, and the number of calls in flight.
-  const refusal = described.error ?? refuse(deps, depth);
+  const holder = identityKey(origin.identity);
+  const refusal = described.error ?? refuse(deps, depth, holder);
   if (refusal !== undefined) {
     deps.log.denied(call.subject, { ...described.facts, error: refusal });
     return { kind: "failed", callId, error: refusal };
@@ -76,6 +79,7 @@ export async function governedCall(
   // An inner call is part of its outer call.
   const operations = depth === 0 ? 1 : 0;
   deps.inFlight.enter(operations);
+  if (depth === 0) deps.shares.take(holder);
   try {
     // Record the intent before anything is executed.
     try {
@@ -100,6 +104,7 @@ export async function governedCall(
     deps.log.failed(call.subject, error, deps.now() - call.startedAt);
     return { kind: "failed", callId, error };
   } finally {
+    if (depth === 0) deps.shares.giveBack(holder);
     deps.inFlight.leave(operations);
   }
 }
@@ -140,11 +145,22 @@ function decide({ policy, scrubber }: GovernedCallDeps, target: CallTarget, orig
   return decision.kind === "allow" ? decision : { ...decision, reason: scrubber.text(decision.reason) };
 }
 
-function refuse({ limits, inFlight }: GovernedCallDeps, depth: number): GatewayError | undefined {
+function refuse(
+  { limits, shares }: GovernedCallDeps,
+  depth: number,
+  holder: string,
+): GatewayError | undefined {
   if (depth > limits.maxDepth) {
     return new GatewayError("CALL_TOO_DEEP", `Inner calls can be at most ${limits.maxDepth} levels deep`);
   }
-  if (depth > 0 || inFlight.count < limits.maxConcurrentCalls) return undefined;
+  const refusal = depth > 0 ? undefined : shares.refusalFor(holder);
+  if (refusal === undefined) return undefined;
+  if (refusal === "share") {
+    const text = `This client has used up its share of the ${limits.maxConcurrentCalls} calls in flight`;
+    return new GatewayError("CALLS_SHARE_EXCEEDED", text, {
+      hint: "wait for answers before sending more, or raise serve.limits.max_concurrent_calls",
+    });
+  }
   return new GatewayError("CALLS_OVERLOADED", `More than ${limits.maxConcurrentCalls} calls are in flight`, {
     hint: "try again after other calls have ended, or raise serve.limits.max_concurrent_calls",
   });

@@ -28,7 +28,7 @@ export interface HttpLimitOptions {
   readonly maxSessions?: number;
   /** Seconds without a request or a stream after which a session ends. @default 3600 */
   readonly sessionIdleSeconds?: number;
-  /** Most calls in flight. The governed call enforces it; the HTTP server accepts more requests than that. @default 256 */
+  /** Most calls in flight. The governed call enforces it; the HTTP server accepts more requests than that. @default 1024 */
   readonly maxConcurrentCalls?: number;
   /** Most requests in flight in one session. @default 256, or `maxConcurrentCalls` if that is more */
   readonly maxInFlightPerSession?: number;
@@ -59,7 +59,7 @@ export type HttpLimits = Required<HttpLimitOptions>;
 
 /** Adds the defaults. */
 export function resolveHttpLimits(options: HttpLimitOptions = {}): HttpLimits {
-  const maxConcurrentCalls = options.maxConcurrentCalls ?? 256;
+  const maxConcurrentCalls = options.maxConcurrentCalls ?? 1024;
   const requestTimeoutMs = options.requestTimeoutMs ?? 60_000;
   return {
     bodyMaxBytes: options.bodyMaxBytes ?? 4 * 1024 * 1024,

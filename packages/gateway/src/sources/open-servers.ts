@@ -36,6 +36,8 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
 
 function createServer(server: ToolServerConfig, context: SourceContext): UpstreamServer {
   const { home, env, scrubber, launcher, httpClient, logger, now, random, serverInfo } = context;
+  const { maxCallsPerServer: maxConcurrentCalls, maxQueuedCallsPerServer: maxQueuedCalls } =
+    context.config.serve.limits;
   // Each server has a resolver of its own, so that a secret is known by the server that uses it.
   const secrets = new SecretResolver({ env, readFile: readRegularFile, home });
   return createUpstreamServer(
@@ -53,7 +55,7 @@ function createServer(server: ToolServerConfig, context: SourceContext): Upstrea
       },
     },
     { launcher, httpClient, logger, now, random, clientInfo: serverInfo },
-    context.upstreamLimits,
+    { maxConcurrentCalls, maxQueuedCalls, ...context.upstreamLimits },
   );
 }
 

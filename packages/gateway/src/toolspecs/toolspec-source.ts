@@ -25,6 +25,7 @@ import type {
 } from "@toolcrib/tool";
 import { createToolpackSource } from "@toolcrib/toolpack";
 import { egressPatterns, placedCredentials } from "@toolcrib/toolspec";
+import type { ServerLoad } from "@toolcrib/upstream";
 import type { ReadSecret, SecretCache } from "./secret-cache.ts";
 
 /** Dependencies of an entry. */
@@ -41,6 +42,8 @@ export interface ToolspecSourceDeps {
   /** In [0, 1). */
   readonly random: () => number;
   readonly version: string;
+  /** Limits the concurrent calls. */
+  readonly load: ServerLoad;
 }
 
 /** The id of an entry as the egress knows it. */
@@ -68,6 +71,7 @@ export class ToolspecSource implements ToolSource {
   readonly #listeners = new ListenerSet<[change: SourceChange]>();
   readonly #readers: NamedReader[] = [];
   readonly #engine: ToolSource | undefined;
+  readonly #load: ServerLoad;
   #health: Health;
   #tools = noTools;
 
@@ -76,6 +80,7 @@ export class ToolspecSource implements ToolSource {
     this.config = config;
     this.storedNames = storedNamesOf(config);
     this.#now = deps.now;
+    this.#load = deps.load;
     this.#engine = config.pair === undefined ? undefined : createEngine(config, this.#readers, deps);
     this.checksArguments = this.#engine?.checksArguments ?? false;
     this.#health = { state: "starting", since: deps.now() };
@@ -123,8 +128,9 @@ export class ToolspecSource implements ToolSource {
   }
 
   call(tool: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
-    assert(this.#engine !== undefined, "a tool of this source was listed");
-    return this.#engine.call(tool, args, context);
+    const engine = this.#engine;
+    assert(engine !== undefined, "a tool of this source was listed");
+    return this.#load.run(context, () => engine.call(tool, args, context));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,6 +11,7 @@ import { createEgress, createPlaceholder, type Egress, prepareScans } from "@too
 import { readRegularFile } from "@toolcrib/files";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { openSecretStore } from "@toolcrib/secrets";
+import { ServerLoad } from "@toolcrib/upstream";
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
 import type { SourceDetails, SourceFacts } from "../sources/source-facts.ts";
 import { EgressEvents } from "./egress-events.ts";
@@ -69,7 +70,9 @@ export class ToolspecSources implements OpenedSources {
   }
 
   #createSource(toolspec: ToolspecConfig): ToolspecSource {
-    const { scrubber, randomBytes, now, sleep, random, serverInfo } = this.#context;
+    const { config, scrubber, randomBytes, now, sleep, random, serverInfo } = this.#context;
+    const { maxCallsPerServer: maxConcurrentCalls, maxQueuedCallsPerServer: maxQueuedCalls } =
+      config.serve.limits;
     return new ToolspecSource(toolspec, {
       egress: this.#egress,
       secrets: this.#secrets,
@@ -79,6 +82,7 @@ export class ToolspecSources implements OpenedSources {
       sleep,
       random,
       version: serverInfo.version,
+      load: new ServerLoad(toolspec.id, now, { maxConcurrentCalls, maxQueuedCalls }),
     });
   }
 
