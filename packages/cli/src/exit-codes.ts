@@ -63,7 +63,7 @@ const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
   ],
   [
     exitCodes.unavailable,
-    /^MCP_(?:TIMEOUT|CONNECTION_CLOSED|UNREACHABLE|SESSION_EXPIRED|OVERLOADED|UNSUPPORTED_VERSION)$/,
+    /^MCP_(?:TIMEOUT|CONNECTION_CLOSED|UNREACHABLE|HTTP_ERROR|SESSION_EXPIRED|OVERLOADED|UNSUPPORTED_VERSION)$/,
   ],
   // An error response of a server is a failed call. All other upstream errors mean that it is unavailable.
   [exitCodes.unavailable, /^(?:PROCESS_|UPSTREAM_(?!ERROR$))/],

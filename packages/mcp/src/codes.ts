@@ -6,10 +6,11 @@ export const mcpCodes = {
   MCP_TIMEOUT: "A request was not answered within its time limit.",
   MCP_CANCELLED: "The sender of a request cancelled it.",
   MCP_CONNECTION_CLOSED: "The connection ended before the response arrived.",
-  MCP_UNREACHABLE: "The server cannot be reached, or answered with an HTTP error.",
+  MCP_UNREACHABLE: "The server cannot be reached: no request was sent.",
+  MCP_HTTP_ERROR: "The server answered with an HTTP error.",
   MCP_UNAUTHORIZED: "The server refused the credentials (HTTP 401 or 403).",
   MCP_CREDENTIALS_UNAVAILABLE: "The credentials for a request to a server could not be obtained.",
-  MCP_SESSION_EXPIRED: "The server no longer knows the session (HTTP 404). A new connection is needed.",
+  MCP_SESSION_EXPIRED: "The server no longer knows the session. A new connection is needed.",
   MCP_UNSUPPORTED_VERSION: "Client and server have no protocol version in common.",
   MCP_MESSAGE_TOO_LARGE: "A message or a line is over its size limit.",
   MCP_CLIENT_CAPABILITY_MISSING:

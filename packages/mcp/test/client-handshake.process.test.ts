@@ -146,15 +146,15 @@ const httpFailures: [
   [
     404,
     "<h1>Not\n\n Found\u0000</h1>",
-    "MCP_UNREACHABLE",
+    "MCP_HTTP_ERROR",
     /answered HTTP 404: <h1>Not Found <\/h1>$/,
     /streamable_http or sse/,
   ],
-  [405, "", "MCP_UNREACHABLE", /answered HTTP 405$/, /streamable_http or sse/],
-  [500, "x".repeat(3 << 20), "MCP_UNREACHABLE", /answered HTTP 500: x{200}$/, undefined],
-  [502, "Bad gateway", "MCP_UNREACHABLE", /answered HTTP 502: Bad gateway$/, undefined],
-  [301, "", "MCP_UNREACHABLE", /answered HTTP 301$/, /redirects are not followed/],
-  [307, "", "MCP_UNREACHABLE", /answered HTTP 307$/, /redirects are not followed/],
+  [405, "", "MCP_HTTP_ERROR", /answered HTTP 405$/, /streamable_http or sse/],
+  [500, "x".repeat(3 << 20), "MCP_HTTP_ERROR", /answered HTTP 500: x{200}$/, undefined],
+  [502, "Bad gateway", "MCP_HTTP_ERROR", /answered HTTP 502: Bad gateway$/, undefined],
+  [301, "", "MCP_HTTP_ERROR", /answered HTTP 301$/, /redirects are not followed/],
+  [307, "", "MCP_HTTP_ERROR", /answered HTTP 307$/, /redirects are not followed/],
 ];
 
 test("HTTP errors during the handshake have a reason and a hint", async () => {

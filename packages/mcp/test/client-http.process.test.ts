@@ -123,17 +123,30 @@ test("Requests in an expired session are not processed; one that the server bega
   await assert.rejects(ask("met"), { code: "MCP_SESSION_EXPIRED" });
 });
 
-test("Status 400 with a session error means an unknown session; any other 400 is a response", async () => {
+test("Status 400 with a session error fails its call, and ends the session if a ping gets the same", async () => {
   let error: JsonObject = { code: -32602, message: "Bad arguments" };
-  await using server = await startScripted((given) =>
-    given.body.method === "tools/call" ? given.json(400, { jsonrpc: "2.0", id: null, error }) : false,
-  );
+  let isForgotten = false;
+  await using server = await startScripted(({ body, json }) => {
+    const isRefused = body.method === "tools/call" || (body.method === "ping" && isForgotten);
+    return isRefused ? json(400, { jsonrpc: "2.0", id: null, error }) : false;
+  });
   await using upstream = await openHttp(server.url);
   await assert.rejects(upstream.connection.request("tools/call", call), {
     code: "MCP_REMOTE_ERROR",
     rpcCode: -32602,
   });
+  assert.ok(!server.log.includes("POST ping"));
   error = { code: -32000, message: "Bad Request: No valid session ID provided" };
+  const refused = { code: "MCP_REMOTE_ERROR", message: /No valid session ID/ };
+  await assert.rejects(upstream.connection.request("tools/call", call), refused);
+  await waitUntil(() => server.log.includes("POST ping"));
+  await assert.rejects(upstream.connection.request("tools/call", call), refused);
+  assert.ok(!upstream.connection.closed.aborted);
+  isForgotten = true;
+  await waitUntil(async () => {
+    await assert.rejects(upstream.connection.request("tools/call", call));
+    return upstream.connection.closed.aborted;
+  });
   await assert.rejects(upstream.connection.request("tools/call", call), { code: "MCP_SESSION_EXPIRED" });
 });
 
@@ -147,11 +160,11 @@ test("An error status during a session fails its request and no other", async ()
   for (const [status, code] of [
     [401, "MCP_UNAUTHORIZED"],
     [403, "MCP_UNAUTHORIZED"],
-    [405, "MCP_UNREACHABLE"],
-    [429, "MCP_UNREACHABLE"],
-    [500, "MCP_UNREACHABLE"],
-    [503, "MCP_UNREACHABLE"],
-    [302, "MCP_UNREACHABLE"],
+    [405, "MCP_HTTP_ERROR"],
+    [429, "MCP_HTTP_ERROR"],
+    [500, "MCP_HTTP_ERROR"],
+    [503, "MCP_HTTP_ERROR"],
+    [302, "MCP_HTTP_ERROR"],
   ] as const) {
     server.refuseNext(1, status);
     await assert.rejects(upstream.call("echo"), { code, data: { status } }, `${status}`);
@@ -190,7 +203,7 @@ function startBreaking(begin: string, resume: (given: ScriptedRequest, attempt: 
       assert.ok(isListening);
       attempts += 1;
       return resume(given, attempts);
-    } else return false;
+    } else return given.body.method === "ping" ? resume(given, attempts) : false;
   });
 }
 
@@ -247,7 +260,7 @@ test("A stream that cannot be resumed fails its call; with an expired session, i
     [404, true],
   ] as const) {
     await using server = await startBreaking("id: 1\nretry: 1\ndata:\n\n", (given) =>
-      given.response.writeHead(status).end(),
+      given.request.method === "GET" || isSessionGone ? given.response.writeHead(status).end() : false,
     );
     await using upstream = await openHttp(server.url);
     await waitUntil(() => server.log.includes("GET"));
@@ -257,7 +270,8 @@ test("A stream that cannot be resumed fails its call; with an expired session, i
       { code: "MCP_CONNECTION_CLOSED" },
       `${status}`,
     );
-    assert.equal(upstream.connection.closed.aborted, isSessionGone);
+    if (isSessionGone) await waitUntil(() => upstream.connection.closed.aborted);
+    else assert.equal(upstream.connection.closed.aborted, false);
   }
 });
 
@@ -289,7 +303,8 @@ test("The GET stream is opened after the handshake, delivers messages that belon
 
 test("A server that forgets the session on the GET stream closes the connection", async () => {
   let gets = 0;
-  await using server = await startScripted(({ request, response, stream }) => {
+  await using server = await startScripted(({ request, response, stream, body }) => {
+    if (gets > 1 && body.method === "ping") return response.writeHead(404).end();
     if (request.method !== "GET") return false;
     gets += 1;
     if (gets > 1) return response.writeHead(404).end();

@@ -53,6 +53,11 @@ export {
   isProcessAlive,
 } from "./processes.ts";
 export {
+  type RawExchange,
+  rawEvent,
+  startRawServer,
+} from "./raw-http-server.ts";
+export {
   type ProcessOutcome,
   runProcess,
   type ServerProcess,

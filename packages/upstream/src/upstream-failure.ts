@@ -19,9 +19,10 @@ export function toCallerError(server: string, error: unknown, isStopping: boolea
   }
   if (error.code !== "MCP_CONNECTION_CLOSED" && error.code !== "MCP_SESSION_EXPIRED") return error;
   const what = isStopping ? "was stopped" : "ended";
-  return new UpstreamError("UPSTREAM_CLOSED", `The server "${server}" ${what} before it answered`, {
+  const text = `The server "${server}" ${what} before it answered, and the call may have had an effect`;
+  return new UpstreamError("UPSTREAM_CLOSED", text, {
     cause: error,
-    hint: "the call may have had an effect, so check before you repeat it",
+    hint: "check the effect before you repeat it",
     data: { server },
   });
 }

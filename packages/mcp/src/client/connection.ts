@@ -186,14 +186,14 @@ class Link {
   #receive(value: unknown, relatedTo: RpcId | undefined): void {
     // Servers up to 2025-03-26 may send batches.
     for (const one of Array.isArray(value) && value.length > 0 ? value : [value])
-      this.router.receive(one, relatedTo ?? subscriptionOf(one));
+      this.router.receive(withOwnId(one), relatedTo ?? subscriptionOf(one));
   }
 }
 
 /**
  * Opens a connection over `transport`, which belongs to the connection from then on.
  *
- * @throws {McpError} `MCP_UNREACHABLE`, `MCP_UNAUTHORIZED`, `MCP_CREDENTIALS_UNAVAILABLE`, `MCP_TIMEOUT`,
+ * @throws {McpError} `MCP_UNREACHABLE`, `MCP_HTTP_ERROR`, `MCP_UNAUTHORIZED`, `MCP_CREDENTIALS_UNAVAILABLE`, `MCP_TIMEOUT`,
  *   `MCP_UNSUPPORTED_VERSION`, `MCP_CONNECTION_CLOSED`; the signal's reason.
  */
 export async function openConnection(
@@ -243,6 +243,21 @@ function withoutResultType(result: JsonObject): JsonObject {
     "MCP_INVALID_MESSAGE",
     `The server answered with the unknown result type "${String(resultType)}"`,
   );
+}
+
+/** Restores the id or the progress token of a request of ours, which is a number: some servers return it as a string. */
+function withOwnId(value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  const { id, method, params } = value;
+  if (method === undefined) return isNumeral(id) ? { ...value, id: Number(id) } : value;
+  if (method !== "notifications/progress" || !isJsonObject(params)) return value;
+  const { progressToken } = params;
+  if (!isNumeral(progressToken)) return value;
+  return { ...value, params: { ...params, progressToken: Number(progressToken) } };
+}
+
+function isNumeral(id: unknown): boolean {
+  return typeof id === "string" && /^[1-9]\d{0,14}$/.test(id);
 }
 
 /** Returns the request whose `subscriptions/listen` stream a notification belongs to; stdio has no other sign of it. */

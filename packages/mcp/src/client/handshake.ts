@@ -83,7 +83,7 @@ function isRefusal(error: McpError, isModern: boolean): boolean {
     return isModern && Array.isArray(supported) && supported.some((one) => eraOf(String(one)) === "legacy");
   }
   if (error.code === "MCP_REMOTE_ERROR") return true;
-  const status = error.code === "MCP_UNREACHABLE" ? error.data?.["status"] : undefined;
+  const status = error.code === "MCP_HTTP_ERROR" ? error.data?.["status"] : undefined;
   // Legacy servers differ in the 4xx status with which they answer a modern request.
   return status === 400 || (isModern && (status === 404 || status === 405 || status === 406));
 }

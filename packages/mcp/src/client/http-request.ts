@@ -89,7 +89,7 @@ export function statusError(status: number, url: string, text: string): McpError
       },
     );
   }
-  return new McpError("MCP_UNREACHABLE", `The server at ${url} answered HTTP ${status}${detail}`, {
+  return new McpError("MCP_HTTP_ERROR", `The server at ${url} answered HTTP ${status}${detail}`, {
     data: { status },
     hint: statusHint(status),
   });
@@ -101,18 +101,42 @@ function statusHint(status: number): string | undefined {
   return status >= 300 && status < 400 ? "redirects are not followed; use the final URL" : undefined;
 }
 
-/** Creates the error for a request that got no response. Returns an `McpError` unchanged. */
+/**
+ * Creates the error for a request that got no complete response: `MCP_UNREACHABLE` only
+ * if the request certainly was not sent, `MCP_CONNECTION_CLOSED` for every other failure.
+ * Returns an `McpError` unchanged.
+ */
 export function networkError(url: string, cause: unknown): McpError {
   if (cause instanceof McpError) return cause;
-  const code = (cause as { code?: unknown }).code;
+  const { code } = cause as { readonly code?: unknown };
   const reason = typeof code === "string" ? code : cause instanceof Error ? cause.message : String(cause);
+  if (!wasNeverSent(cause)) {
+    const text = `The connection to the server at ${url} broke: ${reason}`;
+    return new McpError("MCP_CONNECTION_CLOSED", text, { cause });
+  }
   const isDown = code === "ECONNREFUSED" || code === "ENOTFOUND";
-  return new McpError(
-    code === "UND_ERR_SOCKET" || code === "ECONNRESET" ? "MCP_CONNECTION_CLOSED" : "MCP_UNREACHABLE",
-    `The server at ${url} cannot be reached: ${reason}`,
-    { cause, hint: isDown ? "check that it runs and that the URL is right" : undefined },
-  );
+  return new McpError("MCP_UNREACHABLE", `The server at ${url} cannot be reached: ${reason}`, {
+    cause,
+    hint: isDown ? "check that it runs and that the URL is right" : undefined,
+  });
 }
+
+/** Whether a failure happened before the request was sent: no connection, or a certificate that is not valid. */
+function wasNeverSent(cause: unknown): boolean {
+  const { code, syscall, errors } = cause as {
+    readonly code?: unknown;
+    readonly syscall?: unknown;
+    readonly errors?: unknown;
+  };
+  // One error for each address of a name.
+  if (Array.isArray(errors)) return errors.every(wasNeverSent);
+  if (syscall === "connect" || syscall === "getaddrinfo") return true;
+  return typeof code === "string" && unsentCodes.test(code);
+}
+
+/** Codes of errors while connecting: limits and arguments of undici, and certificates (OpenSSL, node:tls). */
+const unsentCodes =
+  /^(ECONNREFUSED|ENOTFOUND|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|CERT_\w+|UNABLE_TO_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|HOSTNAME_MISMATCH|ERR_TLS_CERT_\w+)$/;
 
 /** Returns a URL for display: without user information, query and fragment. */
 export function displayUrl(url: string): string {

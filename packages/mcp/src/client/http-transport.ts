@@ -3,7 +3,9 @@
  * response as JSON or as an event stream. The legacy era adds a session, a GET
  * stream, and event streams that are resumed when they break.
  *
- * It never follows a redirect and never repeats a request.
+ * It never follows a redirect and never repeats a request. A response that may
+ * come from the server's application ends no session: the session is checked
+ * with a request of its own.
  */
 
 import { type JsonValue, parseJson } from "@toolcrib/json";
@@ -16,8 +18,9 @@ import type { CredentialProvider } from "./credentials.ts";
 import { isEventStream, networkError, readErrorBody, readText, statusError } from "./http-request.ts";
 import { HttpRequester } from "./http-requester.ts";
 import { ListenStream } from "./listen-stream.ts";
-import { deliver, deliverError, isUnknownSession } from "./received-messages.ts";
+import { deliver, deliverError, sessionVerdict } from "./received-messages.ts";
 import { ResponseStream, type StreamContext } from "./response-stream.ts";
+import { isSessionLost } from "./session-check.ts";
 import type { ClientTransport, SendHints, TransportReceiver } from "./transport.ts";
 
 /** Options of `HttpTransport`. */
@@ -52,6 +55,7 @@ export class HttpTransport implements ClientTransport {
   #receiver = noReceiver;
   #isClosed = false;
   #expiredBy: McpError | undefined;
+  #isChecking = false;
   #expiryTimer: NodeJS.Timeout | undefined;
 
   /** @param dispatcher an undici Agent or Pool; its owner closes it. */
@@ -156,7 +160,7 @@ export class HttpTransport implements ClientTransport {
       requester: this.#requester,
       receiver: this.#receiver,
       maxLength: this.#maxBytes,
-      onSessionLost: () => this.#expire(undefined),
+      onSessionDoubtful: () => void this.#checkSession(),
     };
   }
 
@@ -165,10 +169,12 @@ export class HttpTransport implements ClientTransport {
     const { statusCode } = response;
     const { sessionId, shownUrl } = this.#requester;
     const text = await readErrorBody(response.body);
-    if (sessionId !== undefined && isUnknownSession(statusCode, text)) {
+    const verdict = sessionId === undefined ? "unaffected" : sessionVerdict(statusCode, text, id);
+    if (verdict === "lost") {
       this.#expire(id);
       return;
     }
+    if (verdict === "doubtful") void this.#checkSession();
     const error = statusError(statusCode, shownUrl, text);
     if (id === undefined) {
       this.#receiver.invalid(error.message);
@@ -196,6 +202,15 @@ export class HttpTransport implements ClientTransport {
     // Nothing more arrives for this request.
     const reason = `The response of the server at ${shownUrl} does not hold the answer`;
     this.#receiver.failed(id, new McpError("MCP_INVALID_MESSAGE", reason));
+  }
+
+  /** Ends the session if the server no longer knows it. One check runs at a time. */
+  async #checkSession(): Promise<void> {
+    if (this.#isChecking || this.#isClosed || this.#requester.sessionId === undefined) return;
+    this.#isChecking = true;
+    const isLost = await isSessionLost(this.#requester, this.#closing.signal);
+    this.#isChecking = false;
+    if (isLost && !this.#isClosed) this.#expire(undefined);
   }
 
   /**

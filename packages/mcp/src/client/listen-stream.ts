@@ -6,7 +6,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { isEventStream, networkError, readErrorBody, readEvents } from "./http-request.ts";
-import { deliverEvent, isUnknownSession } from "./received-messages.ts";
+import { deliverEvent, sessionVerdict } from "./received-messages.ts";
 import { defaultRetryMs, maxRetryMs, type StreamContext } from "./response-stream.ts";
 
 /** Shortest pause before the stream is reopened, which happens as long as the session lives. */
@@ -18,6 +18,8 @@ export class ListenStream {
   #lastEventId = "";
   #retryMs = defaultRetryMs;
   #pauseMs = defaultRetryMs;
+  /** Whether the server has offered the stream in this session. */
+  #wasOpen = false;
 
   constructor(context: StreamContext, signal: AbortSignal) {
     this.#context = context;
@@ -39,16 +41,18 @@ export class ListenStream {
   }
 
   async #readOnce(): Promise<"refused" | "ended"> {
-    const { requester, receiver, maxLength, onSessionLost } = this.#context;
+    const { requester, receiver, maxLength, onSessionDoubtful } = this.#context;
     const resume = this.#lastEventId === "" ? undefined : { "last-event-id": this.#lastEventId };
     const headers = { accept: "text/event-stream", ...resume };
     const response = await requester.send("GET", headers, this.#signal);
     if (response.statusCode !== 200 || !isEventStream(response.headers)) {
-      // 405: the server offers no such stream. Other errors are not worth a repetition either.
+      // The server offers no such stream: 405, or 404 of a server whose route accepts POST only.
       const text = await readErrorBody(response.body);
-      if (requester.sessionId !== undefined && isUnknownSession(response.statusCode, text)) onSessionLost();
+      const verdict = sessionVerdict(response.statusCode, text, undefined);
+      if (this.#wasOpen && verdict !== "unaffected") onSessionDoubtful();
       return "refused";
     }
+    this.#wasOpen = true;
     await readEvents(response.body, maxLength, {
       event: (event) => {
         // A stream that delivers events is reopened without growing pauses.

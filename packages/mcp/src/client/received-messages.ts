@@ -13,7 +13,7 @@ import type { TransportReceiver } from "./transport.ts";
 export function deliver(receiver: TransportReceiver, value: JsonValue, id: RpcId | undefined): boolean {
   let isAnswer = false;
   for (const one of Array.isArray(value) ? value : [value]) {
-    isAnswer ||= isJsonObject(one) && one["method"] === undefined && one["id"] === id;
+    isAnswer ||= isJsonObject(one) && one["method"] === undefined && isSameId(one["id"], id);
     receiver.message(one, id);
   }
   return isAnswer;
@@ -49,24 +49,43 @@ export function deliverError(receiver: TransportReceiver, text: string, id: RpcI
   return true;
 }
 
+/** The meaning of an error response for the session: unaffected, certainly lost, or to be checked with a request of its own. */
+export type SessionVerdict = "unaffected" | "lost" | "doubtful";
+
 /**
- * Whether an error response means that the server does not know our session:
- * 404 (2025-11-25, session management), or 400 with a message about the session,
- * which servers built from older SDK examples send.
+ * Returns the meaning of an error response to request `id` for the session.
+ * 404 means that the server did not process the request, because it does not know
+ * the session (2025-11-25, session management), unless the body is an error under
+ * the id of the request: the server processed it then. Servers built from
+ * older SDK examples report an unknown session with 400 and a text about the session,
+ * which an error of a tool can contain too.
  */
-export function isUnknownSession(status: number, text: string): boolean {
-  if (status === 404) return true;
-  if (status !== 400) return false;
-  const message = errorIn(text)?.["message"];
-  return typeof message === "string" && /\bsession\b/i.test(message);
+export function sessionVerdict(status: number, text: string, id: RpcId | undefined): SessionVerdict {
+  if (status === 404) return id !== undefined && isErrorOf(text, id) ? "doubtful" : "lost";
+  return status === 400 && /\bsession\b/i.test(text) ? "doubtful" : "unaffected";
+}
+
+/** Whether `text` is a JSON-RPC error under the id of our request. */
+export function isErrorOf(text: string, id: RpcId): boolean {
+  const message = messageIn(text);
+  return isJsonObject(message?.["error"]) && isSameId(message["id"], id);
+}
+
+/** Whether a received id is that of our request. Some servers return a numeric id as a string. */
+function isSameId(received: unknown, id: RpcId | undefined): boolean {
+  return received === id || (typeof received === "string" && received === String(id));
 }
 
 /** Returns the JSON-RPC error that is the whole of `text`, if it is one. */
 function errorIn(text: string): JsonObject | undefined {
+  const error = messageIn(text)?.["error"];
+  return isJsonObject(error) && typeof error["code"] === "number" ? error : undefined;
+}
+
+function messageIn(text: string): JsonObject | undefined {
   try {
     const value = parseJson(text);
-    const error = isJsonObject(value) ? value["error"] : undefined;
-    return isJsonObject(error) && typeof error["code"] === "number" ? error : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     // Most error responses are not JSON.
     return undefined;

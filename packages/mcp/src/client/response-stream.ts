@@ -10,7 +10,7 @@ import type { RpcId } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
 import { isEventStream, type ResponseBody, readErrorBody, readEvents, statusError } from "./http-request.ts";
 import type { HttpRequester } from "./http-requester.ts";
-import { deliverEvent, isUnknownSession } from "./received-messages.ts";
+import { deliverEvent, sessionVerdict } from "./received-messages.ts";
 import type { TransportReceiver } from "./transport.ts";
 
 /** Wait before a broken stream is reopened, unless the server sets another. */
@@ -26,8 +26,8 @@ export interface StreamContext {
   readonly receiver: TransportReceiver;
   /** Largest event in characters. */
   readonly maxLength: number;
-  /** Called when the server reports that it no longer knows the session. */
-  readonly onSessionLost: () => void;
+  /** Called when a GET was refused in a way that can mean that the server no longer knows the session. */
+  readonly onSessionDoubtful: () => void;
 }
 
 export class ResponseStream {
@@ -131,11 +131,12 @@ export class ResponseStream {
 
   /** The server does not resume the stream: it received the request, but the response is lost. */
   async #refused(response: Dispatcher.ResponseData): Promise<void> {
-    const { requester, receiver, onSessionLost } = this.#context;
+    const { requester, receiver, onSessionDoubtful } = this.#context;
     const text = await readErrorBody(response.body);
     const refusal = statusError(response.statusCode, requester.shownUrl, text);
     receiver.failed(this.#id, this.#lost("broke and cannot be resumed", refusal));
-    if (requester.sessionId !== undefined && isUnknownSession(response.statusCode, text)) onSessionLost();
+    // A server that has no GET streams can answer 404 too.
+    if (sessionVerdict(response.statusCode, text, undefined) !== "unaffected") onSessionDoubtful();
   }
 
   #lost(what: string, cause: unknown): McpError {

@@ -21,6 +21,7 @@ import {
   readEvents,
   statusError,
 } from "./http-request.ts";
+import { deliverError, isErrorOf } from "./received-messages.ts";
 import type { ClientTransport, TransportReceiver } from "./transport.ts";
 
 /** Options of `SseTransport`. */
@@ -182,10 +183,16 @@ export class SseTransport implements ClientTransport {
         await response.body.dump();
         return;
       }
-      const error = statusError(response.statusCode, this.#shownUrl, await readErrorBody(response.body));
+      const text = await readErrorBody(response.body);
+      const error = statusError(response.statusCode, this.#shownUrl, text);
+      // An error under the id of the request comes from the application, which processed it.
+      if (id !== undefined && isErrorOf(text, id) && this.#receiver !== undefined) {
+        deliverError(this.#receiver, text, id);
+        return;
+      }
       if (response.statusCode !== 404) throw error;
-      const text = `The server at ${this.#shownUrl} no longer knows the session`;
-      const expired = new McpError("MCP_SESSION_EXPIRED", text, { cause: error });
+      const reason = `The server at ${this.#shownUrl} no longer knows the session`;
+      const expired = new McpError("MCP_SESSION_EXPIRED", reason, { cause: error });
       if (id !== undefined) this.#receiver?.failed(id, expired);
       this.#end(expired);
     } catch (cause) {
