@@ -1,6 +1,7 @@
 /** Requests that are malformed, ambiguous or too large. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { waitUntil } from "@toolcrib/testing";
@@ -174,6 +175,33 @@ test("invalid HTTP after a request closes the connection and cancels the request
   );
   assert.equal(await talk(server.port, `${request}${text}not HTTP at all\r\n\r\n`), "");
   await waitUntil(() => server.service.waiting.size === 0);
+});
+
+test("a connection that a client closes or resets is not reported as a refused request", async () => {
+  await using server = await startTestServer();
+  const whole = head("GET /healthz HTTP/1.1");
+  for (const text of [
+    "",
+    whole,
+    "POST /mcp HTT",
+    head("POST /mcp HTTP/1.1", "Content-Length: 50"),
+    `${whole}GET`,
+  ]) {
+    for (const close of ["end", "resetAndDestroy"] as const) {
+      const socket = connect(server.port, "127.0.0.1");
+      socket.on("error", () => {});
+      await once(socket, "connect");
+      if (text !== "") await new Promise((resolve) => socket.write(text, resolve));
+      // The server has read the text when it has answered a later request.
+      await ask(server, { path: "/healthz", method: "GET" });
+      socket[close]();
+      socket.resume();
+    }
+  }
+  await ask(server, { body: "{" });
+  await waitUntil(() => server.logger.records.some(({ message }) => message === "request refused"));
+  const { text } = await ask(server, { path: "/metrics", headers: asAlice });
+  assert.doesNotMatch(text, /HTTP_MALFORMED/);
 });
 
 test("headers above the limit are refused with 431", async () => {

@@ -57,11 +57,19 @@ export class Refuser {
     sendJson(response, status, bodyOf(error), { "x-content-type-options": "nosniff", ...headers });
   }
 
-  /** Answers invalid HTTP and closes the connection. */
+  /** Answers invalid HTTP and closes the connection. A lost connection is not a refusal. */
   refuseBroken(socket: Socket, cause: NodeJS.ErrnoException, canAnswer: boolean): void {
+    if (isLostConnection(cause)) {
+      this.#deps.logger.debug(
+        { from: socket.remoteAddress, reason: cause.code },
+        "client closed its connection",
+      );
+      socket.destroy();
+      return;
+    }
     const { status, phrase, error } = toBrokenRequest(cause);
     this.#record(status, error, { from: socket.remoteAddress });
-    if (!canAnswer || !socket.writable || cause.code === "ECONNRESET") {
+    if (!canAnswer || !socket.writable) {
       socket.destroy();
       return;
     }
@@ -104,6 +112,12 @@ export function discardBody(request: IncomingMessage): void {
 
 function bodyOf(error: GatewayError): string {
   return JSON.stringify({ jsonrpc: "2.0", id: null, error: toRpcError(error) });
+}
+
+/** Whether the client closed or reset its connection, also in the middle of a request. */
+function isLostConnection({ code = "" }: NodeJS.ErrnoException): boolean {
+  const isFromParser = code.startsWith("HPE_") || code === "ERR_HTTP_REQUEST_TIMEOUT";
+  return !isFromParser || code === "HPE_INVALID_EOF_STATE";
 }
 
 function toBrokenRequest(cause: NodeJS.ErrnoException): {
