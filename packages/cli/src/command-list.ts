@@ -22,6 +22,7 @@ const sections: readonly {
       catalog: () => import("./commands/catalog.ts"),
       config: () => import("./commands/config.ts"),
       secret: () => import("./commands/secret.ts"),
+      token: () => import("./commands/token.ts"),
       doctor: () => import("./commands/doctor.ts"),
     },
   },

@@ -56,6 +56,7 @@ test("init writes a valid configuration, suggests files to import, and overwrite
     .filter((line) => !/^#(?: [A-Z]|$)/.test(line))
     .map((line) => line.replace(/^# /, ""))
     .join("\n");
+  await runToolcrib(["token", "create", "ci"], setting);
   assert.match(uncommented, /^serve:\n {2}listen: 127/m);
   assert.match(uncommented, /^tool_servers:\n - id: files\n {3}transport:\n/m);
   writeFileSync(directory.join("project/examples.yaml"), uncommented);

@@ -39,6 +39,8 @@ export const configCodes = {
     "A variable of a toolspec is not set, cannot be used in a path, or does not exist.",
   CONFIG_TOOLSPEC_HOST: "The variables of a toolspec produce a host that its manifest does not allow.",
   CONFIG_CA_FILE_INVALID: "A file of egress.ca_files cannot be read or has no certificate.",
+  CONFIG_RULE_UNMATCHED:
+    "A rule names a server, tool or client that is not known (a warning): it may be misspelled.",
   CONFIG_POLICY_FLOOR: "A tool server or a later file declares less containment than policy.floor requires.",
   CONFIG_AUTH_EXPOSED: "serve.auth is none on an address that other machines can reach.",
   CONFIG_FOREIGN_FIELD: "A field of another program's file that has no effect here.",

@@ -28,7 +28,10 @@ export function parseConfig(sources: readonly Source[]): ConfigResult {
 }
 
 /** Dependencies of `loadConfig`. */
-export type LoadConfigDeps = LoadToolspecsDeps;
+export interface LoadConfigDeps extends LoadToolspecsDeps {
+  /** Returns the names of the existing tokens, for warnings about `policy.clients`. @default not known: no warnings */
+  readonly tokenNames?: (() => readonly string[]) | undefined;
+}
 
 /** Options of `loadConfig`. */
 export interface LoadConfigOptions {
@@ -58,7 +61,10 @@ export async function loadConfig(
   const { layers, certificates } = namesFiles
     ? await (await import("./load-toolspecs.ts")).loadFilesOf(parsed, deps)
     : { layers: parsed, certificates: undefined };
-  const { value, diagnostics } = mergeConfigs(layers, certificates);
+  const { value, diagnostics } = mergeConfigs(layers, {
+    certificates,
+    tokenNames: deps.tokenNames?.(),
+  });
   const findings = [...unreadable, ...diagnostics];
   return { value: hasErrors(findings) ? undefined : value, diagnostics: findings };
 }

@@ -15,6 +15,7 @@ import { toEgressConfig } from "./egress-shape.ts";
 import { toExecutionConfig } from "./execution-shape.ts";
 import { lintExposure } from "./lint-exposure.ts";
 import { lintIds } from "./lint-ids.ts";
+import { lintRules } from "./lint-rules.ts";
 import { lintFloor, mergedFloor } from "./policy-floor.ts";
 import { toAuditConfig, toPolicyConfig, toServeConfig } from "./section-config.ts";
 
@@ -25,20 +26,22 @@ export interface ConfigResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const noCertificates: ReadonlyMap<string, string> = new Map();
+/** Facts about the machine that the layers refer to. */
+export interface ConfigFacts {
+  /** Contents of the files that `egress.ca_files` names, by their paths. @default none */
+  readonly certificates?: ReadonlyMap<string, string> | undefined;
+  /** Names of the existing tokens. @default not known */
+  readonly tokenNames?: readonly string[] | undefined;
+}
 
-/**
- * Composes `layers`, from left to right.
- *
- * @param certificates contents of the files that `egress.ca_files` names, by their paths.
- */
+/** Composes `layers`, from left to right. */
 export function mergeConfigs(
   layers: readonly ConfigLayer[],
-  certificates: ReadonlyMap<string, string> = noCertificates,
+  { certificates = new Map(), tokenNames }: ConfigFacts = {},
 ): ConfigResult {
   const findings = layers.flatMap((layer) => layer.diagnostics);
   for (const layer of layers) findings.push(...lintComposed([layer]));
-  findings.push(...lintComposed(layers));
+  findings.push(...lintComposed(layers), ...lintRules(layers, tokenNames));
   const diagnostics = withoutRepeats(findings);
   return { value: hasErrors(diagnostics) ? undefined : composed(layers, certificates), diagnostics };
 }

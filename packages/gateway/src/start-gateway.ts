@@ -28,6 +28,7 @@ import type { ServerDeps } from "./http/listening-server.ts";
 import { GatewayMetrics } from "./http/metrics.ts";
 import type { Authenticate } from "./http/request-handler.ts";
 import { openTokenStore } from "./http/token-store.ts";
+import { findIdleRules } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
 import { openToolspecs } from "./toolspecs/open-configured-toolspecs.ts";
@@ -197,7 +198,10 @@ class RunningGateway implements Gateway {
     this.#metrics = metrics;
     this.#resources = resources;
     this.#ready = Promise.allSettled(opened.map((sources) => sources.start()));
-    this.#prepared = this.#ready.then(() => this.#prepare(scrubber, opened));
+    this.#prepared = this.#ready.then(() => {
+      this.#warnAboutIdleRules();
+      return this.#prepare(scrubber, opened);
+    });
   }
 
   get service(): GatewayCore["service"] {
@@ -213,7 +217,8 @@ class RunningGateway implements Gateway {
   }
 
   status(): GatewayStatus {
-    const { roster, toolCount, service, inFlight } = this.#core;
+    const { index, roster, toolCount, service, inFlight } = this.#core;
+    const { policy } = this.#config;
     return {
       version: this.#deps.version,
       startedAt: new Date(this.#startedAt).toISOString(),
@@ -223,6 +228,10 @@ class RunningGateway implements Gateway {
       sessions: service.sessionCount,
       callsInFlight: inFlight.count,
       quarantined: this.#core.quarantined(),
+      // Compared when it is read: metrics do not need it.
+      get idleRules() {
+        return findIdleRules(policy, index, roster);
+      },
     };
   }
 
@@ -321,6 +330,12 @@ class RunningGateway implements Gateway {
       newId: () => randomUUID(),
       sessions: this.#sessions,
     };
+  }
+
+  #warnAboutIdleRules(): void {
+    for (const { path, pattern, reason, hint } of this.status().idleRules) {
+      this.#deps.logger.warn({ rule: path, pattern, reason, hint }, "rule matches nothing known");
+    }
   }
 
   /** Prepares for the first call in small portions, between which the gateway serves clients. */

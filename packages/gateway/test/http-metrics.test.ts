@@ -10,6 +10,7 @@ const status: GatewayStatus = {
   tools: 5,
   sessions: 3,
   callsInFlight: 0,
+  idleRules: [],
   quarantined: [{ id: "a:b", reason: "collision" }],
 };
 

@@ -247,6 +247,49 @@ describe("a policy", () => {
     assert.deepEqual((await listedBy(await test.connect())).prompts, ["a__plain", "a__greet", "a__list"]);
   });
 
+  it("reports rules that name no tool or prompt of a server that is ready", async () => {
+    await using a = await startEchoHttpServer({ prompts: ["review code"] });
+    await using test = await startTestGateway({
+      tool_servers: [onHttp("a", a.url), onHttp("down", "http://127.0.0.1:9/mcp")],
+      policy: {
+        deny: [
+          "a:ecoh",
+          "a:echo",
+          "a:delete_*",
+          "*:delete_*",
+          "down:nothing",
+          "a:resources/x:*",
+          "a:prompts/*",
+        ],
+        clients: {
+          cli: { allow: ["a__structurd", "a:prompts/review cod", "toolcrib:serch_tools", "save_tol"] },
+        },
+      },
+    });
+    const { idleRules } = test.gateway.status();
+    const tools = '"a" has no tool that it matches';
+    assert.deepEqual(
+      idleRules.map(({ path, reason, hint }) => [path, reason, hint]),
+      [
+        ["policy.deny[0]", tools, 'did you mean "a:echo"?'],
+        ["policy.deny[2]", tools, undefined],
+        ["policy.clients.cli.allow[0]", tools, 'did you mean "a__structured"?'],
+        [
+          "policy.clients.cli.allow[1]",
+          '"a" has no prompt that it matches',
+          'did you mean "a:prompts/review code"?',
+        ],
+        [
+          "policy.clients.cli.allow[2]",
+          '"toolcrib" has no tool that it matches',
+          'did you mean "toolcrib:search_tools"?',
+        ],
+      ],
+    );
+    const warned = test.logger.records.filter(({ message }) => message === "rule matches nothing known");
+    assert.equal(warned.length, 5);
+  });
+
   it("hides servers from clients that may use none of their tools", async () => {
     await using a = await startEchoHttpServer({ instructions: "Use A with care" });
     await using b = await startEchoHttpServer({ instructions: "Use B at will" });

@@ -1,3 +1,4 @@
 // For other packages here.
 export { ToolPatterns } from "./tool-patterns.ts";
 export { type Decision, type PolicySettings, ToolPolicy } from "./tool-policy.ts";
+export { findUnmatchedRules, type KnownName, ruleListsOf } from "./unmatched-rules.ts";

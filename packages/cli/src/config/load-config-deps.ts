@@ -16,8 +16,18 @@ export function toLoadConfigDeps(context: CliContext): LoadConfigDeps {
     readFile: readRegularFileAtOnce,
     catalogFolder: findCatalogFolder(context),
     userDirectory: context.userDirectory,
+    tokenNames: () => tokenNamesOf(context.options.home),
     pairCache: { folder: join(context.options.home, "cache"), version: linterVersion, randomBytes },
   };
+}
+
+/** Returns the names of the tokens of a home; none where the folder cannot be read. */
+function tokenNamesOf(home: string): readonly string[] {
+  try {
+    return readdirSync(join(home, "tokens")).filter((name) => /^\w/.test(name) && !name.endsWith(".tmp"));
+  } catch {
+    return [];
+  }
 }
 
 /**

@@ -150,22 +150,28 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
     // All findings are reported together, in the order of the configuration.
   });
   context.signal.throwIfAborted();
-  const { servers, toolspecs } = gateway.status();
+  const { servers, toolspecs, idleRules } = gateway.status();
   const isLate = ({ id }: { readonly id: string }) => starting.some((one) => one.id === id);
   return [
     ...servers.map((server) => contactOf(context, server, isLate(server))),
     ...toolspecs.map(toolspecFinding),
+    ...idleRules.map(idleRuleFinding),
   ];
+}
+
+function idleRuleFinding({ path, pattern, reason, hint }: GatewayStatus["idleRules"][number]): Finding {
+  return warning("policy", safeLine(`${path} "${pattern}" has no effect: ${reason}`), hint && safeLine(hint));
 }
 
 /** Returns the states that the running gateway reports for its servers. */
 async function askGateway(context: CliContext, running: RunningGateway): Promise<Finding[]> {
   try {
     const answer = await getFromGateway(running, "/api/v1/status", context.signal);
-    const { servers, toolspecs } = (isJsonObject(answer) ? answer : {}) as Partial<GatewayStatus>;
+    const { servers, toolspecs, idleRules } = (isJsonObject(answer) ? answer : {}) as Partial<GatewayStatus>;
     return [
       ...(servers ?? []).map((server) => contactOf(context, server, false)),
       ...(toolspecs ?? []).map(toolspecFinding),
+      ...(idleRules ?? []).map(idleRuleFinding),
     ];
   } catch (error) {
     if (!isCodedError(error)) throw error;

@@ -34,7 +34,7 @@ ${servers.join("\n")}
 #   allow: ["*"]
 #   deny: ["*:delete_*"]
 #   clients:
-#     ci: { allow: ["files:read_*"] }   # the client with the token <home>/tokens/ci
+#     ci: { allow: ["files:read_*"] }   # the client with this token: toolcrib token create ci
 
 # When an audit record is durable: it survives a crash of the process, or of the machine (fsync).
 # audit:

@@ -90,6 +90,13 @@ async function showRunning(context: CliContext, running: RunningGateway): Promis
   for (const { id, reason } of quarantined) {
     output.print(`${output.style("yellow", "quarantined")} ${safeLine(id)}: ${safeLine(reason)}`);
   }
+  // A gateway of an earlier version does not list them.
+  for (const { path, pattern, reason, hint } of status.idleRules ?? []) {
+    const advice = hint === undefined ? "" : `; ${hint}`;
+    output.print(
+      `${output.style("yellow", "no effect")} ${safeLine(`${path} "${pattern}": ${reason}${advice}`)}`,
+    );
+  }
   return exitCodes.done;
 }
 

@@ -1,0 +1,63 @@
+/**
+ * Rules of the policy that name a tool or prompt which a running server does not
+ * have. Only servers that are ready are compared: the lists of the others are not
+ * known. Findings about the configuration alone are those of `@toolcrib/config`.
+ */
+
+import type { GatewayConfig } from "@toolcrib/config";
+import { findUnmatchedRules, type KnownName, ruleListsOf } from "@toolcrib/policy";
+import { featureNames } from "../call/call-targets.ts";
+import type { ToolIndex } from "../index/tool-index.ts";
+import { ownNamespace, savedNamespace } from "../index/wire-name.ts";
+import type { RosterEntry, SourceRoster } from "./source-roster.ts";
+
+/** A rule without effect at the moment. */
+export interface IdleRule {
+  /** Its place in the configuration, such as `policy.deny[0]`. */
+  readonly path: string;
+  readonly pattern: string;
+  readonly reason: string;
+  readonly hint?: string | undefined;
+}
+
+/** Returns the rules of `policy` that match no tool or prompt of the servers that they name. */
+export function findIdleRules(
+  policy: GatewayConfig["policy"],
+  index: Pick<ToolIndex, "tools" | "quarantined">,
+  roster: Pick<SourceRoster, "entries">,
+): readonly IdleRule[] {
+  const servers = new Map(
+    roster.entries
+      .filter(({ facts }) => facts.configured !== undefined)
+      .map((entry) => [entry.id, entry] as const),
+  );
+  const tools = Map.groupBy([...index.tools, ...index.quarantined], ({ id }) => id.slice(0, id.indexOf(":")));
+  const known = {
+    namespaces: [...servers.keys(), ownNamespace, savedNamespace],
+    namesIn(namespace: string): readonly KnownName[] | undefined {
+      const server = servers.get(namespace);
+      if (server !== undefined && !isComplete(server)) return undefined;
+      return [...(tools.get(namespace) ?? []), ...promptsOf(server)];
+    },
+  };
+  return ruleListsOf(policy).flatMap(({ path, patterns }) =>
+    findUnmatchedRules(patterns, known)
+      .filter(({ kind }) => kind === "name")
+      .map(({ index: at, pattern, reason, hint }) => ({
+        path: `${path.join(".")}[${at}]`,
+        pattern,
+        reason,
+        hint,
+      })),
+  );
+}
+
+/** Whether the lists of a source are complete. A toolspec was compared when the configuration was read. */
+function isComplete({ source, facts }: RosterEntry): boolean {
+  return facts.configured?.group === "servers" && source.health().state === "ready";
+}
+
+function promptsOf(entry: RosterEntry | undefined): readonly KnownName[] {
+  const prompts = entry?.features?.prompts() ?? [];
+  return prompts.map(({ name }) => featureNames(entry?.id ?? "", "prompts", String(name)));
+}
