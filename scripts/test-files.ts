@@ -11,7 +11,7 @@ import { relative } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { graceMs, startFile } from "./test-guard.ts";
+import { graceMs, reportCpu, startFile } from "./test-guard.ts";
 
 /** Time for one file. The tests in it inherit the limit. */
 const timeoutMs = 120_000;
@@ -24,7 +24,12 @@ export function runTestFiles(files: readonly string[]): void {
     test(relative(process.cwd(), file), { timeout: timeoutMs }, async (context: TestContext) => {
       startFile(file);
       const before = countResources();
-      context.after(() => waitUntilReleased(before));
+      const cpuBefore = process.cpuUsage();
+      context.after(async () => {
+        await waitUntilReleased(before);
+        const { user, system } = process.cpuUsage(cpuBefore);
+        reportCpu(file, (user + system) / 1000);
+      });
       await import(pathToFileURL(file).href);
     });
   }

@@ -20,6 +20,9 @@ let testFile = process.argv[1] ?? "";
 /** Starts the line of standard error that names a file. */
 export const startMark = "@test-file ";
 
+/** Starts the line of standard error that states the CPU time of a file. */
+export const cpuMark = "@test-cpu ";
+
 // The process that runs the files loads this file too.
 if (process.env["NODE_TEST_CONTEXT"]?.startsWith("child")) {
   endWhenKeptAlive();
@@ -35,6 +38,11 @@ if (process.env["NODE_TEST_CONTEXT"]?.startsWith("child")) {
 export function startFile(file: string): void {
   testFile = file;
   writeSync(2, `${startMark}${relative(process.cwd(), file)}\n`);
+}
+
+/** States the CPU time that `file` used, where several files share a process. */
+export function reportCpu(file: string, cpuMs: number): void {
+  writeSync(2, `${cpuMark}${Math.round(cpuMs)} ${relative(process.cwd(), file)}\n`);
 }
 
 function endWhenKeptAlive(): void {

@@ -7,7 +7,7 @@
 
 import { relative, resolve } from "node:path";
 import type { TestEvent } from "node:test/reporters";
-import { startMark } from "./test-guard.ts";
+import { cpuMark, startMark } from "./test-guard.ts";
 
 /** The script whose tests are test files, see there. */
 const filesScript = resolve(import.meta.dirname, "test-files.ts");
@@ -16,6 +16,7 @@ const filesScript = resolve(import.meta.dirname, "test-files.ts");
 const maxWritten = 4000;
 
 const startLines = new RegExp(`^${startMark}(.*)\n`, "gm");
+const cpuLines = new RegExp(`^${cpuMark}(\\d+) (.*)\n`, "gm");
 
 /** Turn the events of node:test into the report, line by line. */
 export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
@@ -26,16 +27,23 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
   const written = new Map<string, string>();
   const running = new Map<string, string>();
   const took = new Map<string, number>();
+  const cpu = new Map<string, number>();
+  const tests: { title: string; ms: number }[] = [];
   for await (const event of events) {
     if (event.type === "test:summary" && event.data.file !== undefined) {
       took.set(relative(process.cwd(), event.data.file), event.data.duration_ms);
     }
     if (event.type === "test:stderr") {
       const file = resolve(event.data.file);
-      const message = event.data.message.replace(startLines, (_line, name: string) => {
-        running.set(file, name);
-        return "";
-      });
+      const message = event.data.message
+        .replace(startLines, (_line, name: string) => {
+          running.set(file, name);
+          return "";
+        })
+        .replace(cpuLines, (_line, ms: string, name: string) => {
+          cpu.set(name, Number(ms));
+          return "";
+        });
       written.set(file, ((written.get(file) ?? "") + message).slice(-maxWritten));
     }
     if (event.type !== "test:pass" && event.type !== "test:fail") {
@@ -56,6 +64,8 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
       : isWholeProcess
         ? (running.get(file) ?? relative(process.cwd(), file))
         : `${file === undefined ? "" : `${relative(process.cwd(), file)}: `}${name}`;
+    if (!isFile && !isWholeProcess && details.type !== "suite")
+      tests.push({ title, ms: details.duration_ms });
     if (skip !== undefined && skip !== false) {
       skipped.push(`${title}: ${skip === true ? "no reason given" : skip}`);
     } else if (event.type === "test:pass") {
@@ -69,7 +79,7 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
   }
   for (const group of running.keys()) took.delete(relative(process.cwd(), group));
   for (const line of skipped) yield `skipped ${line}\n`;
-  if (process.env["TOOLCRIB_TEST_SLOWEST"] !== undefined) yield* slowest(took);
+  if (process.env["TOOLCRIB_TEST_SLOWEST"] !== undefined) yield* slowest(took, cpu, tests);
   yield `${Math.round((performance.now() - startedAt) / 1000)} s\n`;
   yield `${passed} passed, ${failed} failed, ${skipped.length} skipped\n`;
 }
@@ -82,9 +92,19 @@ function failedItself(error: Error & { readonly failureType?: string }): boolean
   return error.failureType !== "subtestsFailed";
 }
 
-/** Yields the slowest test files with their time in seconds. */
-function* slowest(took: ReadonlyMap<string, number>): Generator<string> {
-  for (const [file, ms] of [...took].sort(([, a], [, b]) => b - a).slice(0, 25)) {
-    yield `${(ms / 1000).toFixed(1).padStart(6)} s ${file}\n`;
+/** Yields the slowest tests and test files with their time and, where files share a process, their CPU time. */
+function* slowest(
+  took: ReadonlyMap<string, number>,
+  cpu: ReadonlyMap<string, number>,
+  tests: readonly { readonly title: string; readonly ms: number }[],
+): Generator<string> {
+  const count = Number(process.env["TOOLCRIB_TEST_SLOWEST"]) || 25;
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`.padStart(8);
+  for (const { title, ms } of tests.toSorted((a, b) => b.ms - a.ms).slice(0, count)) {
+    yield `${seconds(ms)} ${title}\n`;
+  }
+  for (const [file, ms] of [...took].sort(([, a], [, b]) => b - a).slice(0, count)) {
+    const cpuMs = cpu.get(file);
+    yield `${seconds(ms)} ${cpuMs === undefined ? "" : `${seconds(cpuMs)} CPU `}${file}\n`;
   }
 }

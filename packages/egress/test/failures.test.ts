@@ -4,6 +4,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { createEgress, type EgressRequest, type EgressSettings } from "@toolcrib/egress";
@@ -66,6 +67,20 @@ test("fetch() trusts the configured certificates only", async () => {
   await using server = await startTlsServer({ certificate: authority.sign({ hosts: [host] }) });
   assert.equal(await failureAt(server.endpoint), "EGRESS_TLS_FAILED");
   assert.equal(await failureAt(server.endpoint, { caCertificates: [authority.certificate] }), "sent");
+});
+
+test("fetch() trusts the default certificates of Node as well as configured ones", async () => {
+  const [standard, added] = [createTestAuthority(), createTestAuthority()];
+  const before = getCACertificates("default");
+  setDefaultCACertificates([standard.certificate]);
+  try {
+    for (const caCertificates of [[], [added.certificate]]) {
+      await using server = await startTlsServer({ certificate: standard.sign({ hosts: [host] }) });
+      assert.equal(await failureAt(server.endpoint, { caCertificates }), "sent");
+    }
+  } finally {
+    setDefaultCACertificates(before);
+  }
 });
 
 test("fetch() verifies certificates regardless of the environment", async () => {

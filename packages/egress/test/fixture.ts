@@ -16,11 +16,14 @@ import {
 } from "@toolcrib/egress";
 import { type HostPattern, parseHostPattern } from "@toolcrib/hosts";
 import {
+  clearDefaultRoots,
   createTestAuthority,
   startTlsServer,
   type TlsServer,
   type TlsServerOptions,
 } from "@toolcrib/testing";
+
+clearDefaultRoots();
 
 /** The host of most tests. */
 export const host = "api.example.com";

@@ -5,6 +5,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { JsonObject } from "@toolcrib/json";
 import {
+  clearDefaultRoots,
   createTestAuthority,
   makeTemporaryDirectory,
   type RecordedRequest,
@@ -13,6 +14,8 @@ import {
   type TlsServer,
 } from "@toolcrib/testing";
 import { startTestGateway, type TestGateway } from "./gateway-harness.ts";
+
+clearDefaultRoots();
 
 /** The secret of these tests, a canary that tests search for in every output. */
 export const canary = "c4nary-value-of-a-secret";

@@ -72,6 +72,7 @@ export {
 export { leftOut, runCount, runsAll, sampled } from "./sampled.ts";
 export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-directory.ts";
 export {
+  clearDefaultRoots,
   createTestAuthority,
   type TestCertificate,
 } from "./test-certificates.ts";

@@ -12,6 +12,7 @@ import { test } from "node:test";
 import { createEgress, createPlaceholder } from "@toolcrib/egress";
 import type { JsonObject } from "@toolcrib/json";
 import {
+  clearDefaultRoots,
   clientCall,
   createTestAuthority,
   makeTemporaryDirectory,
@@ -21,6 +22,8 @@ import {
 import { createToolpackSource } from "@toolcrib/toolpack";
 import { egressPatterns, lintCatalog, placedCredentials } from "@toolcrib/toolspec";
 import { startedAt, textsOf } from "./samples.ts";
+
+clearDefaultRoots();
 
 const catalogue = join(import.meta.dirname, "../../../catalog");
 
@@ -100,6 +103,7 @@ function checkConversation(name: string, host: string, secret: string): void {
   const turns = parseConversation(
     readFileSync(join(import.meta.dirname, "conversations", `${name}.txt`), "utf8"),
   );
+  const { manifest, toolspec } = readPair(name);
   for (const turn of turns) {
     test(`${name}: ${turn.title}`, async () => {
       await using directory = await makeTemporaryDirectory();
@@ -125,7 +129,6 @@ function checkConversation(name: string, host: string, secret: string): void {
           answer.end(body);
         },
       });
-      const { manifest, toolspec } = readPair(name);
       const placeholder = createPlaceholder(randomBytes);
       await using egress = createEgress(
         {
