@@ -226,7 +226,7 @@ export interface ServeLimits {
   readonly bodyMaxBytes: number;
   /** Longest result of a call, in bytes. @default 16777216 */
   readonly resultMaxBytes: number;
-  /** Maximum number of sessions at a time. @default 1000 */
+  /** Maximum number of sessions at a time; one client gets at most half of them. @default 1000 */
   readonly maxSessions: number;
   /** Seconds after which an unused session is closed. @default 3600 */
   readonly sessionIdleSeconds: number;

@@ -109,7 +109,7 @@ export const serveShape = record({
         body_max_bytes: bytes("Longest request body, in bytes.", serveDefaults.bodyMaxBytes),
         result_max_bytes: bytes("Longest result of a call, in bytes.", serveDefaults.resultMaxBytes),
         max_sessions: integer({
-          description: "Most sessions at a time.",
+          description: "Most sessions at a time. One client gets at most half of them.",
           minimum: 1,
           maximum: 1_000_000,
           default: serveDefaults.maxSessions,

@@ -74,7 +74,7 @@ test("nesting above the limit is refused", async () => {
 
 test("requests above the limits are refused with 503 and Retry-After, or with a JSON-RPC error", async () => {
   await using server = await startTestServer({
-    limits: { maxInFlight: 4, maxInFlightPerSession: 2, maxConcurrentCalls: 1 },
+    limits: { maxInFlight: 8, maxInFlightPerSession: 2, maxConcurrentCalls: 1 },
   });
   const session = await openSession(server);
   const call = (id: number) =>
@@ -91,13 +91,13 @@ test("requests above the limits are refused with 503 and Retry-After, or with a 
   const refused = await ask(server, { headers: { ...asAlice, ...headers }, body });
   assert.equal(refused.status, 503);
   assert.equal(refused.headers["retry-after"], "1");
-  assert.equal(refused.code, "MCP_OVERLOADED");
+  assert.equal(refused.code, "MCP_SHARE_EXCEEDED");
   for (const release of [...server.service.waiting]) release();
   for (const answer of await Promise.all([...first, ...second])) assert.equal(answer.status, 200);
 });
 
 test("at the limit of sessions, a new session replaces an idle one and never one in use", async () => {
-  await using server = await startTestServer({ limits: { maxSessions: 3 } });
+  await using server = await startTestServer({ limits: { maxSessions: 6 } });
   const used = await openSession(server);
   const call = ask(server, {
     headers: { ...asAlice, "mcp-session-id": used },

@@ -16,6 +16,9 @@ export const mcpCodes = {
   MCP_CLIENT_CAPABILITY_MISSING:
     "A server sent a request that its client does not support (sampling, elicitation, roots).",
   MCP_OVERLOADED: "More requests are in flight than the limit allows.",
+  MCP_SHARE_EXCEEDED:
+    "The client's share of the requests in flight is used up; other clients can still send requests.",
+  MCP_SESSION_QUOTA: "The client's share of the sessions or of the open streams is used up.",
 } as const;
 
 /** A key of `mcpCodes`. */

@@ -581,7 +581,7 @@ test("The store of sessions has each open session with its facts and its last us
 });
 
 test("With too many sessions, the least recently used idle one ends, and no busy one", async () => {
-  await using demo = await startDemoHttp({ http: { maxSessions: 2 } });
+  await using demo = await startDemoHttp({ http: { maxSessions: 4 } });
   const first = await openRawSession(demo.url);
   demo.advance(1);
   const second = await openRawSession(demo.url);
@@ -593,6 +593,8 @@ test("With too many sessions, the least recently used idle one ends, and no busy
   const refused = await send("POST", demo.url, initializeOf("2025-11-25"));
   assert.equal(refused.status, 503);
   assert.equal(refused.headers.get("retry-after"), "1");
+  assert.equal(codeOf(refused), "MCP_SESSION_QUOTA");
+  await openRawSession(demo.url, { headers: { "x-user": "other" } });
   for (const stream of streams) stream.close();
 });
 
@@ -606,11 +608,11 @@ test("A client that opens many sessions displaces its own, not those of others",
   }
   assert.equal((await quiet.call(1, "echo")).status, 200);
   const statuses = await Promise.all(greedy.map(async (session) => (await session.call(1, "echo")).status));
-  assert.deepEqual(statuses, [404, 404, 404, 404, 404, 200, 200, 200]);
+  assert.deepEqual(statuses, [404, 404, 404, 404, 404, 404, 200, 200]);
 });
 
 test("Requests over the limits are refused: of one session in JSON-RPC, of all sessions with 503", async () => {
-  await using demo = await startDemoHttp({ http: { maxInFlight: 3, maxInFlightPerSession: 2 } });
+  await using demo = await startDemoHttp({ http: { maxInFlight: 6, maxInFlightPerSession: 2 } });
   const one = await openRawSession(demo.url);
   const two = await openRawSession(demo.url);
   const waiting = [one.call(1, "wait", { name: "1" }), one.call(2, "wait", { name: "2" })];
@@ -623,6 +625,9 @@ test("Requests over the limits are refused: of one session in JSON-RPC, of all s
   const fourth = await two.call("four", "echo");
   assert.equal(fourth.status, 503);
   assert.equal(fourth.messages[0]?.id, "four");
+  assert.equal(codeOf(fourth), "MCP_SHARE_EXCEEDED");
+  const other = await openRawSession(demo.url, { headers: { "x-user": "other" } });
+  assert.equal((await other.call(1, "echo")).status, 200);
   assert.equal((await two.post({ jsonrpc: "2.0", method: "notifications/x" })).status, 202);
   for (const name of ["1", "2", "3"]) demo.service.release(name);
   await Promise.all(waiting);
@@ -680,3 +685,8 @@ test("Concurrent clients with the ids 0, 1, 2 never receive each other's answers
   await Promise.all(sessions.map(run));
   assert.deepEqual(demo.endpoint.stats(), { sessions: 4, inFlight: 0, listeners: 0 });
 });
+
+/** Returns the code of this project in the error of an answer. */
+function codeOf({ messages }: RawAnswer): unknown {
+  return messages[0]?.error?.data?.["code"];
+}

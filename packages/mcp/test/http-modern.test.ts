@@ -400,13 +400,16 @@ test("A change stream ends with its connection, and is kept alive until then", a
 });
 
 test("Change streams have a separate limit and do not displace calls", async () => {
-  await using demo = await startDemoHttp({ http: { maxInFlight: 1, maxListeners: 2 } });
+  await using demo = await startDemoHttp({ http: { maxInFlight: 1, maxListeners: 4 } });
   const listen = (id: number) => sendModern(demo.url, "subscriptions/listen", { notifications: {} }, { id });
   const streams = [await listen(1), await listen(2)];
   assert.deepEqual(demo.endpoint.stats(), { sessions: 0, inFlight: 0, listeners: 2 });
   const refused = await listen(3);
   assert.equal(refused.status, 503);
   assert.equal(refused.messages[0]?.id, 3);
+  const asOther = { id: 4, headers: { "x-user": "other" } };
+  streams.push(await sendModern(demo.url, "subscriptions/listen", { notifications: {} }, asOther));
+  assert.equal(streams.at(-1)?.status, 200);
   assert.equal((await sendModern(demo.url, "tools/list", {})).status, 200);
   for (const stream of streams) stream.close();
   await waitUntil(() => demo.endpoint.stats().listeners === 0);

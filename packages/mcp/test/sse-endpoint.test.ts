@@ -197,6 +197,18 @@ test("Streams over the limit, and all streams while draining, are refused with 5
   await session.stream.ended;
 });
 
+test("One client cannot open all streams", async () => {
+  await using demo = await startDemoHttp({ sse: { maxSessions: 4 } });
+  const streams = [await sseGet(demo.sseUrl, {}), await sseGet(demo.sseUrl, {})];
+  const { stream: third } = await sseGet(demo.sseUrl, {});
+  assert.equal(third.status, 503);
+  await third.ended;
+  assert.match(third.raw(), /"code":"MCP_SESSION_QUOTA"/);
+  const other = await sseGet(demo.sseUrl, { "x-user": "other" });
+  assert.equal(other.stream.status, 200);
+  for (const { stream } of [...streams, other]) stream.close();
+});
+
 test("An idle stream is kept alive by comments", async () => {
   await using demo = await startDemoHttp({ sse: { keepAliveMs: 5 } });
   const { stream } = await openStream(demo);

@@ -20,6 +20,8 @@ export type Era = "legacy" | "modern";
 export interface ClientSession {
   /** Unique and unguessable. */
   readonly id: string;
+  /** The caller that opened it; absent where every session is a caller of its own. */
+  readonly identity?: Identity;
   readonly clientInfo?: ClientInfo;
   /** The declared MCP `ClientCapabilities`. */
   readonly capabilities: JsonObject;

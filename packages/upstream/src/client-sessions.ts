@@ -6,8 +6,8 @@
  * with the client or after an idle time; never while a lease holds it.
  */
 
-import { abortable, disposeOnce } from "@toolcrib/lifecycle";
-import type { ClientSession } from "@toolcrib/tool";
+import { abortable, disposeOnce, FairShare } from "@toolcrib/lifecycle";
+import { type ClientSession, identityKey } from "@toolcrib/tool";
 import { ClientEntry } from "./client-entry.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import { reasonOf } from "./upstream-failure.ts";
@@ -45,6 +45,11 @@ export interface ClientSessionsDeps {
   open(client: ClientSession): Promise<UpstreamSession>;
 }
 
+/** Returns the key of the caller whose share a session of `client` counts towards. */
+function holderOf({ identity, id }: ClientSession): string {
+  return identity === undefined ? id : identityKey(identity);
+}
+
 /** Idle sessions are searched for at most this often. */
 const sweepMinMs = 1000;
 
@@ -53,6 +58,8 @@ export class ClientSessions implements AsyncDisposable {
   readonly #deps: ClientSessionsDeps;
   readonly #limits: Required<UpstreamLimits>;
   readonly #entries = new Map<string, ClientEntry>();
+  /** The sessions by the caller that their client is. */
+  readonly #shares: FairShare;
   /** Sessions that are being closed; disposal waits for them. */
   readonly #endings = new Set<Promise<void>>();
   #sweepTimer: NodeJS.Timeout | undefined;
@@ -62,6 +69,7 @@ export class ClientSessions implements AsyncDisposable {
   constructor(deps: ClientSessionsDeps, limits: Required<UpstreamLimits>) {
     this.#deps = deps;
     this.#limits = limits;
+    this.#shares = new FairShare(limits.maxClientSessions);
   }
 
   get size(): number {
@@ -81,7 +89,7 @@ export class ClientSessions implements AsyncDisposable {
    */
   async lease(client: ClientSession, signal: AbortSignal): Promise<Lease> {
     this.#throwIfOver(client);
-    if (!this.#entries.has(client.id)) this.#makeRoom();
+    if (!this.#entries.has(client.id)) this.#makeRoom(client);
     const entry = this.#entries.get(client.id) ?? this.#createEntry(client);
     const release = entry.hold();
     try {
@@ -114,12 +122,16 @@ export class ClientSessions implements AsyncDisposable {
     const sweepMs = Math.max(sweepMinMs, clientSessionIdleMs / 4);
     this.#sweepTimer ??= setInterval(() => this.#sweep(), sweepMs).unref();
     this.#entries.set(client.id, entry);
+    this.#shares.take(holderOf(client));
     return entry;
   }
 
   #drop(entry: ClientEntry): void {
     const { id } = entry.client;
-    if (this.#entries.get(id) === entry) this.#entries.delete(id);
+    if (this.#entries.get(id) === entry) {
+      this.#entries.delete(id);
+      this.#shares.giveBack(holderOf(entry.client));
+    }
     entry.end();
   }
 
@@ -136,23 +148,34 @@ export class ClientSessions implements AsyncDisposable {
     }
   }
 
-  /** Closes the session that was unused for the longest time when the limit is reached. */
-  #makeRoom(): void {
-    const { maxClientSessions } = this.#limits;
-    if (this.#entries.size < maxClientSessions) return;
+  /**
+   * Closes the session that was unused for longest, if there is no room for another one: of the same caller, or of any
+   * caller for one that has no session.
+   */
+  #makeRoom(client: ClientSession): void {
+    const holder = holderOf(client);
+    const refusal = this.#shares.refusalFor(holder);
+    if (refusal === undefined) return;
+    const isFirst = this.#shares.countOf(holder) === 0;
     let oldest: ClientEntry | undefined;
     for (const entry of this.#entries.values()) {
-      if (!entry.isHeld && (oldest === undefined || entry.lastUsedAt < oldest.lastUsedAt)) oldest = entry;
+      const isOlder = oldest === undefined || entry.lastUsedAt < oldest.lastUsedAt;
+      const canEnd = !entry.isHeld && (isFirst || holderOf(entry.client) === holder);
+      if (isOlder && canEnd) oldest = entry;
     }
-    if (oldest === undefined) {
-      const { serverId } = this.#deps;
-      throw new UpstreamError(
-        "UPSTREAM_SESSION_LIMIT",
-        `All ${maxClientSessions} client sessions of the server "${serverId}" are in use`,
-        { hint: "try again when other clients' calls have ended", data: { server: serverId } },
-      );
-    }
+    if (oldest === undefined) throw this.#limitError(refusal === "share");
     this.#drop(oldest);
+  }
+
+  #limitError(isShare: boolean): UpstreamError {
+    const { serverId } = this.#deps;
+    const whose = isShare ? "This client's share of the" : `All ${this.#limits.maxClientSessions}`;
+    const verb = isShare ? "is" : "are";
+    return new UpstreamError(
+      "UPSTREAM_SESSION_LIMIT",
+      `${whose} client sessions of the server "${serverId}" ${verb} in use`,
+      { hint: "try again when other calls have ended", data: { server: serverId } },
+    );
   }
 
   #throwIfOver(client: ClientSession): void {

@@ -10,7 +10,7 @@ export const upstreamCodes = {
   UPSTREAM_QUEUE_SHARE:
     "The caller's share of the calls that run at the server and wait for it is used up; other clients can still call it.",
   UPSTREAM_SESSION_LIMIT:
-    "The maximum number of clients already has a session of their own with this server.",
+    "The maximum number of clients, of this caller or of all, already has a session of their own with this server.",
   UPSTREAM_ASK_UNATTRIBUTED:
     "The upstream server sent a request for a client that cannot be attributed to a call of one client.",
   UPSTREAM_WATCH_REFUSED:

@@ -63,7 +63,7 @@ export interface UpstreamLimits {
   readonly maxQueuedCalls?: number;
   /** Milliseconds without any answer to running calls after which the health names the server as silent. @default 10,000 */
   readonly silentAfterMs?: number;
-  /** Clients with a session of their own. @default 32 */
+  /** Clients with a session of their own; the sessions of one caller get at most half of them. @default 32 */
   readonly maxClientSessions?: number;
   /** Milliseconds after which an unused session of a client is closed. @default 300,000 */
   readonly clientSessionIdleMs?: number;

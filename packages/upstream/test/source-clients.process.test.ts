@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import type { ResolvedTransport } from "@toolcrib/upstream";
 import {
   createAskableClient,
@@ -238,6 +239,23 @@ test("a session in use is never closed for another client, an unused one is", as
   assert.match(await source.text("ask_sampling", {}, c), /"c"/);
   assert.equal(source.server.facts().clientSessions, 2);
   assert.match(await source.text("ask_sampling", {}, b), /"b"/);
+});
+
+test("the sessions of one caller get half of the places, and close no session of another caller", async () => {
+  await using source = await startSource({ transport: echoStdio(), limits: { maxClientSessions: 4 } });
+  const callOf = (name: string, user: string) => {
+    const client = { ...createAskableClient(name), identity: localIdentity("token", user) };
+    return createCall({ client });
+  };
+  const busy = ["a1", "a2"].map((name) => source.text("sleep", { ms: 300 }, callOf(name, "a")));
+  await waitUntil(() => source.server.facts().clientSessions === 2);
+  const error = await failureOf(source.call("echo", {}, callOf("a3", "a")));
+  assert.equal(error.code, "UPSTREAM_SESSION_LIMIT");
+  assert.match(await source.text("ask_sampling", {}, callOf("b", "b")), /"b"/);
+  await Promise.all(busy);
+  // A further session of the same caller closes one of its own.
+  await source.call("echo", {}, callOf("a4", "a"));
+  assert.equal(source.server.facts().clientSessions, 3);
 });
 
 test("an unused session is closed after the idle time, unless a resource is watched on it", async () => {

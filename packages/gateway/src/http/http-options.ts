@@ -24,7 +24,7 @@ export interface HttpLimitOptions {
   readonly bodyMaxDepth?: number;
   /** All headers of a request together, in bytes. @default 16,384 */
   readonly headersMaxBytes?: number;
-  /** Most sessions of each transport at once. @default 1000 */
+  /** Most sessions of each transport at once; one client gets at most half of them. @default 1000 */
   readonly maxSessions?: number;
   /** Seconds without a request or a stream after which a session ends. @default 3600 */
   readonly sessionIdleSeconds?: number;
@@ -32,7 +32,7 @@ export interface HttpLimitOptions {
   readonly maxConcurrentCalls?: number;
   /** Most requests in flight in one session. @default 256, or `maxConcurrentCalls` if that is more */
   readonly maxInFlightPerSession?: number;
-  /** Most requests in flight in all. @default 2048, or `maxConcurrentCalls` if that is more */
+  /** Most requests in flight in all; one client gets at most half of them. @default 2048, or `maxConcurrentCalls` if that is more */
   readonly maxInFlight?: number;
   /** Most connections at once; more are closed unanswered. @default 4096 */
   readonly maxConnections?: number;

@@ -9,8 +9,8 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "@toolcrib/json";
-import { InFlight } from "@toolcrib/lifecycle";
 import type { SessionStore } from "@toolcrib/store";
+import { identityKey } from "@toolcrib/tool";
 import {
   type Classified,
   type ClassifiedMessage,
@@ -21,12 +21,14 @@ import {
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { modernVersionOf } from "../modern-version.ts";
 import { eraOf, latestModernVersion } from "../protocol.ts";
+import { ClientCounts } from "./client-counts.ts";
 import {
   acceptedBy,
   defaultUnreadMaxBytes,
   type HttpCaller,
   isJsonBody,
   overloaded,
+  overQuota,
   parseBody,
   readBody,
   sendError,
@@ -57,15 +59,15 @@ export interface HttpEndpointOptions {
   readonly bodyMaxBytes?: number;
   /** Deepest nesting of a body. @default 64 */
   readonly bodyMaxDepth?: number;
-  /** Maximum number of open sessions. @default 1000 */
+  /** Maximum number of open sessions; one client gets at most half of them. @default 1000 */
   readonly maxSessions?: number;
   /** Milliseconds without a request or a stream after which a session ends. @default 3,600,000 */
   readonly sessionIdleMs?: number;
   /** Maximum number of requests in flight in one session. @default 256 */
   readonly maxInFlightPerSession?: number;
-  /** Maximum number of requests in flight in total, change streams not counted. @default 2048 */
+  /** Maximum number of requests in flight in total, change streams not counted; one client gets at most half of them. @default 2048 */
   readonly maxInFlight?: number;
-  /** Maximum number of open change streams (`subscriptions/listen`). @default 4,096 */
+  /** Maximum number of open change streams (`subscriptions/listen`); one client gets at most half of them. @default 2,048 */
   readonly maxListeners?: number;
   /** Milliseconds between comments on open streams. @default 15,000 */
   readonly keepAliveMs?: number;
@@ -91,9 +93,9 @@ export class HttpEndpoint implements AsyncDisposable {
   readonly #maxListeners: number;
   readonly #unreadMaxBytes: number;
   readonly #modernExchanges = new Set<ModernExchange>();
-  readonly #inFlight = new InFlight();
+  readonly #inFlight: ClientCounts;
   /** Open change streams. Clients hold them for hours, so they do not count towards the limit of requests. */
-  readonly #listening = new InFlight();
+  readonly #listening: ClientCounts;
   readonly #housekeeping: NodeJS.Timeout;
   #isDraining = false;
 
@@ -106,7 +108,9 @@ export class HttpEndpoint implements AsyncDisposable {
       maxDepth: options.bodyMaxDepth ?? 64,
     };
     this.#maxInFlight = options.maxInFlight ?? 2048;
-    this.#maxListeners = options.maxListeners ?? 4096;
+    this.#maxListeners = options.maxListeners ?? 2048;
+    this.#inFlight = new ClientCounts(this.#maxInFlight);
+    this.#listening = new ClientCounts(this.#maxListeners);
     this.#unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
     this.#sessions = new HttpSessions(
       { service, now, newSessionId, onUnexpected, inFlight: this.#inFlight, store: deps.sessions },
@@ -186,10 +190,11 @@ export class HttpEndpoint implements AsyncDisposable {
     const isBatch = Array.isArray(value);
     const classified = isBatch ? value.map(classify) : [classify(value)];
     const first = classified.find(isRequest)?.message;
-    const refusal = first === undefined ? undefined : this.#refusalOf(first.method);
+    const client = identityKey(caller.identity);
+    const refusal = first === undefined ? undefined : this.#refusalOf(first.method, client);
     if (refusal !== undefined) {
       const id = first === undefined || isBatch ? null : first.id;
-      sendError(response, overloaded(refusal), id, headersFor(503));
+      sendError(response, refusal, id, headersFor(503));
       return;
     }
     if (isModernRequest(request, value)) {
@@ -199,15 +204,20 @@ export class HttpEndpoint implements AsyncDisposable {
   }
 
   /** Returns the reason why a request of `method` is refused; undefined if it is accepted. */
-  #refusalOf(method: string): string | undefined {
-    if (this.#isDraining) return "The gateway is shutting down";
-    if (method === listenMethod)
-      return this.#listening.count < this.#maxListeners
-        ? undefined
-        : `More than ${this.#maxListeners} streams of changes are open`;
-    return this.#inFlight.count < this.#maxInFlight
-      ? undefined
-      : `More than ${this.#maxInFlight} requests are in flight`;
+  #refusalOf(method: string, client: string): McpError | undefined {
+    if (this.#isDraining) return overloaded("The gateway is shutting down");
+    const isListen = method === listenMethod;
+    const refusal = (isListen ? this.#listening : this.#inFlight).refusalFor(client);
+    if (refusal === undefined) return undefined;
+    if (isListen) return refusal === "share" ? overQuota("streams of changes") : this.#tooMany();
+    if (refusal === "full") return overloaded(`More than ${this.#maxInFlight} requests are in flight`);
+    const text = `This client has used up its share of the ${this.#maxInFlight} requests in flight`;
+    const hint = "wait for answers before sending more";
+    return new McpError("MCP_SHARE_EXCEEDED", text, { httpStatus: 503, hint });
+  }
+
+  #tooMany(): McpError {
+    return overloaded(`More than ${this.#maxListeners} streams of changes are open`);
   }
 
   #postInitialize(response: ServerResponse, caller: HttpCaller, isBatch: boolean, message: RpcRequest): void {
@@ -269,7 +279,8 @@ export class HttpEndpoint implements AsyncDisposable {
       return;
     }
     const counter = message.method === listenMethod ? this.#listening : this.#inFlight;
-    counter.enter();
+    const client = identityKey(caller.identity);
+    counter.enter(client);
     try {
       const context = {
         ...caller,
@@ -279,7 +290,7 @@ export class HttpEndpoint implements AsyncDisposable {
       };
       await answerModernHttp(this.#service, message, response, context);
     } finally {
-      counter.leave();
+      counter.leave(client);
     }
   }
 

@@ -158,3 +158,11 @@ export async function waitAtMost(work: Promise<unknown>, timeoutMs: number): Pro
 export function overloaded(message: string): McpError {
   return new McpError("MCP_OVERLOADED", message, { httpStatus: 503, hint: "try again later" });
 }
+
+/** Creates the error of a client whose share of `what`, such as sessions, is used up. */
+export function overQuota(what: string): McpError {
+  return new McpError("MCP_SESSION_QUOTA", `This client has used up its share of ${what}`, {
+    httpStatus: 503,
+    hint: `end some of its ${what} first`,
+  });
+}

@@ -9,12 +9,13 @@
  */
 
 import type { ServerResponse } from "node:http";
-import type { InFlight } from "@toolcrib/lifecycle";
+import { identityKey } from "@toolcrib/tool";
 import { formatSseEvent } from "../framing/sse.ts";
 import type { ClassifiedMessage, RpcId, RpcMessage, RpcRequest } from "../json-rpc.ts";
 import { invalidRequest } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import { RequestTable } from "../request-table.ts";
+import type { ClientCounts } from "./client-counts.ts";
 import { EventLog, type ReplayedEvent } from "./event-log.ts";
 import { openEventStream, sendError, sendJson, writeEvent } from "./http-io.ts";
 import { LegacySession, type LegacySessionOptions } from "./legacy-session.ts";
@@ -25,7 +26,7 @@ export interface HttpSessionOptions extends LegacySessionOptions {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** Counts the requests of all sessions of the endpoint. */
-  readonly inFlight: InFlight;
+  readonly inFlight: ClientCounts;
   readonly unreadMaxBytes: number;
 }
 
@@ -68,7 +69,8 @@ export class HttpSession {
   readonly session: LegacySession;
   /** Milliseconds since the epoch of the last request; the owner updates it. */
   lastUsedAt: number;
-  readonly #inFlight: InFlight;
+  readonly #client: string;
+  readonly #inFlight: ClientCounts;
   readonly #unreadMaxBytes: number;
   readonly #log = new EventLog();
   readonly #exchanges = new RequestTable<Exchange>();
@@ -77,6 +79,7 @@ export class HttpSession {
   readonly #standalone: EventStream;
 
   constructor(service: McpService, options: HttpSessionOptions) {
+    this.#client = identityKey(options.identity);
     this.#inFlight = options.inFlight;
     this.#unreadMaxBytes = options.unreadMaxBytes;
     this.#standalone = this.#openStream();
@@ -106,7 +109,7 @@ export class HttpSession {
       stream: undefined,
     };
     for (const { id } of requests) this.#exchanges.set(id, exchange);
-    this.#inFlight.enter(requests.length);
+    this.#inFlight.enter(this.#client, requests.length);
     if (!accepts.json) this.#streamOf(exchange);
     for (const message of messages) this.session.router.receiveClassified(message);
   }
@@ -169,7 +172,7 @@ export class HttpSession {
       if (stream === undefined) sendError(response, invalidRequest(reason, rpcCodes.sessionNotFound, 404));
     }
     for (const { response } of this.#streams.values()) response?.end();
-    this.#inFlight.leave(this.#exchanges.size);
+    this.#inFlight.leave(this.#client, this.#exchanges.size);
     this.#exchanges.clear();
     this.#streams.clear();
   }
@@ -189,7 +192,7 @@ export class HttpSession {
     const exchange = this.#exchanges.get(id);
     if (exchange === undefined) return;
     this.#exchanges.delete(id);
-    this.#inFlight.leave();
+    this.#inFlight.leave(this.#client);
     exchange.openCount -= 1;
     const { stream, response, answers } = exchange;
     if (stream !== undefined) {

@@ -1,17 +1,19 @@
 /**
  * The legacy sessions of a Streamable HTTP endpoint: opened, found by id, ended
- * when idle or when there are too many. A session belongs to the identity and
+ * when idle. Each client has a share of their number; a new session can only
+ * replace an idle one of the same client. A session belongs to the identity and
  * the view that opened it; for every other caller it does not exist.
  */
 
 import type { IncomingMessage } from "node:http";
 import { messageOf } from "@toolcrib/diagnostics";
-import type { InFlight } from "@toolcrib/lifecycle";
+import { FairShare } from "@toolcrib/lifecycle";
 import type { SessionStore, SessionUse } from "@toolcrib/store";
 import { identityKey, isSameIdentity } from "@toolcrib/tool";
 import { invalidRequest } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
-import { type HttpCaller, overloaded } from "./http-io.ts";
+import type { ClientCounts } from "./client-counts.ts";
+import { type HttpCaller, overloaded, overQuota } from "./http-io.ts";
 import { HttpSession } from "./http-session.ts";
 import type { McpService } from "./service.ts";
 
@@ -29,7 +31,7 @@ export interface HttpSessionsDeps {
   /** The sessions as other gateways see them. */
   readonly store: SessionStore;
   /** Counts the requests of all sessions. */
-  readonly inFlight: InFlight;
+  readonly inFlight: ClientCounts;
 }
 
 /** Limits of the sessions. */
@@ -44,6 +46,7 @@ export class HttpSessions {
   readonly #deps: HttpSessionsDeps;
   readonly #limits: HttpSessionsLimits;
   readonly #sessions = new Map<string, HttpSession>();
+  readonly #shares: FairShare;
   /** The last change of each session in the store; the changes of one session are made in their order. */
   readonly #stored = new Map<string, Promise<unknown>>();
   /** Ids of the sessions that were added to the store. */
@@ -53,21 +56,24 @@ export class HttpSessions {
   constructor(deps: HttpSessionsDeps, limits: HttpSessionsLimits) {
     this.#deps = deps;
     this.#limits = limits;
+    this.#shares = new FairShare(limits.maxSessions);
   }
 
   get size(): number {
     return this.#sessions.size;
   }
 
-  /** Opens a session. @throws {McpError} with status 503 when there are too many and all are busy. */
+  /**
+   * Opens a session.
+   *
+   * @throws {McpError} with status 503, `MCP_SESSION_QUOTA` or `MCP_OVERLOADED`, when the client has no room for
+   *   another session and none of its own is idle.
+   */
   open(caller: HttpCaller): HttpSession {
-    const { maxSessions, maxInFlightPerSession, unreadMaxBytes } = this.#limits;
+    const { maxInFlightPerSession, unreadMaxBytes } = this.#limits;
     const { service, now, newSessionId, onUnexpected, inFlight } = this.#deps;
-    if (this.#sessions.size >= maxSessions) {
-      const oldest = oldestIdle(this.#sessions.values());
-      if (oldest === undefined) throw overloaded(`More than ${maxSessions} sessions are open`);
-      this.end(oldest.session.id, "The session made room for a newer one");
-    }
+    const client = identityKey(caller.identity);
+    this.#makeRoom(client);
     const session = new HttpSession(service, {
       id: newSessionId(),
       identity: caller.identity,
@@ -79,6 +85,7 @@ export class HttpSessions {
       unreadMaxBytes,
     });
     this.#sessions.set(session.session.id, session);
+    this.#shares.take(client);
     return session;
   }
 
@@ -124,8 +131,10 @@ export class HttpSessions {
 
   end(id: string, reason: string): void {
     const session = this.#sessions.get(id);
+    if (session === undefined) return;
     this.#sessions.delete(id);
-    session?.close(reason);
+    this.#shares.giveBack(identityKey(session.session.identity));
+    session.close(reason);
     if (this.#registered.delete(id)) this.#change(id, () => this.#deps.store.delete(id));
   }
 
@@ -150,6 +159,20 @@ export class HttpSessions {
         this.end(id, "The session was idle for too long");
     }
     this.#touchUsed(now);
+  }
+
+  /** Ends the idle session of `client` that was unused for longest, if the client has no room for another one. */
+  #makeRoom(client: string): void {
+    const refusal = this.#shares.refusalFor(client);
+    if (refusal === undefined) return;
+    let oldest: HttpSession | undefined;
+    for (const session of this.#sessions.values()) {
+      const isOlder = oldest === undefined || session.lastUsedAt < oldest.lastUsedAt;
+      if (isOlder && !session.isBusy && identityKey(session.session.identity) === client) oldest = session;
+    }
+    if (oldest !== undefined) this.end(oldest.session.id, "The session made room for a newer one");
+    else if (refusal === "share") throw overQuota("sessions");
+    else throw overloaded(`More than ${this.#limits.maxSessions} sessions are open`);
   }
 
   /** Records the uses since the last sweep, in one change. */
@@ -181,18 +204,4 @@ export class HttpSessions {
   #reportFailure(error: unknown): void {
     this.#deps.onUnexpected?.(`The store of sessions failed: ${messageOf(error)}`);
   }
-}
-
-/**
- * Returns the session to end when there are too many: the idle session unused
- * for longest, of the identity with the most sessions, so that no client can
- * displace the sessions of others.
- */
-function oldestIdle(sessions: Iterable<HttpSession>): HttpSession | undefined {
-  const groups = Map.groupBy(sessions, ({ session }) => identityKey(session.identity));
-  for (const group of [...groups.values()].sort((a, b) => b.length - a.length)) {
-    const [oldest] = group.filter(({ isBusy }) => !isBusy).sort((a, b) => a.lastUsedAt - b.lastUsedAt);
-    if (oldest !== undefined) return oldest;
-  }
-  return undefined;
 }

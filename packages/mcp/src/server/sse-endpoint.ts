@@ -8,7 +8,8 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isSameIdentity } from "@toolcrib/tool";
+import { FairShare } from "@toolcrib/lifecycle";
+import { identityKey, isSameIdentity } from "@toolcrib/tool";
 import { formatSseEvent } from "../framing/sse.ts";
 import { classify, type RpcMessage } from "../json-rpc.ts";
 import { invalidRequest, McpError } from "../mcp-error.ts";
@@ -20,6 +21,7 @@ import {
   isJsonBody,
   openEventStream,
   overloaded,
+  overQuota,
   parseBody,
   readBody,
   sendError,
@@ -37,7 +39,7 @@ export interface SseEndpointOptions {
   readonly bodyMaxBytes?: number;
   /** @default 64 */
   readonly bodyMaxDepth?: number;
-  /** @default 1000 */
+  /** Maximum number of open streams; one client gets at most half of them. @default 1000 */
   readonly maxSessions?: number;
   /** Maximum number of requests in flight in one session. @default 256 */
   readonly maxInFlightPerSession?: number;
@@ -65,6 +67,7 @@ export class SseEndpoint implements AsyncDisposable {
   readonly #maxInFlightPerSession: number | undefined;
   readonly #unreadMaxBytes: number;
   readonly #sessions = new Map<string, OpenSession>();
+  readonly #shares: FairShare;
   readonly #keepAlive: NodeJS.Timeout;
   #isDraining = false;
 
@@ -81,6 +84,7 @@ export class SseEndpoint implements AsyncDisposable {
       maxDepth: options.bodyMaxDepth ?? 64,
     };
     this.#maxSessions = options.maxSessions ?? 1000;
+    this.#shares = new FairShare(this.#maxSessions);
     this.#maxInFlightPerSession = options.maxInFlightPerSession;
     this.#unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
     this.#keepAlive = setInterval(() => {
@@ -92,11 +96,10 @@ export class SseEndpoint implements AsyncDisposable {
 
   /** Answers the GET that opens a stream. */
   open(_request: IncomingMessage, response: ServerResponse, caller: HttpCaller): void {
-    if (this.#isDraining || this.#sessions.size >= this.#maxSessions) {
-      const reason = this.#isDraining
-        ? "The gateway is shutting down"
-        : `More than ${this.#maxSessions} sessions are open`;
-      sendError(response, overloaded(reason), null, { "retry-after": "1" });
+    const client = identityKey(caller.identity);
+    const refusal = this.#refusalOf(client);
+    if (refusal !== undefined) {
+      sendError(response, refusal, null, { "retry-after": "1" });
       return;
     }
     const id = this.#deps.newSessionId();
@@ -107,8 +110,10 @@ export class SseEndpoint implements AsyncDisposable {
       onUnexpected: this.#deps.onUnexpected,
     });
     this.#sessions.set(id, { session, response });
+    this.#shares.take(client);
     response.on("close", () => {
       this.#sessions.delete(id);
+      this.#shares.giveBack(client);
       session.close("The client closed the stream");
     });
     openEventStream(response);
@@ -148,6 +153,13 @@ export class SseEndpoint implements AsyncDisposable {
       response.end();
     }
     this.#sessions.clear();
+  }
+
+  #refusalOf(client: string): McpError | undefined {
+    if (this.#isDraining) return overloaded("The gateway is shutting down");
+    const refusal = this.#shares.refusalFor(client);
+    if (refusal === "share") return overQuota("sessions");
+    return refusal && overloaded(`More than ${this.#maxSessions} sessions are open`);
   }
 
   #send(response: ServerResponse, message: RpcMessage): void {
