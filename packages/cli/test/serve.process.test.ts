@@ -7,6 +7,7 @@ import {
   freePort,
   isProcessAlive,
   makeTemporaryDirectory,
+  startEchoHttpServer,
   startServerProcess,
   waitUntil,
 } from "@toolcrib/testing";
@@ -65,6 +66,32 @@ test("serve prints its address, its servers and how to use it, and stops gracefu
   const printed = normalize(sortServers(gateway.stdout()), directory.path);
   const withoutPid = status.replace(/(ready +stdio +29 +0 +)\d+/, "$1PID");
   checkGolden(golden("serve.txt"), `$ toolcrib serve\n${printed}\n${withoutPid}\n${taken}\n${stopped}`);
+});
+
+test("status shows quarantined definitions, and since when across restarts", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const define = [{ name: "bad", inputSchema: { type: "object" }, title: 1 }];
+  await using server = await startEchoHttpServer({ builtin: ["echo"], define });
+  const document = {
+    tool_servers: [{ id: "s", transport: { kind: "streamable_http", url: server.url } }],
+    serve: { listen: "127.0.0.1:0" },
+  };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(document));
+  const setting = { directory: directory.path };
+  const reason = '"s:bad" is malformed: title must be a string';
+  const times = new Set<string>();
+  for (let count = 0; count < 2; count += 1) {
+    await using gateway = await startServe([], setting);
+    await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
+    const { quarantined } = JSON.parse((await runToolcrib(["status", "--json"], setting)).stdout);
+    const [{ since }] = quarantined;
+    assert.deepEqual(quarantined, [{ id: "s:bad", reason, since }]);
+    times.add(since);
+    const { stdout } = await runToolcrib(["status"], setting);
+    assert.ok(stdout.includes(`quarantined since ${since} s:bad: ${reason}\n`), stdout);
+    await gateway.stop();
+  }
+  assert.equal(times.size, 1);
 });
 
 test("serve --json prints the address of the gateway, and a second signal ends it at once", async () => {

@@ -12,7 +12,7 @@ import type { ServerInfo } from "@toolcrib/mcp";
 import { ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { AuditStore } from "@toolcrib/store";
-import type { CallContext, Identity, ToolId, ToolResult } from "@toolcrib/tool";
+import type { CallContext, Identity, ToolResult } from "@toolcrib/tool";
 import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
@@ -30,8 +30,14 @@ import { MetaSource } from "./service/meta-source.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
 import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
 import { LateTools } from "./sources/late-tools.ts";
+import {
+  type PinMemory,
+  Quarantine,
+  type QuarantinedDefinition,
+  type QuarantineFinding,
+} from "./sources/quarantine.ts";
 import { ownFacts } from "./sources/source-facts.ts";
-import { type FeatureSource, reportQuarantine, SourceRoster } from "./sources/source-roster.ts";
+import { type FeatureSource, SourceRoster } from "./sources/source-roster.ts";
 import { ToolListing } from "./tool-listing.ts";
 
 /** Dependencies of a core. */
@@ -45,6 +51,8 @@ export interface GatewayCoreDeps {
   readonly now: () => number;
   readonly newCallId: () => string;
   readonly selectBackend?: BackendSelector | undefined;
+  /** Remembers quarantined definitions. @default they are forgotten with the process */
+  readonly pins?: PinMemory | undefined;
 }
 
 /** A program, and the call that runs it. */
@@ -63,6 +71,7 @@ export class GatewayCore {
   readonly policy: ToolPolicy;
   readonly roster: SourceRoster;
   readonly service: GatewayService;
+  readonly #quarantine: Quarantine;
   /** Calls in flight. */
   readonly inFlight = new InFlight();
   readonly #deps: GatewayCoreDeps;
@@ -78,8 +87,22 @@ export class GatewayCore {
     this.#deps = deps;
     this.policy = new ToolPolicy(config.policy, [ownNamespace, savedNamespace]);
     this.#listing = new ToolListing(config.serve);
-    this.index = new ToolIndex({ selectBackend, onQuarantine: (tool) => this.#reportQuarantined(tool) });
-    this.roster = new SourceRoster({ index: this.index, audit, scrubber, logger });
+    this.index = new ToolIndex({ selectBackend, onQuarantine: () => this.#updateTools() });
+    this.#quarantine = new Quarantine({
+      audit,
+      logger,
+      scrubber,
+      now,
+      pins: deps.pins,
+      healthOf: (sourceId) => this.roster.entries.find(({ id }) => id === sourceId)?.source.health().state,
+    });
+    this.roster = new SourceRoster({
+      index: this.index,
+      audit,
+      scrubber,
+      quarantine: this.#quarantine,
+      onReady: () => this.#updateAll(),
+    });
     this.#targets = new CallTargets(selectBackend);
     this.#callDeps = {
       policy: this.policy,
@@ -110,9 +133,19 @@ export class GatewayCore {
   }
 
   /** Definitions that are not offered, and why. */
-  quarantined(): readonly { readonly id: ToolId; readonly reason: string }[] {
-    const all = [...this.index.quarantined, ...this.roster.quarantined()];
-    return all.map(({ id, reason }) => ({ id, reason: this.#deps.scrubber.text(reason) }));
+  quarantined(): readonly QuarantinedDefinition[] {
+    return this.#findings().map((finding) => this.#quarantine.toStatus(finding));
+  }
+
+  /** Drops the remembered findings about definitions that became valid or disappeared. Call when every source made first contact. */
+  settle(): void {
+    this.#quarantine.settle();
+    this.#updateAll();
+  }
+
+  /** Resolves when the findings are stored, or cannot be. Never rejects. */
+  async stored(): Promise<void> {
+    await this.#quarantine.stored();
   }
 
   /** The tools that `identity` may use. */
@@ -285,10 +318,24 @@ export class GatewayCore {
     return entry.facts.isSearchable && !this.#listing.isHidden(entry) && this.#isAllowed(identity, entry);
   }
 
-  #reportQuarantined({ id, namespace, code, reason }: QuarantinedTool): void {
-    const server = namespace === "" ? "local" : namespace;
-    reportQuarantine(this.#deps, { server, id, code, reason });
+  #findings(): readonly QuarantineFinding[] {
+    return [...this.index.quarantined.map(toFinding), ...this.roster.quarantined()];
   }
+
+  #updateTools(): void {
+    this.#quarantine.update(this.index.quarantined.map(toFinding), (_sourceId, kind) => kind === "tool");
+  }
+
+  #updateAll(): void {
+    if (!this.#quarantine.isEmpty) this.#quarantine.update(this.#findings(), () => true);
+  }
+}
+
+function toFinding({ id, tool, code, member, reason }: QuarantinedTool): QuarantineFinding {
+  const { namespace, sourceId, definition } = tool;
+  const server = namespace === "" ? "local" : namespace;
+  const { name } = definition;
+  return { sourceId, server, kind: "tool", name, id, code, member, reason, definition };
 }
 
 function toSummary({ id, wireName, tool, facts }: IndexedTool): ToolSummary {

@@ -8,6 +8,7 @@ import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { IdleRule } from "./sources/idle-rules.ts";
+import type { QuarantinedDefinition } from "./sources/quarantine.ts";
 import type { SourceStatuses } from "./sources/source-roster.ts";
 
 /** A tool in a list for people. */
@@ -42,9 +43,9 @@ export interface GatewayStatus extends SourceStatuses {
   readonly tools: number;
   readonly sessions: number;
   readonly callsInFlight: number;
-  readonly quarantined: readonly { readonly id: ToolId; readonly reason: string }[];
   /** Rules of the policy that match no tool or prompt of the servers that they name. */
   readonly idleRules: readonly IdleRule[];
+  readonly quarantined: readonly QuarantinedDefinition[];
 }
 
 /** The outcome of a call. Exactly one completion or denial is recorded for each. */

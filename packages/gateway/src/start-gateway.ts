@@ -14,7 +14,7 @@ import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
-import { MemorySessionStore, openStore, type Store } from "@toolcrib/store";
+import { createPinStore, MemorySessionStore, openStore, type Store, type StoreError } from "@toolcrib/store";
 import type { Identity, Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import { createCallIds } from "./call/call-id.ts";
@@ -31,6 +31,7 @@ import { openTokenStore } from "./http/token-store.ts";
 import { findIdleRules } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
+import type { PinMemory } from "./sources/quarantine.ts";
 import { openToolspecs } from "./toolspecs/open-configured-toolspecs.ts";
 
 /** Dependencies of a gateway on its process. */
@@ -104,7 +105,9 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     scrubber,
     now,
     newCallId: createCallIds(now, randomBytes(8).toString("hex")),
+    pins: await openPins(deps, opening),
   });
+  opening.defer(() => core.stored());
   record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
   const context: SourceContext = {
     config,
@@ -160,6 +163,18 @@ async function openAudit(
   return store;
 }
 
+/** Opens the pins of the home, with those that are stored. A home without readable pins has none. */
+async function openPins({ home, logger }: GatewayDeps, opening: AsyncDisposableStack): Promise<PinMemory> {
+  const onProblem = ({ code, message }: StoreError) => logger.warn({ code, reason: message }, "pins");
+  const store = opening.use(createPinStore(home, { randomBytes, onProblem }));
+  try {
+    return { store, remembered: await store.list() };
+  } catch (error) {
+    logger.warn({ reason: messageOf(error) }, "pins could not be read");
+    return { store, remembered: [] };
+  }
+}
+
 /** The parts of a running gateway. */
 interface GatewayParts {
   readonly core: GatewayCore;
@@ -200,6 +215,7 @@ class RunningGateway implements Gateway {
     this.#ready = Promise.allSettled(opened.map((sources) => sources.start()));
     this.#prepared = this.#ready.then(() => {
       this.#warnAboutIdleRules();
+      core.settle();
       return this.#prepare(scrubber, opened);
     });
   }

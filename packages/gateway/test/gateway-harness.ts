@@ -124,10 +124,12 @@ export async function startTestGateway(
     /** Authenticates clients in place of tokens of the home. */
     readonly authenticate?: GatewayDeps["authenticate"];
     readonly wrap?: GatewayDeps["wrap"];
+    /** Home folder. @default a new one, which is removed with the gateway */
+    readonly home?: string;
   } = {},
 ): Promise<TestGateway> {
   const directory = await makeTemporaryDirectory();
-  const home = join(directory.path, "home");
+  const home = options.home ?? join(directory.path, "home");
   const logger = createTestLogger();
   const clients = new Set<{ close(): Promise<void> }>();
   const serve = (document["serve"] ?? {}) as JsonObject;

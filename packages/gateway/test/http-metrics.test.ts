@@ -11,7 +11,7 @@ const status: GatewayStatus = {
   sessions: 3,
   callsInFlight: 0,
   idleRules: [],
-  quarantined: [{ id: "a:b", reason: "collision" }],
+  quarantined: [{ id: "a:b", reason: "collision", since: "2026-11-22T00:00:00.000Z" }],
 };
 
 test("calls are counted by server and outcome", async () => {

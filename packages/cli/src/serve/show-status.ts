@@ -87,8 +87,10 @@ async function showRunning(context: CliContext, running: RunningGateway): Promis
     );
   }
   output.print(`${tools} tools, ${sessions} sessions, ${callsInFlight} calls in flight`);
-  for (const { id, reason } of quarantined) {
-    output.print(`${output.style("yellow", "quarantined")} ${safeLine(id)}: ${safeLine(reason)}`);
+  for (const { id, reason, since } of quarantined) {
+    // A gateway of an earlier version does not report the time.
+    const time = since === undefined ? "" : ` since ${safeLine(since)}`;
+    output.print(`${output.style("yellow", `quarantined${time}`)} ${safeLine(id)}: ${safeLine(reason)}`);
   }
   // A gateway of an earlier version does not list them.
   for (const { path, pattern, reason, hint } of status.idleRules ?? []) {

@@ -41,9 +41,10 @@ export interface IndexedTool {
 export interface QuarantinedTool {
   readonly id: ToolId;
   readonly wireName: string;
-  /** First part of its id; empty for a local tool without one. */
-  readonly namespace: string;
+  readonly tool: Tool;
   readonly code: "TOOL_NAME_COLLISION" | "TOOL_DEFINITION_INVALID";
+  /** Path of the first member that breaks a rule. */
+  readonly member?: string | undefined;
   readonly reason: string;
 }
 
@@ -87,7 +88,7 @@ export function buildIndex(
     const other = collisionOf(entry, folded, byName);
     if (other !== undefined) {
       const reason = `"${id}" is too similar to "${other.id}", which was declared first`;
-      quarantined.push({ id, wireName, namespace: tool.namespace, code: "TOOL_NAME_COLLISION", reason });
+      quarantined.push({ id, wireName, tool, code: "TOOL_NAME_COLLISION", reason });
       continue;
     }
     for (const fold of folds) folded.set(fold, entry);
@@ -123,7 +124,7 @@ function backendsOf(
   const backends = new Map<ToolId, BackendOfSource[]>();
   for (const { source, facts } of sources) {
     for (const tool of source.tools()) {
-      const malformed = malformedReasonOf(tool);
+      const malformed = malformationOf(tool);
       if (malformed !== undefined) {
         quarantined.push(toMalformed(tool, malformed));
         continue;
@@ -137,23 +138,32 @@ function backendsOf(
   return backends;
 }
 
-/** Reasons why checked definitions are malformed; empty for a sound one. */
-const malformedReasons = new WeakMap<ToolDefinition, string>();
-
-/** Returns why the definition of `tool` is malformed. A definition is checked once. */
-function malformedReasonOf({ definition }: Tool): string | undefined {
-  let reason = malformedReasons.get(definition);
-  if (reason === undefined) {
-    reason = formatProblems(checkDefinition("tool", definition));
-    malformedReasons.set(definition, reason);
-  }
-  return reason === "" ? undefined : reason;
+/** The problems of a malformed definition. */
+interface Malformation {
+  /** Path of the first member that breaks a rule. */
+  readonly member: string | undefined;
+  readonly problems: string;
 }
 
-function toMalformed({ id, namespace, definition }: Tool, problems: string): QuarantinedTool {
+/** The problems of checked definitions; `undefined` for a sound one. */
+const malformations = new WeakMap<ToolDefinition, Malformation | undefined>();
+
+/** Returns the problems of the definition of `tool`. A definition is checked once. */
+function malformationOf({ definition }: Tool): Malformation | undefined {
+  const known = malformations.get(definition);
+  if (known !== undefined || malformations.has(definition)) return known;
+  const problems = checkDefinition("tool", definition);
+  const found =
+    problems.length === 0 ? undefined : { member: problems[0]?.member, problems: formatProblems(problems) };
+  malformations.set(definition, found);
+  return found;
+}
+
+function toMalformed(tool: Tool, { member, problems }: Malformation): QuarantinedTool {
+  const { id, namespace, definition } = tool;
   const wireName = toWireName(wirePrefixOf(namespace), definition.name);
   const reason = `"${id}" is malformed: ${problems}`;
-  return { id, wireName, namespace, code: "TOOL_DEFINITION_INVALID", reason };
+  return { id, wireName, tool, code: "TOOL_DEFINITION_INVALID", member, reason };
 }
 
 function collisionOf(

@@ -27,7 +27,7 @@ interface AddedSource extends IndexedSource {
 /** The index. */
 export class ToolIndex {
   readonly #select: BackendSelector;
-  readonly #onQuarantine: ((tool: QuarantinedTool) => void) | undefined;
+  readonly #onQuarantine: (() => void) | undefined;
   readonly #listeners = new ListenerSet<[sourceIds: ReadonlySet<string>]>();
   readonly #search = new LazyIndex();
   #sources: readonly AddedSource[] = [];
@@ -37,11 +37,11 @@ export class ToolIndex {
   #isHeld = false;
   #isDue = false;
 
-  /** @param options.onQuarantine called once for each tool that becomes quarantined */
+  /** @param options.onQuarantine called after each change of an index that has or had quarantined tools */
   constructor(
     options: {
       readonly selectBackend?: BackendSelector | undefined;
-      readonly onQuarantine?: (tool: QuarantinedTool) => void;
+      readonly onQuarantine?: () => void;
     } = {},
   ) {
     this.#select = options.selectBackend ?? selectByKind;
@@ -122,7 +122,7 @@ export class ToolIndex {
     const before = this.#built;
     const built = buildIndex(this.#sources, this.#select, before.byId);
     this.#built = built;
-    this.#reportQuarantined(before, built);
+    if (before.quarantined.length > 0 || built.quarantined.length > 0) this.#onQuarantine?.();
     const changed = updateSearch(this.#search, before.byId, built.byId);
     const tools = [...built.byId.values()];
     const isSame = tools.length === this.#tools.length && tools.every((tool, at) => tool === this.#tools[at]);
@@ -132,11 +132,6 @@ export class ToolIndex {
     this.#tools = tools;
     this.#generation += 1;
     this.#listeners.emit(changed);
-  }
-
-  #reportQuarantined(before: BuiltIndex, after: BuiltIndex): void {
-    const known = new Set(before.quarantined.map(({ id }) => id));
-    for (const tool of after.quarantined) if (!known.has(tool.id)) this.#onQuarantine?.(tool);
   }
 }
 

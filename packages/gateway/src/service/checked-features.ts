@@ -16,9 +16,15 @@ import {
 
 /** A resource, template or prompt that is not listed. */
 export interface MalformedFeature {
+  readonly kind: Exclude<DefinitionKind, "tool">;
+  /** URI or name, or its position in the list. */
+  readonly name: string;
   /** Such as `server:prompts/NAME`. */
   readonly id: ToolId;
+  /** Path of the first member that breaks a rule. */
+  readonly member: string | undefined;
   readonly reason: string;
+  readonly definition: JsonObject;
 }
 
 /** Features of a source with checked lists. */
@@ -72,8 +78,10 @@ function checkList(
   const sound = list.filter((item, at) => {
     const problems = checkDefinition(kind, item);
     if (problems.length === 0) return true;
-    const id = toToolId(sourceId, `${kind === "prompt" ? "prompts" : "resources"}/${nameOf(item, at)}`);
-    malformed.push({ id, reason: `"${id}" is malformed: ${formatProblems(problems)}` });
+    const name = nameOf(item, at);
+    const id = toToolId(sourceId, `${kind === "prompt" ? "prompts" : "resources"}/${name}`);
+    const reason = `"${id}" is malformed: ${formatProblems(problems)}`;
+    malformed.push({ kind, name, id, member: problems[0]?.member, reason, definition: item });
     return false;
   });
   return { sound: malformed.length === 0 ? list : sound, malformed };

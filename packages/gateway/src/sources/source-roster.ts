@@ -2,19 +2,20 @@
  * All sources of a gateway with the facts about each. The code that opens a
  * source adds it here; everything that needs to know about sources asks the
  * roster: status, readiness, logs, the resources and prompts of the endpoint.
- * It records each change of a configured source between ready and not ready.
+ * It records each change of a configured source between ready and not ready, and
+ * reports malformed resources and prompts.
  *
  * It starts and disposes no source: that is up to the code that opened it.
  */
 
-import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { ListenerSet } from "@toolcrib/lifecycle";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { AuditStore } from "@toolcrib/store";
-import type { Health, SourceChange, ToolId, ToolSource, Unsubscribe } from "@toolcrib/tool";
+import type { Health, SourceChange, ToolSource, Unsubscribe } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import { type CheckedFeatures, checkFeatures } from "../service/checked-features.ts";
+import type { Quarantine, QuarantineFinding } from "./quarantine.ts";
 import {
   defaultFacts,
   insertByRank,
@@ -70,13 +71,13 @@ export interface SourceRosterDeps {
   readonly index: ToolIndex;
   readonly audit: Pick<AuditStore, "record">;
   readonly scrubber: SecretScrubber;
-  readonly logger: Logger;
+  readonly quarantine: Quarantine;
+  /** Called when a source became ready. */
+  readonly onReady: () => void;
 }
 
 interface Registered extends RosterEntry {
   readonly unsubscribe: Unsubscribe;
-  /** Ids of the malformed resources and prompts that were reported. */
-  readonly reported: Set<ToolId>;
 }
 
 /** The sources of a gateway. */
@@ -112,7 +113,6 @@ export class SourceRoster {
       source,
       facts: { ...defaultFacts, ...facts },
       features: features === undefined ? undefined : checkFeatures(id, features),
-      reported: new Set(),
       unsubscribe: source.onChange((change) => this.#changed(entry, change)),
     };
     this.#entries = insertByRank(this.#entries, entry);
@@ -128,6 +128,7 @@ export class SourceRoster {
     entry.unsubscribe();
     this.#entries = this.#entries.filter((one) => one !== entry);
     this.#deps.index.remove(source);
+    this.#deps.quarantine.remove(source.id);
     for (const kind of ["resources", "prompts"] as const) this.#listChanges.emit(kind, source.id);
   }
 
@@ -178,11 +179,12 @@ export class SourceRoster {
   }
 
   /** Resources, templates and prompts that are not listed, and why. */
-  quarantined(): readonly { readonly id: ToolId; readonly reason: string }[] {
-    return this.featureSources.flatMap(({ features }) => features.malformed());
+  quarantined(): readonly QuarantineFinding[] {
+    return this.featureSources.flatMap(findingsOf);
   }
 
   #changed(entry: Registered, { kind }: SourceChange): void {
+    if (kind === "health" && entry.source.health().state === "ready") this.#deps.onReady();
     if (kind !== "resources" && kind !== "prompts") return;
     this.#reportMalformed(entry);
     this.#listChanges.emit(kind, entry.id);
@@ -216,46 +218,20 @@ export class SourceRoster {
     });
   }
 
-  /** Records the resources and prompts of a source that became malformed. */
-  #reportMalformed({ id: server, features, reported }: Registered): void {
-    const { audit, logger, scrubber } = this.#deps;
-    const malformed = features?.malformed() ?? [];
-    for (const { id, reason } of malformed) {
-      if (!reported.has(id)) {
-        reportQuarantine(
-          { audit, logger, scrubber },
-          { server, id, code: "TOOL_DEFINITION_INVALID", reason },
-        );
-      }
-    }
-    reported.clear();
-    for (const { id } of malformed) reported.add(id);
-  }
-}
-
-/** A definition that is not offered. */
-export interface QuarantineFinding {
-  readonly server: string;
-  readonly id: ToolId;
-  readonly code: string;
-  readonly reason: string;
-}
-
-/** Records that a definition is not offered, in the audit trail and in the log. */
-export function reportQuarantine(
-  { audit, logger, scrubber }: Pick<SourceRosterDeps, "audit" | "logger" | "scrubber">,
-  { server, id, code, reason }: QuarantineFinding,
-): void {
-  const shown = scrubber.text(reason);
-  try {
-    audit.record("server.quarantined", { server, tool: id, reason: shown, code });
-  } catch (error) {
-    logger.error(
-      { type: "server.quarantined", reason: messageOf(error) },
-      "audit record could not be written",
+  /** Reports the malformed resources and prompts of a source. */
+  #reportMalformed(entry: Registered): void {
+    if (!hasFeatures(entry)) return;
+    this.#deps.quarantine.update(
+      findingsOf(entry),
+      (sourceId, kind) => sourceId === entry.id && kind !== "tool",
     );
   }
-  logger.warn({ server, tool: id, code, reason: shown }, "definition is quarantined");
+}
+
+function findingsOf({ id, features }: FeatureSource): readonly QuarantineFinding[] {
+  return features
+    .malformed()
+    .map((malformed) => ({ ...malformed, sourceId: id, server: id, code: "TOOL_DEFINITION_INVALID" }));
 }
 
 function hasFeatures(entry: Registered): entry is Registered & FeatureSource {
