@@ -580,6 +580,23 @@ test("The store of sessions has each open session with its facts and its last us
   assert.deepEqual(await demo.sessions.list(), []);
 });
 
+test("A session in use whose record expired when the clock jumped is added to the store again", async () => {
+  await using demo = await startDemoHttp({ http: { keepAliveMs: 5, sessionIdleMs: 1000 } });
+  const session = await openRawSession(demo.url);
+  const listening = await session.get();
+  await waitUntil(async () => (await demo.sessions.list()).length === 1);
+  const [before] = await demo.sessions.list();
+  demo.advance(5000);
+  await waitUntil(async () => (await demo.sessions.list()).length === 1);
+  const times = { lastSeenAt: 1_005_000, expiresAt: 1_006_000 };
+  assert.deepEqual(await demo.sessions.list(), [{ ...before, ...times }]);
+  listening.close();
+  await waitUntil(() => demo.responses.size === 0);
+  demo.advance(5000);
+  await waitUntil(() => demo.endpoint.stats().sessions === 0);
+  assert.deepEqual(await demo.sessions.list(), []);
+});
+
 test("With too many sessions, the least recently used idle one ends, and no busy one", async () => {
   await using demo = await startDemoHttp({ http: { maxSessions: 4 } });
   const first = await openRawSession(demo.url);

@@ -46,12 +46,15 @@ export class MemorySessionStore implements SessionStore {
     return [...this.#sessions.values()];
   }
 
-  async touch(uses: readonly SessionUse[]): Promise<void> {
+  async touch(uses: readonly SessionUse[]): Promise<readonly string[]> {
+    const missing: string[] = [];
     for (const { id, lastSeenAt, expiresAt } of uses) {
       const session = this.#find(id);
-      if (session === undefined || lastSeenAt < session.lastSeenAt) continue;
-      this.#sessions.set(id, { ...session, lastSeenAt, expiresAt });
+      if (session === undefined) missing.push(id);
+      else if (lastSeenAt >= session.lastSeenAt)
+        this.#sessions.set(id, { ...session, lastSeenAt, expiresAt });
     }
+    return missing;
   }
 
   async delete(id: string): Promise<void> {

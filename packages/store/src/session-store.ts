@@ -24,7 +24,7 @@ export interface SessionRecord {
   /** Milliseconds since the epoch, as the other times. */
   readonly createdAt: number;
   readonly lastSeenAt: number;
-  /** From here on the session does not exist, unless `touch` moves this time. */
+  /** From here on the session does not exist, unless `touch` moved this time before. */
   readonly expiresAt: number;
 }
 
@@ -49,8 +49,12 @@ export interface SessionStore {
   get(id: string): Promise<SessionRecord | undefined>;
   /** Returns the sessions that have not expired, in the order in which they were added. */
   list(): Promise<readonly SessionRecord[]>;
-  /** Records the last use of sessions. Ignores unknown and expired ones, and uses before the recorded one. */
-  touch(uses: readonly SessionUse[]): Promise<void>;
+  /**
+   * Records the last use of sessions. Ignores uses before the recorded one.
+   *
+   * @returns the ids of unknown and expired sessions, which the caller adds again if they still exist.
+   */
+  touch(uses: readonly SessionUse[]): Promise<readonly string[]>;
   /** Removes a session. An unknown one is no error. */
   delete(id: string): Promise<void>;
 }

@@ -49,8 +49,8 @@ export class HttpSessions {
   readonly #shares: FairShare;
   /** The last change of each session in the store; the changes of one session are made in their order. */
   readonly #stored = new Map<string, Promise<unknown>>();
-  /** Ids of the sessions that were added to the store. */
-  readonly #registered = new Set<string>();
+  /** The sessions that were added to the store, with the times of their creation, by id. */
+  readonly #registered = new Map<string, number>();
   #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: HttpSessionsDeps, limits: HttpSessionsLimits) {
@@ -114,7 +114,12 @@ export class HttpSessions {
   register(id: string): void {
     const open = this.#sessions.get(id);
     if (open === undefined) return;
-    const { identity, view, protocolVersion, clientInfo, capabilities } = open.session;
+    this.#registered.set(id, open.lastUsedAt);
+    this.#addToStore(open, open.lastUsedAt);
+  }
+
+  #addToStore(open: HttpSession, createdAt: number): void {
+    const { id, identity, view, protocolVersion, clientInfo, capabilities } = open.session;
     const { issuer, subject } = identity;
     const session = {
       identity: { issuer, subject },
@@ -122,10 +127,9 @@ export class HttpSessions {
       protocolVersion,
       ...(clientInfo === undefined ? {} : { clientInfo: { ...clientInfo } }),
       capabilities,
-      createdAt: open.lastUsedAt,
+      createdAt,
       ...this.#useOf(open),
     };
-    this.#registered.add(id);
     this.#change(id, () => this.#deps.store.add(session));
   }
 
@@ -183,7 +187,21 @@ export class HttpSessions {
     this.#sweptAt = now;
     if (used.length === 0) return;
     const uses = used.map((one) => this.#useOf(one));
-    this.#deps.store.touch(uses).catch((error: unknown) => this.#reportFailure(error));
+    this.#deps.store
+      .touch(uses)
+      .then((missing) => this.#addAgain(missing))
+      .catch((error: unknown) => this.#reportFailure(error));
+  }
+
+  /** Adds sessions that are in use and that the store lacks: after a jump of the clock, their records expired. */
+  #addAgain(ids: readonly string[]): void {
+    for (const id of ids) {
+      const open = this.#sessions.get(id);
+      const createdAt = this.#registered.get(id);
+      // A session that ended meanwhile stays deleted; one with a pending change is about to be added.
+      if (open === undefined || createdAt === undefined || this.#stored.has(id)) continue;
+      this.#addToStore(open, createdAt);
+    }
   }
 
   #useOf({ session, lastUsedAt }: HttpSession): SessionUse {

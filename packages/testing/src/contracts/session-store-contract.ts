@@ -62,7 +62,7 @@ export function testSessionStore(engine: string, open: (now: () => number) => Pr
       assert.notEqual(await store.get("a"), undefined);
       now = 5000;
       assert.equal(await store.get("a"), undefined);
-      await store.touch([{ id: "a", lastSeenAt: 5000, expiresAt: 9000 }]);
+      assert.deepEqual(await store.touch([{ id: "a", lastSeenAt: 5000, expiresAt: 9000 }]), ["a"]);
       assert.deepEqual(await store.list(), []);
       await store.add(sessionOf("a", { expiresAt: 9000 }));
       assert.equal((await store.list()).length, 1);
@@ -72,10 +72,11 @@ export function testSessionStore(engine: string, open: (now: () => number) => Pr
       let now = 1000;
       const store = await open(() => now);
       await store.add(sessionOf("a"));
-      await store.touch([
+      const missing = await store.touch([
         { id: "unknown", lastSeenAt: 2000, expiresAt: 6000 },
         { id: "a", lastSeenAt: 3000, expiresAt: 7000 },
       ]);
+      assert.deepEqual(missing, ["unknown"]);
       await store.touch([{ id: "a", lastSeenAt: 2000, expiresAt: 6000 }]);
       now = 6500;
       assert.deepEqual(await store.list(), [sessionOf("a", { lastSeenAt: 3000, expiresAt: 7000 })]);
