@@ -153,14 +153,16 @@ const httpFailures: [
   [405, "", "MCP_HTTP_ERROR", /answered HTTP 405$/, /streamable_http or sse/],
   [500, "x".repeat(3 << 20), "MCP_HTTP_ERROR", /answered HTTP 500: x{200}$/, undefined],
   [502, "Bad gateway", "MCP_HTTP_ERROR", /answered HTTP 502: Bad gateway$/, undefined],
-  [301, "", "MCP_HTTP_ERROR", /answered HTTP 301$/, /redirects are not followed/],
-  [307, "", "MCP_HTTP_ERROR", /answered HTTP 307$/, /redirects are not followed/],
+  [301, "", "MCP_HTTP_ERROR", /answered HTTP 301$/, /only redirects within the origin/],
+  [307, "", "MCP_HTTP_ERROR", /answered HTTP 307$/, /only redirects within the origin/],
 ];
 
 test("HTTP errors during the handshake have a reason and a hint", async () => {
   for (const [status, text, code, message, hint] of httpFailures) {
     await using server = await startScripted(({ response }) => {
-      response.writeHead(status, { location: "/elsewhere", "content-type": "text/html" }).end(text);
+      response
+        .writeHead(status, { location: "http://127.0.0.2:1/elsewhere", "content-type": "text/html" })
+        .end(text);
     });
     for (const open of status >= 500 ? [openHttp] : [openHttp, openSse]) {
       await assert.rejects(open(`${server.url}?token=hunter2#part`), (error: McpError) => {

@@ -22,13 +22,18 @@ export class Backoff {
     return this.#failures;
   }
 
-  /** Counts a failure. @returns milliseconds to wait before the next attempt */
-  failed(): number {
+  /**
+   * Counts a failure.
+   *
+   * @param minMs the wait that the server asked for. @default 0
+   * @returns milliseconds to wait before the next attempt
+   */
+  failed(minMs = 0): number {
     const { reconnectMinMs, reconnectMaxMs } = this.#limits;
     const pauseMs = Math.min(reconnectMaxMs, reconnectMinMs * 2 ** Math.min(this.#failures, 30));
     this.#failures += 1;
     // Half of the pause is random, so that many servers of one host do not reconnect at the same moment.
-    return Math.round(pauseMs * (0.5 + this.#random() / 2));
+    return Math.max(minMs, Math.round(pauseMs * (0.5 + this.#random() / 2)));
   }
 
   succeeded(): void {

@@ -9,7 +9,7 @@ import type { ClientSession } from "@toolcrib/tool";
 import { Backoff } from "./backoff.ts";
 import type { ClientSessionsDeps } from "./client-sessions.ts";
 import { UpstreamError } from "./upstream-error.ts";
-import { isExpired, reasonOf } from "./upstream-failure.ts";
+import { isExpired, reasonOf, requestedWaitMs } from "./upstream-failure.ts";
 import type { UpstreamLimits } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
@@ -98,7 +98,7 @@ export class ClientEntry {
         closed.addEventListener("abort", () => this.#ended(opening, session), { once: true });
         if (closed.aborted) this.#ended(opening, session);
       },
-      (error: unknown) => this.#block(opening, reasonOf(error)),
+      (error: unknown) => this.#block(opening, error),
     );
     return opening;
   }
@@ -135,15 +135,16 @@ export class ClientEntry {
     const isStable = this.#deps.now() - this.#openedAt >= this.#limits.stableAfterMs;
     if (isStable) this.#backoff.succeeded();
     if (isStable || isExpired(cause)) this.#opening = undefined;
-    else this.#block(opening, reasonOf(cause));
+    else this.#block(opening, cause);
     // The remaining processes of the session end too.
     this.#onEnding(session[Symbol.asyncDispose]());
   }
 
-  #block(opening: Promise<UpstreamSession>, reason: string): void {
+  #block(opening: Promise<UpstreamSession>, error: unknown): void {
     if (this.#opening !== opening) return;
     this.#opening = undefined;
-    this.#blockedBy = reason;
-    this.#blockedUntil = this.#deps.now() + this.#backoff.failed();
+    this.#blockedBy = reasonOf(error);
+    const minPauseMs = requestedWaitMs(error, this.#limits.retryAfterMaxMs);
+    this.#blockedUntil = this.#deps.now() + this.#backoff.failed(minPauseMs);
   }
 }

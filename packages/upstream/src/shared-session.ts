@@ -13,7 +13,7 @@ import { disposeOnce } from "@toolcrib/lifecycle";
 import type { Era } from "@toolcrib/tool";
 import { Backoff } from "./backoff.ts";
 import { UpstreamError } from "./upstream-error.ts";
-import { exitText, isExpired, reasonOf } from "./upstream-failure.ts";
+import { exitText, isExpired, reasonOf, requestedWaitMs } from "./upstream-failure.ts";
 import type { UpstreamLimits } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
@@ -132,7 +132,7 @@ export class SharedSession implements AsyncDisposable {
       await session?.[Symbol.asyncDispose]();
       if (signal.aborted) return;
       this.#failedAttempts += 1;
-      this.#retry(reason);
+      this.#retry(reason, requestedWaitMs(error, this.#limits.retryAfterMaxMs));
     }
   }
 
@@ -171,10 +171,11 @@ export class SharedSession implements AsyncDisposable {
     else this.#retry(text);
   }
 
-  #retry(reason: string): void {
+  /** @param minPauseMs the wait that the server asked for */
+  #retry(reason: string, minPauseMs = 0): void {
     const { reconnectMaxAttempts } = this.#limits;
     this.#lastReason = reason;
-    const pauseMs = this.#backoff.failed();
+    const pauseMs = this.#backoff.failed(minPauseMs);
     const { failures } = this.#backoff;
     const willRetry = failures <= reconnectMaxAttempts;
     this.#deps.onDown(reason, failures, willRetry);

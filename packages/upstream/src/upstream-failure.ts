@@ -38,6 +38,12 @@ export function isRefused(error: unknown): boolean {
   return (error.cause as { readonly code?: unknown } | undefined)?.code === "ECONNREFUSED";
 }
 
+/** Returns the milliseconds that the server asked to wait (`Retry-After`), up to `maxMs`; 0 if it did not. */
+export function requestedWaitMs(error: unknown, maxMs: number): number {
+  const waitMs = error instanceof McpError ? error.data?.["retryAfterMs"] : undefined;
+  return typeof waitMs === "number" ? Math.min(waitMs, maxMs) : 0;
+}
+
 /** Returns the reason of a failure in one line for people. */
 export function reasonOf(error: unknown): string {
   const { hint } = error as Partial<CodedError>;

@@ -53,6 +53,8 @@ export interface UpstreamLimits {
   readonly reconnectMaxAttempts?: number;
   /** Milliseconds of the longest pause between reconnections. @default 60,000 */
   readonly reconnectMaxMs?: number;
+  /** Milliseconds of the longest `Retry-After` that a reconnection obeys. @default 600,000 */
+  readonly retryAfterMaxMs?: number;
   /** Milliseconds after which the end of a connection no longer counts as a failure. @default 10,000 */
   readonly stableAfterMs?: number;
   /** Milliseconds that a call waits for a connection that is being opened. @default 20,000 */
@@ -92,6 +94,7 @@ export function resolveUpstreamLimits(limits: UpstreamLimits = {}): Required<Ups
     reconnectMinMs: limits.reconnectMinMs ?? 250,
     reconnectMaxAttempts: limits.reconnectMaxAttempts ?? 1_000_000,
     reconnectMaxMs: limits.reconnectMaxMs ?? 60_000,
+    retryAfterMaxMs: limits.retryAfterMaxMs ?? 600_000,
     stableAfterMs: limits.stableAfterMs ?? 10_000,
     connectWaitMs: limits.connectWaitMs ?? 20_000,
     maxConcurrentCalls: limits.maxConcurrentCalls ?? 128,

@@ -1,31 +1,144 @@
-/** The connection pool that HTTP transports share. */
+/**
+ * Connections of HTTP transports. Each session has connections of its own, and
+ * streams that stay open (GET, `subscriptions/listen`) never share connections
+ * with calls, so neither other servers of the origin nor idle streams delay a call.
+ */
 
+import { getCACertificates } from "node:tls";
 import type { Dispatcher } from "undici";
 import request from "undici/lib/api/api-request.js";
 import Agent from "undici/lib/dispatcher/agent.js";
-
-/** Connections to servers, created by `createHttpClient` and closed by the owner. */
-export type HttpClient = Dispatcher;
+import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js";
 
 /** Options of an HTTP client. */
 export interface HttpClientOptions {
-  /** Maximum number of connections to one origin. @default 256 */
+  /** Maximum number of connections of one session to one origin for calls, and as many for streams. @default 256 */
   readonly maxConnectionsPerOrigin?: number;
   /** Milliseconds to connect. @default 10,000 */
   readonly connectTimeoutMs?: number;
   /** Unix domain socket, or named pipe, to connect to instead of the address of the URL. */
   readonly socketPath?: string;
+  /** PEM certificates of authorities that are trusted in addition to those of Node, for all sessions. @default none */
+  readonly ca?: string;
 }
 
-/** Creates a pool. Call `destroy()` to dispose of it. */
+/** The network path to one server, with secrets resolved. */
+export interface NetworkSettings {
+  /** URL of an HTTP proxy: https requests are tunnelled with CONNECT, others are forwarded. @default no proxy */
+  readonly proxy?: string;
+  /** PEM certificates of authorities that are trusted in addition to the others. @default none */
+  readonly ca?: string;
+  /** PEM certificate chain and key of the client (mutual TLS). @default none */
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
+}
+
+/** Largest header of a response in bytes. */
+const headerMaxBytes = 64 * 1024;
+
+/** Opens connections for sessions, and closes them all with `destroy`. */
+export class HttpClient {
+  readonly #options: HttpClientOptions;
+  readonly #open = new Set<HttpConnections>();
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the connections of one session. Nothing is connected before the first request. */
+  connect(network: NetworkSettings = {}): HttpConnections {
+    const connections = new HttpConnections(this.#options, network, () => this.#open.delete(connections));
+    this.#open.add(connections);
+    return connections;
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([...this.#open].map((connections) => connections.close()));
+  }
+}
+
+/** Creates a client. Call `destroy()` to dispose of it. */
 export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
-  const agent = new Agent({
-    connections: options.maxConnectionsPerOrigin ?? 256,
-    connect: { timeout: options.connectTimeoutMs ?? 10_000, socketPath: options.socketPath },
-    // One request at a time on a connection: a stream must not delay a call.
-    pipelining: 1,
-    maxHeaderSize: 64 * 1024,
-  });
-  // The full undici package adds this method to its dispatchers when it is loaded.
-  return Object.assign(agent, { request });
+  return new HttpClient(options);
+}
+
+/** The connections of one session. */
+export class HttpConnections {
+  readonly #options: HttpClientOptions;
+  readonly #network: NetworkSettings;
+  readonly #onClose: () => void;
+  #calls: Dispatcher | undefined;
+  #streams: Dispatcher | undefined;
+  #isClosed = false;
+
+  constructor(options: HttpClientOptions, network: NetworkSettings, onClose: () => void) {
+    this.#options = options;
+    this.#network = network;
+    this.#onClose = onClose;
+  }
+
+  /** Connections for requests with a response that ends. */
+  get calls(): Dispatcher {
+    this.#calls ??= this.#createDispatcher();
+    return this.#calls;
+  }
+
+  /** Connections for streams that stay open. */
+  get streams(): Dispatcher {
+    this.#streams ??= this.#createDispatcher();
+    return this.#streams;
+  }
+
+  /** Ends all connections. Safe to repeat. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#onClose();
+    await Promise.all([this.#calls?.destroy(), this.#streams?.destroy()]);
+  }
+
+  #createDispatcher(): Dispatcher {
+    const { maxConnectionsPerOrigin = 256, connectTimeoutMs = 10_000, socketPath } = this.#options;
+    const { proxy } = this.#network;
+    const tls = tlsOptions(this.#options.ca, this.#network);
+    const limits = {
+      connections: maxConnectionsPerOrigin,
+      // One request at a time on a connection: a stream must not delay a call.
+      pipelining: 1,
+      maxHeaderSize: headerMaxBytes,
+    };
+    const dispatcher =
+      proxy === undefined
+        ? new Agent({ ...limits, connect: { timeout: connectTimeoutMs, socketPath, ...tls } })
+        : new ProxyAgent({
+            ...limits,
+            uri: proxy,
+            connectTimeout: connectTimeoutMs,
+            requestTls: tls,
+            proxyTls: authoritiesOnly(tls),
+          });
+    // The full undici package adds this method to its dispatchers when it is loaded.
+    return Object.assign(dispatcher, { request });
+  }
+}
+
+interface TlsOptions {
+  readonly ca?: string[];
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+function tlsOptions(commonCa: string | undefined, { ca, clientCertificate }: NetworkSettings): TlsOptions {
+  const added = [commonCa, ca].filter((one) => one !== undefined);
+  return {
+    // A list replaces the authorities of Node, so it has to contain them.
+    ...(added.length === 0 ? undefined : { ca: [...getCACertificates("default"), ...added] }),
+    ...(clientCertificate === undefined
+      ? undefined
+      : { cert: clientCertificate.certificate, key: clientCertificate.key }),
+  };
+}
+
+/** Returns the options for the connection to a proxy, which does not get the certificate of the client. */
+function authoritiesOnly({ ca }: TlsOptions): TlsOptions {
+  return ca === undefined ? {} : { ca };
 }

@@ -1,18 +1,19 @@
 /**
  * Parts of one HTTP exchange of the client side: error codes, size limits, and
- * decoding of event streams. Redirects are not followed, because headers may
- * hold credentials.
+ * decoding of event streams.
  */
 
-import type { Dispatcher } from "undici";
+import type { Readable } from "node:stream";
 import { type SseCallbacks, SseDecoder } from "../framing/sse.ts";
 import { McpError } from "../mcp-error.ts";
 
-/** Body of a response. */
-export type ResponseBody = Dispatcher.ResponseData["body"];
+/** Header values of a response by lower-case name. */
+interface ResponseHeaders {
+  readonly [name: string]: string | string[] | undefined;
+}
 
-/** Reads a body as text. @throws {McpError} `MCP_MESSAGE_TOO_LARGE` past `maxBytes`. */
-export async function readText(body: ResponseBody, maxBytes: number): Promise<string> {
+/** Reads a body as text, without a byte order mark. @throws {McpError} `MCP_MESSAGE_TOO_LARGE` past `maxBytes`. */
+export async function readText(body: Readable, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body) {
@@ -23,14 +24,14 @@ export async function readText(body: ResponseBody, maxBytes: number): Promise<st
     }
     chunks.push(chunk as Buffer);
   }
-  return Buffer.concat(chunks, length).toString("utf8");
+  return withoutMark(Buffer.concat(chunks, length).toString("utf8"));
 }
 
 /** Maximum number of bytes of an error response that are read. */
 const errorBodyMaxBytes = 1024 * 1024;
 
 /** Reads the body of an error response up to a limit. Returns the received part of a body that breaks off. */
-export async function readErrorBody(body: ResponseBody): Promise<string> {
+export async function readErrorBody(body: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
@@ -42,12 +43,17 @@ export async function readErrorBody(body: ResponseBody): Promise<string> {
   } catch {
     // The status is enough to report the error.
   }
-  return Buffer.concat(chunks).toString("utf8", 0, errorBodyMaxBytes);
+  return withoutMark(Buffer.concat(chunks).toString("utf8", 0, errorBodyMaxBytes));
+}
+
+/** Removes a byte order mark, which some servers send before JSON. */
+function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
 /** Reads a body as events until it ends. @throws when the connection breaks. */
 export async function readEvents(
-  body: ResponseBody,
+  body: Readable,
   maxLength: number,
   callbacks: Omit<SseCallbacks, "tooLarge">,
 ): Promise<void> {
@@ -71,14 +77,33 @@ export async function readEvents(
 }
 
 /** Whether a response is an event stream. */
-export function isEventStream(headers: Dispatcher.ResponseData["headers"]): boolean {
+export function isEventStream(headers: ResponseHeaders): boolean {
   return /^text\/event-stream\s*(;|$)/i.test(String(headers["content-type"] ?? ""));
 }
 
-/** Creates the error for an HTTP status. */
-export function statusError(status: number, url: string, text: string): McpError {
+/** Longest `Retry-After` that is reported: one day. */
+const retryAfterMaxMs = 86_400_000;
+
+/** Returns the milliseconds that `Retry-After` asks to wait; a date counts from the `Date` of the response. */
+export function retryAfterOf(headers: ResponseHeaders): number | undefined {
+  const value = headers["retry-after"];
+  if (typeof value !== "string") return undefined;
+  const waitMs = /^\d{1,9}$/.test(value)
+    ? Number(value) * 1000
+    : Date.parse(value) - Date.parse(String(headers["date"]));
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, Math.min(waitMs, retryAfterMaxMs));
+}
+
+/** Creates the error for the status of a response. `data.retryAfterMs` has the wait that the server asks for. */
+export function statusError(
+  { statusCode: status, headers }: { readonly statusCode: number; readonly headers: ResponseHeaders },
+  url: string,
+  text: string,
+): McpError {
   const shown = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
-  const detail = shown === "" ? "" : `: ${shown.slice(0, 200)}`;
+  const retryAfterMs = retryAfterOf(headers);
+  const wait = retryAfterMs === undefined ? "" : `, and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
+  const detail = `${wait}${shown === "" ? "" : `: ${shown.slice(0, 200)}`}`;
   if (status === 401 || status === 403) {
     return new McpError(
       "MCP_UNAUTHORIZED",
@@ -90,7 +115,7 @@ export function statusError(status: number, url: string, text: string): McpError
     );
   }
   return new McpError("MCP_HTTP_ERROR", `The server at ${url} answered HTTP ${status}${detail}`, {
-    data: { status },
+    data: retryAfterMs === undefined ? { status } : { status, retryAfterMs },
     hint: statusHint(status),
   });
 }
@@ -98,7 +123,9 @@ export function statusError(status: number, url: string, text: string): McpError
 function statusHint(status: number): string | undefined {
   if (status === 404 || status === 405)
     return "check the URL, and whether the server speaks this transport (streamable_http or sse)";
-  return status >= 300 && status < 400 ? "redirects are not followed; use the final URL" : undefined;
+  return status >= 300 && status < 400
+    ? "only redirects within the origin are followed; use the final URL"
+    : undefined;
 }
 
 /**

@@ -1,12 +1,31 @@
 /**
  * HTTP requests of one MCP session to one URL: credentials, the session id, the
- * protocol version, and time limits.
+ * protocol version, redirects within the origin, and decoding of responses.
  */
 
+import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
+import { McpError } from "../mcp-error.ts";
 import { eraOf } from "../protocol.ts";
-import { type CredentialProvider, withCredentials } from "./credentials.ts";
+import { acceptedCodings, decodeBody } from "./content-decoding.ts";
+import { type CredentialProvider, type HeaderRecord, withCredentials } from "./credentials.ts";
+import type { HttpConnections } from "./http-client.ts";
 import { displayUrl } from "./http-request.ts";
+import { redirectTarget } from "./redirect.ts";
+
+/** A response; its body is decoded. */
+export interface HttpResponse {
+  readonly statusCode: number;
+  /** By lower-case name. */
+  readonly headers: Dispatcher.ResponseData["headers"];
+  readonly body: Readable;
+}
+
+/** Longest session id in characters. */
+const sessionIdMaxLength = 8192;
+
+/** Maximum number of redirects of one request. */
+const maxRedirects = 5;
 
 export class HttpRequester {
   /** The URL for error messages. */
@@ -15,19 +34,14 @@ export class HttpRequester {
   sessionId: string | undefined;
   /** The negotiated protocol version; undefined before the end of the handshake. */
   version: string | undefined;
-  readonly #dispatcher: Dispatcher;
-  readonly #url: string;
-  readonly #origin: string;
-  readonly #path: string;
+  readonly #connections: HttpConnections;
+  readonly #url: URL;
   readonly #credentials: CredentialProvider | undefined;
 
-  constructor(dispatcher: Dispatcher, url: string, credentials: CredentialProvider | undefined) {
-    const { origin, pathname, search } = new URL(url);
+  constructor(connections: HttpConnections, url: string, credentials: CredentialProvider | undefined) {
     this.shownUrl = displayUrl(url);
-    this.#dispatcher = dispatcher;
-    this.#url = url;
-    this.#origin = origin;
-    this.#path = `${pathname}${search}`;
+    this.#connections = connections;
+    this.#url = new URL(url);
     this.#credentials = credentials;
   }
 
@@ -36,32 +50,107 @@ export class HttpRequester {
     return this.version === undefined || eraOf(this.version) === "legacy";
   }
 
-  /** Sends a request. @param extra headers in addition to those of every request. */
-  send(
-    method: "GET" | "POST" | "DELETE",
-    extra: { readonly [name: string]: string },
+  /** Sends a message. @param options `isStream` for a response that stays open */
+  post(
+    body: string,
+    extra: HeaderRecord,
     signal: AbortSignal,
-    body?: string,
-  ): Promise<Dispatcher.ResponseData> {
+    options: { readonly isStream?: boolean } = {},
+  ): Promise<HttpResponse> {
+    const headers = {
+      accept: "application/json, text/event-stream",
+      "accept-encoding": acceptedCodings,
+      "content-type": "application/json",
+      ...extra,
+    };
+    return this.#send({ method: "POST", headers, signal, body, isStream: options.isStream ?? false });
+  }
+
+  /** Opens an event stream. */
+  openStream(extra: HeaderRecord, signal: AbortSignal): Promise<HttpResponse> {
+    const headers = { accept: "text/event-stream", ...extra };
+    return this.#send({ method: "GET", headers, signal, body: undefined, isStream: true });
+  }
+
+  /** Ends the session at the server. */
+  endSession(signal: AbortSignal): Promise<HttpResponse> {
+    const headers = { accept: "application/json, text/event-stream" };
+    return this.#send({ method: "DELETE", headers, signal, body: undefined, isStream: false });
+  }
+
+  /** Uses the session id of `response` from now on, if it has one. @throws {McpError} `MCP_MESSAGE_TOO_LARGE` */
+  adoptSession({ headers }: HttpResponse): void {
+    const given = headers["mcp-session-id"];
+    if (given === undefined || given === "" || given === this.sessionId) return;
+    const id = String(given);
+    if (id.length > sessionIdMaxLength) {
+      const text = `The session id of the server at ${this.shownUrl} has ${id.length} characters`;
+      throw new McpError("MCP_MESSAGE_TOO_LARGE", `${text}; at most ${sessionIdMaxLength} are allowed`);
+    }
+    this.sessionId = id;
+  }
+
+  #send(exchange: HttpExchange): Promise<HttpResponse> {
     const { sessionId, version } = this;
-    return withCredentials(this.#credentials, { url: this.#url, signal }, this.shownUrl, (credentials) =>
-      this.#dispatcher.request({
-        origin: this.#origin,
-        path: this.#path,
-        method,
-        headers: {
+    const { signal } = exchange;
+    return withCredentials(
+      this.#credentials,
+      { url: this.#url.href, signal },
+      this.shownUrl,
+      async (credentials) => {
+        const headers = {
           ...credentials,
-          accept: "application/json, text/event-stream",
           ...(sessionId === undefined ? undefined : { "mcp-session-id": sessionId }),
           ...(version === undefined ? undefined : { "mcp-protocol-version": version }),
-          ...extra,
-        },
-        body,
-        signal,
-        // The deadline of the caller ends a call; these limits would only end a slow one.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      }),
+          ...exchange.headers,
+        };
+        let url = this.#url;
+        for (let followed = 0; ; followed += 1) {
+          const response = await this.#dispatch(url, exchange, headers);
+          const target =
+            followed === maxRedirects ? undefined : redirectTarget(response, exchange.method, url);
+          if (target === undefined) return decoded(response);
+          await response.body.dump();
+          url = target;
+        }
+      },
     );
   }
+
+  #dispatch(url: URL, exchange: HttpExchange, headers: HeaderRecord): Promise<Dispatcher.ResponseData> {
+    const { method, signal, body, isStream } = exchange;
+    const dispatcher = isStream ? this.#connections.streams : this.#connections.calls;
+    return dispatcher.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method,
+      headers,
+      body,
+      signal,
+      // The deadline of the caller ends a call; these limits would only end a slow one.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+}
+
+interface HttpExchange {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly headers: HeaderRecord;
+  readonly signal: AbortSignal;
+  readonly body: string | undefined;
+  readonly isStream: boolean;
+}
+
+function decoded(response: Dispatcher.ResponseData): HttpResponse {
+  const { "content-encoding": coding } = response.headers;
+  if (coding === undefined) return response;
+  const { statusCode, headers, body } = response;
+  return { statusCode, headers, body: decodeBody(body, String(coding)) };
+}
+
+/** Reads the rest of a body of little use, so that its connection can be used again; a large one ends the connection. */
+export async function discardBody(body: Readable): Promise<void> {
+  if ("dump" in body && typeof body.dump === "function") await body.dump();
+  else body.on("error", () => {}).destroy();
 }

@@ -3,20 +3,20 @@
  * response as JSON or as an event stream. The legacy era adds a session, a GET
  * stream, and event streams that are resumed when they break.
  *
- * It never follows a redirect and never repeats a request. A response that may
+ * It never repeats a request, except to follow a redirect within the origin. A response that may
  * come from the server's application ends no session: the session is checked
  * with a request of its own.
  */
 
 import { type JsonValue, parseJson } from "@toolcrib/json";
-import type { Dispatcher } from "undici";
 import { paramsOf, type RpcId, type RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
 import { encodeHeaderValue, mirroredName } from "../mirrored-headers.ts";
 import { modernVersionOf } from "../modern-version.ts";
 import type { CredentialProvider } from "./credentials.ts";
+import type { HttpClient, HttpConnections, NetworkSettings } from "./http-client.ts";
 import { isEventStream, networkError, readErrorBody, readText, statusError } from "./http-request.ts";
-import { HttpRequester } from "./http-requester.ts";
+import { discardBody, HttpRequester, type HttpResponse } from "./http-requester.ts";
 import { ListenStream } from "./listen-stream.ts";
 import { deliver, deliverError, sessionVerdict } from "./received-messages.ts";
 import { ResponseStream, type StreamContext } from "./response-stream.ts";
@@ -28,6 +28,8 @@ export interface HttpTransportOptions {
   readonly url: string;
   /** Returns the headers that authenticate each request. @default none */
   readonly credentials?: CredentialProvider;
+  /** The network path to the server. @default a direct connection */
+  readonly network?: NetworkSettings;
   /** Largest response or event in bytes. @default 67,108,864 */
   readonly messageMaxBytes?: number;
   /** Consecutive attempts to resume a broken stream that deliver nothing, before its request fails. @default 5 */
@@ -44,6 +46,7 @@ const noReceiver: TransportReceiver = { message() {}, failed() {}, closed() {}, 
 /** Connects to a server over Streamable HTTP. */
 export class HttpTransport implements ClientTransport {
   readonly kind = "streamable_http";
+  readonly #connections: HttpConnections;
   readonly #requester: HttpRequester;
   readonly #maxBytes: number;
   readonly #maxResumptions: number;
@@ -53,14 +56,15 @@ export class HttpTransport implements ClientTransport {
   /** Requests that the server has not begun to answer. */
   readonly #unseen = new Set<RpcId>();
   #receiver = noReceiver;
+  #listenStream: ListenStream | undefined;
   #isClosed = false;
   #expiredBy: McpError | undefined;
   #isChecking = false;
   #expiryTimer: NodeJS.Timeout | undefined;
 
-  /** @param dispatcher an undici Agent or Pool; its owner closes it. */
-  constructor(dispatcher: Dispatcher, options: HttpTransportOptions) {
-    this.#requester = new HttpRequester(dispatcher, options.url, options.credentials);
+  constructor(client: HttpClient, options: HttpTransportOptions) {
+    this.#connections = client.connect(options.network);
+    this.#requester = new HttpRequester(this.#connections, options.url, options.credentials);
     this.#maxBytes = options.messageMaxBytes ?? 64 * 1024 * 1024;
     this.#maxResumptions = options.maxResumptions ?? 5;
   }
@@ -84,7 +88,7 @@ export class HttpTransport implements ClientTransport {
     } else {
       const sent = this.#notify(message, hints);
       if ("method" in message && message.method === "notifications/initialized")
-        void sent.then(() => new ListenStream(this.#streamContext(), this.#closing.signal).run());
+        void sent.then(() => this.#listen());
     }
   }
 
@@ -98,11 +102,13 @@ export class HttpTransport implements ClientTransport {
     if (this.#isClosed && !wasExpired) return;
     this.#isClosed = true;
     this.#abortAll(new McpError("MCP_CONNECTION_CLOSED", "The connection was closed"));
-    if (this.#requester.sessionId === undefined || wasExpired) return;
-    await this.#requester
-      .send("DELETE", {}, AbortSignal.timeout(deleteTimeoutMs))
-      .then(({ body }) => body.dump())
-      .catch(() => {});
+    if (this.#requester.sessionId !== undefined && !wasExpired) {
+      await this.#requester
+        .endSession(AbortSignal.timeout(deleteTimeoutMs))
+        .then(({ body }) => discardBody(body))
+        .catch(() => {});
+    }
+    await this.#connections.close();
   }
 
   /** Sends a request and delivers all messages that belong to it, until its response. */
@@ -118,12 +124,11 @@ export class HttpTransport implements ClientTransport {
         return;
       }
       this.#unseen.delete(id);
-      if ("method" in message && message.method === "initialize") {
-        const given = response.headers["mcp-session-id"];
-        if (typeof given === "string" && /^[\x21-\x7e]{1,1024}$/.test(given))
-          this.#requester.sessionId = given;
-      }
-      if (isEventStream(response.headers)) {
+      if (this.#requester.isLegacy && !isDiscovery(message)) this.#requester.adoptSession(response);
+      // Some servers accept a request, and send its response on the GET stream.
+      if (response.statusCode === 202 && this.#listenStream?.isOpen === true) {
+        await discardBody(response.body);
+      } else if (isEventStream(response.headers)) {
         const request = { id, signal, maxResumptions: this.#maxResumptions };
         await new ResponseStream(this.#streamContext(), request).follow(response.body);
       } else await this.#receiveBody(response, id);
@@ -136,12 +141,17 @@ export class HttpTransport implements ClientTransport {
     }
   }
 
+  #listen(): void {
+    this.#listenStream = new ListenStream(this.#streamContext(), this.#closing.signal);
+    void this.#listenStream.run();
+  }
+
   /** Sends a message that has no response. */
   async #notify(message: RpcMessage, hints: SendHints): Promise<void> {
     const { signal } = this.#closing;
     try {
       const response = await this.#post(message, hints, signal);
-      if (response.statusCode < 300) await response.body.dump();
+      if (response.statusCode < 300) await discardBody(response.body);
       else await this.#refused(response, undefined);
     } catch (cause) {
       if (signal.aborted) return;
@@ -150,9 +160,10 @@ export class HttpTransport implements ClientTransport {
     }
   }
 
-  #post(message: RpcMessage, hints: SendHints, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const headers = { "content-type": "application/json", ...modernHeaders(message), ...hints.headers };
-    return this.#requester.send("POST", headers, signal, JSON.stringify(message));
+  #post(message: RpcMessage, hints: SendHints, signal: AbortSignal): Promise<HttpResponse> {
+    const headers = { ...modernHeaders(message), ...hints.headers };
+    const isStream = "method" in message && message.method === "subscriptions/listen";
+    return this.#requester.post(JSON.stringify(message), headers, signal, { isStream });
   }
 
   #streamContext(): StreamContext {
@@ -165,7 +176,7 @@ export class HttpTransport implements ClientTransport {
   }
 
   /** Handles an error status. `id` is that of the request; undefined for other messages. */
-  async #refused(response: Dispatcher.ResponseData, id: RpcId | undefined): Promise<void> {
+  async #refused(response: HttpResponse, id: RpcId | undefined): Promise<void> {
     const { statusCode } = response;
     const { sessionId, shownUrl } = this.#requester;
     const text = await readErrorBody(response.body);
@@ -175,17 +186,21 @@ export class HttpTransport implements ClientTransport {
       return;
     }
     if (verdict === "doubtful") void this.#checkSession();
-    const error = statusError(statusCode, shownUrl, text);
+    const error = statusError(response, shownUrl, text);
     if (id === undefined) {
       this.#receiver.invalid(error.message);
       return;
     }
-    // A JSON-RPC error says more than the status, except when the credentials were refused.
-    const mayHoldError = statusCode >= 400 && statusCode !== 401 && statusCode !== 403;
+    // A JSON-RPC error says more than the status, except when the credentials were refused or a wait is asked for.
+    const mayHoldError =
+      statusCode >= 400 &&
+      statusCode !== 401 &&
+      statusCode !== 403 &&
+      error.data?.["retryAfterMs"] === undefined;
     if (!mayHoldError || !deliverError(this.#receiver, text, id)) this.#receiver.failed(id, error);
   }
 
-  async #receiveBody(response: Dispatcher.ResponseData, id: RpcId): Promise<void> {
+  async #receiveBody(response: HttpResponse, id: RpcId): Promise<void> {
     const { shownUrl } = this.#requester;
     const text = await readText(response.body, this.#maxBytes);
     let value: JsonValue;
@@ -246,6 +261,10 @@ export class HttpTransport implements ClientTransport {
     for (const controller of this.#exchanges.values()) controller.abort(reason);
     this.#closing.abort(reason);
   }
+}
+
+function isDiscovery(message: RpcMessage): boolean {
+  return "method" in message && message.method === "server/discover";
 }
 
 function modernHeaders(message: RpcMessage): { readonly [name: string]: string } | undefined {

@@ -5,12 +5,15 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { isEventStream, networkError, readErrorBody, readEvents } from "./http-request.ts";
+import { isEventStream, networkError, readErrorBody, readEvents, retryAfterOf } from "./http-request.ts";
 import { deliverEvent, sessionVerdict } from "./received-messages.ts";
-import { defaultRetryMs, maxRetryMs, type StreamContext } from "./response-stream.ts";
-
-/** Shortest pause before the stream is reopened, which happens as long as the session lives. */
-const minPauseMs = 100;
+import {
+  defaultRetryMs,
+  isTemporary,
+  maxRetryMs,
+  minRetryMs,
+  type StreamContext,
+} from "./response-stream.ts";
 
 export class ListenStream {
   readonly #context: StreamContext;
@@ -18,12 +21,20 @@ export class ListenStream {
   #lastEventId = "";
   #retryMs = defaultRetryMs;
   #pauseMs = defaultRetryMs;
+  /** The wait that the server asked for with the last status. */
+  #retryAfterMs = 0;
   /** Whether the server has offered the stream in this session. */
   #wasOpen = false;
+  #isOpen = false;
 
   constructor(context: StreamContext, signal: AbortSignal) {
     this.#context = context;
     this.#signal = signal;
+  }
+
+  /** Whether the server can send messages on the stream now. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /** Delivers messages until the signal aborts or the server refuses the stream. Never rejects. */
@@ -36,36 +47,42 @@ export class ListenStream {
         if (!this.#signal.aborted)
           receiver.invalid(`the GET stream broke: ${networkError(requester.shownUrl, cause).message}`);
       }
-      await sleep(this.#pauseMs, undefined, { signal: this.#signal }).catch(() => {});
+      const pauseMs = Math.max(this.#pauseMs, this.#retryAfterMs);
+      this.#retryAfterMs = 0;
+      this.#isOpen = false;
+      await sleep(pauseMs, undefined, { signal: this.#signal }).catch(() => {});
     }
   }
 
   async #readOnce(): Promise<"refused" | "ended"> {
     const { requester, receiver, maxLength, onSessionDoubtful } = this.#context;
     const resume = this.#lastEventId === "" ? undefined : { "last-event-id": this.#lastEventId };
-    const headers = { accept: "text/event-stream", ...resume };
-    const response = await requester.send("GET", headers, this.#signal);
+    const response = await requester.openStream(resume ?? {}, this.#signal);
     if (response.statusCode !== 200 || !isEventStream(response.headers)) {
       // The server offers no such stream: 405, or 404 of a server whose route accepts POST only.
       const text = await readErrorBody(response.body);
       const verdict = sessionVerdict(response.statusCode, text, undefined);
       if (this.#wasOpen && verdict !== "unaffected") onSessionDoubtful();
-      return "refused";
+      const retryAfterMs = retryAfterOf(response.headers);
+      const mayOpenLater = isTemporary(response.statusCode) && (this.#wasOpen || retryAfterMs !== undefined);
+      this.#retryAfterMs = retryAfterMs ?? 0;
+      return mayOpenLater ? "ended" : "refused";
     }
     this.#wasOpen = true;
+    this.#isOpen = true;
     await readEvents(response.body, maxLength, {
       event: (event) => {
-        // A stream that delivers events is reopened without growing pauses.
-        this.#pauseMs = this.#retryMs;
+        // A stream that delivers messages is reopened without growing pauses.
+        if (event.data !== "") this.#pauseMs = this.#retryMs;
         this.#lastEventId = event.id ?? this.#lastEventId;
-        deliverEvent(receiver, event.data, undefined, maxLength);
+        deliverEvent(receiver, event, undefined, maxLength);
       },
       id: (value) => {
         this.#lastEventId = value;
       },
       retry: (milliseconds) => {
-        this.#retryMs = Math.max(minPauseMs, Math.min(milliseconds, maxRetryMs));
-        this.#pauseMs = this.#retryMs;
+        this.#retryMs = Math.max(minRetryMs, Math.min(milliseconds, maxRetryMs));
+        this.#pauseMs = Math.max(this.#pauseMs, this.#retryMs);
       },
     });
     return "ended";

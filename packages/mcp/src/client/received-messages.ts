@@ -2,6 +2,7 @@
 
 import { messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import type { SseEvent } from "../framing/sse.ts";
 import type { RpcId } from "../json-rpc.ts";
 import type { TransportReceiver } from "./transport.ts";
 
@@ -20,17 +21,17 @@ export function deliver(receiver: TransportReceiver, value: JsonValue, id: RpcId
 }
 
 /**
- * Delivers the data of an event. Invalid data is reported and skipped.
+ * Delivers the data of an event. Invalid data is reported and skipped, and so is an event that is not a message.
  *
  * @returns whether it contains the response to request `id`.
  */
 export function deliverEvent(
   receiver: TransportReceiver,
-  data: string,
+  { event, data }: SseEvent,
   id: RpcId | undefined,
   maxLength: number,
 ): boolean {
-  if (data === "") return false;
+  if (data === "" || event !== "message") return false;
   let value: JsonValue;
   try {
     value = parseJson(data, { maxLength });

@@ -4,12 +4,12 @@
  * progress. The stream ends with the response to its request.
  */
 
+import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Dispatcher } from "undici";
 import type { RpcId } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
-import { isEventStream, type ResponseBody, readErrorBody, readEvents, statusError } from "./http-request.ts";
-import type { HttpRequester } from "./http-requester.ts";
+import { isEventStream, readErrorBody, readEvents, retryAfterOf, statusError } from "./http-request.ts";
+import type { HttpRequester, HttpResponse } from "./http-requester.ts";
 import { deliverEvent, sessionVerdict } from "./received-messages.ts";
 import type { TransportReceiver } from "./transport.ts";
 
@@ -17,6 +17,8 @@ import type { TransportReceiver } from "./transport.ts";
 export const defaultRetryMs = 1000;
 /** Longest wait before a broken stream is reopened. */
 export const maxRetryMs = 30_000;
+/** Shortest wait before a broken stream is reopened, whatever the server sets. */
+export const minRetryMs = 100;
 /** Longest wait for the end of a stream after the response that should end it. */
 const lingerMs = 1000;
 
@@ -40,6 +42,10 @@ export class ResponseStream {
   #isAnswered = false;
   /** Attempts since the last event. */
   #fruitless = 0;
+  /** Shortest wait before the next attempt: grows to `defaultRetryMs` while no message arrives. */
+  #minPauseMs = minRetryMs;
+  /** The wait that the server asked for with the last status. */
+  #retryAfterMs = 0;
   #linger: NodeJS.Timeout | undefined;
   /** The error that broke the stream last. */
   #cause: unknown;
@@ -55,8 +61,8 @@ export class ResponseStream {
   }
 
   /** Delivers the events of the stream until it ends for good. @throws the signal's reason. */
-  async follow(first: ResponseBody): Promise<void> {
-    let body: ResponseBody | undefined = first;
+  async follow(first: Readable): Promise<void> {
+    let body: Readable | undefined = first;
     for (; ; this.#fruitless += 1) {
       if (body !== undefined) await this.#read(body);
       clearTimeout(this.#linger);
@@ -65,21 +71,26 @@ export class ResponseStream {
         this.#fail();
         return;
       }
-      await sleep(this.#retryMs, undefined, { signal: this.#signal });
+      const pauseMs = Math.max(this.#retryMs, this.#minPauseMs, this.#retryAfterMs);
+      this.#minPauseMs = Math.min(this.#minPauseMs * 2, defaultRetryMs);
+      this.#retryAfterMs = 0;
+      await sleep(pauseMs, undefined, { signal: this.#signal });
       const resumed = await this.#reopen();
       if (resumed === "refused") return;
       body = resumed;
     }
   }
 
-  async #read(body: ResponseBody): Promise<void> {
+  async #read(body: Readable): Promise<void> {
     const { receiver, maxLength } = this.#context;
     try {
       await readEvents(body, maxLength, {
         event: (event) => {
           this.#fruitless = 0;
+          // An empty event only sets the id.
+          if (event.data !== "") this.#minPauseMs = minRetryMs;
           this.#lastEventId = event.id ?? this.#lastEventId;
-          this.#isAnswered = deliverEvent(receiver, event.data, this.#id, maxLength) || this.#isAnswered;
+          this.#isAnswered = deliverEvent(receiver, event, this.#id, maxLength) || this.#isAnswered;
           // A stream that stays open after the response would hold its connection for nothing.
           if (this.#isAnswered) this.#linger ??= setTimeout(() => body.destroy(), lingerMs);
         },
@@ -115,11 +126,16 @@ export class ResponseStream {
   }
 
   /** Reopens the stream. Returns undefined when the server could not be reached. */
-  async #reopen(): Promise<ResponseBody | "refused" | undefined> {
+  async #reopen(): Promise<Readable | "refused" | undefined> {
+    const { requester } = this.#context;
     try {
-      const headers = { accept: "text/event-stream", "last-event-id": this.#lastEventId };
-      const response = await this.#context.requester.send("GET", headers, this.#signal);
+      const response = await requester.openStream({ "last-event-id": this.#lastEventId }, this.#signal);
       if (response.statusCode === 200 && isEventStream(response.headers)) return response.body;
+      if (isTemporary(response.statusCode)) {
+        this.#retryAfterMs = Math.min(retryAfterOf(response.headers) ?? 0, maxRetryMs);
+        this.#cause = statusError(response, requester.shownUrl, await readErrorBody(response.body));
+        return undefined;
+      }
       await this.#refused(response);
       return "refused";
     } catch (cause) {
@@ -130,10 +146,10 @@ export class ResponseStream {
   }
 
   /** The server does not resume the stream: it received the request, but the response is lost. */
-  async #refused(response: Dispatcher.ResponseData): Promise<void> {
+  async #refused(response: HttpResponse): Promise<void> {
     const { requester, receiver, onSessionDoubtful } = this.#context;
     const text = await readErrorBody(response.body);
-    const refusal = statusError(response.statusCode, requester.shownUrl, text);
+    const refusal = statusError(response, requester.shownUrl, text);
     receiver.failed(this.#id, this.#lost("broke and cannot be resumed", refusal));
     // A server that has no GET streams can answer 404 too.
     if (sessionVerdict(response.statusCode, text, undefined) !== "unaffected") onSessionDoubtful();
@@ -145,4 +161,9 @@ export class ResponseStream {
       cause,
     });
   }
+}
+
+/** Whether a status says that a later attempt can succeed: 429, or an error of the server or of a proxy. */
+export function isTemporary(status: number): boolean {
+  return status === 429 || status >= 500;
 }

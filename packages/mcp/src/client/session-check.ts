@@ -21,8 +21,7 @@ export async function isSessionLost(requester: HttpRequester, signal: AbortSigna
   const ping = JSON.stringify({ jsonrpc: "2.0", id: checkId, method: "ping" });
   const limit = AbortSignal.any([signal, AbortSignal.timeout(checkTimeoutMs)]);
   try {
-    const headers = { "content-type": "application/json" };
-    const { statusCode, body } = await requester.send("POST", headers, limit, ping);
+    const { statusCode, body } = await requester.post(ping, {}, limit);
     if (statusCode >= 300) {
       const text = await readErrorBody(body);
       // The server may lack the method, and report that with 404 under our id.

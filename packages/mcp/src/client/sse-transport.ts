@@ -5,22 +5,23 @@
  * sent to it.
  */
 
+import type { Readable } from "node:stream";
 import { messageOf } from "@toolcrib/diagnostics";
 import { parseJson } from "@toolcrib/json";
-import type { Dispatcher } from "undici";
 import type { SseEvent } from "../framing/sse.ts";
 import type { RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
-import { type CredentialProvider, withCredentials } from "./credentials.ts";
+import type { CredentialProvider } from "./credentials.ts";
+import type { HttpClient, HttpConnections, NetworkSettings } from "./http-client.ts";
 import {
   displayUrl,
   isEventStream,
   networkError,
-  type ResponseBody,
   readErrorBody,
   readEvents,
   statusError,
 } from "./http-request.ts";
+import { discardBody, HttpRequester } from "./http-requester.ts";
 import { deliverError, isErrorOf } from "./received-messages.ts";
 import type { ClientTransport, TransportReceiver } from "./transport.ts";
 
@@ -29,6 +30,8 @@ export interface SseTransportOptions {
   readonly url: string;
   /** Returns the headers that authenticate each request. @default none */
   readonly credentials?: CredentialProvider;
+  /** The network path to the server. @default a direct connection */
+  readonly network?: NetworkSettings;
   /** Largest event in characters. @default 67,108,864 */
   readonly messageMaxBytes?: number;
 }
@@ -36,21 +39,19 @@ export interface SseTransportOptions {
 /** Connects to a server over HTTP+SSE. */
 export class SseTransport implements ClientTransport {
   readonly kind = "sse";
-  readonly #dispatcher: Dispatcher;
+  readonly #connections: HttpConnections;
   readonly #base: URL;
   readonly #shownUrl: string;
   readonly #credentials: CredentialProvider | undefined;
   readonly #maxLength: number;
   readonly #closing = new AbortController();
   #receiver: TransportReceiver | undefined;
-  /** The URL for POSTs; undefined until the server has named it. */
-  #endpoint: URL | undefined;
-  #version: string | undefined;
+  /** Sends POSTs; undefined until the server has named their URL. */
+  #endpoint: HttpRequester | undefined;
   #isClosed = false;
 
-  /** @param dispatcher an undici Agent or Pool; its owner closes it. */
-  constructor(dispatcher: Dispatcher, options: SseTransportOptions) {
-    this.#dispatcher = dispatcher;
+  constructor(client: HttpClient, options: SseTransportOptions) {
+    this.#connections = client.connect(options.network);
     this.#base = new URL(options.url);
     this.#shownUrl = displayUrl(options.url);
     this.#credentials = options.credentials;
@@ -81,13 +82,15 @@ export class SseTransport implements ClientTransport {
   }
 
   negotiated(version: string): void {
-    this.#version = version;
+    if (this.#endpoint !== undefined) this.#endpoint.version = version;
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#closing.abort(new McpError("MCP_CONNECTION_CLOSED", "The connection was closed"));
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.#closing.abort(new McpError("MCP_CONNECTION_CLOSED", "The connection was closed"));
+    }
+    await this.#connections.close();
   }
 
   #end(error: McpError): void {
@@ -97,26 +100,15 @@ export class SseTransport implements ClientTransport {
     this.#receiver?.closed(error);
   }
 
-  async #openStream(signal: AbortSignal): Promise<ResponseBody> {
-    const { origin, pathname, search } = this.#base;
+  async #openStream(signal: AbortSignal): Promise<Readable> {
     const opening = AbortSignal.any([signal, this.#closing.signal]);
-    const request = { url: this.#base.href, signal: opening };
-    const response = await withCredentials(this.#credentials, request, this.#shownUrl, (credentials) =>
-      this.#dispatcher.request({
-        origin,
-        path: `${pathname}${search}`,
-        method: "GET",
-        headers: { ...credentials, accept: "text/event-stream" },
-        signal: opening,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      }),
-    ).catch((cause: unknown) => {
+    const requester = this.#requesterTo(this.#base);
+    const response = await requester.openStream({}, opening).catch((cause: unknown) => {
       if (signal.aborted) throw signal.reason;
       throw networkError(this.#shownUrl, cause);
     });
     const { statusCode, headers, body } = response;
-    if (statusCode !== 200) throw statusError(statusCode, this.#shownUrl, await readErrorBody(body));
+    if (statusCode !== 200) throw statusError(response, this.#shownUrl, await readErrorBody(body));
     if (isEventStream(headers)) return body;
     body.destroy();
     const type = String(headers["content-type"] ?? "no content type");
@@ -126,13 +118,17 @@ export class SseTransport implements ClientTransport {
     });
   }
 
+  #requesterTo(url: URL): HttpRequester {
+    return new HttpRequester(this.#connections, url.href, this.#credentials);
+  }
+
   /** Reads the stream to its end. @param onEndpoint called once the endpoint is known. */
-  #follow(body: ResponseBody, onEndpoint: () => void): Promise<void> {
+  #follow(body: Readable, onEndpoint: () => void): Promise<void> {
     return readEvents(body, this.#maxLength, {
       event: ({ event, data }: SseEvent) => {
         if (event === "message") this.#receive(data);
         else if (event === "endpoint" && this.#endpoint === undefined) {
-          this.#endpoint = this.#parseEndpoint(data);
+          this.#endpoint = this.#requesterTo(this.#parseEndpoint(data));
           onEndpoint();
         }
       },
@@ -158,33 +154,17 @@ export class SseTransport implements ClientTransport {
     }
   }
 
-  async #post(message: RpcMessage, endpoint: URL): Promise<void> {
+  async #post(message: RpcMessage, endpoint: HttpRequester): Promise<void> {
     const id = "method" in message && "id" in message ? message.id : undefined;
     const { signal } = this.#closing;
-    const version = this.#version;
     try {
-      const body = JSON.stringify(message);
-      const request = { url: endpoint.href, signal };
-      const response = await withCredentials(this.#credentials, request, this.#shownUrl, (credentials) =>
-        this.#dispatcher.request({
-          origin: endpoint.origin,
-          path: `${endpoint.pathname}${endpoint.search}`,
-          method: "POST",
-          headers: {
-            ...credentials,
-            "content-type": "application/json",
-            ...(version === undefined ? undefined : { "mcp-protocol-version": version }),
-          },
-          body,
-          signal,
-        }),
-      );
+      const response = await endpoint.post(JSON.stringify(message), {}, signal);
       if (response.statusCode < 300) {
-        await response.body.dump();
+        await discardBody(response.body);
         return;
       }
       const text = await readErrorBody(response.body);
-      const error = statusError(response.statusCode, this.#shownUrl, text);
+      const error = statusError(response, this.#shownUrl, text);
       // An error under the id of the request comes from the application, which processed it.
       if (id !== undefined && isErrorOf(text, id) && this.#receiver !== undefined) {
         deliverError(this.#receiver, text, id);
