@@ -240,6 +240,11 @@ export interface ServeLimits {
 
 /** Limits of one run of a composite tool (`execution`). */
 export interface ExecutionConfig {
+  /**
+   * `true`: the tools that save and run composites are listed in every mode. `false`: there are no composites and no
+   * saved tools. `undefined`: these tools are listed in mode `full`, and not in mode `search`.
+   */
+  readonly isEnabled: boolean | undefined;
   /** Milliseconds, waiting for tools included. @default 30000 */
   readonly timeoutMs: number;
   /** Live bytes of the program's values. @default 134217728 */

@@ -19,7 +19,7 @@ import type { ExecutionConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 
 /** Documented defaults of `execution`. */
-export const executionDefaults: ExecutionConfig = {
+export const executionDefaults: Omit<ExecutionConfig, "isEnabled"> = {
   timeoutMs: 30_000,
   memoryBytes: 128 * 1024 ** 2,
   steps: 10_000_000,
@@ -70,6 +70,9 @@ export const executionShape = record({
     enable_debug: "write enableDebug",
   },
   fields: {
+    enabled: flag(
+      "Whether clients can write and run composite tools. true: their tools are listed in every mode. false: there are no composite and no saved tools. Without this field: listed in mode full, and not in mode search.",
+    ),
     timeout: integer({
       description: "Longest run in milliseconds, including the time that it waits for tools.",
       minimum: 1,
@@ -142,6 +145,7 @@ export function toExecutionConfig(document: ExecutionDocument | undefined): Exec
   const { timeout, maxMemory, enableDebug } = document ?? {};
   const fallback = executionDefaults;
   return {
+    isEnabled: document?.enabled,
     timeoutMs: timeout ?? fallback.timeoutMs,
     memoryBytes: (maxMemory === undefined ? undefined : parseMemorySize(maxMemory)) ?? fallback.memoryBytes,
     steps: document?.maxSteps ?? fallback.steps,

@@ -75,7 +75,7 @@ export const serveShape = record({
       default: serveDefaults.auth,
     }),
     mode: choice({
-      description: `Listed tools: full lists all tools, search lists a few that find the others, auto is search above ${autoModeMaxTools} tools.`,
+      description: `Listed tools: full lists all tools, search lists three that find, describe and call the others, auto is search above ${autoModeMaxTools} tools.`,
       values: ["full", "search", "auto"],
       aliases: { all: "full", list: "full", dynamic: "auto", lazy: "search" },
       default: serveDefaults.mode,
@@ -90,7 +90,9 @@ export const serveShape = record({
     tools: record({
       description: "Listing of single tools.",
       fields: {
-        hidden: toolPatterns("Tools that are never listed or found."),
+        hidden: toolPatterns(
+          "Tools that are never listed or found, Toolcrib's own included. Not access control: they can be called by name; use policy.deny.",
+        ),
         pinned: toolPatterns("Tools that are listed in every mode."),
       },
     }),

@@ -155,6 +155,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
       serve: {
         listen: { host: "127.0.0.1", port: 7420 },
         auth: "token",
+        listWaitSeconds: 5,
         mode: "full",
         tools: { hidden: [], pinned: [] },
         allowedHosts: [],
@@ -179,6 +180,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         parallelWidth: 8,
         logBytes: 65_536,
         resultBytes: 1_048_576,
+        isEnabled: undefined,
         debug: false,
         isolation: "none",
       },
@@ -216,6 +218,7 @@ test("parseConfig() reads every field of every section", () => {
   assert.deepEqual(config.serve, {
     listen: { host: "::1", port: 0 },
     auth: "none",
+    listWaitSeconds: 5,
     mode: "auto",
     tools: { hidden: ["files:rm"], pinned: ["files:read"] },
     allowedHosts: ["tools.example.com"],

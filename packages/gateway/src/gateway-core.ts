@@ -23,10 +23,9 @@ import { GatewayError } from "./gateway-error.ts";
 import { type BackendSelector, selectByKind } from "./index/backend.ts";
 import type { IndexedTool, QuarantinedTool } from "./index/build-index.ts";
 import { ToolIndex } from "./index/tool-index.ts";
-import { ownNamespace, savedNamespace } from "./index/wire-name.ts";
 import { GatewayService } from "./service/gateway-service.ts";
-import { composeInstructions, saveTool } from "./service/instructions.ts";
-import { MetaSource } from "./service/meta-source.ts";
+import { composeInstructions } from "./service/instructions.ts";
+import { defaultAllowedTools, MetaSource } from "./service/meta-source.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
 import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
 import { LateTools } from "./sources/late-tools.ts";
@@ -60,6 +59,9 @@ interface Program extends Pick<CallContext, "signal" | "deadline"> {
   readonly code: string;
 }
 
+/** The sections that a core needs. Without `execution`, composite tools are listed as its default says. */
+type CoreConfig = Pick<GatewayConfig, "policy" | "serve"> & Partial<Pick<GatewayConfig, "execution">>;
+
 /** Greatest depth of inner calls. */
 const maxCallDepth = 16;
 /** Items on one page of an MCP list. */
@@ -81,12 +83,12 @@ export class GatewayCore {
   readonly #firstContact: FirstContact;
   readonly #lateTools: LateTools;
 
-  constructor(config: Pick<GatewayConfig, "policy" | "serve">, deps: GatewayCoreDeps) {
+  constructor(config: CoreConfig, deps: GatewayCoreDeps) {
     const { audit, logger, metrics, scrubber, now, newCallId } = deps;
     const selectBackend = deps.selectBackend ?? selectByKind;
     this.#deps = deps;
-    this.policy = new ToolPolicy(config.policy, [ownNamespace, savedNamespace]);
-    this.#listing = new ToolListing(config.serve);
+    this.policy = new ToolPolicy(config.policy, defaultAllowedTools);
+    this.#listing = new ToolListing(config.serve, config.execution?.isEnabled === true);
     this.index = new ToolIndex({ selectBackend, onQuarantine: () => this.#updateTools() });
     this.#quarantine = new Quarantine({
       audit,
@@ -130,6 +132,11 @@ export class GatewayCore {
   /** Number of tools, without Toolcrib's own. */
   get toolCount(): number {
     return this.index.tools.filter(({ facts }) => !facts.isOwn).length;
+  }
+
+  /** Number of Toolcrib's own tools. */
+  get ownToolCount(): number {
+    return this.index.tools.length - this.toolCount;
   }
 
   /** Definitions that are not offered, and why. */
@@ -287,8 +294,9 @@ export class GatewayCore {
   }
 
   #instructions(identity: Identity): string {
-    const hasComposites = this.find(identity, saveTool) !== undefined;
-    return this.#deps.scrubber.text(composeInstructions(this.#usableSources(identity), hasComposites));
+    const listed = this.#listing.listed(this.#allowed(identity), undefined);
+    const names = new Set(listed.filter(({ facts }) => facts.isOwn).map(({ wireName }) => wireName));
+    return this.#deps.scrubber.text(composeInstructions(this.#usableSources(identity), names));
   }
 
   /** The sources of which `identity` may use a tool, resource or prompt. */

@@ -40,7 +40,10 @@ export interface GatewayStatus extends SourceStatuses {
   readonly version: string;
   readonly startedAt: string;
   readonly url?: string;
+  /** Number of tools, without Toolcrib's own. */
   readonly tools: number;
+  /** Number of Toolcrib's own tools, such as `search_tools`. */
+  readonly ownTools: number;
   readonly sessions: number;
   readonly callsInFlight: number;
   /** Rules of the policy that match no tool or prompt of the servers that they name. */

@@ -233,7 +233,7 @@ class RunningGateway implements Gateway {
   }
 
   status(): GatewayStatus {
-    const { index, roster, toolCount, service, inFlight } = this.#core;
+    const { index, roster, toolCount, ownToolCount, service, inFlight } = this.#core;
     const { policy } = this.#config;
     return {
       version: this.#deps.version,
@@ -241,6 +241,7 @@ class RunningGateway implements Gateway {
       url: this.#http?.url,
       ...roster.status(),
       tools: toolCount,
+      ownTools: ownToolCount,
       sessions: service.sessionCount,
       callsInFlight: inFlight.count,
       quarantined: this.#core.quarantined(),

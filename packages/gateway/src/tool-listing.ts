@@ -5,21 +5,26 @@ import { ToolPatterns } from "@toolcrib/policy";
 import type { IndexedTool } from "./index/build-index.ts";
 import { metaToolNames } from "./service/meta-source.ts";
 
+const metaTools: ReadonlySet<string> = new Set(Object.values(metaToolNames));
+
 /** Decides which tools are listed and found. A hidden tool can still be called by its name. */
 export class ToolListing {
   readonly #mode: GatewayConfig["serve"]["mode"];
   readonly #hidden: ToolPatterns;
   readonly #pinned: ToolPatterns;
+  readonly #isCompositeListed: boolean;
 
-  constructor({ mode, tools }: Pick<GatewayConfig["serve"], "mode" | "tools">) {
+  /** @param isCompositeListed whether search mode lists the tools that save and run composites */
+  constructor({ mode, tools }: Pick<GatewayConfig["serve"], "mode" | "tools">, isCompositeListed: boolean) {
     this.#mode = mode;
     this.#hidden = new ToolPatterns(tools.hidden);
     this.#pinned = new ToolPatterns(tools.pinned);
+    this.#isCompositeListed = isCompositeListed;
   }
 
-  /** Whether `serve.tools.hidden` hides a tool. Toolcrib's own tools are never hidden. */
-  isHidden({ id, wireName, facts }: IndexedTool): boolean {
-    return !facts.isOwn && this.#hidden.find(id, wireName) !== undefined;
+  /** Whether `serve.tools.hidden` hides a tool. */
+  isHidden({ id, wireName }: IndexedTool): boolean {
+    return this.#hidden.find(id, wireName) !== undefined;
   }
 
   /**
@@ -33,12 +38,16 @@ export class ToolListing {
     const ownCount = visible.filter(({ facts }) => facts.isOwn).length;
     const isSearch =
       this.#mode === "search" || (this.#mode === "auto" && visible.length - ownCount > autoModeMaxTools);
-    if (isSearch) return visible.filter((entry) => entry.facts.isOwn || this.#isPinned(entry));
-    // Where every tool is listed, search is still useful; describing and calling by name are not.
-    const { describe, call } = metaToolNames;
     return visible.filter(
-      ({ facts, wireName }) => !facts.isOwn || (wireName !== describe && wireName !== call),
+      (entry) =>
+        (entry.facts.isOwn ? this.#isOwnListed(entry, isSearch) : !isSearch) || this.#isPinned(entry),
     );
+  }
+
+  #isOwnListed({ wireName }: IndexedTool, isSearch: boolean): boolean {
+    if (isSearch) return metaTools.has(wireName) || this.#isCompositeListed;
+    // Where every tool is listed, search is still useful; describing and calling by name are not.
+    return wireName !== metaToolNames.describe && wireName !== metaToolNames.call;
   }
 
   #isPinned({ id, wireName }: IndexedTool): boolean {

@@ -332,10 +332,14 @@ describe("a saved tool that calls more tools after a change", () => {
 });
 
 describe("the core tools", () => {
-  it("are listed in every mode, unless the policy denies them", async () => {
+  it("are listed in every mode where execution is enabled, unless the policy denies them", async () => {
     await using server = await startTools("get");
     const tool_servers = [onHttp("s", server.url)];
-    await using search = await startTestGateway({ tool_servers, serve: { mode: "search" } });
+    await using search = await startTestGateway({
+      tool_servers,
+      serve: { mode: "search" },
+      execution: { enabled: true },
+    });
     const client = await search.connect();
     for (const name of compositeTools) assert.ok((await namesIn(client)).includes(name), name);
     await using without = await startTestGateway({ tool_servers, policy: { deny: ["toolcrib:*_tool"] } });

@@ -218,6 +218,7 @@ function testStatus(service: TestService): GatewayStatus {
     tools: 6,
     sessions: service.sessions.size,
     callsInFlight: 0,
+    ownTools: 3,
     idleRules: [],
     quarantined: [],
   };

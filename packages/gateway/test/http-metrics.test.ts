@@ -10,6 +10,7 @@ const status: GatewayStatus = {
   tools: 5,
   sessions: 3,
   callsInFlight: 0,
+  ownTools: 3,
   idleRules: [],
   quarantined: [{ id: "a:b", reason: "collision", since: "2026-11-22T00:00:00.000Z" }],
 };

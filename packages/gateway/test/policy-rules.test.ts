@@ -9,7 +9,7 @@ import type { PolicyRules } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import { createRegistry, type RegistryConfig } from "@toolcrib/registry";
 import { checkGolden, startEchoHttpServer } from "@toolcrib/testing";
-import { compositeTools, onHttp, startTestGateway, textOf } from "./gateway-harness.ts";
+import { compositeTools, onHttp, somebody, startTestGateway, textOf } from "./gateway-harness.ts";
 
 /** Names from all pages of all lists of a client. */
 async function listedBy(client: Client) {
@@ -65,7 +65,7 @@ describe("a policy", () => {
       prompts: ["a__plain", "a__greet", "b__plain", "b__greet"],
     });
     assert.deepEqual(await listedBy(await test.connect({ as: "narrow" })), {
-      tools: ["search_tools", ...compositeTools, "a__echo", "a__structured"],
+      tools: ["search_tools", "a__echo", "a__structured"],
       resources: ["echo://hello"],
       templates: [],
       prompts: ["b__greet"],
@@ -77,7 +77,7 @@ describe("a policy", () => {
       prompts: ["a__greet"],
     });
     assert.deepEqual(await listedBy(await test.connect({ as: "nothing" })), {
-      tools: ["search_tools", ...compositeTools],
+      tools: ["search_tools"],
       resources: [],
       templates: [],
       prompts: [],
@@ -342,7 +342,43 @@ describe("rules", () => {
     await check("called", { clients: { ci: { allow: [], deny: ["*"] } } });
   });
 
-  it("apply to Toolcrib's own tools by a deny list, and not by omission from an allow list", async () => {
+  it("apply to Toolcrib's own tools: an allow list must name them, but for the meta-tools", async () => {
+    const allow = ["a:echo"];
+    await using a = await startEchoHttpServer();
+    await using test = await startTestGateway(
+      {
+        tool_servers: [onHttp("a", a.url)],
+        serve: { tools: { pinned: ["toolcrib:call_tool", "describe_tool"] } },
+        policy: {
+          clients: {
+            plain: { allow },
+            author: { allow: [...allow, "toolcrib:save_tool", "eval_*"] },
+            every: { allow: ["toolcrib:*"] },
+            less: { allow, deny: ["toolcrib:call_tool", "search_tools"] },
+          },
+        },
+      },
+      { clients: ["plain", "author", "every", "less"] },
+    );
+    const metaTools = ["search_tools", "describe_tool", "call_tool"];
+    const toolsOf = async (as: string) => (await listedBy(await test.connect({ as }))).tools;
+    assert.deepEqual(await toolsOf("plain"), [...metaTools, "a__echo"]);
+    assert.deepEqual(await toolsOf("author"), [...metaTools, "save_tool", "eval_starlark", "a__echo"]);
+    assert.deepEqual(await toolsOf("every"), [...metaTools, ...compositeTools]);
+    assert.deepEqual(await toolsOf("less"), ["describe_tool", "a__echo"]);
+    const plain = await test.connect({ as: "plain" });
+    for (const name of compositeTools) {
+      const given = { name: "x", code: "return 1", description: "A tool" };
+      const answer = await answerOf(plain.callTool({ name, arguments: given }));
+      assert.match(answer, /may not use|Unknown tool/, name);
+    }
+    assert.equal(
+      test.gateway.listTools(somebody).some(({ id }) => id === "saved:x"),
+      false,
+    );
+  });
+
+  it("apply to Toolcrib's own tools by a deny list, and allow the meta-tools without an entry", async () => {
     await using allowing = await registryWith("files:read", { allow: ["files:*"] });
     assert.equal(await allowing.execute("call_tool", { name: "files:read" }), "called");
     await using denying = await registryWith("files:read", { deny: ["toolcrib:call_*"] });

@@ -8,6 +8,7 @@ import {
   ResourceListChangedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import type { JsonObject } from "@toolcrib/json";
 import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import type { ToolDefinition } from "@toolcrib/tool";
 import {
@@ -207,13 +208,7 @@ describe("serve.mode and serve.tools", () => {
     assert.deepEqual(await names(full), ["search_tools", ...compositeTools, "echo__echo", "echo__fail"]);
     assert.deepEqual(await names(full, "echo"), ["echo", "fail"]);
     await using search = await startTestGateway({ tool_servers, serve: { mode: "search", tools } });
-    assert.deepEqual(await names(search), [
-      "search_tools",
-      "describe_tool",
-      "call_tool",
-      ...compositeTools,
-      "echo__fail",
-    ]);
+    assert.deepEqual(await names(search), ["search_tools", "describe_tool", "call_tool", "echo__fail"]);
     assert.deepEqual(await names(search, "echo"), ["echo", "fail"]);
     const client = await search.connect();
     const call = async (name: string, given: object) =>
@@ -231,10 +226,36 @@ describe("serve.mode and serve.tools", () => {
     });
   });
 
+  it("list and offer composite tools as execution.enabled says, and hide and pin Toolcrib's own tools", async () => {
+    await using echo = await startEchoHttpServer({ builtin: ["echo"] });
+    const check = async (sections: JsonObject, expected: readonly string[]) => {
+      await using test = await startTestGateway({ tool_servers: [onHttp("echo", echo.url)], ...sections });
+      assert.deepEqual(await names(test), expected, JSON.stringify(sections));
+      const client = await test.connect();
+      const offersComposites = (client.getInstructions() ?? "").includes("save_tool");
+      assert.equal(offersComposites, expected.includes("save_tool"));
+      return await answerOf(client.callTool({ name: "eval_starlark", arguments: { code: "return 1" } }));
+    };
+    const answerOf = (work: Promise<unknown>) => work.then(JSON.stringify, String);
+    const search = { mode: "search" };
+    const three = ["search_tools", "describe_tool", "call_tool"];
+    const enabled = { enabled: true };
+    await check({ serve: search }, three);
+    await check({ serve: search, execution: enabled }, [...three, ...compositeTools]);
+    await check({ serve: { ...search, tools: { pinned: ["toolcrib:save_tool"] } } }, [...three, "save_tool"]);
+    await check({ execution: enabled }, ["search_tools", ...compositeTools, "echo__echo"]);
+    const hidden = ["toolcrib:*_saved_*", "search_tools", "save_tool"];
+    const others = ["eval_starlark", "describe_language", "echo__echo"];
+    await check({ serve: { tools: { hidden } } }, others);
+    await check({ serve: { ...search, tools: { hidden: ["toolcrib:*"] } } }, []);
+    const answer = await check({ execution: { enabled: false } }, ["search_tools", "echo__echo"]);
+    assert.match(answer, /Unknown tool/);
+  });
+
   it("switch to search above 40 tools of servers when the mode is auto", async () => {
     for (const [count, expected] of [
       [40, 48],
-      [41, 10],
+      [41, 3],
     ] as const) {
       await using echo = await startEchoHttpServer({ builtin: [], tools: count });
       await using test = await startTestGateway({

@@ -10,8 +10,8 @@
  *
  * The rules of a client apply to an issuer and a subject. The name of an identity decides nothing.
  *
- * The tools of some namespaces are allowed without an entry in an allow list,
- * because they call only tools that their caller may use. A deny list can exclude them.
+ * Some tools need no entry in an allow list (`defaultAllowed`), because they show
+ * and call only what their caller may use. A deny list can exclude them.
  *
  * Pure. It never parses a configuration and records nothing.
  */
@@ -58,7 +58,7 @@ interface Rules {
 }
 
 const allowedByDefault: Decision = { kind: "allow", rule: "default" };
-const allowedAsOwn: Decision = { kind: "allow", rule: "own tool" };
+const allowedAsDefault: Decision = { kind: "allow", rule: "default set" };
 /** Maximum length of a name in a reason; longer names, such as URIs, are truncated. */
 const shownMaxLength = 200;
 
@@ -67,12 +67,12 @@ export class ToolPolicy {
   readonly #everyone: readonly Rules[];
   /** All rules of a client, those for all clients included, by `identityKey`. */
   readonly #clients = new Map<string, readonly Rules[]>();
-  readonly #ownPrefixes: readonly string[];
+  readonly #defaultAllowed: ToolPatterns;
   /** The client of the last decision: a list or a search decides many times for one client. */
   #last: { readonly identity: Identity; readonly layers: readonly Rules[] } | undefined;
 
-  /** @param ownNamespaces namespaces whose tools need no entry in an allow list */
-  constructor(settings: PolicySettings, ownNamespaces: readonly string[]) {
+  /** @param defaultAllowed patterns of tools that need no entry in an allow list */
+  constructor(settings: PolicySettings, defaultAllowed: readonly string[]) {
     this.#everyone = [toRules(settings, "policy")];
     for (const [name, rules] of Object.entries(settings.clients)) {
       const { identity } = rules;
@@ -80,7 +80,7 @@ export class ToolPolicy {
       const keys = identity === undefined ? localIdentityKeys(name) : [identityKey(identity)];
       for (const key of keys) this.#clients.set(key, [...(this.#clients.get(key) ?? this.#everyone), own]);
     }
-    this.#ownPrefixes = ownNamespaces.map((namespace) => `${namespace}:`);
+    this.#defaultAllowed = new ToolPatterns(defaultAllowed);
   }
 
   /**
@@ -100,12 +100,14 @@ export class ToolPolicy {
     }
     const strict = resource === undefined ? undefined : strictRules(layers, id);
     if (strict !== undefined) return unnormalized(identity, id, `${strict.path}.deny`);
-    if (this.#ownPrefixes.some((prefix) => id.startsWith(prefix))) return allowedAsOwn;
     let rule = allowedByDefault;
     for (const { path, allow } of layers) {
       if (allow === undefined) continue;
       const found = resource === undefined ? allow.find(id, wireName) : allow.findInAllSpellings(resource);
-      if (found === undefined) return denied(identity, id, `${path}.allow`, "no pattern allows it");
+      if (found === undefined) {
+        if (this.#defaultAllowed.find(id, wireName) !== undefined) return allowedAsDefault;
+        return denied(identity, id, `${path}.allow`, "no pattern allows it");
+      }
       rule = { kind: "allow", rule: `${path}.allow[${found.at}]` };
     }
     return rule;

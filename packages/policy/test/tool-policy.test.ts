@@ -5,7 +5,10 @@ import { type Identity, identityKey, localIdentity } from "@toolcrib/tool";
 
 /** Returns the rule that decides for the client `ci`, after the kind of the decision. */
 function decided(settings: Partial<PolicySettings>, id: `${string}:${string}`): string {
-  const policy = new ToolPolicy({ allow: undefined, deny: [], clients: {}, ...settings }, ["toolcrib"]);
+  const policy = new ToolPolicy({ allow: undefined, deny: [], clients: {}, ...settings }, [
+    "toolcrib:call_tool",
+    "saved:*",
+  ]);
   const { kind, rule } = policy.decide(localIdentity("token", "ci"), id, id.replace(":", "__"));
   return `${kind} ${rule}`;
 }
@@ -21,7 +24,10 @@ describe("ToolPolicy", () => {
   check("allow policy.allow[1]", { allow: ["x", "a:*"] }, "a:b");
   check("allow policy.allow[0]", { allow: ["a__b"] }, "a:b");
   check("deny policy.deny[0]", { allow: ["a:*"], deny: ["*:b"] }, "a:b");
-  check("allow own tool", { allow: [] }, "toolcrib:call_tool");
+  check("allow default set", { allow: [] }, "toolcrib:call_tool");
+  check("allow default set", { allow: [] }, "saved:report");
+  check("deny policy.allow", { allow: ["a:*"] }, "toolcrib:save_tool");
+  check("allow policy.allow[0]", { allow: ["toolcrib:save_tool"] }, "toolcrib:save_tool");
   check("deny policy.deny[0]", { deny: ["toolcrib:*"] }, "toolcrib:call_tool");
   check("deny policy.allow", { allow: [] }, "toolcribs:call_tool");
   const ci = (allow: readonly string[] | undefined, deny: readonly string[]) => ({

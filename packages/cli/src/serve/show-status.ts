@@ -86,7 +86,9 @@ async function showRunning(context: CliContext, running: RunningGateway): Promis
       `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map(safeLine).join(", ")}`,
     );
   }
-  output.print(`${tools} tools, ${sessions} sessions, ${callsInFlight} calls in flight`);
+  // A gateway of an earlier version does not count its own tools.
+  const own = status.ownTools === undefined ? "" : ` and ${status.ownTools} of Toolcrib's own`;
+  output.print(`${tools} tools${own}, ${sessions} sessions, ${callsInFlight} calls in flight`);
   for (const { id, reason, since } of quarantined) {
     // A gateway of an earlier version does not report the time.
     const time = since === undefined ? "" : ` since ${safeLine(since)}`;

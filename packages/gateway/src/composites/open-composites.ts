@@ -19,9 +19,15 @@ import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
 import { compositeFacts, ownFacts } from "../sources/source-facts.ts";
 import { CompositeHost } from "./composite-host.ts";
 
-/** Opens the composite tools below the home. */
+const noComposites: OpenedSources = {
+  start: async () => {},
+  async [Symbol.asyncDispose]() {},
+};
+
+/** Opens the composite tools below the home; none where `execution.enabled` is `false`. */
 export async function openComposites(context: SourceContext): Promise<OpenedSources> {
-  const { logger } = context;
+  const { logger, config } = context;
+  if (config.execution.isEnabled === false) return noComposites;
   await using opening = new AsyncDisposableStack();
   try {
     await addComposites(context, opening);

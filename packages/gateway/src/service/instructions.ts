@@ -7,15 +7,17 @@ import { metaToolNames } from "./meta-source.ts";
 const instructionsMaxLength = 4000;
 const allInstructionsMaxLength = 32_000;
 
-/** The tool whose description explains composites. It exists where composites do. */
-export const saveTool = "save_tool";
+/** The tool whose description explains composites. */
+const saveTool = "save_tool";
 
-/** Composes the text about Toolcrib's own tools and the instructions of `sources`. */
-export function composeInstructions(sources: readonly FeatureSource[], hasComposites: boolean): string {
+/** Composes the text about Toolcrib's own tools, of which `listed` are listed, and the instructions of `sources`. */
+export function composeInstructions(sources: readonly FeatureSource[], listed: ReadonlySet<string>): string {
   let text = [
     "Tools of several servers behind one endpoint. A tool's name is its server's name, two underscores, and the server's own name for it.",
-    `Find tools by what they do with ${metaToolNames.search}.`,
-    ...(hasComposites ? [`Make many calls in one step, or save a program as a tool: see ${saveTool}.`] : []),
+    ...(listed.has(metaToolNames.search) ? [`Find tools by what they do with ${metaToolNames.search}.`] : []),
+    ...(listed.has(saveTool)
+      ? [`Make many calls in one step, or save a program as a tool: see ${saveTool}.`]
+      : []),
   ].join("\n");
   for (const { id, features } of sources) {
     const own = features.instructions()?.trim() ?? "";

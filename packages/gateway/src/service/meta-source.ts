@@ -19,6 +19,7 @@ import {
   type Unsubscribe,
 } from "@toolcrib/tool";
 import type { ToolHit } from "../gateway.ts";
+import { ownNamespace, savedNamespace } from "../index/wire-name.ts";
 
 /** Operations of the gateway that the meta-tools use. */
 export interface MetaSourceDeps {
@@ -38,6 +39,15 @@ export const metaToolNames = {
   describe: "describe_tool",
   call: "call_tool",
 } as const;
+
+/**
+ * The tools that every allow list allows, unless a deny list denies them: the meta-tools and saved tools. They show
+ * and call only what their caller may use. All other tools of Toolcrib need an entry, such as `toolcrib:save_tool`.
+ */
+export const defaultAllowedTools: readonly string[] = [
+  ...Object.values(metaToolNames).map((name) => toToolId(ownNamespace, name)),
+  toToolId(savedNamespace, "*"),
+];
 
 const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
