@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { formatDiagnostics, positionAt } from "@toolcrib/diagnostics";
+import { slowTest } from "@toolcrib/testing";
 import { checkText, checkWords, listProseFiles, sampleExcerpts } from "../words/check-words.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -34,7 +35,7 @@ describe("checkText() accepts", () => {
   test("the documented example of capitalize()", () => check('"hELLO, World".capitalize()\n', []));
 });
 
-test("The texts of this repository use no word of the list", () => {
+test("The texts of this repository use no word of the list", slowTest, () => {
   assert.ok(listProseFiles(root).length > 500, "too few files were found");
   assert.equal(formatDiagnostics(checkWords(root)), "");
 });

@@ -305,7 +305,7 @@ test("fetch() returns a body without secrets unchanged, for any division into pi
       fc.pre(!/a{6}b|aaaaaab/.test(bytes));
       assert.equal(await fetchBody(fixture, one), bytes);
     }),
-    { numRuns: 100 },
+    { numRuns: runCount(100) },
   );
 });
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
+import { slowTest } from "@toolcrib/testing";
 
 const maxSteps = 200_000;
 const validator = createSchemaValidator({ maxSteps });
@@ -35,7 +36,7 @@ describe("A validation ends when its steps are used up", () => {
     runsOut({ $ref: "#/$defs/tree", $defs }, value);
   });
 
-  test("by many subschemas for many items", () => {
+  test("by many subschemas for many items", slowTest, () => {
     const allOf = Array.from({ length: 2000 }, (_, index) => ({
       items: { type: "integer", maximum: index + 10 },
     }));

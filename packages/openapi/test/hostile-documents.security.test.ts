@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slowTest } from "@toolcrib/testing";
 import { api, importText, lintOf } from "./check-import.ts";
 
 test("an alias bomb costs its written size, not its expanded size", async () => {
@@ -47,7 +48,7 @@ test("compositions that multiply are read up to a limit", async () => {
   assert.ok(report.value);
 });
 
-test("schemas that refer to each other without end stop the import with a finding", async () => {
+test("schemas that refer to each other without end stop the import with a finding", slowTest, async () => {
   const names = Array.from({ length: 400 }, (_, index) => index);
   const all = names.map((index) => `{$ref: "#/components/schemas/S${index}"}`).join(", ");
   const fields = names.map((index) => `f${index}: {$ref: "#/components/schemas/All"}`).join(", ");
@@ -175,21 +176,25 @@ checkPath("/100%", "/100%25");
 checkPath("/a\\b", "/a%5Cb");
 checkPath(`/${"long/".repeat(1000)}`, undefined);
 
-test("a document with many operations and parameters stays within the limits of a toolspec, and omissions are reported", async () => {
-  const param = (index: number) => `{name: p${index}, in: query, schema: {type: string}}`;
-  const many = Array.from({ length: 250 }, (_, index) => param(index)).join(", ");
-  const paths = Array.from(
-    { length: 900 },
-    (_, index) =>
-      `/p${index}: {get: {parameters: [${index === 0 ? many : Array.from({ length: 40 }, (_one, at) => param(at)).join(", ")}], responses: {}}}`,
-  );
-  const report = await importText(api(paths.join("\n")), { toolsMaxCount: 5000 });
-  assert.equal(report.value?.toolspec.tools[0]?.params?.length, 200);
-  const codes = new Set(report.diagnostics.map(({ code }) => code));
-  assert.deepEqual([...codes].sort(), [
-    "OPENAPI_CREDENTIAL_MISSING",
-    "OPENAPI_OPERATION_LIMIT",
-    "OPENAPI_PARAMETER_CHANGED",
-  ]);
-  assert.deepEqual(lintOf(report), []);
-});
+test(
+  "a document with many operations and parameters stays within the limits of a toolspec, and omissions are reported",
+  slowTest,
+  async () => {
+    const param = (index: number) => `{name: p${index}, in: query, schema: {type: string}}`;
+    const many = Array.from({ length: 250 }, (_, index) => param(index)).join(", ");
+    const paths = Array.from(
+      { length: 900 },
+      (_, index) =>
+        `/p${index}: {get: {parameters: [${index === 0 ? many : Array.from({ length: 40 }, (_one, at) => param(at)).join(", ")}], responses: {}}}`,
+    );
+    const report = await importText(api(paths.join("\n")), { toolsMaxCount: 5000 });
+    assert.equal(report.value?.toolspec.tools[0]?.params?.length, 200);
+    const codes = new Set(report.diagnostics.map(({ code }) => code));
+    assert.deepEqual([...codes].sort(), [
+      "OPENAPI_CREDENTIAL_MISSING",
+      "OPENAPI_OPERATION_LIMIT",
+      "OPENAPI_PARAMETER_CHANGED",
+    ]);
+    assert.deepEqual(lintOf(report), []);
+  },
+);

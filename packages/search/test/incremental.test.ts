@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createToolSearch, type SearchDocument, type ToolSearch } from "@toolcrib/search";
-import { runCount } from "@toolcrib/testing";
+import { fastSample, runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 
 const words = fc.constantFrom(
@@ -127,7 +127,7 @@ test("A prefix finds added words and no removed ones, among many", () => {
   for (let n = 0; n < 4000; n += 1) add((n * 1237) % 4000);
   for (let n = 0; n < 4000; n += 1) if (n % 3 !== 0) remove((n * 733) % 4000);
   for (let n = 1; n < 4000; n += 7) add(n);
-  for (let n = 0; n < 4000; n += 5) {
+  for (const n of fastSample(Array.from({ length: 800 }, (_, index) => 5 * index))) {
     const prefix = wordOf(n);
     const expected = [...present].filter((other) => wordOf(other).startsWith(prefix)).length;
     // Up to 32 completions are taken, one document each, and the word itself.

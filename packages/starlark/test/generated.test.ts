@@ -7,12 +7,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Dialect, toolDialect } from "@toolcrib/starlark";
+import { runCount } from "@toolcrib/testing";
 import { AssertionLog } from "./assertions.ts";
 import { execute } from "./execute.ts";
 import { programEnvironment } from "./program-environment.ts";
 import { generateProgram } from "./program-generator.ts";
 
-const count = Number(process.env["TOOLCRIB_STARLARK_PROGRAMS"] ?? 400);
+const count = Number(process.env["TOOLCRIB_STARLARK_PROGRAMS"] ?? runCount(400));
 const firstSeed = Number(process.env["TOOLCRIB_STARLARK_SEED"] ?? 1);
 
 const coreWithOptions: Dialect = {

@@ -69,7 +69,7 @@ export {
   sampleManifest,
   sampleToolspec,
 } from "./sample-toolspecs.ts";
-export { leftOut, runCount, runsAll, sampled } from "./sampled.ts";
+export { fastSample, leftOut, runCount, runsAll, sampled, slowTest } from "./sampled.ts";
 export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-directory.ts";
 export {
   clearDefaultRoots,

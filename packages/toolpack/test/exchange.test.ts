@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "@toolcrib/diagnostics";
+import { slowTest } from "@toolcrib/testing";
 import { jsonPathFault, nextPageKey, ToolpackError } from "@toolcrib/toolpack";
 import { ToolspecError } from "@toolcrib/toolspec";
 import { openLoopbackApi, type Reply } from "./loopback-api.ts";
@@ -607,7 +608,7 @@ test("createToolpackSource() refuses invalid paths, and paths that need too much
   assert.match(jsonPathFault('$[?match(@.a, "x*")]') ?? "", /match/);
 });
 
-test("a selection that takes too many steps returns the whole response", async () => {
+test("a selection that takes too many steps returns the whole response", slowTest, async () => {
   const body = JSON.stringify({ items: Array.from({ length: 3000 }, (_one, index) => ({ id: index })) });
   await using api = await openLoopbackApi(() => ({ headers: json, body }));
   const lines = "method: GET\npath: /x\nresponse: {select: '$.items[?count($.items[?@.id > 1]) > 1]'}";

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slowTest } from "@toolcrib/testing";
 import { nextPageKey } from "@toolcrib/toolpack";
 import { openLoopbackApi, type Reply } from "./loopback-api.ts";
 import { createBench, manifestOf, textsOf, toolspecOf } from "./samples.ts";
@@ -78,7 +79,7 @@ test("Link headers that are long or invalid name no page", async () => {
   }
 });
 
-test("a list whose next page takes too many steps to find reports this", async () => {
+test("a list whose next page takes too many steps to find reports this", slowTest, async () => {
   const body = JSON.stringify({ a: Array.from({ length: 3000 }, () => 1), next: "c" });
   const { result } = await callOnce(paged('{kind: cursor, param: after, next: "$..a[?count($..*) > 1]"}'), {
     headers: json,
@@ -103,7 +104,7 @@ test("JSON that is nested too deep or invalid is text, without selection and pag
   }
 });
 
-test("the fields of all objects together have one limit, for any number of objects", async () => {
+test("the fields of all objects together have one limit, for any number of objects", slowTest, async () => {
   const fields = Array.from({ length: 100 }, (_, index) => `f${index}: "$..a[?@.b]"`).join(", ");
   const body = JSON.stringify(Array.from({ length: 20_000 }, (_, id) => ({ id, a: [{ b: 1 }] })));
   const { result } = await callOnce(`method: GET\npath: /x\nresponse: {maxBytes: 20, fields: {${fields}}}`, {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { test } from "node:test";
-import { runsAll } from "@toolcrib/testing";
+import { runCount, runsAll } from "@toolcrib/testing";
 import { exampleVariables, type RequestPlan, ToolspecError } from "@toolcrib/toolspec";
 import fc from "fast-check";
 import { plan, specWith } from "./samples.ts";
@@ -83,7 +83,7 @@ const anyValue = fc.oneof(
   fc.dictionary(hostile, hostile, { maxKeys: 3 }),
 );
 
-const runs = { numRuns: runsAll ? 10_000 : 2000 };
+const runs = { numRuns: runsAll ? 10_000 : runCount(2000) };
 const refusals: ReadonlySet<string> = new Set([
   "TOOLSPEC_VALUE_HOSTILE",
   "TOOLSPEC_ARGUMENT_INVALID",

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { createSchemaValidator, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { exportSavedTool, importSavedTool, parseTestCases } from "@toolcrib/metatool";
 import type { SavedToolDefinition } from "@toolcrib/store";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 
 const validator = createSchemaValidator();
@@ -108,7 +108,7 @@ test("the round trip holds for any tool", async () => {
     count += 1;
     await checkRoundTrip(JSON.parse(JSON.stringify(tool)), directory.join(`p${count}`));
   });
-  await fc.assert(property, { numRuns: 25 });
+  await fc.assert(property, { numRuns: runCount(25) });
 });
 
 test("exporting replaces no existing files", async () => {

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { JsonValue } from "@toolcrib/json";
 import { analyseComposite } from "@toolcrib/metatool";
+import { slowTest } from "@toolcrib/testing";
 import type { ToolResult } from "@toolcrib/tool";
 import { type RunRequest, setUpWorkshop } from "./workshop.ts";
 
@@ -76,7 +77,7 @@ test("of names with the same identifier, only an exact match gets it", async () 
   assert.deepEqual([diagnostics, reach.tools], [[], ["x_y:one"]]);
 });
 
-test("large and shared values end only the program", async () => {
+test("large and shared values end only the program", slowTest, async () => {
   const blowUp = "x = []\nfor i in range(40):\n  x = [x, x]\n";
   await check(`${blowUp}return x`, /^resource_error: /);
   await check(`${blowUp}a.echo(x=x)`, /^resource_error: /);

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { compileProgram, type Dialect, programLimits, toolDialect } from "@toolcrib/starlark";
+import { fastSample, runCount, slowTest } from "@toolcrib/testing";
 
 /** Every construct, and recursion for the `while` statement. */
 const dialect: Dialect = { ...toolDialect, while: true, set: true };
@@ -152,7 +153,7 @@ function checkGrowth(what: string, depth: number, programOf: (depth: number) => 
 suite("The size of the code is proportional to the depth of", () => {
   for (const [name, wrap] of Object.entries(expressions)) {
     test(`${name}, in every statement`, () => {
-      for (const [frame, wrapFrame] of Object.entries(frames)) {
+      for (const [frame, wrapFrame] of fastSample(Object.entries(frames))) {
         for (const atom of ["x", "f()"]) {
           checkGrowth(`${name} in ${frame}`, 4, (depth) =>
             inFunction([wrapFrame(nest([wrap], depth, atom))]),
@@ -169,7 +170,7 @@ suite("The size of the code is proportional to the depth of", () => {
   }
 
   test("any two statements within each other", () => {
-    for (const [outerName, outer] of Object.entries(statements)) {
+    for (const [outerName, outer] of fastSample(Object.entries(statements))) {
       for (const [innerName, inner] of Object.entries(statements)) {
         checkGrowth(`${innerName} in ${outerName}`, 4, (depth) =>
           inFunction(nest([inner, outer], depth, ["f()"])),
@@ -186,7 +187,7 @@ suite("The size of the code is proportional to the depth of", () => {
     };
     const pick = <T>(from: Readonly<Record<string, T>>): T =>
       Object.values(from)[below(Object.keys(from).length)]!;
-    for (let round = 0; round < 200; round += 1) {
+    for (let round = 0; round < runCount(200); round += 1) {
       const wraps = Array.from({ length: 2 + below(4) }, () => pick(statements));
       const inner = Array.from({ length: 1 + below(4) }, () => pick(expressions));
       const frame = pick(frames);
@@ -240,7 +241,7 @@ suite("A program is refused when it", () => {
     );
   }
 
-  test("has too many statements and expressions", () => {
+  test("has too many statements and expressions", slowTest, () => {
     const message = `The program has more than ${programLimits.treeNodes} statements and expressions`;
     check("0;".repeat(programLimits.treeNodes / 2 + 1), message);
     check(`x = [${"0,".repeat(programLimits.treeNodes + 1)}]`, message);
@@ -258,7 +259,7 @@ suite("A program is refused when it", () => {
     );
   });
 
-  test("is compiled to too many instructions", () => {
+  test("is compiled to too many instructions", slowTest, () => {
     const body = "f();".repeat(100_000);
     const program = `def main():\n for i in x:\n  try:\n   if y: return 1\n   if y: break\n   continue\n  finally: ${body}`;
     check(program, `The program is compiled to more than ${programLimits.codeSize} instructions`);

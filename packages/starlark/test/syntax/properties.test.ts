@@ -124,7 +124,7 @@ test("the same text has the same tree and the same findings", () => {
       const source = { name: "test.star", text };
       assert.deepEqual(parseFile(source, toolDialect), parseFile(source, toolDialect));
     }),
-    { numRuns: 100 },
+    { numRuns: runCount(100) },
   );
 });
 
