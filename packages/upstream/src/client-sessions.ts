@@ -62,6 +62,8 @@ export class ClientSessions implements AsyncDisposable {
   readonly #shares: FairShare;
   /** Sessions that are being closed; disposal waits for them. */
   readonly #endings = new Set<Promise<void>>();
+  /** Clients that wait for room, in the order in which they came. */
+  readonly #waiters = new Set<() => void>();
   #sweepTimer: NodeJS.Timeout | undefined;
   #isDisposed = false;
   readonly #dispose = disposeOnce(() => this.#close());
@@ -82,16 +84,20 @@ export class ClientSessions implements AsyncDisposable {
   }
 
   /**
-   * Leases the session of `client`, and opens one if it has none.
+   * Leases the session of `client`, and opens one if it has none. Waits while calls of other clients use all sessions.
    *
    * @throws {UpstreamError} `UPSTREAM_UNAVAILABLE` when it cannot be opened, `UPSTREAM_SESSION_LIMIT`;
    *   the reason of `signal`.
    */
   async lease(client: ClientSession, signal: AbortSignal): Promise<Lease> {
     this.#throwIfOver(client);
-    if (!this.#entries.has(client.id)) this.#makeRoom(client);
+    if (!this.#entries.has(client.id)) await this.#waitForRoom(client, signal);
     const entry = this.#entries.get(client.id) ?? this.#createEntry(client);
-    const release = entry.hold();
+    const endHold = entry.hold();
+    const release = () => {
+      endHold();
+      this.#wakeNext();
+    };
     try {
       await entry.passBlock(signal);
       // The client can leave, or the server be stopped, during a pause.
@@ -133,6 +139,7 @@ export class ClientSessions implements AsyncDisposable {
       this.#shares.giveBack(holderOf(entry.client));
     }
     entry.end();
+    this.#wakeNext();
   }
 
   #track(ending: Promise<void>): void {
@@ -146,6 +153,44 @@ export class ClientSessions implements AsyncDisposable {
     for (const entry of this.#entries.values()) {
       if (!entry.isHeld && now - entry.lastUsedAt > this.#limits.clientSessionIdleMs) this.#drop(entry);
     }
+  }
+
+  /** Makes room for a session, or waits for it. @throws {UpstreamError} `UPSTREAM_SESSION_LIMIT` after the limits of waiting */
+  async #waitForRoom(client: ClientSession, signal: AbortSignal): Promise<void> {
+    const { sessionWaitMs, maxSessionWaiters } = this.#limits;
+    const endsAt = this.#deps.now() + sessionWaitMs;
+    for (;;) {
+      try {
+        if (!this.#entries.has(client.id)) this.#makeRoom(client);
+        return;
+      } catch (error) {
+        const remainingMs = endsAt - this.#deps.now();
+        if (remainingMs <= 0 || this.#waiters.size >= maxSessionWaiters) throw error;
+        await this.#nextRelease(remainingMs, signal);
+      }
+      signal.throwIfAborted();
+      this.#throwIfOver(client);
+    }
+  }
+
+  /** Resolves when a session may have become free, after `maxMs`, or when the signal aborts. */
+  #nextRelease(maxMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        this.#waiters.delete(wake);
+        signal.removeEventListener("abort", wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, maxMs);
+      this.#waiters.add(wake);
+      signal.addEventListener("abort", wake, { once: true });
+    });
+  }
+
+  #wakeNext(): void {
+    // Each one checks whether the session that became free is one that it may use.
+    for (const wake of [...this.#waiters]) wake();
   }
 
   /**

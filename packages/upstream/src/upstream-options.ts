@@ -67,6 +67,10 @@ export interface UpstreamLimits {
   readonly silentAfterMs?: number;
   /** Clients with a session of their own; the sessions of one caller get at most half of them. @default 32 */
   readonly maxClientSessions?: number;
+  /** Milliseconds that a call waits while calls of other clients use all sessions. @default 20,000 */
+  readonly sessionWaitMs?: number;
+  /** Calls that wait for a session at a time; more are refused. @default 256 */
+  readonly maxSessionWaiters?: number;
   /** Milliseconds after which an unused session of a client is closed. @default 300,000 */
   readonly clientSessionIdleMs?: number;
 }
@@ -101,6 +105,8 @@ export function resolveUpstreamLimits(limits: UpstreamLimits = {}): Required<Ups
     maxQueuedCalls: limits.maxQueuedCalls ?? 256,
     silentAfterMs: limits.silentAfterMs ?? 10_000,
     maxClientSessions: limits.maxClientSessions ?? 32,
+    sessionWaitMs: limits.sessionWaitMs ?? 20_000,
+    maxSessionWaiters: limits.maxSessionWaiters ?? 256,
     clientSessionIdleMs: limits.clientSessionIdleMs ?? 300_000,
   };
 }

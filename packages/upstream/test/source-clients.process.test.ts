@@ -224,7 +224,10 @@ test("a resource is watched on its client's own session", async () => {
 });
 
 test("a session in use is never closed for another client, an unused one is", async () => {
-  await using source = await startSource({ transport: echoStdio(), limits: { maxClientSessions: 2 } });
+  await using source = await startSource({
+    transport: echoStdio(),
+    limits: { maxClientSessions: 2, sessionWaitMs: 0 },
+  });
   const calls = ["a", "b", "c"].map((name) => createCall({ client: createAskableClient(name) }));
   const [a, b, c] = calls as [never, never, never];
   const busy = source.text("sleep", { ms: 300 }, a);
@@ -242,7 +245,10 @@ test("a session in use is never closed for another client, an unused one is", as
 });
 
 test("the sessions of one caller get half of the places, and close no session of another caller", async () => {
-  await using source = await startSource({ transport: echoStdio(), limits: { maxClientSessions: 4 } });
+  await using source = await startSource({
+    transport: echoStdio(),
+    limits: { maxClientSessions: 4, sessionWaitMs: 0 },
+  });
   const callOf = (name: string, user: string) => {
     const client = { ...createAskableClient(name), identity: localIdentity("token", user) };
     return createCall({ client });
