@@ -10,7 +10,7 @@ import { quote, repr, str } from "../value/repr.ts";
 import type { NamedArgument, Value } from "../value/value.ts";
 import { formatWithSpec } from "./format-spec.ts";
 import { StringBuilder } from "./string-build.ts";
-import { createSearch } from "./string-search.ts";
+import { createSearch, type Search } from "./string-search.ts";
 import { excerpt } from "./string-split.ts";
 
 /** Options for fields. */
@@ -45,7 +45,7 @@ export function formatBraces(
   const choose = argumentChooser(args, named, t);
   let at = 0;
   for (;;) {
-    const open = findOpen(format, at);
+    const open = findOpen.find(format, at);
     addLiteral(text, format.slice(at, open === -1 ? format.length : open), findClose);
     if (open === -1) return text.finish();
     if (format[open + 1] === "{") {
@@ -53,7 +53,7 @@ export function formatBraces(
       at = open + 2;
       continue;
     }
-    const close = findClose(format, open + 1);
+    const close = findClose.find(format, open + 1);
     if (close === -1) throw failure("unmatched '{' in format", "write {{ for a literal brace");
     const field = parseField(format.slice(open + 1, close));
     text.add(fieldText(choose(field.name), field, t, options));
@@ -62,13 +62,9 @@ export function formatBraces(
 }
 
 /** Appends the text between fields, in which `}}` is one brace. */
-function addLiteral(
-  text: StringBuilder,
-  literal: string,
-  findClose: (text: string, from: number) => number,
-): void {
+function addLiteral(text: StringBuilder, literal: string, findClose: Search): void {
   let at = 0;
-  for (let brace = findClose(literal, 0); brace !== -1; brace = findClose(literal, at)) {
+  for (let brace = findClose.find(literal, 0); brace !== -1; brace = findClose.find(literal, at)) {
     if (literal[brace + 1] !== "}") {
       throw failure("single '}' in format", "write }} for a literal brace");
     }

@@ -31,7 +31,7 @@ export function formatPercent(format: string, args: Value, t: Thread): string {
   const text = new StringBuilder(t);
   const findPercent = createSearch("%", t);
   let at = 0;
-  for (let percent = findPercent(format, 0); percent !== -1; percent = findPercent(format, at)) {
+  for (let percent = findPercent.find(format, 0); percent !== -1; percent = findPercent.find(format, at)) {
     text.add(format.slice(at, percent));
     at = percent + 1;
     if (format[at] === "%") {

@@ -3,11 +3,12 @@
  * with the name of the method. Growth is charged in advance.
  */
 
+import { inPiecesIfLong, longLength, type Pieces, pieceLength } from "../run/long-work.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { hashKey, type Key } from "../value/hash-key.ts";
 import { setMemberWeight } from "../value/heap-weight.ts";
-import { isIterable, iterate } from "../value/iterate.ts";
+import { isIterable, iterate, lengthOf } from "../value/iterate.ts";
 import { newSet, setAdd, setDelete } from "../value/table.ts";
 import { typeOf } from "../value/type-of.ts";
 import type { StarlarkSet, Value } from "../value/value.ts";
@@ -16,12 +17,19 @@ import { takeFirst } from "./first-entry.ts";
 import { prefixError } from "./prefix-error.ts";
 
 /** Calls `visit` for each element of `iterable` with its key, until it returns false. */
-function forEachKey(iterable: Value, thread: Thread, visit: (key: Key, element: Value) => boolean): void {
+function* forEachKey(
+  iterable: Value,
+  thread: Thread,
+  visit: (key: Key, element: Value) => boolean,
+): Pieces<void> {
   const iterator = iterate(iterable);
+  let count = 0;
   try {
     for (let element = iterator.next(); element !== undefined; element = iterator.next()) {
-      thread.step(1);
+      thread.step(2);
       if (!visit(hashKey(element, thread), element)) return;
+      count += 1;
+      if ((count & (pieceLength - 1)) === 0) yield;
     }
   } finally {
     iterator.close();
@@ -29,19 +37,29 @@ function forEachKey(iterable: Value, thread: Thread, visit: (key: Key, element: 
 }
 
 /** Copies a set. */
-function copyOf(set: StarlarkSet, thread: Thread): StarlarkSet {
+function* copyOf(set: StarlarkSet, thread: Thread): Pieces<StarlarkSet> {
   const copy = newSet(thread);
   thread.charge(setMemberWeight * set.size);
-  thread.step(set.size >> 1);
-  for (const [key, member] of set.members) copy.members.set(key, member);
+  thread.step(set.size);
+  let count = 0;
+  for (const [key, member] of set.members) {
+    copy.members.set(key, member);
+    count += 1;
+    if ((count & (pieceLength - 1)) === 0) yield;
+  }
   return copy;
+}
+
+/** The number of elements to read: an upper bound of the work of a method. */
+function totalLength(self: StarlarkSet, others: readonly Value[]): number {
+  return others.reduce<number>((sum, other) => sum + (lengthOf(other) ?? longLength), self.size);
 }
 
 /** A method with any number of positional collections; adds the name to errors. */
 function combining(
   signature: `${string}(*others)`,
   doc: string,
-  combine: (self: StarlarkSet, others: readonly Value[], thread: Thread) => Value,
+  combine: (self: StarlarkSet, others: readonly Value[], thread: Thread) => Pieces<Value>,
 ): Builtin {
   const name = signature.slice(0, signature.indexOf("("));
   return builtin(signature, doc, (thread, self, args, named) => {
@@ -51,7 +69,8 @@ function combining(
       throw new StarlarkError(`${name}: argument #${index + 1} is not iterable: ${typeOf(other)}`);
     }
     try {
-      return combine(self as StarlarkSet, args, thread);
+      const set = self as StarlarkSet;
+      return inPiecesIfLong(thread, totalLength(set, args), () => combine(set, args, thread));
     } catch (error) {
       throw prefixError(name, error);
     }
@@ -62,13 +81,14 @@ function combining(
 function comparing(
   name: string,
   doc: string,
-  compare: (self: StarlarkSet, other: Value, thread: Thread) => Value,
+  compare: (self: StarlarkSet, other: Value, thread: Thread) => Pieces<Value>,
 ): Builtin {
   return builtin(`${name}(other, /)`, doc, (thread, self, other) => {
     if (!isIterable(other!))
       throw new StarlarkError(`${name}: for parameter 1: got ${typeOf(other!)}, want iterable`);
     try {
-      return compare(self as StarlarkSet, other!, thread);
+      const set = self as StarlarkSet;
+      return inPiecesIfLong(thread, totalLength(set, [other!]), () => compare(set, other!, thread));
     } catch (error) {
       throw prefixError(name, error);
     }
@@ -92,15 +112,18 @@ function changing(
 }
 
 /** Adds all members of the other collections to `set`. */
-function addAll(set: StarlarkSet, others: readonly Value[], thread: Thread): void {
+function* addAll(set: StarlarkSet, others: readonly Value[], thread: Thread): Pieces<void> {
+  let count = 0;
   for (const other of others) {
     // The set already has its own members, and cannot change while it is iterated over.
     if (other === set) continue;
     const iterator = iterate(other);
     try {
       for (let element = iterator.next(); element !== undefined; element = iterator.next()) {
-        thread.step(1);
+        thread.step(2);
         setAdd(set, element, thread);
+        count += 1;
+        if ((count & (pieceLength - 1)) === 0) yield;
       }
     } finally {
       iterator.close();
@@ -108,10 +131,10 @@ function addAll(set: StarlarkSet, others: readonly Value[], thread: Thread): voi
   }
 }
 
-function difference(self: StarlarkSet, others: readonly Value[], thread: Thread): StarlarkSet {
-  const rest = copyOf(self, thread);
+function* difference(self: StarlarkSet, others: readonly Value[], thread: Thread): Pieces<StarlarkSet> {
+  const rest = yield* copyOf(self, thread);
   for (const other of others) {
-    forEachKey(other, thread, (key) => {
+    yield* forEachKey(other, thread, (key) => {
       rest.members.delete(key);
       return true;
     });
@@ -120,12 +143,12 @@ function difference(self: StarlarkSet, others: readonly Value[], thread: Thread)
 }
 
 /** In the order of the last collection, as in go.starlark.net for a single one. */
-function intersection(self: StarlarkSet, others: readonly Value[], thread: Thread): StarlarkSet {
-  if (others.length === 0) return copyOf(self, thread);
+function* intersection(self: StarlarkSet, others: readonly Value[], thread: Thread): Pieces<StarlarkSet> {
+  if (others.length === 0) return yield* copyOf(self, thread);
   let common = self;
   for (const other of others) {
     const next = newSet(thread);
-    forEachKey(other, thread, (key, element) => {
+    yield* forEachKey(other, thread, (key, element) => {
       if (common.members.has(key) && !next.members.has(key)) {
         thread.charge(setMemberWeight);
         next.members.set(key, element);
@@ -137,9 +160,9 @@ function intersection(self: StarlarkSet, others: readonly Value[], thread: Threa
   return common;
 }
 
-function symmetricDifference(self: StarlarkSet, other: Value, thread: Thread): StarlarkSet {
-  const result = copyOf(self, thread);
-  forEachKey(other, thread, (key, element) => {
+function* symmetricDifference(self: StarlarkSet, other: Value, thread: Thread): Pieces<StarlarkSet> {
+  const result = yield* copyOf(self, thread);
+  yield* forEachKey(other, thread, (key, element) => {
     if (result.members.delete(key)) return true;
     thread.charge(setMemberWeight);
     result.members.set(key, element);
@@ -148,9 +171,9 @@ function symmetricDifference(self: StarlarkSet, other: Value, thread: Thread): S
   return result;
 }
 
-function isSubset(self: StarlarkSet, other: Value, thread: Thread): boolean {
+function* isSubset(self: StarlarkSet, other: Value, thread: Thread): Pieces<boolean> {
   const met = new Set<Key>();
-  forEachKey(other, thread, (key) => {
+  yield* forEachKey(other, thread, (key) => {
     if (self.members.has(key) && !met.has(key)) {
       thread.charge(setMemberWeight);
       met.add(key);
@@ -160,9 +183,9 @@ function isSubset(self: StarlarkSet, other: Value, thread: Thread): boolean {
   return met.size === self.size;
 }
 
-function isSuperset(self: StarlarkSet, other: Value, thread: Thread): boolean {
+function* isSuperset(self: StarlarkSet, other: Value, thread: Thread): Pieces<boolean> {
   let all = true;
-  forEachKey(other, thread, (key) => {
+  yield* forEachKey(other, thread, (key) => {
     all = self.members.has(key);
     return all;
   });
@@ -233,17 +256,17 @@ export const setMethods: readonly Builtin[] = [
   combining(
     "union(*others)",
     "A new set of the members of the set and of the others. `set([1]).union([2], [3])` gives `set([1, 2, 3])`",
-    (self, others, thread) => {
-      const united = copyOf(self, thread);
-      addAll(united, others, thread);
+    function* (self, others, thread) {
+      const united = yield* copyOf(self, thread);
+      yield* addAll(united, others, thread);
       return united;
     },
   ),
   combining(
     "update(*others)",
     "Adds the elements of the others to the set. `set([1]).update([2], [3])` gives `None`",
-    (self, others, thread) => {
-      addAll(self, others, thread);
+    function* (self, others, thread) {
+      yield* addAll(self, others, thread);
       return null;
     },
   ),

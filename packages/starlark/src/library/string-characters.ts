@@ -5,11 +5,12 @@
  * is processed in windows, counted as steps, so that no operation takes long.
  */
 
+import { inPieces } from "../run/long-work.ts";
 import type { Thread } from "../run/thread.ts";
 import { isWide } from "./string-build.ts";
 
 /** Number of code units that are processed at a time. */
-const windowLength = 1 << 15;
+export const windowLength = 1 << 15;
 
 /** Splits `text` into windows that split no surrogate pair; each is counted as steps. */
 export function windowsOf(text: string, t: Thread): Iterable<string> {
@@ -59,15 +60,56 @@ export function isSpace(unit: number): boolean {
   );
 }
 
+/**
+ * Reads `text` window by window, as long work if there are several. `start` creates
+ * the functions that receive each window and return the result; a result of `visit`
+ * ends the work early.
+ */
+export function overWindows<Result extends string | number | boolean>(
+  text: string,
+  t: Thread,
+  start: () => { visit(window: string): Result | undefined | undefined; end(): Result },
+): Result {
+  if (text.length <= windowLength) {
+    const reader = start();
+    if (text === "") return reader.end();
+    t.step(1 + (text.length >> 4));
+    return (reader.visit(text) as Result | undefined) ?? reader.end();
+  }
+  return inPieces(t, function* () {
+    const reader = start();
+    for (const window of windowsOf(text, t)) {
+      const early = reader.visit(window);
+      if (early !== undefined) return early as Result;
+      yield;
+    }
+    return reader.end();
+  });
+}
+
 /** Number of code points in `text`; a lone surrogate counts as one. */
 export function countCodePoints(text: string, t: Thread): number {
-  let pairs = 0;
-  for (const window of windowsOf(text, t)) {
-    for (let at = 1; at < window.length; at += 1) {
-      if (isLowSurrogate(window.charCodeAt(at)) && isHighSurrogate(window.charCodeAt(at - 1))) pairs += 1;
-    }
+  if (text.length <= windowLength) {
+    t.step(1 + (text.length >> 4));
+    return text.length - countPairs(text);
   }
-  return text.length - pairs;
+  return overWindows(text, t, () => {
+    let pairs = 0;
+    return {
+      visit: (window) => {
+        pairs += countPairs(window);
+      },
+      end: () => text.length - pairs,
+    };
+  });
+}
+
+function countPairs(text: string): number {
+  let pairs = 0;
+  for (let at = 1; at < text.length; at += 1) {
+    if (isLowSurrogate(text.charCodeAt(at)) && isHighSurrogate(text.charCodeAt(at - 1))) pairs += 1;
+  }
+  return pairs;
 }
 
 /**
@@ -76,32 +118,43 @@ export function countCodePoints(text: string, t: Thread): number {
  */
 const manyUpper =
   /[\u00df\u0149\u01f0\u0390\u03b0\u0587\u1e96-\u1e9a\u1f50\u1f52\u1f54\u1f56\u1f80-\u1faf\u1fb2-\u1fb4\u1fb6\u1fb7\u1fbc\u1fc2-\u1fc4\u1fc6\u1fc7\u1fcc\u1fd2\u1fd3\u1fd6\u1fd7\u1fe2-\u1fe4\u1fe6\u1fe7\u1ff2-\u1ff4\u1ff6\u1ff7\u1ffc\ufb00-\ufb06\ufb13-\ufb17]/;
-const manyUpperOrRun = new RegExp(`${manyUpper.source}|[^${manyUpper.source.slice(1)}+`, "g");
+const manyUpperOrOtherRun = new RegExp(`${manyUpper.source}+|[^${manyUpper.source.slice(1)}+`, "g");
 /**
  * Dotted capital I, which becomes two characters in lower case, and capital sigma,
  * whose lower case depends on its context.
  */
-const unusualLower = /[\u0130\u03a3]/g;
+const unusualLower = /[\u0130\u03a3]/;
 
 /** Upper case of a short `text`. */
 export function toUpper(text: string): string {
   if (!manyUpper.test(text)) return text.toUpperCase();
-  return text.replace(manyUpperOrRun, (run) =>
-    manyUpper.test(run) ? upperWithIota(run) : run.toUpperCase(),
+  return text.replace(manyUpperOrOtherRun, (run) =>
+    manyUpper.test(run[0]!) ? upperWithIota(run) : run.toUpperCase(),
   );
 }
 
-function upperWithIota(character: string): string {
-  const unit = character.charCodeAt(0);
-  if (unit >= 0x1f80 && unit <= 0x1faf) return String.fromCharCode(unit | 8);
-  if (unit === 0x1fb3 || unit === 0x1fc3 || unit === 0x1ff3) return String.fromCharCode(unit + 9);
-  return character;
+const withIota = /[\u1f80-\u1faf\u1fb3\u1fc3\u1ff3]/;
+const eachWithIota = new RegExp(withIota.source, "g");
+
+/** Upper case of a run of characters whose full upper case has several characters. */
+function upperWithIota(run: string): string {
+  if (!withIota.test(run)) return run;
+  return run.replace(eachWithIota, (character) => {
+    const unit = character.charCodeAt(0);
+    return String.fromCharCode(unit <= 0x1faf ? unit | 8 : unit + 9);
+  });
+}
+
+/** Steps for a change of case in `window`, in addition to reading it: unusual mappings take longer. */
+export function caseSteps(window: string): number {
+  return manyUpper.test(window) || unusualLower.test(window) ? window.length : 0;
 }
 
 /** Lower case of a short `text`. */
 export function toLower(text: string): string {
   if (!isWide(text)) return text.toLowerCase();
-  return text.replace(unusualLower, (letter) => (letter === "\u0130" ? "i" : "\u03c3")).toLowerCase();
+  if (!unusualLower.test(text)) return text.toLowerCase();
+  return text.replaceAll("\u0130", "i").replaceAll("\u03a3", "\u03c3").toLowerCase();
 }
 
 /** Title case of one code point: its upper case, except for digraphs (`ǅ`) and Georgian letters. */
@@ -114,7 +167,24 @@ export function toTitle(character: string): string {
 }
 
 const beyondAscii = /[^\x00-\x7f]/;
-const asciiWords = /[A-Za-z]+/g;
+
+/** `text`, which is ASCII, with every run of letters in title case. */
+function asciiTitle(text: string): string {
+  const lower = text.toLowerCase();
+  let result = "";
+  let start = 0;
+  let inWord = false;
+  for (let at = 0; at < lower.length; at += 1) {
+    const unit = lower.charCodeAt(at);
+    const isLetter = unit >= 0x61 && unit <= 0x7a;
+    if (isLetter && !inWord) {
+      result += lower.slice(start, at) + String.fromCharCode(unit - 0x20);
+      start = at + 1;
+    }
+    inWord = isLetter;
+  }
+  return result + lower.slice(start);
+}
 
 /**
  * Converts every run of cased letters in `text` to title case. `goesOn` says that a
@@ -122,11 +192,16 @@ const asciiWords = /[A-Za-z]+/g;
  */
 export function titleWords(text: string, goesOn: boolean): string {
   if (!goesOn && !beyondAscii.test(text)) {
-    return text.replace(asciiWords, (word) => word[0]!.toUpperCase() + word.slice(1).toLowerCase());
+    return asciiTitle(text);
   }
   return text.replace(casedRuns, (word, offset: number) =>
     goesOn && offset === 0 ? toLower(word) : titleWord(word),
   );
+}
+
+/** Steps for the title case of `window`: one for each code unit beyond ASCII, where every word is read several times. */
+export function titleSteps(window: string): number {
+  return beyondAscii.test(window) ? window.length : window.length >> 2;
 }
 
 /** A letter with case. */

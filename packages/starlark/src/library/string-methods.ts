@@ -6,6 +6,7 @@
  * methods; most of the work is in other files of this folder.
  */
 
+import { inPieces, inPiecesIfLong, longLength, type Pieces, pieceLength } from "../run/long-work.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { stringWeight, tupleWeight } from "../value/heap-weight.ts";
@@ -19,19 +20,28 @@ import { chargeString, isWide, StringBuilder } from "./string-build.ts";
 import {
   cased,
   casedRuns,
+  caseSteps,
   countCodePoints,
   firstCharacter,
   isHighSurrogate,
   isLowerWord,
   isLowSurrogate,
   isTitleWord,
+  overWindows,
+  titleSteps,
   titleWords,
   toLower,
   toTitle,
   toUpper,
-  windowsOf,
 } from "./string-characters.ts";
-import { countOccurrences, createSearch, hasPartAt, indexOf, lastIndexOf } from "./string-search.ts";
+import {
+  countOccurrences,
+  createSearch,
+  hasPartAt,
+  indexOf,
+  lastIndexOf,
+  type Search,
+} from "./string-search.ts";
 import {
   cut,
   type Ends,
@@ -54,10 +64,18 @@ export const stringMethods: readonly Builtin[] = [
     (t: Thread, self: string) => {
       if (self === "") return "";
       const first = firstCharacter(self);
-      const text = new StringBuilder(t);
-      text.add(toTitle(first));
-      for (const window of windowsOf(cut(self, first.length, self.length, t), t)) text.add(toLower(window));
-      return text.finish();
+      const rest = cut(self, first.length, self.length, t);
+      return overWindows(rest, t, () => {
+        const text = new StringBuilder(t);
+        text.add(toTitle(first));
+        return {
+          visit: (window) => {
+            text.add(toLower(window));
+            return undefined;
+          },
+          end: () => text.finish(),
+        };
+      });
     },
   ),
   builtin(
@@ -410,20 +428,25 @@ const noSpace = /[^\p{White_Space}]/u;
 
 /** Whether `text` is not empty and has no character that `other` matches. */
 function consistsOf(text: string, other: RegExp, t: Thread): boolean {
-  for (const window of windowsOf(text, t)) {
-    if (other.test(window)) return false;
-  }
-  return text !== "";
+  return overWindows<boolean>(text, t, () => ({
+    visit: (window) => (other.test(window) ? false : undefined),
+    end: () => text !== "",
+  }));
 }
 
 /** Whether `text` has a cased letter and no character that `other` matches. */
 function isInCase(text: string, other: RegExp, t: Thread): boolean {
-  let hasCased = false;
-  for (const window of windowsOf(text, t)) {
-    if (other.test(window)) return false;
-    hasCased ||= cased.test(window);
-  }
-  return hasCased;
+  return overWindows<boolean>(text, t, () => {
+    let hasCased = false;
+    return {
+      visit: (window) => {
+        if (other.test(window)) return false;
+        hasCased ||= cased.test(window);
+        return undefined;
+      },
+      end: () => hasCased,
+    };
+  });
 }
 
 /** Maximum number of code units that are mapped at a time. */
@@ -436,35 +459,51 @@ function mapped(text: string, map: (text: string) => string, t: Thread): string 
     t.charge(stringWeight(2 * text.length));
     return map(text);
   }
-  const result = new StringBuilder(t);
-  for (const window of windowsOf(text, t)) result.add(map(window));
-  return result.finish();
+  return overWindows(text, t, () => {
+    const result = new StringBuilder(t);
+    return {
+      visit: (window) => {
+        t.step(caseSteps(window));
+        result.add(map(window));
+      },
+      end: () => result.finish(),
+    };
+  });
 }
 
 function title(text: string, t: Thread): string {
-  const result = new StringBuilder(t);
-  let inWord = false;
-  for (const window of windowsOf(text, t)) {
-    t.step(window.length >> 3);
-    result.add(titleWords(window, inWord));
-    inWord = endsCased(window);
-  }
-  return result.finish();
+  return overWindows(text, t, () => {
+    const result = new StringBuilder(t);
+    let inWord = false;
+    return {
+      visit: (window) => {
+        t.step(titleSteps(window));
+        result.add(titleWords(window, inWord));
+        inWord = endsCased(window);
+      },
+      end: () => result.finish(),
+    };
+  });
 }
 
 function isTitle(text: string, t: Thread): boolean {
-  let inWord = false;
-  let hasWord = false;
-  for (const window of windowsOf(text, t)) {
-    t.step(window.length >> 3);
-    for (const match of window.matchAll(casedRuns)) {
-      hasWord = true;
-      const goesOn = inWord && match.index === 0;
-      if (!(goesOn ? isLowerWord(match[0]) : isTitleWord(match[0]))) return false;
-    }
-    inWord = endsCased(window);
-  }
-  return hasWord;
+  return overWindows<boolean>(text, t, () => {
+    let inWord = false;
+    let hasWord = false;
+    return {
+      visit: (window) => {
+        t.step(window.length);
+        for (const match of window.matchAll(casedRuns)) {
+          hasWord = true;
+          const continues = inWord && match.index === 0;
+          if (!(continues ? isLowerWord(match[0]) : isTitleWord(match[0]))) return false;
+        }
+        inWord = endsCased(window);
+        return undefined;
+      },
+      end: () => hasWord,
+    };
+  });
 }
 
 function endsCased(window: string): boolean {
@@ -482,7 +521,7 @@ function join(separator: string, elements: Value, t: Thread): string {
   try {
     let first = true;
     for (let element = iterator.next(); element !== undefined; element = iterator.next()) {
-      t.step(1);
+      t.step(2);
       if (typeof element !== "string") {
         throw new StarlarkError(`join: in list, want string, got ${typeOf(element)}`, {
           hint: "make strings of the elements first: sep.join([str(x) for x in elements])",
@@ -515,13 +554,15 @@ function partition(name: "partition" | "rpartition", self: string, sep: Value, t
 function replace(text: string, old: string, replacement: string, limit: number, t: Thread): string {
   if (old === "") return interleave(text, replacement, limit, t);
   const search = createSearch(old, t);
-  let found = limit > 0 ? search(text, 0) : -1;
+  if (text.length >= longLength)
+    return inPieces(t, () => replaceLong(text, old, replacement, limit, search, t));
+  let found = limit > 0 ? search.find(text, 0) : -1;
   if (found === -1) return text;
   const textWide = isWide(text);
   const replacementWide = isWide(replacement);
   const result = new StringBuilder(t);
   let start = 0;
-  for (let count = 0; found !== -1; found = count < limit ? search(text, start) : -1) {
+  for (let count = 0; found !== -1; found = count < limit ? search.find(text, start) : -1) {
     t.step(1);
     result.add(text.slice(start, found), textWide);
     result.add(replacement, replacementWide);
@@ -532,22 +573,51 @@ function replace(text: string, old: string, replacement: string, limit: number, 
   return result.finish();
 }
 
+function* replaceLong(
+  text: string,
+  old: string,
+  replacement: string,
+  limit: number,
+  search: Search,
+  t: Thread,
+): Pieces<string> {
+  const textWide = isWide(text);
+  const replacementWide = isWide(replacement);
+  const result = new StringBuilder(t);
+  let start = 0;
+  for (let count = 0; count < limit; count += 1) {
+    const found = search.quickFind(text, start) ?? (yield* search.findInPieces(text, start));
+    if (found === -1) break;
+    t.step(1);
+    result.add(text.slice(start, found), textWide);
+    result.add(replacement, replacementWide);
+    start = found + old.length;
+    if ((count & (pieceLength - 1)) === 0) yield;
+  }
+  if (start === 0) return text;
+  result.add(text.slice(start), textWide);
+  return result.finish();
+}
+
 /** `text` with `piece` before each of the first `limit` code points; the end counts as one. */
 function interleave(text: string, piece: string, limit: number, t: Thread): string {
-  const textWide = isWide(text);
-  const pieceWide = isWide(piece);
-  const result = new StringBuilder(t);
-  let at = 0;
-  for (let count = 0; count < limit && at <= text.length; count += 1) {
-    result.add(piece, pieceWide);
-    const point = text.codePointAt(at);
-    const next = at + (point === undefined || point <= 0xffff ? 1 : 2);
-    result.add(text.slice(at, next), textWide);
-    t.step(1);
-    at = next;
-  }
-  result.add(text.slice(at), textWide);
-  return result.finish();
+  return inPiecesIfLong(t, text.length, function* () {
+    const textWide = isWide(text);
+    const pieceWide = isWide(piece);
+    const result = new StringBuilder(t);
+    let at = 0;
+    for (let count = 0; count < limit && at <= text.length; count += 1) {
+      result.add(piece, pieceWide);
+      const point = text.codePointAt(at);
+      const next = at + (point === undefined || point <= 0xffff ? 1 : 2);
+      result.add(text.slice(at, next), textWide);
+      t.step(1);
+      if ((count & (pieceLength - 1)) === 0) yield;
+      at = next;
+    }
+    result.add(text.slice(at), textWide);
+    return result.finish();
+  });
 }
 
 /** The maximum count: unlimited if the argument is absent or negative. */

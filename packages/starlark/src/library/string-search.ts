@@ -8,6 +8,7 @@
  * Horspool's algorithm.
  */
 
+import { finish, inPieces, longLength, type Pieces, pieceLength } from "../run/long-work.ts";
 import type { Thread } from "../run/thread.ts";
 
 /** Maximum length of a needle for which the search of JavaScript is used in a haystack of any length. */
@@ -17,23 +18,42 @@ const plainWork = 1 << 18;
 
 /** Index of the first `needle` in `haystack` at or after `from`; -1 if there is none. */
 export function indexOf(haystack: string, needle: string, from: number, t: Thread): number {
-  return createSearch(needle, t)(haystack, from);
+  if (needle.length <= plainNeedle) return plainIndexOf(haystack, needle, from, t);
+  return findOnce(createSearch(needle, t), haystack, from, t);
 }
 
 /** Index of the last `needle` in `haystack` at or before `from`; -1 if there is none. */
 export function lastIndexOf(haystack: string, needle: string, from: number, t: Thread): number {
-  return createLastSearch(needle, t)(haystack, from);
+  return findOnce(createLastSearch(needle, t), haystack, from, t);
+}
+
+function findOnce(search: Search, haystack: string, from: number, t: Thread): number {
+  return search.quickFind(haystack, from) ?? inPieces(t, () => search.findInPieces(haystack, from));
 }
 
 /** Number of non-overlapping occurrences of a non-empty `needle` in `haystack`, from the left. */
 export function countOccurrences(haystack: string, needle: string, t: Thread): number {
   const search = createSearch(needle, t);
+  if (haystack.length >= longLength)
+    return inPieces(t, () => countInPieces(haystack, needle.length, search, t));
   let count = 0;
-  for (let at = search(haystack, 0); at !== -1; at = search(haystack, at + needle.length)) {
+  for (let at = search.find(haystack, 0); at !== -1; at = search.find(haystack, at + needle.length)) {
     t.step(1);
     count += 1;
   }
   return count;
+}
+
+function* countInPieces(haystack: string, needleLength: number, search: Search, t: Thread): Pieces<number> {
+  let count = 0;
+  for (let from = 0; ; ) {
+    const at = search.quickFind(haystack, from) ?? (yield* search.findInPieces(haystack, from));
+    if (at === -1) return count;
+    t.step(1);
+    count += 1;
+    if ((count & (pieceLength - 1)) === 0) yield;
+    from = at + needleLength;
+  }
 }
 
 /** Whether `part` is in `text` at `at`, which can be any number. */
@@ -48,39 +68,60 @@ export function hasPartAt(text: string, part: string, at: number, t: Thread): bo
 }
 
 /** A search for one needle that can be repeated. */
-export type Search = (haystack: string, from: number) => number;
+export class Search {
+  readonly #needle: string;
+  readonly #direction: 1 | -1;
+  readonly #thread: Thread;
+  #twoWay: TwoWaySearch | undefined = undefined;
+
+  constructor(needle: string, direction: 1 | -1, thread: Thread) {
+    this.#needle = needle;
+    this.#direction = direction;
+    this.#thread = thread;
+  }
+
+  /** Index of the next occurrence in the direction, seen from `from`; -1 if there is none. */
+  find(haystack: string, from: number): number {
+    return this.quickFind(haystack, from) ?? finish(this.findInPieces(haystack, from));
+  }
+
+  /** Like `find`, but `undefined` if the search may take long: then use `findInPieces`. */
+  quickFind(haystack: string, from: number): number | undefined {
+    const needle = this.#needle;
+    const backwards = this.#direction === -1;
+    const last = backwards ? Math.min(from, haystack.length - needle.length) : 0;
+    if (backwards && last < 0) return -1;
+    if (needle.length <= plainNeedle) {
+      return backwards
+        ? plainLastIndexOf(haystack, needle, last, this.#thread)
+        : plainIndexOf(haystack, needle, from, this.#thread);
+    }
+    const starts = backwards ? last + 1 : haystack.length - from - needle.length + 1;
+    if (starts <= 0) return -1;
+    if (starts * needle.length > plainWork) return undefined;
+    this.#thread.step((starts + needle.length) >> 5);
+    return backwards ? haystack.lastIndexOf(needle, last) : haystack.indexOf(needle, from);
+  }
+
+  /** Searches in pieces what `quickFind` does not. */
+  *findInPieces(haystack: string, from: number): Pieces<number> {
+    const { length } = this.#needle;
+    this.#twoWay ??= yield* TwoWaySearch.prepare(this.#needle, this.#direction, this.#thread);
+    if (this.#direction === 1) return yield* this.#twoWay.find(haystack, from);
+    const last = Math.min(from, haystack.length - length);
+    const mirrored = yield* this.#twoWay.find(haystack, haystack.length - length - last);
+    return mirrored === -1 ? -1 : haystack.length - length - mirrored;
+  }
+}
 
 /** `indexOf` for repeated searches of one needle. */
 export function createSearch(needle: string, t: Thread): Search {
-  let twoWay: TwoWaySearch | undefined;
-  return (haystack, from) => {
-    if (needle.length <= plainNeedle) return plainIndexOf(haystack, needle, from, t);
-    const starts = haystack.length - from - needle.length + 1;
-    if (starts <= 0) return -1;
-    if (starts * needle.length <= plainWork) {
-      t.step((starts + needle.length) >> 5);
-      return haystack.indexOf(needle, from);
-    }
-    twoWay ??= new TwoWaySearch(needle, 1, t);
-    return twoWay.find(haystack, from);
-  };
+  return new Search(needle, 1, t);
 }
 
 /** `lastIndexOf` for repeated searches of one needle. */
 export function createLastSearch(needle: string, t: Thread): Search {
-  let twoWay: TwoWaySearch | undefined;
-  return (haystack, from) => {
-    const last = Math.min(from, haystack.length - needle.length);
-    if (last < 0) return -1;
-    if (needle.length <= plainNeedle) return plainLastIndexOf(haystack, needle, last, t);
-    if ((last + 1) * needle.length <= plainWork) {
-      t.step((last + needle.length) >> 5);
-      return haystack.lastIndexOf(needle, last);
-    }
-    twoWay ??= new TwoWaySearch(needle, -1, t);
-    const mirrored = twoWay.find(haystack, haystack.length - needle.length - last);
-    return mirrored === -1 ? -1 : haystack.length - needle.length - mirrored;
-  };
+  return new Search(needle, -1, t);
 }
 
 function plainIndexOf(haystack: string, needle: string, from: number, t: Thread): number {
@@ -115,43 +156,49 @@ class TwoWaySearch {
   readonly #direction: 1 | -1;
   readonly #thread: Thread;
   /** Start of the right half of the needle. */
-  readonly #critical: number;
-  readonly #period: number;
+  #critical = 0;
+  #period = 0;
   /**
    * Length of the part of the needle that is known to match after a shift by its
    * period; 0 if the needle is not periodic.
    */
-  readonly #remembered: number;
+  #remembered = 0;
   /** Shift of a window by the low octet of its last character. */
   readonly #skips: Uint32Array;
   #work = 0;
 
-  constructor(needle: string, direction: 1 | -1, thread: Thread) {
+  private constructor(needle: string, direction: 1 | -1, thread: Thread) {
     this.#needle = needle;
     this.#direction = direction;
     this.#thread = thread;
-    const rising = this.#maximalSuffix(false);
-    const falling = this.#maximalSuffix(true);
+    this.#skips = new Uint32Array(256).fill(needle.length);
+  }
+
+  /** Analyses the needle, as long work. */
+  static *prepare(needle: string, direction: 1 | -1, thread: Thread): Pieces<TwoWaySearch> {
+    const search = new TwoWaySearch(needle, direction, thread);
+    const rising = yield* search.#maximalSuffix(false);
+    const falling = yield* search.#maximalSuffix(true);
     const [critical, period] = rising[0] > falling[0] ? rising : falling;
-    this.#critical = critical;
-    if (this.#repeats(critical, period)) {
-      this.#period = period;
-      this.#remembered = needle.length - period;
+    search.#critical = critical;
+    if (yield* search.#repeats(critical, period)) {
+      search.#period = period;
+      search.#remembered = needle.length - period;
     } else {
-      this.#period = Math.max(critical, needle.length - critical) + 1;
-      this.#remembered = 0;
+      search.#period = Math.max(critical, needle.length - critical) + 1;
     }
-    this.#skips = this.#skipTable();
+    yield* search.#fillSkips();
+    return search;
   }
 
   /** Position of the needle along the direction; the search starts at `from`. */
-  find(haystack: string, from: number): number {
+  *find(haystack: string, from: number): Pieces<number> {
     const length = this.#needle.length;
     const last = haystack.length - length;
     let window = from;
     let known = 0;
     while (window <= last) {
-      this.#count(1);
+      if (this.#count(1)) yield;
       const skip = this.#skips[this.#at(haystack, window + length - 1) & 0xff]!;
       if (skip > 0) {
         // A shift below the known part would read that part repeatedly.
@@ -159,13 +206,14 @@ class TwoWaySearch {
         known = 0;
         continue;
       }
-      const right = this.#agree(haystack, window, Math.max(this.#critical, known), length, 1);
+      const right = yield* this.#agree(haystack, window, Math.max(this.#critical, known), length, 1);
       if (right < length) {
         window += right - this.#critical + 1;
         known = 0;
         continue;
       }
-      if (this.#agree(haystack, window, this.#critical - 1, known - 1, -1) < known) return window;
+      const left = yield* this.#agree(haystack, window, this.#critical - 1, known - 1, -1);
+      if (left < known) return window;
       window += this.#period;
       known = this.#remembered;
     }
@@ -173,12 +221,12 @@ class TwoWaySearch {
   }
 
   /** The first position from `start` to `end` at which needle and window differ; `end` if there is none. */
-  #agree(haystack: string, window: number, start: number, end: number, stride: 1 | -1): number {
+  *#agree(haystack: string, window: number, start: number, end: number, stride: 1 | -1): Pieces<number> {
     let at = start;
     while ((end - at) * stride > 0) {
       if (this.#at(this.#needle, at) !== this.#at(haystack, window + at)) break;
       at += stride;
-      this.#count(1);
+      if (this.#count(1)) yield;
     }
     return at;
   }
@@ -187,23 +235,24 @@ class TwoWaySearch {
     return text.charCodeAt(this.#direction === 1 ? position : text.length - 1 - position);
   }
 
-  /** Accounts for work, in portions. */
-  #count(work: number): void {
+  /** Accounts for work, in portions. Returns whether a portion is complete. */
+  #count(work: number): boolean {
     this.#work += work;
-    if (this.#work < 0x4000) return;
-    this.#thread.step(this.#work >> 3);
+    if (this.#work < 0x4000) return false;
+    this.#thread.step(this.#work >> 2);
     this.#work = 0;
+    return true;
   }
 
   /** Start and period of the maximal suffix of the needle, in the order of characters or in reverse order. */
-  #maximalSuffix(reversed: boolean): [start: number, period: number] {
+  *#maximalSuffix(reversed: boolean): Pieces<[start: number, period: number]> {
     const length = this.#needle.length;
     let start = 0;
     let candidate = 1;
     let matched = 0;
     let period = 1;
     while (candidate + matched < length) {
-      this.#count(1);
+      if (this.#count(1)) yield;
       const a = this.#at(this.#needle, start + matched);
       const b = this.#at(this.#needle, candidate + matched);
       if (a === b) {
@@ -231,22 +280,20 @@ class TwoWaySearch {
    * Whether the first `critical` characters of the needle recur `period` later, which
    * means that the whole needle is periodic.
    */
-  #repeats(critical: number, period: number): boolean {
+  *#repeats(critical: number, period: number): Pieces<boolean> {
     if (critical + period > this.#needle.length) return false;
     for (let at = 0; at < critical; at += 1) {
-      this.#count(1);
+      if (this.#count(1)) yield;
       if (this.#at(this.#needle, at) !== this.#at(this.#needle, at + period)) return false;
     }
     return true;
   }
 
-  #skipTable(): Uint32Array {
+  *#fillSkips(): Pieces<void> {
     const length = this.#needle.length;
-    const skips = new Uint32Array(256).fill(length);
     for (let at = 0; at < length; at += 1) {
-      this.#count(1);
-      skips[this.#at(this.#needle, at) & 0xff] = length - 1 - at;
+      if (this.#count(1)) yield;
+      this.#skips[this.#at(this.#needle, at) & 0xff] = length - 1 - at;
     }
-    return skips;
   }
 }

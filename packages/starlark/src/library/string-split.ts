@@ -3,10 +3,11 @@
  * ends. Each part is charged before it is made.
  */
 
+import { inPieces, inPiecesIfLong, longLength, type Pieces, pieceLength } from "../run/long-work.ts";
 import type { Thread } from "../run/thread.ts";
 import { listWeight, stringWeight } from "../value/heap-weight.ts";
 import { isHighSurrogate, isLowSurrogate, isSpace } from "./string-characters.ts";
-import { createLastSearch, createSearch } from "./string-search.ts";
+import { createLastSearch, createSearch, type Search } from "./string-search.ts";
 
 /** Maximum number of code units that are read one by one before steps are counted. */
 const portion = 1 << 14;
@@ -35,20 +36,25 @@ class Parts {
     thread.charge(listWeight(0));
   }
 
-  add(start: number, end: number): void {
+  /** Adds a part. Returns whether a piece of long work is complete. */
+  add(start: number, end: number): boolean {
     this.#thread.chargeElement(this.items.length);
-    this.#thread.step(1);
+    // Cutting a part takes as long as two operations.
+    this.#thread.step(2);
     this.items.push(cut(this.#text, start, end, this.#thread));
+    return (this.items.length & (pieceLength - 1)) === 0;
   }
 }
 
 /** Splits `text` at a non-empty `separator`, at most `limit` times, from the left. */
 export function splitAt(text: string, separator: string, limit: number, t: Thread): string[] {
-  const parts = new Parts(text, t);
   const search = createSearch(separator, t);
+  if (text.length >= longLength)
+    return inPieces(t, () => splitLong(text, search, separator.length, limit, t));
+  const parts = new Parts(text, t);
   let start = 0;
   while (parts.items.length < limit) {
-    const found = search(text, start);
+    const found = search.find(text, start);
     if (found === -1) break;
     parts.add(start, found);
     start = found + separator.length;
@@ -57,92 +63,122 @@ export function splitAt(text: string, separator: string, limit: number, t: Threa
   return parts.items;
 }
 
+function* splitLong(
+  text: string,
+  search: Search,
+  separatorLength: number,
+  limit: number,
+  t: Thread,
+): Pieces<string[]> {
+  const parts = new Parts(text, t);
+  let start = 0;
+  while (parts.items.length < limit) {
+    const found = search.quickFind(text, start) ?? (yield* search.findInPieces(text, start));
+    if (found === -1) break;
+    if (parts.add(start, found)) yield;
+    start = found + separatorLength;
+  }
+  parts.add(start, text.length);
+  return parts.items;
+}
+
 /** Like `splitAt`, from the right. */
 export function splitAtLast(text: string, separator: string, limit: number, t: Thread): string[] {
-  const parts = new Parts(text, t);
   const search = createLastSearch(separator, t);
-  let end = text.length;
-  while (parts.items.length < limit) {
-    const found = search(text, end - separator.length);
-    if (found === -1) break;
-    parts.add(found + separator.length, end);
-    end = found;
-  }
-  parts.add(0, end);
-  return parts.items.reverse();
+  return inPiecesIfLong(t, text.length, function* () {
+    const parts = new Parts(text, t);
+    let end = text.length;
+    while (parts.items.length < limit) {
+      const from = end - separator.length;
+      const found = search.quickFind(text, from) ?? (yield* search.findInPieces(text, from));
+      if (found === -1) break;
+      if (parts.add(found + separator.length, end)) yield;
+      end = found;
+    }
+    parts.add(0, end);
+    return parts.items.reverse();
+  });
 }
 
 /** Splits `text` at white space, at most `limit` times, from the left; the last part extends to the end. */
 export function splitSpace(text: string, limit: number, t: Thread): string[] {
-  const parts = new Parts(text, t);
-  for (let start = skipSpace(text, 0, t); start < text.length; ) {
-    const end = parts.items.length < limit ? skipWord(text, start, t) : text.length;
-    parts.add(start, end);
-    start = skipSpace(text, end, t);
-  }
-  return parts.items;
+  return inPiecesIfLong(t, text.length, () => splitWords(text, 1, limit, t));
 }
 
 /** Like `splitSpace`, from the right; the first part extends to the start. */
 export function splitSpaceLast(text: string, limit: number, t: Thread): string[] {
+  return inPiecesIfLong(t, text.length, () => splitWords(text, -1, limit, t));
+}
+
+function* splitWords(text: string, direction: Direction, limit: number, t: Thread): Pieces<string[]> {
   const parts = new Parts(text, t);
-  for (let end = skipSpaceBack(text, text.length, t); end > 0; ) {
-    const start = parts.items.length < limit ? skipWordBack(text, end, t) : 0;
-    parts.add(start, end);
-    end = skipSpaceBack(text, start, t);
+  const last = direction === 1 ? text.length : 0;
+  let start = yield* skipSpace(text, direction === 1 ? 0 : text.length, direction, t);
+  while (start !== last) {
+    let end = last;
+    if (parts.items.length < limit) {
+      end = skipPortion(text, start, direction, false);
+      if (Math.abs(end - start) === portion) end = yield* skipRest(text, end, direction, false, t);
+    }
+    if (parts.add(Math.min(start, end), Math.max(start, end))) yield;
+    start = skipPortion(text, end, direction, true);
+    if (Math.abs(end - start) === portion) start = yield* skipRest(text, start, direction, true, t);
   }
-  return parts.items.reverse();
+  return direction === 1 ? parts.items : parts.items.reverse();
 }
 
 /** Splits `text` at line feeds, which `keepEnds` keeps. */
 export function splitLines(text: string, keepEnds: boolean, t: Thread): string[] {
-  const parts = new Parts(text, t);
   const search = createSearch("\n", t);
-  for (let start = 0; start < text.length; ) {
-    const found = search(text, start);
-    const next = found === -1 ? text.length : found + 1;
-    parts.add(start, found === -1 || keepEnds ? next : found);
-    start = next;
-  }
-  return parts.items;
+  return inPiecesIfLong(t, text.length, function* () {
+    const parts = new Parts(text, t);
+    for (let start = 0; start < text.length; ) {
+      const found = search.find(text, start);
+      const next = found === -1 ? text.length : found + 1;
+      if (parts.add(start, found === -1 || keepEnds ? next : found)) yield;
+      start = next;
+    }
+    return parts.items;
+  });
 }
 
-/** The first index from `start` that is not white space. */
-export function skipSpace(text: string, start: number, t: Thread): number {
-  let at = start;
-  while (at < text.length && isSpace(text.charCodeAt(at))) {
-    at += 1;
-    if ((at & (portion - 1)) === 0) t.step(portion >> 4);
-  }
+/** A direction of reading. */
+type Direction = 1 | -1;
+
+/**
+ * Skips code units from `from` that are white space, or that are not, but at most a
+ * portion of them.
+ */
+function skipPortion(text: string, from: number, direction: Direction, space: boolean): number {
+  const end = direction === 1 ? Math.min(text.length, from + portion) : Math.max(0, from - portion);
+  const offset = direction === 1 ? 0 : -1;
+  let at = from;
+  while (at !== end && isSpace(text.charCodeAt(at + offset)) === space) at += direction;
   return at;
 }
 
-/** The index after the last character before `end` that is not white space. */
-export function skipSpaceBack(text: string, end: number, t: Thread): number {
-  let at = end;
-  while (at > 0 && isSpace(text.charCodeAt(at - 1))) {
-    at -= 1;
-    if ((at & (portion - 1)) === 0) t.step(portion >> 4);
+/** Continues to skip after a full portion. */
+function* skipRest(
+  text: string,
+  from: number,
+  direction: Direction,
+  space: boolean,
+  t: Thread,
+): Pieces<number> {
+  let at = from;
+  for (;;) {
+    t.step(portion >> 3);
+    yield;
+    const start = at;
+    at = skipPortion(text, start, direction, space);
+    if (Math.abs(at - start) !== portion) return at;
   }
-  return at;
 }
 
-function skipWord(text: string, start: number, t: Thread): number {
-  let at = start;
-  while (at < text.length && !isSpace(text.charCodeAt(at))) {
-    at += 1;
-    if ((at & (portion - 1)) === 0) t.step(portion >> 4);
-  }
-  return at;
-}
-
-function skipWordBack(text: string, end: number, t: Thread): number {
-  let at = end;
-  while (at > 0 && !isSpace(text.charCodeAt(at - 1))) {
-    at -= 1;
-    if ((at & (portion - 1)) === 0) t.step(portion >> 4);
-  }
-  return at;
+/** Skips white space, of any length. */
+function* skipSpace(text: string, from: number, direction: Direction, t: Thread): Pieces<number> {
+  const at = skipPortion(text, from, direction, true);
+  return Math.abs(at - from) === portion ? yield* skipRest(text, at, direction, true, t) : at;
 }
 
 /** The ends of a text to strip. */
@@ -151,29 +187,42 @@ export type Ends = "both" | "left" | "right";
 /** `text` without the code points of `cutset` at its ends; without white space there if `cutset` is empty. */
 export function stripEnds(text: string, cutset: string, ends: Ends, t: Thread): string {
   if (cutset === "") {
-    const start = ends === "right" ? 0 : skipSpace(text, 0, t);
-    const end = ends === "left" ? text.length : skipSpaceBack(text, text.length, t);
+    if (text.length >= portion) return inPieces(t, () => stripSpace(text, ends, t));
+    const start = ends === "right" ? 0 : skipPortion(text, 0, 1, true);
+    const end = ends === "left" ? text.length : skipPortion(text, text.length, -1, true);
     return cut(text, start, Math.max(start, end), t);
   }
+  return inPiecesIfLong(t, Math.max(text.length, cutset.length), () => stripSet(text, cutset, ends, t));
+}
+
+function* stripSpace(text: string, ends: Ends, t: Thread): Pieces<string> {
+  const start = ends === "right" ? 0 : yield* skipSpace(text, 0, 1, t);
+  const end = ends === "left" ? text.length : yield* skipSpace(text, text.length, -1, t);
+  return cut(text, start, Math.max(start, end), t);
+}
+
+function* stripSet(text: string, cutset: string, ends: Ends, t: Thread): Pieces<string> {
   const set = codePointSet(cutset, t);
   let start = 0;
   let end = text.length;
   let read = 0;
-  const count = (): void => {
+  const isPortion = (): boolean => {
     read += 1;
-    if ((read & (portion - 1)) === 0) t.step(portion >> 3);
+    if ((read & (portion - 1)) !== 0) return false;
+    t.step(portion >> 1);
+    return true;
   };
   while (ends !== "right" && start < end) {
     const point = text.codePointAt(start)!;
     if (!set.has(point)) break;
     start += point > 0xffff ? 2 : 1;
-    count();
+    if (isPortion()) yield;
   }
   while (ends !== "left" && end > start) {
     const point = codePointBefore(text, end);
     if (!set.has(point)) break;
     end -= point > 0xffff ? 2 : 1;
-    count();
+    if (isPortion()) yield;
   }
   return cut(text, start, end, t);
 }
@@ -192,7 +241,7 @@ function codePointSet(text: string, t: Thread): Set<number> {
     }
     at += point > 0xffff ? 2 : 1;
     read += 1;
-    if ((read & (portion - 1)) === 0) t.step(portion >> 3);
+    if ((read & (portion - 1)) === 0) t.step(portion >> 1);
   }
   return set;
 }

@@ -5,6 +5,7 @@
  */
 
 import { Continuation, type ContinuationBody } from "../run/deferred.ts";
+import { inPiecesIfLong, longLength, type Pieces, pieceLength } from "../run/long-work.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { listWeight, tupleWeight } from "../value/heap-weight.ts";
@@ -47,15 +48,23 @@ function hasElement(name: string, iterable: Value, wanted: boolean, thread: Thre
 
 function enumerate(thread: Thread, _self: Value, iterable: Value, start: Value | undefined): StarlarkList {
   const first = start === undefined ? 0 : wantSafeInt("enumerate", 2, start);
-  const items = toItems(wantIterable("enumerate", 1, iterable), thread);
+  const length = lengthOf(wantIterable("enumerate", 1, iterable)) ?? 0;
+  return inPiecesIfLong(thread, length, () => enumerated(iterable, first, thread));
+}
+
+function* enumerated(iterable: Value, first: number, thread: Thread): Pieces<StarlarkList> {
+  const items = toItems(iterable, thread);
   if (!Number.isSafeInteger(first + items.length)) {
     throw new StarlarkError(`enumerate: for parameter 2: ${first} out of range`);
   }
   thread.charge(items.length * tupleWeight(2));
-  thread.step(items.length >> 1);
   for (let index = 0; index < items.length; index += 1) {
     items[index] = new StarlarkTuple([first + index, items[index]!]);
+    if ((index & (pieceLength - 1)) !== pieceLength - 1) continue;
+    thread.step(2 * pieceLength);
+    yield;
   }
+  thread.step(2 * (items.length & (pieceLength - 1)));
   return new StarlarkList(items);
 }
 
@@ -107,20 +116,30 @@ function range(
 }
 
 function set(thread: Thread, _self: Value, iterable: Value | undefined): StarlarkSet {
-  const made = newSet(thread);
-  if (iterable === undefined) return made;
-  const iterator = iterate(wantIterable("set", 1, iterable));
+  if (iterable === undefined) return newSet(thread);
+  wantIterable("set", 1, iterable);
   try {
-    for (let item = iterator.next(); item !== undefined; item = iterator.next()) {
-      thread.step(1);
-      setAdd(made, item, thread);
-    }
+    return inPiecesIfLong(thread, lengthOf(iterable) ?? 0, () => setOf(iterable, thread));
   } catch (error) {
     throw prefixError("set", error);
+  }
+}
+
+function* setOf(iterable: Value, thread: Thread): Pieces<StarlarkSet> {
+  const made = newSet(thread);
+  const iterator = iterate(iterable);
+  let count = 0;
+  try {
+    for (let item = iterator.next(); item !== undefined; item = iterator.next()) {
+      thread.step(2);
+      setAdd(made, item, thread);
+      count += 1;
+      if ((count & (pieceLength - 1)) === 0) yield;
+    }
+    return made;
   } finally {
     iterator.close();
   }
-  return made;
 }
 
 function zip(
@@ -130,14 +149,18 @@ function zip(
   named: readonly NamedArgument[],
 ): StarlarkList {
   if (named.length > 0) throw new StarlarkError("zip: does not accept keyword arguments");
+  for (const [index, arg] of args.entries()) {
+    if (isIterable(arg)) continue;
+    throw new StarlarkError(`zip: argument #${index + 1} is not iterable: ${typeOf(arg)}`);
+  }
+  const length = Math.min(...args.map((arg) => lengthOf(arg) ?? longLength));
+  return inPiecesIfLong(thread, args.length === 0 ? 0 : length, () => zipped(args, thread));
+}
+
+function* zipped(args: readonly Value[], thread: Thread): Pieces<StarlarkList> {
   const iterators: ValueIterator[] = [];
   try {
-    for (const [index, arg] of args.entries()) {
-      if (!isIterable(arg)) {
-        throw new StarlarkError(`zip: argument #${index + 1} is not iterable: ${typeOf(arg)}`);
-      }
-      iterators.push(iterate(arg));
-    }
+    for (const arg of args) iterators.push(iterate(arg));
     thread.charge(listWeight(0));
     const rows: Value[] = [];
     if (iterators.length === 0) return new StarlarkList(rows);
@@ -145,7 +168,8 @@ function zip(
     while (readRow(iterators, row)) {
       thread.chargeElement(rows.length);
       thread.charge(tupleWeight(row.length));
-      thread.step(row.length);
+      thread.step(2 + row.length);
+      if ((rows.length & (pieceLength - 1)) === 0) yield;
       // A copy has no spare capacity, unlike an array that grew.
       rows.push(new StarlarkTuple(row.slice()));
     }

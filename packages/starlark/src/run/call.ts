@@ -13,6 +13,7 @@ import { typeOf } from "../value/type-of.ts";
 import { Deferred, HostObject, type NamedArgument, StarlarkTuple, type Value } from "../value/value.ts";
 import { Continuation, ParallelCalls, Pending } from "./deferred.ts";
 import { Frame } from "./frame.ts";
+import { Interruption } from "./long-work.ts";
 import { StarlarkError } from "./starlark-error.ts";
 import type { Thread } from "./thread.ts";
 
@@ -72,6 +73,8 @@ export function callPlain(t: Thread, callee: FunctionValue, registers: Registers
   try {
     caller.registers[site.destination] = body(registers, t);
   } catch (error) {
+    // In a frame of its own, the function can wait for long work.
+    if (error instanceof Interruption) return enter(t, code, registers, site);
     caller.pc = site.next;
     caller.site = site;
     t.depth += 1;

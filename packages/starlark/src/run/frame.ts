@@ -5,6 +5,7 @@
 
 import type { CallSite, Code, Registers } from "../compile/code.ts";
 import type { Continuation } from "./deferred.ts";
+import type { InterruptedInstruction } from "./long-work.ts";
 
 const noSite: CallSite = { pc: 0, next: 0, destination: 0, at: 0 };
 
@@ -18,6 +19,8 @@ export class Frame {
   pc = 0;
   /** The call that this frame waits for. */
   site: CallSite = noSite;
+  /** Set while the instruction at `pc` waits for long work. */
+  interrupted: InterruptedInstruction | undefined = undefined;
   /** Set for a builtin that calls functions. */
   readonly continuation: Continuation | undefined;
 

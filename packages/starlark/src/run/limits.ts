@@ -15,7 +15,12 @@ export interface Limits {
   readonly outputBytes: number;
   /** Maximum milliseconds from start to end, including waits. @default 30,000 */
   readonly wallMs: number;
-  /** Maximum milliseconds for which the thread blocks the event loop before it yields. @default 5 */
+  /**
+   * Maximum milliseconds for which the thread blocks the event loop before it yields.
+   * An operation on a large text or collection yields between its parts. A single sort,
+   * comparison, copy or JSON conversion of a value does not; its duration is limited by
+   * `steps` and `memoryBytes`. @default 5
+   */
   readonly sliceMs: number;
 }
 

@@ -13,6 +13,7 @@ import { ValueIterator } from "../value/value.ts";
 import { advanceContinuation } from "./call.ts";
 import type { Outcome } from "./fiber.ts";
 import type { Frame } from "./frame.ts";
+import { InterruptedInstruction, Interruption, resumeInstruction } from "./long-work.ts";
 import { type StackEntry, StarlarkError } from "./starlark-error.ts";
 import type { Thread } from "./thread.ts";
 
@@ -47,19 +48,39 @@ function runFrames(t: Thread): number {
   let frame: Frame = t.frame!;
   let pc = frame.pc;
   try {
+    if (frame.interrupted !== undefined) {
+      const next = resumeInstruction(t, frame, frame.interrupted);
+      if (next === undefined || next === leaveMachine) return leaveMachine;
+      if (next >= 0) frame.pc = next;
+      return t.frame === undefined ? leaveMachine : switchFrame;
+    }
     for (;;) {
       const { instructions } = frame.code;
       const { registers } = frame;
       do {
         pc = instructions[pc]!(registers, t);
-      } while (pc >= 0);
+      } while (pc >= 0 && !t.yieldDue);
+      if (pc >= 0) {
+        frame.pc = pc;
+        return leaveMachine;
+      }
       if (pc !== switchFrame || t.frame === undefined) return leaveMachine;
       frame = t.frame;
       pc = frame.pc;
     }
   } catch (error) {
+    if (error instanceof Interruption) return interrupt(t, frame, pc, error);
+    frame.interrupted = undefined;
     return unwind(t, toStarlarkError(error), t.frame === frame ? pc : t.frame!.pc);
   }
+}
+
+/** Records that the instruction at `pc` waits for long work, which starts immediately. */
+function interrupt(t: Thread, frame: Frame, pc: number, { pieces }: Interruption): number {
+  frame.pc = pc;
+  if (frame.interrupted === undefined) frame.interrupted = new InterruptedInstruction(pieces, t.at);
+  else frame.interrupted.interruptAgain(pieces);
+  return switchFrame;
 }
 
 /**

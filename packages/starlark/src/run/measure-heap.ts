@@ -62,6 +62,12 @@ class Walk {
       this.liveBytes += frameWeight + 8 * frame.registers.length;
       for (const register of frame.registers) this.meetRegister(register);
       for (const root of frame.continuation?.roots ?? []) this.meet(root);
+      if (frame.interrupted !== undefined) {
+        this.liveBytes += frame.interrupted.bytes;
+        for (const outcome of frame.interrupted.outcomes) {
+          if (outcome.kind === "result") this.meet(outcome.result as Value);
+        }
+      }
     }
   }
 

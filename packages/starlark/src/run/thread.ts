@@ -16,6 +16,7 @@ import type { NamedArgument, StarlarkModule, Value } from "../value/value.ts";
 import type { ParallelCalls, Pending } from "./deferred.ts";
 import type { Frame } from "./frame.ts";
 import { defaultLimits, type Limits, limitCeilings } from "./limits.ts";
+import type { Replay } from "./long-work.ts";
 import { measureHeap } from "./measure-heap.ts";
 import { StarlarkError } from "./starlark-error.ts";
 
@@ -88,6 +89,8 @@ export class Thread {
   methods: MethodTables = noMethodTables;
   /** The registers of a function that is evaluated without a frame. */
   heldRegisters: Registers | undefined = undefined;
+  /** The results of long work for the instruction that is executed again. */
+  replay: Replay | undefined = undefined;
   /** Values that running builtins hold, for the heap walk. */
   readonly extraRoots: Value[] = [];
   /** The innermost frames of the other fibers; set by the scheduler. */
@@ -146,6 +149,11 @@ export class Thread {
   /** Live bytes at the last walk, and all bytes charged since. */
   get memoryBytes(): number {
     return this.#live + (this.#window - this.headroom);
+  }
+
+  /** All bytes charged so far. */
+  get chargedBytes(): number {
+    return this.#chargedBefore + (this.#window - this.headroom);
   }
 
   /** Milliseconds until the deadline. */
@@ -266,7 +274,11 @@ export class Thread {
     const charged = this.#window - this.headroom;
     if (bytes > limit) throw this.#outOfMemory();
     const programSteps = this.steps - this.#stepsInBuiltins;
-    const sameSegment = this.#walkFrame === this.frame && this.#walkSteps === programSteps;
+    // The bytes of long work are counted with its frame.
+    const sameSegment =
+      this.#walkFrame === this.frame &&
+      this.#walkSteps === programSteps &&
+      this.frame?.interrupted === undefined;
     this.#walkFrame = this.frame;
     this.#walkSteps = programSteps;
     this.#chargedInSegment = sameSegment ? this.#chargedInSegment + charged : bytes;

@@ -7,6 +7,7 @@
 import { nearestName } from "@toolcrib/diagnostics";
 import { formatPercent } from "../library/format-percent.ts";
 import { indexOf } from "../library/string-search.ts";
+import { inPiecesIfLong, type Pieces, pieceLength } from "../run/long-work.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import type { ArithmeticOperator } from "../syntax/ast.ts";
@@ -235,21 +236,33 @@ function repeat(sequence: Value, count: Int, t: Thread): Value | undefined {
 }
 
 function uniteDicts(x: StarlarkDict, y: StarlarkDict, t: Thread): StarlarkDict {
-  const united = newDict(t);
-  for (const dict of [x, y]) updateDict(united, dict, t);
-  return united;
+  return inPiecesIfLong(t, x.size + y.size, function* () {
+    const united = newDict(t);
+    for (const dict of [x, y]) yield* updateInPieces(united, dict, t);
+    return united;
+  });
 }
 
-/**
- * `dict
- * = other`: adds every entry of `other`.
- */
+/** `dict |= other`: adds every entry of `other`. */
 export function updateDict(dict: StarlarkDict, other: StarlarkDict, t: Thread): void {
   if (dict === other) return;
-  for (const entry of other.entries.values()) {
-    t.step(1);
-    dictSet(dict, entry.key, entry.value, t);
+  inPiecesIfLong(t, other.size, () => updateInPieces(dict, other, t));
+}
+
+function* updateInPieces(dict: StarlarkDict, other: StarlarkDict, t: Thread): Pieces<null> {
+  let count = 0;
+  other.locks += 1;
+  try {
+    for (const entry of other.entries.values()) {
+      t.step(2);
+      dictSet(dict, entry.key, entry.value, t);
+      count += 1;
+      if ((count & (pieceLength - 1)) === 0) yield;
+    }
+  } finally {
+    other.locks -= 1;
   }
+  return null;
 }
 
 function selectMembers(
@@ -257,14 +270,20 @@ function selectMembers(
   t: Thread,
   selects: (hashed: Parameters<StarlarkSet["members"]["has"]>[0]) => boolean,
 ): StarlarkSet {
-  const selected = newSet(t);
-  for (const set of sets) {
-    for (const [hashed, member] of set.members) {
-      t.step(1);
-      if (selects(hashed)) setAdd(selected, member, t);
+  const length = sets.reduce((sum, set) => sum + set.size, 0);
+  return inPiecesIfLong(t, length, function* () {
+    const selected = newSet(t);
+    let count = 0;
+    for (const set of sets) {
+      for (const [hashed, member] of set.members) {
+        t.step(2);
+        if (selects(hashed)) setAdd(selected, member, t);
+        count += 1;
+        if ((count & (pieceLength - 1)) === 0) yield;
+      }
     }
-  }
-  return selected;
+    return selected;
+  });
 }
 
 /** `+x`, `-x`, `~x`, `not x`. */

@@ -6,6 +6,8 @@
 
 import { BoundMethod, Builtin } from "../library/builtin.ts";
 import { decodeOctets, decodeText, sequenceLength } from "../library/bytes-text.ts";
+import { windowsOf } from "../library/string-characters.ts";
+import { inPieces, longLength, type Pieces } from "../run/long-work.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { formatFloat } from "./float-text.ts";
@@ -42,8 +44,9 @@ export function str(value: Value, t: Thread): string {
 /** The result of `repr(value)`. */
 export function repr(value: Value, t: Thread): string {
   const writer = new Writer(t);
-  writer.write(value, 0);
-  return writer.finish();
+  writer.start(value);
+  if (writer.advance(pieceValues)) return writer.finish();
+  return inPieces(t, () => writer.complete());
 }
 
 /** A string literal that denotes `text`. */
@@ -104,7 +107,24 @@ function charged(text: string, t: Thread): string {
 /** Maximum number of pieces that are kept before they are joined. */
 const maxPieces = 1024;
 
-/** Builds the text of one `repr`. */
+/** Number of values that are written in one piece. */
+const pieceValues = 2048;
+
+const written = Symbol("written");
+
+/** A container whose elements are being written. */
+interface Level {
+  /**
+   * Writes what precedes the next element, and returns the element; `written` if it
+   * wrote the element itself, and `undefined` at the end.
+   */
+  readonly next: () => Value | typeof written | undefined;
+  readonly close: string;
+  /** The list or dict itself, to detect cycles. */
+  readonly container: StarlarkObject | undefined;
+}
+
+/** Builds the text of one `repr`. It needs no JavaScript stack, so it can pause between any two values. */
 class Writer {
   #text = "";
   /**
@@ -113,20 +133,58 @@ class Writer {
    */
   #pieces: string[] = [];
   readonly #thread: Thread;
-  /** The lists and dicts that are being written, to detect cycles. */
-  readonly #path: StarlarkObject[] = [];
+  /** The containers that are being written, from the outermost in. */
+  readonly #levels: Level[] = [];
 
   constructor(thread: Thread) {
     this.#thread = thread;
   }
 
-  write(value: Value, depth: number): void {
+  /** Starts to write `value`; `advance` completes it. */
+  start(value: Value): void {
+    this.#write(value);
+  }
+
+  /** Writes up to `count` values. Returns whether the text is complete. */
+  advance(count: number): boolean {
+    for (let left = count; left > 0; left -= 1) {
+      const level = this.#levels.at(-1);
+      if (level === undefined) return true;
+      const value = level.next();
+      if (value === written) {
+        left -= pieceValues / 4;
+        continue;
+      }
+      if (value !== undefined) {
+        this.#write(value);
+      } else {
+        this.#put(level.close);
+        this.#levels.pop();
+      }
+    }
+    return this.#levels.length === 0;
+  }
+
+  /** Completes the text, as long work. */
+  *complete(): Pieces<string> {
+    while (!this.advance(pieceValues)) yield;
+    return this.finish();
+  }
+
+  /** The complete text. */
+  finish(): string {
+    this.#putTogether();
+    return this.#text;
+  }
+
+  #write(value: Value): void {
     switch (typeof value) {
       case "string":
         // Charged before the text is made: an escape has at most ten characters for each one.
         this.#thread.charge(24 + value.length);
-        this.#thread.step(value.length >> 4);
-        this.#put(quote(value));
+        this.#thread.step(1 + (value.length >> 4));
+        if (value.length >= longLength) this.#openText(value);
+        else this.#put(quote(value));
         return;
       case "number":
         this.#put(String(value));
@@ -141,12 +199,14 @@ class Writer {
         return;
       default:
         if (value === null) this.#put("None");
-        else this.#writeObject(value, depth);
+        else this.#writeObject(value);
     }
   }
 
   #put(text: string): void {
     this.#thread.charge(text.length + 2);
+    // One step for each value or separator, and for characters that had to be escaped.
+    this.#thread.step(1 + (text.length >> 4));
     this.#pieces.push(text);
     if (this.#pieces.length === maxPieces) this.#putTogether();
   }
@@ -156,87 +216,112 @@ class Writer {
     this.#pieces = [];
   }
 
-  /** The complete text. */
-  finish(): string {
-    this.#putTogether();
-    return this.#text;
-  }
-
-  #writeObject(value: StarlarkObject, depth: number): void {
-    if (depth > maxDepth)
+  #writeObject(value: StarlarkObject): void {
+    if (this.#levels.length > maxDepth)
       throw new StarlarkError(`value is nested too deeply to be written (${maxDepth} levels)`);
     this.#thread.step(1);
     if (value instanceof StarlarkFloat) this.#put(formatFloat(value.value));
-    else if (value instanceof StarlarkList) this.#writeItems("[", value.items, "]", value, depth);
+    else if (value instanceof StarlarkList) this.#openItems("[", value.items, "]", value);
     else if (value instanceof StarlarkTuple) {
-      this.#writeItems("(", value.items, value.items.length === 1 ? ",)" : ")", undefined, depth);
-    } else if (value instanceof StarlarkDict) this.#writeDict(value, depth);
+      this.#openItems("(", value.items, value.items.length === 1 ? ",)" : ")", undefined);
+    } else if (value instanceof StarlarkDict) this.#openDict(value);
     else if (value instanceof StarlarkSet) {
-      this.#writeItems("set([", [...value.members.values()], "])", undefined, depth);
+      this.#openItems("set([", [...value.members.values()], "])", undefined);
     } else if (value instanceof StarlarkBytes) {
       this.#thread.charge(value.octets.length);
+      this.#thread.step(value.octets.length >> 2);
       this.#put(quoteBytes(value.octets));
     } else if (value instanceof StarlarkRange) this.#put(rangeText(value));
-    else if (value instanceof StarlarkStruct) this.#writeStruct(value, depth);
-    else if (value instanceof ElementsView) {
-      this.write(value.of, depth + 1);
-      this.#put(value.suffix);
-    } else this.#put(opaqueText(value));
+    else if (value instanceof StarlarkStruct) this.#openStruct(value);
+    else if (value instanceof ElementsView) this.#openItems("", [value.of], value.suffix, undefined);
+    else this.#put(opaqueText(value));
   }
 
-  #writeItems(
+  #isOpen(container: StarlarkObject): boolean {
+    return this.#levels.some((level) => level.container === container);
+  }
+
+  /** A long string is escaped window by window. */
+  #openText(text: string): void {
+    const windows = windowsOf(text, this.#thread)[Symbol.iterator]();
+    this.#put('"');
+    this.#levels.push({
+      next: () => {
+        const window = windows.next();
+        if (window.done === true) return undefined;
+        this.#put(quote(window.value).slice(1, -1));
+        return written;
+      },
+      close: '"',
+      container: undefined,
+    });
+  }
+
+  #openItems(
     open: string,
     items: readonly Value[],
     close: string,
-    cyclic: StarlarkObject | undefined,
-    depth: number,
+    container: StarlarkObject | undefined,
   ): void {
-    if (cyclic !== undefined && this.#path.includes(cyclic)) {
+    if (container !== undefined && this.#isOpen(container)) {
       this.#put(`${open}...${close}`);
       return;
     }
-    if (cyclic !== undefined) this.#path.push(cyclic);
     this.#put(open);
-    for (let index = 0; index < items.length; index += 1) {
+    let index = 0;
+    const next = (): Value | undefined => {
+      if (index >= items.length) return undefined;
       if (index > 0) this.#put(", ");
-      this.write(items[index]!, depth + 1);
-    }
-    this.#put(close);
-    if (cyclic !== undefined) this.#path.pop();
+      index += 1;
+      return items[index - 1];
+    };
+    this.#levels.push({ next, close, container });
   }
 
-  #writeDict(dict: StarlarkDict, depth: number): void {
-    if (this.#path.includes(dict)) {
+  #openDict(dict: StarlarkDict): void {
+    if (this.#isOpen(dict)) {
       this.#put("{...}");
       return;
     }
-    this.#path.push(dict);
     this.#put("{");
+    const entries = dict.entries.values();
     let first = true;
-    for (const entry of dict.entries.values()) {
+    let value: Value | undefined;
+    const next = (): Value | undefined => {
+      if (value !== undefined) {
+        const current = value;
+        value = undefined;
+        this.#put(": ");
+        return current;
+      }
+      const entry = entries.next();
+      if (entry.done === true) return undefined;
       if (!first) this.#put(", ");
       first = false;
-      this.write(entry.key, depth + 1);
-      this.#put(": ");
-      this.write(entry.value, depth + 1);
-    }
-    this.#put("}");
-    this.#path.pop();
+      value = entry.value.value;
+      return entry.value.key;
+    };
+    this.#levels.push({ next, close: "}", container: dict });
   }
 
-  #writeStruct(value: StarlarkStruct, depth: number): void {
-    const brand = value.constructorValue;
-    if (typeof brand === "string") this.#put(brand);
-    else this.write(brand, depth + 1);
-    this.#put("(");
-    let first = true;
-    for (const [name, field] of value.fields) {
-      if (!first) this.#put(", ");
-      first = false;
-      this.#put(`${name} = `);
-      this.write(field, depth + 1);
-    }
-    this.#put(")");
+  #openStruct(struct: StarlarkStruct): void {
+    const brand = struct.constructorValue;
+    const fields = struct.fields.entries();
+    let state: "brand" | "first" | "rest" = typeof brand === "string" ? "first" : "brand";
+    if (typeof brand === "string") this.#put(`${brand}(`);
+    const next = (): Value | undefined => {
+      if (state === "brand") {
+        state = "first";
+        return brand;
+      }
+      if (state === "first" && typeof brand !== "string") this.#put("(");
+      const field = fields.next();
+      if (field.done === true) return undefined;
+      this.#put(state === "first" ? `${field.value[0]} = ` : `, ${field.value[0]} = `);
+      state = "rest";
+      return field.value[1];
+    };
+    this.#levels.push({ next, close: ")", container: undefined });
   }
 }
 
