@@ -33,6 +33,12 @@ export interface RunSetting {
   readonly env?: { readonly [name: string]: string | undefined };
 }
 
+/** Variables of a network with a proxy, which `doctor` reports. */
+const networkVariables = [
+  ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"],
+  ...["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
+];
+
 /** Returns the environment of a test: a home below `directory`, no colours, and no settings of the machine. */
 export function cleanEnvironment(directory: string): { readonly [name: string]: string | undefined } {
   return {
@@ -46,6 +52,7 @@ export function cleanEnvironment(directory: string): { readonly [name: string]: 
     NO_COLOR: undefined,
     FORCE_COLOR: undefined,
     NODE_OPTIONS: undefined,
+    ...Object.fromEntries(networkVariables.map((name) => [name, undefined])),
     // Tests start the command many times, so they share Node's compile cache.
     NODE_COMPILE_CACHE: compileCache,
   };

@@ -41,13 +41,27 @@ function toDuration(ms: number): string {
 const candidatesMaxCount = 40;
 const shownMaxLength = 500;
 
-/** Returns the last line that looks like an error, because the last lines of a stack trace say little; else the last line with text. */
+/** Lines that point to more output, and say nothing themselves. */
+const pointerPattern = /\bcomplete log of this run\b|\bfor more information\b/i;
+const errorPattern = /(error|exception|fatal|panic)\b/i;
+/** The cause of an error, as Rust programs print it below the error. */
+const causePattern = /^\s*(?:cause|caused by|\d+):\s*\S/i;
+
+/**
+ * Returns the last line that looks like an error, because the last lines of a
+ * stack trace say little; else the last line with text. Causes that follow the
+ * line are appended.
+ */
 export function mostInformativeLine(lines: readonly string[]): string | undefined {
-  const candidates = lines.slice(-candidatesMaxCount).filter((line) => line.trim() !== "");
-  const line =
-    candidates.findLast((candidate) => /(error|exception|fatal|panic)\b/i.test(candidate)) ??
-    candidates.at(-1);
-  if (line === undefined) return undefined;
+  const candidates = lines
+    .slice(-candidatesMaxCount)
+    .filter((line) => line.trim() !== "" && !pointerPattern.test(line));
+  const errorAt = candidates.findLastIndex((one) => errorPattern.test(one) && !causePattern.test(one));
+  const at = errorAt === -1 ? candidates.length - 1 : errorAt;
+  const found = candidates[at];
+  if (found === undefined) return undefined;
+  const causes = candidates.slice(at + 1).filter((one) => causePattern.test(one));
+  const line = [found, ...causes].map((one) => one.trim()).join("; ");
   const text = line.trim();
   return text.length > shownMaxLength ? `${text.slice(0, shownMaxLength)}…` : text;
 }

@@ -96,8 +96,8 @@ async function findInPath(command: string, place: CommandPlace): Promise<string>
   if (refused !== undefined) throw notExecutable(command, refused.path, refused.state);
   throw new ProcessError(
     "PROCESS_COMMAND_NOT_FOUND",
-    `Cannot launch command "${command}": not found in PATH "${folders.join(separatorOf(place))}"`,
-    { hint: await missingHint(command, folders, place) },
+    `Cannot launch command "${command}": not found in PATH`,
+    { hint: await missingHint(command, folders, place), data: { folders } },
   );
 }
 

@@ -4,6 +4,7 @@
  * shows a secret.
  */
 
+import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { SecretResolver, type ToolServerConfig } from "@toolcrib/config";
@@ -16,6 +17,7 @@ import { serversWaitMs } from "../access/local-tools.ts";
 import { findReachableGateway } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
+import { shortPath } from "../config/find-config-files.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { findExecutable } from "../find-executable.ts";
@@ -29,8 +31,8 @@ export async function checkConfigured(
   context: CliContext,
   report: (finding: Finding) => void,
 ): Promise<void> {
-  const loaded = await loadOrReport(context, report);
   const running = await findReachableGateway(context.options.home);
+  const loaded = await loadOrReport(withFilesOf(context, running), report);
   if (loaded === undefined) return;
   const valid: ToolServerConfig[] = [];
   for (const server of loaded.config.toolServers) {
@@ -38,6 +40,7 @@ export async function checkConfigured(
     report(finding);
     if (finding.status === "ok") valid.push(server);
   }
+  for (const finding of checkNetworkVariables(context, loaded.config.toolServers)) report(finding);
   report(await checkPort(loaded, running));
   const isOther = context.options.configFiles.length > 0;
   const findings =
@@ -45,6 +48,15 @@ export async function checkConfigured(
       ? await contactServers(context, { ...loaded, config: { ...loaded.config, toolServers: valid } })
       : await askGateway(context, running);
   findings.forEach(report);
+}
+
+/** Returns the context with the configuration of the running gateway, unless the user names another. */
+function withFilesOf(context: CliContext, running: RunningGateway | undefined): CliContext {
+  const { options } = context;
+  if (running === undefined || options.configFiles.length > 0 || running.configFiles.length === 0)
+    return context;
+  const configFiles = running.configFiles.map((path) => shortPath(path, context.directory));
+  return { ...context, options: { ...options, configFiles } };
 }
 
 async function loadOrReport(
@@ -107,6 +119,29 @@ async function checkDeclared(context: CliContext, server: ToolServerConfig): Pro
     if (!isCodedError(error)) throw error;
     return failed(subject, error.message, error.hint);
   }
+}
+
+/** Variables that programs need behind a corporate proxy, in both spellings where there are two. */
+const networkVariables = [
+  ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"],
+  ...["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
+] as const;
+
+/** Reports variables of this environment that servers started as processes do not get. */
+function checkNetworkVariables({ env }: CliContext, servers: readonly ToolServerConfig[]): Finding[] {
+  const names = networkVariables.filter((name) => (env[name] ?? "") !== "");
+  if (names.length === 0) return [];
+  const lacking = servers.flatMap(({ id, transport }) =>
+    transport.kind === "stdio" && names.some((name) => !Object.hasOwn(transport.env, name)) ? [id] : [],
+  );
+  if (lacking.length === 0) return [];
+  return [
+    warning(
+      "environment",
+      `${names.join(", ")} ${names.length === 1 ? "is" : "are"} set here, and not passed on to ${lacking.join(", ")}`,
+      "add them to transport.env of each server that uses the network, npx and uvx included",
+    ),
+  ];
 }
 
 /** Checks that the address is free, or that the gateway of this home uses it. */
@@ -199,7 +234,10 @@ function contactOf(
       `responds: ${tools} tools${protocolVersion === undefined ? "" : `, MCP ${protocolVersion}`}`,
     );
   }
-  const log = `see ${join(options.home, "logs", `${id}.log`)}, or run with --log-level debug`;
+  const file = join(options.home, "logs", `${id}.log`);
+  const log = existsSync(file)
+    ? `see ${file}, or run with --log-level debug`
+    : "run toolcrib serve with --log-level debug";
   return isLate || health.state === "starting"
     ? failed(subject, `did not respond within ${serversWaitMs / 1000} s`, log)
     : failed(subject, safeLine(health.reason ?? `it is ${health.state}`), log);

@@ -87,13 +87,15 @@ export function safeLine(text: string): string {
   return escapeUnsafe(text.replace(/\s+/g, " ").trim());
 }
 
-/** Longest reason within a line. */
-const reasonMaxLength = 240;
+/** Longest reason within a line, and the part of it that is kept from the end. */
+const reasonMaxLength = 400;
+const reasonEndLength = 180;
 
-/** Returns a reason as `safeLine`, cut to a readable length. */
+/** Returns a reason as `safeLine`, shortened in the middle to a readable length: the fix is at the end. */
 export function reasonLine(reason: string): string {
   const line = safeLine(reason);
-  return line.length <= reasonMaxLength ? line : `${line.slice(0, reasonMaxLength)}…`;
+  if (line.length <= reasonMaxLength) return line;
+  return `${line.slice(0, reasonMaxLength - reasonEndLength)} … ${line.slice(-reasonEndLength)}`;
 }
 
 /** Returns foreign text with its line breaks and tabs, and other control characters escaped. */
