@@ -7,7 +7,14 @@ import { Client as ClientV2 } from "@modelcontextprotocol/client";
 import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import {
+  echoStdioPath,
+  fixtureCommand,
+  makeTemporaryDirectory,
+  runsAll,
+  type TemporaryDirectory,
+  waitUntil,
+} from "@toolcrib/testing";
 import { cleanEnvironment, commandLine, echoServer, runToolcrib, startServe } from "./transcript.ts";
 
 const servers = [echoServer("quick", "--builtin", "echo"), echoServer("late", "--start-delay", "2500")];
@@ -102,4 +109,36 @@ test("the command line lists and calls tools of servers that are starting in the
   assert.match(listed.stdout, /late:echo/);
   assert.deepEqual([called.code, called.stdout.trim(), called.stderr], [0, "hello", ""]);
   await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+});
+
+test("after a restart, serve --stdio lists a server that takes long to start, and a call waits for it", async () => {
+  await using directory = await makeTemporaryDirectory();
+  // The declaration stays the same while the start gets slower: its delay is in a file.
+  const delay = directory.join("delay.json");
+  const wrapper = directory.join("slow.mjs");
+  writeFileSync(
+    wrapper,
+    `import { readFileSync } from "node:fs";
+     process.argv.push("--start-delay", readFileSync(${JSON.stringify(delay)}, "utf8"));
+     await import(${JSON.stringify(echoStdioPath)});`,
+  );
+  const slow = { id: "slow", transport: { kind: "stdio", ...fixtureCommand(wrapper) } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [slow] }));
+  const [generation] = generations as [(typeof generations)[0] & object];
+  const names = async (client: ClientV1) => (await client.listTools()).tools.map((tool) => tool.name);
+  writeFileSync(delay, "0");
+  const first = await generation.connect(directory);
+  const complete = await names(first);
+  assert.ok(complete.includes("slow__echo"));
+  await first.close();
+  // As long as the time limit of a start once was, where all cases run.
+  writeFileSync(delay, runsAll ? "21000" : "2000");
+  const second = await generation.connect(directory);
+  try {
+    assert.deepEqual(await names(second), complete);
+    const { content } = await second.callTool({ name: "slow__echo", arguments: { text: "late" } });
+    assert.deepEqual(content, [{ type: "text", text: "late" }]);
+  } finally {
+    await second.close();
+  }
 });

@@ -27,6 +27,15 @@ export function digestConfig(config: GatewayConfig): string {
   return `sha256:${hash("sha256", canonicalJson(content), "hex")}`;
 }
 
+/**
+ * The digest of the part of a declaration that determines what a server lists: its id and its transport.
+ *
+ * @returns 64 hexadecimal digits
+ */
+export function digestServer({ id, transport }: Pick<ToolServerConfig, "id" | "transport">): string {
+  return hash("sha256", canonicalJson({ id, transport: transportContent(transport) }), "hex");
+}
+
 function serverContent({ containment, transport, ...server }: ToolServerConfig): object {
   return {
     ...without(server, "source", "span", "notEnforced", "problems"),

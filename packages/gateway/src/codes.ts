@@ -2,6 +2,8 @@
 export const gatewayCodes = {
   POLICY_DENIED: "A tool may not be used by this client (`policy.allow`, `policy.deny`).",
   TOOL_NOT_FOUND: "No tool has this name, or this client may not see it.",
+  TOOL_CHANGED:
+    "The schema of a tool changed since its server last ran, so a call that was made for the remembered schema is refused.",
   PROMPT_NOT_FOUND: "No prompt has this name, or this client may not see it.",
   RESOURCE_NOT_FOUND: "No server offers this resource to this client.",
   SERVER_NOT_FOUND: "The endpoint names a server that does not exist.",

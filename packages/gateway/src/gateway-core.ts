@@ -105,7 +105,8 @@ export class GatewayCore {
       quarantine: this.#quarantine,
       onReady: () => this.#updateAll(),
     });
-    this.#targets = new CallTargets(selectBackend);
+    const unknownTools = this.#createUnknownTools();
+    this.#targets = new CallTargets({ selectBackend, index: this.index, unknownTools });
     this.#callDeps = {
       policy: this.policy,
       validator: createSchemaValidator(),
@@ -122,7 +123,7 @@ export class GatewayCore {
       shares: new FairShare(config.serve.limits.maxConcurrentCalls),
     };
     this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
-    this.#lateTools = this.#createLateTools(config.serve.limits.maxConcurrentCalls);
+    this.#lateTools = this.#createLateTools(unknownTools, config.serve.limits.maxConcurrentCalls);
     this.service = this.#createService();
     this.roster.add(this.#createMetaSource(), ownFacts);
     this.index.onChange((sourceIds) => this.service.changed("tools", sourceIds));
@@ -237,7 +238,13 @@ export class GatewayCore {
     return this.#lateTools.target({ identity, name, serverId: undefined, signal });
   }
 
-  #createLateTools(maxConcurrentCalls: number): LateTools {
+  #createUnknownTools(): UnknownTools {
+    const { index, policy, roster } = this;
+    const isFound = (identity: Identity, entry: IndexedTool) => this.#isFound(identity, entry);
+    return new UnknownTools({ index, policy, roster, isFound });
+  }
+
+  #createLateTools(unknownTools: UnknownTools, maxConcurrentCalls: number): LateTools {
     const { index, policy, roster, inFlight } = this;
     return new LateTools({
       index,
@@ -245,12 +252,7 @@ export class GatewayCore {
       roster,
       firstContact: this.#firstContact,
       targets: this.#targets,
-      unknownTools: new UnknownTools({
-        index,
-        policy,
-        roster,
-        isFound: (identity, entry) => this.#isFound(identity, entry),
-      }),
+      unknownTools,
       inFlight,
       maxConcurrentCalls,
       now: this.#deps.now,

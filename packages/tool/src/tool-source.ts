@@ -43,6 +43,13 @@ export interface ToolSource extends AsyncDisposable {
   tools(): readonly Tool[];
   /** Whether its lists are known while it starts, from an earlier connection. @default false */
   hasLists?(): boolean;
+  /**
+   * Connects before the call `context`, where the lists are those of an earlier connection: they are current
+   * afterwards. Rejects when it cannot connect.
+   *
+   * @returns undefined where the lists are current.
+   */
+  connect?(context: CallContext): Promise<void> | undefined;
   onChange(listener: (change: SourceChange) => void): Unsubscribe;
   /**
    * Executes a tool. A tool that failed returns a result with `isError: true`.

@@ -41,22 +41,31 @@ export interface ServerCatalogueDeps {
   readonly stopped: AbortSignal;
   /** Reports that a list changed, or that the server reported a change of it. */
   readonly onChange: (kind: ListKind) => void;
+  /** Reports that a list of a session was read again. */
+  readonly onRead: () => void;
 }
 
 /** A burst of notifications ends within this time. */
 const burstMs = 20;
 
-/** The lists of one server; empty at first. */
+/** The lists of one server; at first those of an earlier connection, or empty. */
 export class ServerCatalogue {
   readonly #deps: ServerCatalogueDeps;
   /** Kinds that changed since they were read. */
   readonly #stale = new Set<ListKind>();
   /** Kinds that are being read, or are scheduled to be. */
   readonly #busy = new Set<ListKind>();
-  #lists: Lists = { tools: [], resources: [], resourceTemplates: [], prompts: [] };
+  #lists: Lists;
 
   constructor(deps: ServerCatalogueDeps) {
     this.#deps = deps;
+    const { remembered } = deps.settings;
+    this.#lists = {
+      tools: this.#toOwnTools(remembered?.tools ?? [], false),
+      resources: remembered?.resources ?? [],
+      resourceTemplates: remembered?.resourceTemplates ?? [],
+      prompts: remembered?.prompts ?? [],
+    };
   }
 
   get lists(): Lists {
@@ -105,6 +114,7 @@ export class ServerCatalogue {
       this.#replace(await this.#readKind(session, kind, stopped));
       // The notification is passed on even if the list is equal: it can have another meaning to the client.
       onChange(kind);
+      this.#deps.onRead();
     } catch (error) {
       // The end of a connection is reported elsewhere, and the next session reads all lists again.
       if (this.#deps.session() === session) {
@@ -135,7 +145,10 @@ export class ServerCatalogue {
     const isOffered = session.connection.capabilities[kind] !== undefined;
     if (kind === "tools") {
       if (!isOffered) return { tools: [] };
-      return { tools: this.#toOwnTools(session, await this.#read(session, "tools/list", "tools", signal)) };
+      const isModernHttp =
+        session.connection.era === "modern" && this.#deps.settings.kind === "streamable_http";
+      const definitions = await this.#read(session, "tools/list", "tools", signal);
+      return { tools: this.#toOwnTools(definitions, isModernHttp) };
     }
     if (kind === "prompts") {
       if (!isOffered) return { prompts: [] };
@@ -183,9 +196,8 @@ export class ServerCatalogue {
     }
   }
 
-  #toOwnTools(session: UpstreamSession, definitions: readonly JsonObject[]): readonly Tool[] {
+  #toOwnTools(definitions: readonly JsonObject[], isModernHttp: boolean): readonly Tool[] {
     const { settings, logger } = this.#deps;
-    const isModernHttp = session.connection.era === "modern" && settings.kind === "streamable_http";
     const owner = { id: settings.id, tags: settings.tags ?? [], isModernHttp };
     const { tools, refused } = toTools(definitions, owner);
     for (const { name, reason } of refused) {

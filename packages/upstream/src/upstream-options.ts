@@ -4,6 +4,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import type { ClientTransport, HttpClient } from "@toolcrib/mcp";
 import type { ProcessLauncher } from "@toolcrib/process";
 import type { ClientInfo } from "@toolcrib/tool";
+import type { RememberedServer } from "./definition-memory.ts";
 
 /** The transport to a server, with all references to secrets resolved. */
 export type ResolvedTransport =
@@ -37,6 +38,10 @@ export interface UpstreamSettings {
   readonly resolveTransport: () => Promise<ResolvedTransport>;
   /** Removes secrets from text about this server: reasons, log records, lines of standard error. @default text stays as it is */
   readonly scrub?: (text: string) => string;
+  /** The definitions of an earlier connection, which are listed until the first connection. @default none */
+  readonly remembered?: RememberedServer | undefined;
+  /** Gets the definitions at each connection and after each change. @default they are not remembered */
+  readonly remember?: (definitions: RememberedServer) => void;
 }
 
 /** Limits of one upstream server. */
@@ -57,7 +62,7 @@ export interface UpstreamLimits {
   readonly retryAfterMaxMs?: number;
   /** Milliseconds after which the end of a connection no longer counts as a failure. @default 10,000 */
   readonly stableAfterMs?: number;
-  /** Milliseconds that a call waits for a connection that is being opened. @default 20,000 */
+  /** Milliseconds that a call waits for a connection that is being opened; its own time limit is usually shorter. @default 3,600,000 */
   readonly connectWaitMs?: number;
   /** Calls that run at the server at a time; one client gets at most half of them. @default 128 */
   readonly maxConcurrentCalls?: number;
@@ -100,7 +105,7 @@ export function resolveUpstreamLimits(limits: UpstreamLimits = {}): Required<Ups
     reconnectMaxMs: limits.reconnectMaxMs ?? 60_000,
     retryAfterMaxMs: limits.retryAfterMaxMs ?? 600_000,
     stableAfterMs: limits.stableAfterMs ?? 10_000,
-    connectWaitMs: limits.connectWaitMs ?? 20_000,
+    connectWaitMs: limits.connectWaitMs ?? 3_600_000,
     maxConcurrentCalls: limits.maxConcurrentCalls ?? 128,
     maxQueuedCalls: limits.maxQueuedCalls ?? 256,
     silentAfterMs: limits.silentAfterMs ?? 10_000,

@@ -121,7 +121,10 @@ export class UpstreamServer implements ToolSource {
       session: () => this.#shared.current,
       stopped,
       onChange: (kind) => this.#emit(kind),
+      onRead: () => this.#remember(),
     });
+    this.#capabilities = settings.remembered?.capabilities ?? {};
+    this.#instructions = settings.remembered?.instructions;
     const open = (client: ClientSession) => this.#openForClient(client);
     this.#clients = new ClientSessions({ serverId, now, random, open }, limits);
     this.#watch = new ResourceWatch({
@@ -154,6 +157,16 @@ export class UpstreamServer implements ToolSource {
 
   tools(): readonly Tool[] {
     return this.#catalogue.lists.tools;
+  }
+
+  hasLists(): boolean {
+    return this.#settings.remembered !== undefined || this.#shared.connections > 0;
+  }
+
+  connect({ session, signal }: CallContext): Promise<void> | undefined {
+    const shared = this.#shared;
+    if (shared.current !== undefined || shared.connections > 0) return undefined;
+    return needsOwnSession(session) && this.#clients.has(session) ? undefined : this.#awaitShared(signal);
   }
 
   onChange(listener: (change: SourceChange) => void): Unsubscribe {
@@ -256,8 +269,26 @@ export class UpstreamServer implements ToolSource {
       const { length } = this.#catalogue.lists.tools;
       this.#deps.logger.info({ server: this.id, era, protocolVersion, tools: length }, "server is ready");
       this.#setHealth("ready");
+      this.#remember();
       void this.#watch.restore(session);
     };
+  }
+
+  async #awaitShared(signal: AbortSignal): Promise<void> {
+    await this.#shared.get(signal);
+  }
+
+  /** Passes the current definitions on, to be remembered for the next start. */
+  #remember(): void {
+    const { tools, resources, resourceTemplates, prompts } = this.#catalogue.lists;
+    this.#settings.remember?.({
+      capabilities: this.#capabilities,
+      instructions: this.#instructions,
+      tools: tools.map(({ definition }) => definition as unknown as JsonObject),
+      resources,
+      resourceTemplates,
+      prompts,
+    });
   }
 
   #onDown(reason: string, attempt: number, willRetry: boolean): void {

@@ -4,12 +4,15 @@
  * facts about it.
  */
 
+import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import { type ToolId, toToolId } from "@toolcrib/tool";
+import { type CallContext, type ToolId, toToolId } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
-import type { BackendSelector } from "../index/backend.ts";
+import type { Backend, BackendSelector } from "../index/backend.ts";
 import type { IndexedTool } from "../index/build-index.ts";
+import type { ToolIndex } from "../index/tool-index.ts";
 import { toWireName } from "../index/wire-name.ts";
+import type { UnknownTools } from "../service/unknown-tool.ts";
 import { deadlineOf, type SourceFacts } from "../sources/source-facts.ts";
 import type { FeatureSource } from "../sources/source-roster.ts";
 import type { CallTarget } from "./call-target.ts";
@@ -29,20 +32,27 @@ export function featureNames(
   };
 }
 
+/** Dependencies of `CallTargets`. */
+export interface CallTargetsDeps {
+  readonly selectBackend: BackendSelector;
+  readonly index: Pick<ToolIndex, "find">;
+  readonly unknownTools: Pick<UnknownTools, "errorFor">;
+}
+
 /** Makes targets. The target of a tool is kept with its entry in the index. */
 export class CallTargets {
-  readonly #selectBackend: BackendSelector;
+  readonly #deps: CallTargetsDeps;
   readonly #targets = new WeakMap<IndexedTool, CallTarget>();
 
-  constructor(selectBackend: BackendSelector) {
-    this.#selectBackend = selectBackend;
+  constructor(deps: CallTargetsDeps) {
+    this.#deps = deps;
   }
 
   /** Returns the target that calls the tool of `entry`. */
   forTool(entry: IndexedTool): CallTarget {
     let target = this.#targets.get(entry);
     if (target === undefined) {
-      target = toolTarget(entry, this.#selectBackend);
+      target = toolTarget(entry, this.#deps);
       this.#targets.set(entry, target);
     }
     return target;
@@ -69,8 +79,8 @@ export class CallTargets {
   }
 }
 
-function toolTarget(entry: IndexedTool, selectBackend: BackendSelector): CallTarget {
-  const { id, wireName, tool, source, facts, backends } = entry;
+function toolTarget(entry: IndexedTool, deps: CallTargetsDeps): CallTarget {
+  const { id, wireName, tool, source, facts } = entry;
   return {
     id,
     wireName,
@@ -80,13 +90,47 @@ function toolTarget(entry: IndexedTool, selectBackend: BackendSelector): CallTar
     inputSchema: source.checksArguments === true ? undefined : tool.definition.inputSchema,
     outputSchema: tool.definition.outputSchema,
     async execute(args, context) {
-      const backend = backends.length === 1 ? backends[0] : selectBackend(backends);
-      if (backend === undefined || !backends.includes(backend)) {
-        throw new GatewayError("BACKEND_NOT_FOUND", `The backend selector chose no backend of "${id}"`);
+      let backend = chosenBackend(entry, deps);
+      const connecting = backend.source.connect?.(context);
+      if (connecting !== undefined) {
+        await connecting;
+        backend = chosenBackend(currentEntry(entry, context, deps), deps);
       }
       return toToolResult(await backend.source.call(backend.tool, args, context), wireName);
     },
   };
+}
+
+/** @throws {GatewayError} `BACKEND_NOT_FOUND` */
+function chosenBackend({ id, backends }: IndexedTool, { selectBackend }: CallTargetsDeps): Backend {
+  const backend = backends.length === 1 ? backends[0] : selectBackend(backends);
+  if (backend !== undefined && backends.includes(backend)) return backend;
+  throw new GatewayError("BACKEND_NOT_FOUND", `The backend selector chose no backend of "${id}"`);
+}
+
+/**
+ * Returns the tool as it is listed now. It was found by a remembered definition; the server can have changed it.
+ *
+ * @throws {GatewayError} `TOOL_NOT_FOUND` when it is no longer offered, `TOOL_CHANGED` when its schemas are different.
+ */
+function currentEntry(
+  entry: IndexedTool,
+  { identity }: CallContext,
+  { index, unknownTools }: CallTargetsDeps,
+): IndexedTool {
+  const current = index.find(entry.id);
+  if (current === entry) return entry;
+  if (current === undefined) throw unknownTools.errorFor(identity, entry.wireName);
+  const schemasOf = ({ tool: { definition } }: IndexedTool) => [
+    definition.inputSchema,
+    definition.outputSchema,
+  ];
+  if (isDeepStrictEqual(schemasOf(entry), schemasOf(current))) return current;
+  throw new GatewayError(
+    "TOOL_CHANGED",
+    `"${entry.wireName}" was not called: its schema changed since its server last ran`,
+    { hint: "describe or list the tool again, then repeat the call" },
+  );
 }
 
 function governanceOf(

@@ -3,20 +3,29 @@
  * nothing waits for them: a server that fails disturbs no other.
  */
 
-import { SecretResolver, type ToolServerConfig } from "@toolcrib/config";
+import { digestServer, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import { readRegularFile } from "@toolcrib/files";
-import { createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
+import {
+  createUpstreamServer,
+  DefinitionMemory,
+  type ServerMemory,
+  type UpstreamServer,
+} from "@toolcrib/upstream";
 import { resolveTransport } from "../resolve-transport.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
 import type { SourceDetails, SourceFacts } from "./source-facts.ts";
 
 /** Opens the servers of `tool_servers`. */
 export async function openServers(context: SourceContext): Promise<OpenedSources> {
-  const { config, core, logger } = context;
+  const { config, core, home, logger } = context;
+  const memory = new DefinitionMemory(`${home}/definitions`, context);
+  const memories = await Promise.all(
+    config.toolServers.map((server) => memory.open(server.id, digestServer(server))),
+  );
   const upstreams: UpstreamServer[] = [];
   let started: Promise<unknown> | undefined;
-  for (const server of config.toolServers) {
-    const upstream = createServer(server, context);
+  for (const [at, server] of config.toolServers.entries()) {
+    const upstream = createServer(server, memories[at] as ServerMemory, context);
     for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
     core.roster.add(upstream, factsOf(server, upstream));
     upstreams.push(upstream);
@@ -30,11 +39,16 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(upstreams.map((upstream) => upstream[Symbol.asyncDispose]()));
       await started;
+      await Promise.all(memories.map((one) => one[Symbol.asyncDispose]()));
     },
   };
 }
 
-function createServer(server: ToolServerConfig, context: SourceContext): UpstreamServer {
+function createServer(
+  server: ToolServerConfig,
+  memory: ServerMemory,
+  context: SourceContext,
+): UpstreamServer {
   const { home, env, scrubber, launcher, httpClient, logger, now, random, serverInfo } = context;
   const { maxCallsPerServer: maxConcurrentCalls, maxQueuedCallsPerServer: maxQueuedCalls } =
     context.config.serve.limits;
@@ -46,6 +60,9 @@ function createServer(server: ToolServerConfig, context: SourceContext): Upstrea
       kind: server.transport.kind,
       tags: [],
       scrub: (text) => scrubber.text(text),
+      remembered: memory.remembered,
+      // The secrets of the server are known by now. At the next start they are not, when its definitions are listed.
+      remember: (definitions) => memory.save(scrubber.value(definitions)),
       async resolveTransport() {
         try {
           return await resolveTransport(server, secrets);
