@@ -12,6 +12,7 @@ import { type TestContext, test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { graceMs, reportCpu, startFile } from "./test-guard.ts";
+import { startWatchdog } from "./test-watchdog.ts";
 
 /** Time for one file. The tests in it inherit the limit. */
 const timeoutMs = 120_000;
@@ -20,6 +21,7 @@ const pollMs = 5;
 
 /** Registers `files` (absolute paths) as tests that `node:test` runs in this order. */
 export function runTestFiles(files: readonly string[]): void {
+  startWatchdog();
   for (const file of files) {
     test(relative(process.cwd(), file), { timeout: timeoutMs }, async (context: TestContext) => {
       startFile(file);

@@ -12,7 +12,11 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Runs `npm test` on `files`; its exit code and its report. */
 async function run(
   files: { readonly [name: string]: string },
-  { graceMs = 30_000, flags = [] }: { readonly graceMs?: number; readonly flags?: readonly string[] } = {},
+  {
+    graceMs = 30_000,
+    silenceMs = 120_000,
+    flags = [],
+  }: { readonly graceMs?: number; readonly silenceMs?: number; readonly flags?: readonly string[] } = {},
 ) {
   await using directory = await makeTemporaryDirectory();
   for (const [name, text] of Object.entries(files)) {
@@ -20,7 +24,11 @@ async function run(
     await writeFile(directory.join(name), text);
   }
   // A test run inside a test run would report to the outer one.
-  const env = { NODE_TEST_CONTEXT: undefined, TOOLCRIB_TEST_GRACE_MS: String(graceMs) };
+  const env = {
+    NODE_TEST_CONTEXT: undefined,
+    TOOLCRIB_TEST_GRACE_MS: String(graceMs),
+    TOOLCRIB_TEST_SILENCE_MS: String(silenceMs),
+  };
   const { code, stdout, stderr } = await runProcess(
     process.execPath,
     [
@@ -88,6 +96,15 @@ describe("npm test", () => {
     const { code, report } = await run({ "a.test.ts": passing, "b.test.ts": ending, "c.test.ts": passing });
     assert.equal(code, 1);
     assert.match(report, /FAILED \S*b\.test\.ts\n/);
+    assert.doesNotMatch(report, /FAILED \S*[ac]\.test\.ts/);
+  });
+
+  test("ends a file in an endless loop, and names it", async () => {
+    const looping = `import { test } from "node:test";\ntest("loops", () => { for (;;); });\n`;
+    const files = { "a.test.ts": passing, "b.test.ts": looping, "c.test.ts": passing };
+    const { code, report } = await run(files, { silenceMs: 2000 });
+    assert.equal(code, 1);
+    assert.match(report, /FAILED \S*b\.test\.ts\n[\s\S]*The main thread has not reacted for 2 s/);
     assert.doesNotMatch(report, /FAILED \S*[ac]\.test\.ts/);
   });
 
