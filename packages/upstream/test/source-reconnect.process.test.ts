@@ -79,19 +79,23 @@ test("a server that flaps is tried again after growing pauses", async () => {
   await using source = createSource({
     async transport() {
       launchCount += 1;
-      return oddStdio("flap");
+      return echoStdio();
     },
-    limits: { reconnectMinMs: 100 },
+    // No connection counts as stable, however long the machine takes.
+    now: () => 1_000_000,
+    limits: { reconnectMinMs: 400 },
   });
+  const readAttempts = () =>
+    source.records.filter(({ event }) => event === "server is not available").map(({ attempt }) => attempt);
   await source.server.start(never);
   assert.equal(source.server.health().state, "ready");
-  await waitUntil(() => launchCount === 3);
-  const attempts = source.records
-    .filter(({ event }) => event === "server is not available")
-    .map(({ attempt }) => attempt);
-  assert.deepEqual(attempts, [1, 2]);
-  // A call does not shorten the pause: 75, 150, then 300 ms and more.
-  await waitUntil(() => source.records.filter(({ attempt }) => attempt === 3).length === 1);
+  for (const attempt of [1, 2, 3]) {
+    await waitUntil(() => launchCount === attempt && source.server.health().state === "ready");
+    kill(source);
+    await waitUntil(() => readAttempts().length === attempt);
+  }
+  assert.deepEqual(readAttempts(), [1, 2, 3]);
+  // A call does not shorten the pause: 300, 600, then 1,200 ms.
   const failing = Promise.allSettled(Array.from({ length: 5 }, () => source.call("one")));
   assert.equal(launchCount, 3);
   await failing;
