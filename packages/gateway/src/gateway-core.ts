@@ -12,7 +12,7 @@ import type { ServerInfo } from "@toolcrib/mcp";
 import { ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { AuditStore } from "@toolcrib/store";
-import type { CallContext, Identity, ToolResult } from "@toolcrib/tool";
+import type { CallContext, Identity, Tool, ToolResult } from "@toolcrib/tool";
 import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
@@ -89,7 +89,7 @@ export class GatewayCore {
     this.#deps = deps;
     this.policy = new ToolPolicy(config.policy, defaultAllowedTools);
     this.#listing = new ToolListing(config.serve, config.execution?.isEnabled === true);
-    this.index = new ToolIndex({ selectBackend, onQuarantine: () => this.#updateTools() });
+    this.index = new ToolIndex({ selectBackend, scrubber, onQuarantine: () => this.#updateTools() });
     this.#quarantine = new Quarantine({
       audit,
       logger,
@@ -158,7 +158,8 @@ export class GatewayCore {
 
   /** The tools that `identity` may use. */
   listTools(identity: Identity): readonly ToolSummary[] {
-    return this.#allowed(identity).map(toSummary);
+    const { scrubber } = this.#deps;
+    return this.#allowed(identity).map((entry) => scrubber.value(toSummary(entry)));
   }
 
   /** Searches among the tools that `identity` may find. */
@@ -175,7 +176,7 @@ export class GatewayCore {
         name: entry.wireName,
         score: Math.round(score * 1000) / 1000,
         why: why.map(({ word, field }) => `${word} in ${field}`),
-        description: entry.tool.definition.description,
+        description: this.#deps.scrubber.value(entry.tool.definition.description),
       };
     });
   }
@@ -184,6 +185,14 @@ export class GatewayCore {
   find(identity: Identity, name: string): IndexedTool | undefined {
     const entry = this.index.find(name);
     return entry !== undefined && this.#isAllowed(identity, entry) ? entry : undefined;
+  }
+
+  /** Returns a tool that `identity` may use, without secrets in its definition. */
+  describe(identity: Identity, name: string): Tool | undefined {
+    const tool = this.find(identity, name)?.tool;
+    if (tool === undefined) return undefined;
+    const definition = this.#deps.scrubber.value(tool.definition);
+    return definition === tool.definition ? tool : { ...tool, definition };
   }
 
   /** Calls a tool for a program or a person on this machine. */

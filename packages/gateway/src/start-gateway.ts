@@ -261,7 +261,7 @@ class RunningGateway implements Gateway {
   }
 
   describe(identity: Identity, name: string): Tool | undefined {
-    return this.#core.find(identity, name)?.tool;
+    return this.#core.describe(identity, name);
   }
 
   call(identity: Identity, name: string, args: JsonObject, options?: CallOptions): Promise<CallOutcome> {

@@ -50,6 +50,7 @@ class ValueSearch {
 export class SecretScrubber {
   /** Names by value, the value that was learned last at the end. */
   readonly #names = new Map<string, string>();
+  #generation = 0;
   #search: ValueSearch | undefined;
   /** Values that are known and not yet in the search. */
   readonly #added = new Set<string>();
@@ -59,6 +60,11 @@ export class SecretScrubber {
 
   constructor({ maxValues = defaultMaxValues }: SecretScrubberLimits = {}) {
     this.#maxValues = maxValues;
+  }
+
+  /** Grows with each new value. A text that was scrubbed before can contain the values learned since. */
+  get generation(): number {
+    return this.#generation;
   }
 
   /**
@@ -73,6 +79,7 @@ export class SecretScrubber {
     this.#names.set(value, known ?? name);
     if (known !== undefined) return;
     this.#added.add(value);
+    this.#generation += 1;
     if (this.#names.size > this.#maxValues) this.#forget(this.#names.keys().next().value as string);
   }
 

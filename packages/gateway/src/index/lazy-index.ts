@@ -2,17 +2,35 @@
  * A search index that reads changed tools when a search needs them, or ahead of
  * it in portions: to read the words of a thousand tools takes longer than to
  * list them.
+ *
+ * Definitions are indexed without secrets: otherwise a client could find out a
+ * secret by searching for its prefixes. A secret that becomes known later leaves
+ * the index before the next search.
  */
 
+import type { SecretScrubber } from "@toolcrib/redaction";
 import { createToolSearch, type ToolSearch } from "@toolcrib/search";
-import type { ToolId } from "@toolcrib/tool";
+import type { Tool, ToolDefinition, ToolId } from "@toolcrib/tool";
 import type { IndexedTool } from "./build-index.ts";
+
+/** Removes secrets from definitions. */
+export type DefinitionScrubber = Pick<SecretScrubber, "value" | "generation">;
 
 /** A search index with pending changes. */
 export class LazyIndex {
   readonly #search: ToolSearch = createToolSearch();
-  /** The new entry of each changed id; `undefined` for a removed one. */
-  readonly #pending = new Map<ToolId, IndexedTool | undefined>();
+  readonly #scrubber: DefinitionScrubber | undefined;
+  /** The new tool of each changed id; `undefined` for a removed one. */
+  readonly #pending = new Map<ToolId, Tool | undefined>();
+  /** The tools of the search, and their definitions as they were indexed. */
+  readonly #indexed = new Map<ToolId, { readonly tool: Tool; readonly definition: ToolDefinition }>();
+  /** Generation of the scrubber that the index was compared with. */
+  #generation = 0;
+
+  /** @param scrubber without one, definitions are indexed as they are */
+  constructor(scrubber: DefinitionScrubber | undefined) {
+    this.#scrubber = scrubber;
+  }
 
   /** The complete index: pending changes are indexed first. */
   get complete(): ToolSearch {
@@ -21,8 +39,8 @@ export class LazyIndex {
   }
 
   /** Adds or replaces a tool. */
-  set(entry: IndexedTool): void {
-    this.#pending.set(entry.id, entry);
+  set({ id, tool }: IndexedTool): void {
+    this.#pending.set(id, tool);
   }
 
   /** Removes a tool. */
@@ -32,19 +50,45 @@ export class LazyIndex {
 
   /** Indexes up to `count` pending changes. @returns whether any are left */
   indexPending(count: number): boolean {
+    this.#checkAgain();
     let left = count;
-    for (const [id, entry] of this.#pending) {
+    for (const [id, tool] of this.#pending) {
       if (left <= 0) return true;
       left -= 1;
       this.#pending.delete(id);
-      if (entry === undefined) this.#search.remove(id);
-      else this.#search.add(toDocument(entry));
+      if (tool === undefined) this.#remove(id);
+      else this.#add(id, tool);
     }
     return this.#pending.size > 0;
   }
-}
 
-function toDocument({ id, tool }: IndexedTool): Parameters<ToolSearch["add"]>[0] {
-  const { name, title, description, inputSchema } = tool.definition;
-  return { id, name, title, namespace: tool.namespace, description, tags: tool.tags, inputSchema };
+  /** Makes all tools pending after the scrubber learned a secret. */
+  #checkAgain(): void {
+    const generation = this.#scrubber?.generation ?? 0;
+    if (generation === this.#generation) return;
+    this.#generation = generation;
+    for (const [id, { tool }] of this.#indexed) if (!this.#pending.has(id)) this.#pending.set(id, tool);
+  }
+
+  #add(id: ToolId, tool: Tool): void {
+    const definition = this.#scrubber?.value(tool.definition) ?? tool.definition;
+    const known = this.#indexed.get(id);
+    if (known?.tool === tool && known.definition === definition) return;
+    this.#indexed.set(id, { tool, definition });
+    const { name, title, description, inputSchema } = definition;
+    this.#search.add({
+      id,
+      name,
+      title,
+      namespace: tool.namespace,
+      description,
+      tags: tool.tags,
+      inputSchema,
+    });
+  }
+
+  #remove(id: ToolId): void {
+    this.#indexed.delete(id);
+    this.#search.remove(id);
+  }
 }

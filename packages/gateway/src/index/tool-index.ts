@@ -18,7 +18,7 @@ import {
   type IndexedTool,
   type QuarantinedTool,
 } from "./build-index.ts";
-import { LazyIndex } from "./lazy-index.ts";
+import { type DefinitionScrubber, LazyIndex } from "./lazy-index.ts";
 
 interface AddedSource extends IndexedSource {
   readonly unsubscribe: Unsubscribe;
@@ -29,7 +29,7 @@ export class ToolIndex {
   readonly #select: BackendSelector;
   readonly #onQuarantine: (() => void) | undefined;
   readonly #listeners = new ListenerSet<[sourceIds: ReadonlySet<string>]>();
-  readonly #search = new LazyIndex();
+  readonly #search: LazyIndex;
   #sources: readonly AddedSource[] = [];
   #generation = 0;
   #tools: readonly IndexedTool[] = [];
@@ -41,11 +41,14 @@ export class ToolIndex {
   constructor(
     options: {
       readonly selectBackend?: BackendSelector | undefined;
+      /** Removes secrets from what search indexes. @default definitions are indexed as they are */
+      readonly scrubber?: DefinitionScrubber;
       readonly onQuarantine?: () => void;
     } = {},
   ) {
     this.#select = options.selectBackend ?? selectByKind;
     this.#onQuarantine = options.onQuarantine;
+    this.#search = new LazyIndex(options.scrubber);
   }
 
   /** Grows with every change; a list of another generation is stale. */

@@ -326,8 +326,11 @@ export class GatewayService implements McpService {
           : this.#changes.resources;
     const toShown = (item: JsonObject) =>
       scrubber.value(key === "tools" && era === "legacy" ? this.#legacyDefinitions.of(item) : item);
-    const list = this.#lists.get(`${key} ${view} ${era} ${identityKey(identity)}`, state, () =>
-      this.#itemsOf(key, view, identity).map(toShown),
+    // A secret that is learned makes every list stale: both numbers only grow.
+    const list = this.#lists.get(
+      `${key} ${view} ${era} ${identityKey(identity)}`,
+      state + scrubber.generation,
+      () => this.#itemsOf(key, view, identity).map(toShown),
     );
     const page = pageOf(list.items, params["cursor"], `${key} ${list.edition}`, pageSize);
     return page.nextCursor === undefined
