@@ -70,6 +70,11 @@ function token(): string {
   return readFileSync(directory.join("my home/tokens/default"), "utf8").trim();
 }
 
+/** Inserts the token, as the reader of the output does. */
+function withToken(text: string): string {
+  return text.replace("Bearer TOKEN", `Bearer ${token()}`);
+}
+
 test("every printed command works", async () => {
   const commands = linesOf(/^ {2}npx toolcrib /);
   const name = (line: string) => /(list|search|call|audit)/.exec(line.replace(/.*--home '[^']*'/, ""))?.[0];
@@ -93,7 +98,10 @@ test("the inspector's command lists the tools", async () => {
 });
 
 test("the clients' configuration and the SSE address connect with the token", async () => {
-  const json = printed.slice(printed.indexOf("{\n"), printed.indexOf("\n}\n") + 2);
+  // The output is not a terminal, so it names the file of the token.
+  assert.equal(printed.includes(token()), false);
+  assert.match(printed, /^TOKEN is the content of .*tokens\/default$/m);
+  const json = withToken(printed.slice(printed.indexOf("{\n"), printed.indexOf("\n}\n") + 2));
   const { type, url, headers } = JSON.parse(json).mcpServers.toolcrib;
   assert.equal(type, "http");
   assert.deepEqual(headers, { Authorization: `Bearer ${token()}` });
@@ -118,7 +126,7 @@ test("the clients' configuration and the SSE address connect with the token", as
 test("the one-liners give Claude Code and VS Code the address and the header", async () => {
   for (const pattern of [/^ {2}claude /, /^ {2}code /]) {
     const [command = ""] = linesOf(pattern);
-    const { code, stderr } = await paste(command);
+    const { code, stderr } = await paste(withToken(command));
     assert.deepEqual([code, stderr], [0, ""], command);
   }
   const args = readFileSync(directory.join("claude"), "utf8").trimEnd().split("\n");

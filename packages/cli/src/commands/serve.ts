@@ -22,7 +22,7 @@ export const command = defineCommand({
       choices: ["full", "search", "auto"],
       help: "tools in a client's list: all tools, a few tools that find the others, or by their number",
     },
-    quiet: { short: "q", help: "print nothing on standard output, not even the token" },
+    quiet: { short: "q", help: "print nothing on standard output" },
   },
   examples: ["toolcrib serve", "toolcrib --config toolcrib.yaml serve --listen 127.0.0.1:0"],
   run: async (context, _args, options) => (await import("../serve/serve.ts")).serve(context, options),

@@ -34,9 +34,13 @@ export function serverLine(status: SourceStatus, idWidth: number, output: Output
   return `  ${output.style("red", "✗")} ${head}${reasonLine(health.reason ?? health.state)}`;
 }
 
-/** Returns the instructions for clients. */
+/** Takes the place of the token where the output is not a terminal: it can be a log that others read. */
+const tokenPlaceholder = "TOKEN";
+
+/** Returns the instructions for clients. They contain the token only on a terminal. */
 export function clientLines(endpoint: Endpoint, output: Output): string[] {
-  const { url, token } = endpoint;
+  const { url } = endpoint;
+  const token = endpoint.token === undefined || output.isTerminal ? endpoint.token : tokenPlaceholder;
   const heading = (text: string) => output.style("bold", text);
   const server = {
     type: "http",
@@ -46,6 +50,7 @@ export function clientLines(endpoint: Endpoint, output: Output): string[] {
   const header = headerOf(endpoint);
   return [
     heading("Connect a client (mcpServers: .mcp.json, Cursor, Claude Desktop and others)"),
+    ...(token === tokenPlaceholder ? [`${tokenPlaceholder} is the content of ${tokenFile(endpoint)}`] : []),
     JSON.stringify({ mcpServers: { toolcrib: server } }, undefined, 2),
     "",
     heading("Claude Code"),

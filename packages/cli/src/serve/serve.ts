@@ -67,7 +67,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   return exitCodes.done;
 }
 
-/** Warns once about declared containment that is not enforced, and keeps these warnings out of the log. */
+/** Warns once about containment, declared or default, that is not enforced, and keeps these warnings out of the log. */
 function warnAboutContainment(context: CliContext, { config }: LoadedConfig): Logger {
   const { output } = context;
   const warnings = new Set(config.toolServers.flatMap(({ notEnforced }) => notEnforced));
