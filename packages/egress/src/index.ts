@@ -18,4 +18,3 @@ export {
   readAuthority,
 } from "./proxy/local-authority.ts";
 export { createPlaceholder, isPlaceholder } from "./scan/placeholder.ts";
-export { prepareScans } from "./scan/prepare-scans.ts";

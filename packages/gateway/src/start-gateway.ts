@@ -133,7 +133,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   };
   const opened: OpenedSources[] = [];
   for (const openKind of kindsOfSources) opened.push(opening.use(await openKind(context)));
-  return new RunningGateway(config, deps, { core, metrics, scrubber, opened, resources: opening.move() });
+  return new RunningGateway(config, deps, { core, metrics, opened, resources: opening.move() });
 }
 
 function cancellation(timer: NodeJS.Timeout): () => void {
@@ -179,7 +179,6 @@ async function openPins({ home, logger }: GatewayDeps, opening: AsyncDisposableS
 interface GatewayParts {
   readonly core: GatewayCore;
   readonly metrics: GatewayMetrics;
-  readonly scrubber: SecretScrubber;
   readonly opened: readonly OpenedSources[];
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
   readonly resources: AsyncDisposableStack;
@@ -202,11 +201,7 @@ class RunningGateway implements Gateway {
   #openingControl: Promise<ControlServer> | undefined;
   #control: ControlServer | undefined;
 
-  constructor(
-    config: GatewayConfig,
-    deps: GatewayDeps,
-    { core, metrics, scrubber, opened, resources }: GatewayParts,
-  ) {
+  constructor(config: GatewayConfig, deps: GatewayDeps, { core, metrics, opened, resources }: GatewayParts) {
     this.#config = config;
     this.#deps = deps;
     this.#core = core;
@@ -216,7 +211,7 @@ class RunningGateway implements Gateway {
     this.#prepared = this.#ready.then(() => {
       this.#warnAboutIdleRules();
       core.settle();
-      return this.#prepare(scrubber, opened);
+      return this.#indexTools();
     });
   }
 
@@ -355,14 +350,8 @@ class RunningGateway implements Gateway {
     }
   }
 
-  /** Prepares for the first call in small portions, between which the gateway serves clients. */
-  async #prepare(scrubber: SecretScrubber, opened: readonly OpenedSources[]): Promise<void> {
-    while (!this.#isStopping && scrubber.prepareNext()) await nextTurn();
-    for (const sources of opened) {
-      if (this.#isStopping) return;
-      sources.prepare?.();
-      await nextTurn();
-    }
+  /** Indexes tools in small portions after the start, so that the first search does not wait. */
+  async #indexTools(): Promise<void> {
     while (!this.#isStopping && this.#core.index.indexPending(searchPortion)) await nextTurn();
   }
 

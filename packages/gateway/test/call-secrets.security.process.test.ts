@@ -456,4 +456,27 @@ describe("the preview in the audit", () => {
     assert.equal(preview?.["text"], "first");
     assert.ok(JSON.stringify(preview).length < 20_000);
   });
+
+  it("searches a bounded part of the arguments, and shows nothing of a secret that the bound divides", async () => {
+    const child = echoStdio("child");
+    const env = { API_KEY: { secret_key_ref: { env: "LEAKED_KEY" } } };
+    await using test = await startTestGateway(
+      {
+        tool_servers: [{ ...child, transport: { ...(child["transport"] as JsonObject), env } }],
+        policy: { deny: ["child:env"] },
+      },
+      { environment: { LEAKED_KEY: secret } },
+    );
+    // The first text ends within a secret wherever it is cut.
+    const long = secret.repeat(200_000 / secret.length);
+    const wide = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`k${at}`, "%25".repeat(100_000)]));
+    const outcome = await test.gateway.call(somebody, "child:env", { long, wide, last: "shown" });
+    assert.equal(outcome.kind, "denied");
+    await test.stop();
+    const [denied] = dataOf(test.audit(), "call.denied");
+    const preview = denied?.preview as JsonObject | undefined;
+    assert.match(String(preview?.["long"]), /^(?:\[secret [^\]]+\])+.*… \(\d+ characters\)$/);
+    assert.ok(!JSON.stringify(preview).includes(secret.slice(0, 6)));
+    assert.equal(preview?.["…"], "3 members");
+  });
 });

@@ -9,13 +9,13 @@
  * form, it returns `pending`, and the caller keeps these units for the next call.
  */
 
-import { type Form, type Gap, shortestOf } from "./form.ts";
-import { Prefilter } from "./prefilter.ts";
-import type { Spelling } from "./text-symbol.ts";
+import type { Form, Gap, GapPart, LazyForm } from "./form.ts";
+import { LeadCursor } from "./lead-cursor.ts";
+import { Prefilter, type SearchRange } from "./prefilter.ts";
+import type { Spelling, TextSymbol } from "./text-symbol.ts";
 
-/** A form to find. */
-export interface WantedForm<Tag> {
-  readonly form: Form;
+/** A form to find. Most forms never have a place where they can begin, so their symbols are created at the first one. */
+export interface WantedForm<Tag> extends LazyForm {
   /** The secret that it is a form of. */
   readonly tag: Tag;
 }
@@ -30,15 +30,25 @@ export type Finding<Tag> =
 /** Bytes, or a text whose code units match the alphabet of the forms. */
 export type Input = string | Uint8Array;
 
+/** Units that can be read one at a time: a text is converted when its prefilter does not reject it. */
+export type Units = Uint8Array | Uint16Array;
+
 const none = { kind: "none" } as const;
-/** The shortest form that the prefilter can handle. */
-const formMinLength = 4;
+/** The shortest row that the prefilter can handle. */
+const rowMinLength = 4;
+
+interface KnownForm<Tag> {
+  readonly wanted: WantedForm<Tag>;
+  /** Created when it is needed first. */
+  form: Form | undefined;
+}
 
 /** Finds forms, which share one alphabet. */
 export class FormMatcher<Tag> {
   #shortest = Number.POSITIVE_INFINITY;
   readonly #prefilter = new Prefilter();
-  readonly #wanted: WantedForm<Tag>[] = [];
+  readonly #known: KnownForm<Tag>[] = [];
+  readonly #work: Work = { steps: 0 };
 
   constructor(wanted: readonly WantedForm<Tag>[]) {
     this.add(wanted);
@@ -49,60 +59,81 @@ export class FormMatcher<Tag> {
     return this.#shortest;
   }
 
-  /** Adds `wanted`. The cost does not depend on the forms that were added before. */
+  /** Adds `wanted`. The cost does not depend on the forms that were added before, except that tables double in size. */
   add(wanted: readonly WantedForm<Tag>[]): void {
-    const forms = wanted.map(({ form }) => form);
-    const shortest = Math.min(this.#shortest, ...forms.map(({ symbols }) => shortestOf(symbols)));
-    if (shortest < formMinLength) throw new RangeError(`A form has fewer than ${formMinLength} units`);
-    this.#shortest = shortest;
-    this.#prefilter.add(forms, this.#wanted.length);
-    this.#wanted.push(...wanted);
+    for (const { row, shortest } of wanted) {
+      if (row.length < rowMinLength) throw new RangeError(`A form has fewer than ${rowMinLength} units`);
+      if (shortest < this.#shortest) this.#shortest = shortest;
+    }
+    this.#prefilter.add(wanted);
+    for (const one of wanted) this.#known.push({ wanted: one, form: undefined });
   }
 
   /**
    * Finds the first form at or after `from`.
    *
    * @param isEnd whether nothing follows `input`; then nothing is pending.
+   * @param leads the cursor of earlier searches of the same input, so that a search does not repeat their work.
    */
-  find(input: Input, from: number, isEnd: boolean): Finding<Tag> {
+  find(input: Input, from: number, isEnd: boolean, leads?: LeadCursor): Finding<Tag> {
     // At the end of the input, a form needs room.
     const limit = isEnd ? input.length - this.#shortest + 1 : input.length;
-    for (let at = this.#next(input, from, limit); at < limit; at = this.#next(input, at + 1, limit)) {
+    if (from >= limit) return none;
+    if (typeof input !== "string")
+      return this.#findIn(input, from, { limit, isEnd, leads: leads ?? new LeadCursor() });
+    if (leads?.units === undefined && isEnd && this.#prefilter.rejects(input, from, limit)) return none;
+    const cursor = leads ?? new LeadCursor(input);
+    cursor.units ??= toUnits(input);
+    return this.#findIn(cursor.units, from, { limit, isEnd, leads: cursor });
+  }
+
+  #findIn(input: Units, from: number, range: SearchRange): Finding<Tag> {
+    const { limit, isEnd } = range;
+    const filter = this.#prefilter;
+    for (let at = filter.next(input, from, range); at < limit; at = filter.next(input, at + 1, range)) {
+      if (filter.isTruncated && !isEnd) return { kind: "pending", start: at };
       const finding = this.#findAt(input, at, isEnd);
       if (finding !== undefined) return finding;
     }
     return none;
   }
 
-  #next(input: Input, from: number, limit: number): number {
-    return typeof input === "string"
-      ? this.#prefilter.nextInText(input, from, limit)
-      : this.#prefilter.nextInBytes(input, from, limit);
+  /** Number of units and edges that were read where a form could begin, a measure of work for tests. */
+  get steps(): number {
+    return this.#prefilter.steps + this.#work.steps;
   }
 
-  #findAt(input: Input, start: number, isEnd: boolean): Finding<Tag> | undefined {
-    let longest: { readonly end: number; readonly tag: Tag } | undefined;
-    for (const index of this.#candidatesAt(input, start)) {
-      const { form, tag } = this.#wanted[index] as WantedForm<Tag>;
-      const { end, hasRunOut } = follow(input, start, form);
+  #findAt(input: Units, start: number, isEnd: boolean): Finding<Tag> | undefined {
+    let longest: { readonly end: number; readonly index: number } | undefined;
+    const filter = this.#prefilter;
+    for (let at = 0; at < filter.candidateCount; at += 1) {
+      const index = filter.candidate(at);
+      const known = this.#known[index] as KnownForm<Tag>;
+      known.form ??= known.wanted.toForm();
+      const { end, hasRunOut } = follow(input, start, known.form, this.#work);
       if (hasRunOut && !isEnd) return { kind: "pending", start };
-      if (end !== undefined && (longest === undefined || end > longest.end)) longest = { end, tag };
+      if (end === undefined) continue;
+      // Of the same length, the form that was added first.
+      if (longest === undefined || end > longest.end || (end === longest.end && index < longest.index))
+        longest = { end, index };
     }
-    return longest === undefined ? undefined : { kind: "found", start, ...longest };
-  }
-
-  /** The indexes of the forms that can begin at `start`: all of them at the end of the input. */
-  #candidatesAt(input: Input, start: number): Iterable<number> {
-    if (start + 2 >= input.length) return this.#wanted.keys();
-    const first = unitAt(input, start) & 0xff;
-    const second = unitAt(input, start + 1) & 0xff;
-    const third = unitAt(input, start + 2) & 0xff;
-    return this.#prefilter.formsBeginningWith(first, second, third);
+    if (longest === undefined) return undefined;
+    const { tag } = (this.#known[longest.index] as KnownForm<Tag>).wanted;
+    return { kind: "found", start, end: longest.end, tag };
   }
 }
 
-function unitAt(input: Input, at: number): number {
-  return typeof input === "string" ? input.charCodeAt(at) : (input[at] as number);
+const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+function toUnits(text: string): Uint16Array {
+  if (!isLittleEndian) return Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+  const { buffer, byteOffset } = Buffer.from(text, "utf16le");
+  return new Uint16Array(buffer, byteOffset, text.length);
+}
+
+/** Counts the work of following forms. */
+interface Work {
+  steps: number;
 }
 
 /** The result of following one form. */
@@ -113,64 +144,107 @@ interface Followed {
   readonly hasRunOut: boolean;
 }
 
-/** Follow `form` from `start`. */
-function follow(input: Input, start: number, form: Form): Followed {
-  const { gap } = form;
-  let positions = [start];
+const notThere: Followed = { end: undefined, hasRunOut: false };
+
+/** Follows `form` from `start`. */
+function follow(input: Units, start: number, form: Form, work: Work): Followed {
+  const { symbols, gap } = form;
+  // Most symbols are one plain unit, which has one reading.
+  let at = start;
+  let index = 0;
+  for (; index < symbols.length && at < input.length; index += 1, at += 1) {
+    const unit = input[at] as number;
+    if ((symbols[index] as TextSymbol).plain[unit] !== 1) break;
+    if (gap !== undefined && index > 0 && gap.firsts[unit] === 1) break;
+  }
+  work.steps += index + 1;
+  return index === symbols.length
+    ? { end: at, hasRunOut: false }
+    : followSpellings(input, { at, index }, form, work);
+}
+
+/** Follows the symbols of `form` from one of them on, through all spellings at the same time. */
+function followSpellings(
+  input: Units,
+  first: { readonly at: number; readonly index: number },
+  { symbols, gap }: Form,
+  work: Work,
+): Followed {
+  let positions = [first.at];
   let hasRunOut = false;
-  let isFirst = true;
-  for (const symbol of form.symbols) {
-    if (gap !== undefined && !isFirst && addGaps(input, positions, gap)) hasRunOut = true;
-    isFirst = false;
+  for (let index = first.index; index < symbols.length; index += 1) {
+    const symbol = symbols[index] as TextSymbol;
+    if (gap !== undefined && index > 0 && addGaps(input, positions, gap, work)) hasRunOut = true;
     const next: number[] = [];
     for (const position of positions) {
+      work.steps += 1;
       if (position >= input.length) {
         hasRunOut = true;
-      } else if (symbol.plain[unitAt(input, position)] === 1) {
+      } else if (symbol.plain[input[position] as number] === 1) {
         add(next, position + 1);
       } else {
+        work.steps += symbol.spellings.length;
         for (const spelling of symbol.spellings) {
           if (spell(input, position, spelling, next)) hasRunOut = true;
         }
       }
     }
-    if (next.length === 0) return { end: undefined, hasRunOut };
+    if (next.length === 0) return hasRunOut ? { end: undefined, hasRunOut } : notThere;
     positions = next;
   }
   return { end: Math.max(...positions), hasRunOut };
 }
 
-/** Add the positions after each possible gap. Returns whether the input ended within one. */
-function addGaps(input: Input, positions: number[], gap: Gap): boolean {
+/** Adds the positions after each possible gap. Returns whether the input ended within one. */
+function addGaps(input: Units, positions: number[], { separators, indentation }: Gap, work: Work): boolean {
+  const before = positions.length;
+  let hasRunOut = addRepeated(input, positions, { from: 0, ...separators }, work);
+  if (indentation !== undefined && positions.length > before)
+    hasRunOut = addRepeated(input, positions, { from: before, ...indentation }, work) || hasRunOut;
+  return hasRunOut;
+}
+
+/** Adds the positions after one part of a gap or more, from the positions at the index `from` on. */
+function addRepeated(
+  input: Units,
+  positions: number[],
+  { from, spellings, firsts, maxCount }: GapPart & { readonly from: number },
+  work: Work,
+): boolean {
   let hasRunOut = false;
-  let from = 0;
-  for (let count = 0; count < gap.maxCount; count += 1) {
+  let first = from;
+  for (let count = 0; count < maxCount; count += 1) {
     const { length } = positions;
-    for (let index = from; index < length; index += 1) {
+    for (let index = first; index < length; index += 1) {
       const position = positions[index] as number;
-      if (position >= input.length || gap.firsts[unitAt(input, position)] !== 1) continue;
-      for (const spelling of gap.spellings) {
+      work.steps += 1;
+      if (position >= input.length) {
+        hasRunOut = true;
+        continue;
+      }
+      if (firsts[input[position] as number] !== 1) continue;
+      for (const spelling of spellings) {
         if (spell(input, position, spelling, positions)) hasRunOut = true;
       }
     }
     if (positions.length === length) break;
-    from = length;
+    first = length;
   }
   return hasRunOut;
 }
 
-/** Add each position after `spelling` to `next`. Returns whether the input ended within it. */
-function spell(input: Input, start: number, spelling: Spelling, next: number[]): boolean {
+/** Adds each position after `spelling` to `next`. Returns whether the input ended within it. */
+function spell(input: Units, start: number, spelling: Spelling, next: number[]): boolean {
   const { lead, run, rest } = spelling;
   let at = start;
   for (const set of lead) {
     if (at >= input.length) return true;
-    if (set[unitAt(input, at)] !== 1) return false;
+    if (set[input[at] as number] !== 1) return false;
     at += 1;
   }
   if (run !== undefined) {
     const runStart = at;
-    while (at - runStart < run.max && at < input.length && unitAt(input, at) === run.unit) at += 1;
+    while (at - runStart < run.max && at < input.length && (input[at] as number) === run.unit) at += 1;
     const length = at - runStart;
     if (rest.length === 0) {
       // Within a run, any part of it counts: it can be two symbols.
@@ -181,7 +255,7 @@ function spell(input: Input, start: number, spelling: Spelling, next: number[]):
   }
   for (const set of rest) {
     if (at >= input.length) return true;
-    if (set[unitAt(input, at)] !== 1) return false;
+    if (set[input[at] as number] !== 1) return false;
     at += 1;
   }
   add(next, at);

@@ -9,17 +9,18 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import { FormMatcher } from "./form-matcher.ts";
+import { FormMatcher, type WantedForm } from "./form-matcher.ts";
+import { LeadCursor } from "./lead-cursor.ts";
 import { secretForms, secretMinLength } from "./secret-forms.ts";
 import { secretTextsOf } from "./secret-texts.ts";
 
 /** Limits of what a scrubber remembers. */
 interface SecretScrubberLimits {
-  /** Most values that a scrubber of results, errors and logs remembers; it forgets the one that was learned least recently. @default 10,000 */
+  /** Most values that a scrubber of results, errors and logs remembers; it forgets the one that was learned least recently. @default 4,000 */
   readonly maxValues?: number | undefined;
 }
 
-const defaultMaxValues = 10_000;
+const defaultMaxValues = 4000;
 
 /** A secret that was found. `end` is exclusive. */
 interface SecretSpan {
@@ -35,14 +36,18 @@ class ValueSearch {
   hasNumbers = false;
   readonly #texts = new Set<string>();
 
-  /** Adds the texts of `value` that it does not know. */
-  add(value: string, name: string): void {
-    for (const text of secretTextsOf(value)) {
-      if (this.#texts.has(text)) continue;
-      this.#texts.add(text);
-      this.matcher.add(secretForms(text, "text").map((form) => ({ form, tag: name })));
-      this.hasNumbers ||= /^-?\d+(?:\.\d+)?$/.test(text);
+  /** Adds the texts of `values`, by name, that it does not know. */
+  add(values: Iterable<readonly [value: string, name: string]>): void {
+    const wanted: WantedForm<string>[] = [];
+    for (const [value, name] of values) {
+      for (const text of secretTextsOf(value)) {
+        if (this.#texts.has(text)) continue;
+        this.#texts.add(text);
+        for (const form of secretForms(text, "text")) wanted.push({ ...form, tag: name });
+        this.hasNumbers ||= /^-?\d+(?:\.\d+)?$/.test(text);
+      }
     }
+    this.matcher.add(wanted);
   }
 }
 
@@ -52,11 +57,12 @@ export class SecretScrubber {
   readonly #names = new Map<string, string>();
   #generation = 0;
   #search: ValueSearch | undefined;
-  /** Values that are known and not yet in the search. */
-  readonly #added = new Set<string>();
+  /** Names by value of those that are not yet in the search. */
+  readonly #added = new Map<string, string>();
   /** Number of values in the search that were forgotten. */
   #forgottenCount = 0;
   readonly #maxValues: number;
+  #steps = 0;
 
   constructor({ maxValues = defaultMaxValues }: SecretScrubberLimits = {}) {
     this.#maxValues = maxValues;
@@ -78,22 +84,14 @@ export class SecretScrubber {
     this.#names.delete(value);
     this.#names.set(value, known ?? name);
     if (known !== undefined) return;
-    this.#added.add(value);
+    this.#added.set(value, name);
     this.#generation += 1;
     if (this.#names.size > this.#maxValues) this.#forget(this.#names.keys().next().value as string);
   }
 
-  /**
-   * Adds one learned value to the search: about a millisecond of work, more for
-   * the first value. Values that were not prepared are added with the next text.
-   * Returns whether more values remain.
-   */
-  prepareNext(): boolean {
-    for (const value of this.#added) {
-      this.#addToSearch(value);
-      break;
-    }
-    return this.#added.size > 0;
+  /** Number of steps of all searches around places where a secret could begin. A measure of work that does not depend on the machine, for tests. */
+  get steps(): number {
+    return this.#steps + (this.#search?.matcher.steps ?? 0);
   }
 
   /** Returns `text` without known secrets. */
@@ -111,13 +109,14 @@ export class SecretScrubber {
 
   #find(text: string): readonly SecretSpan[] {
     const { matcher } = this.#searchForAll();
-    let finding = matcher.find(text, 0, true);
+    const leads = new LeadCursor(text);
+    let finding = matcher.find(text, 0, true, leads);
     if (finding.kind === "none") return noSpans;
     const spans: SecretSpan[] = [];
     while (finding.kind === "found") {
       const { start, end, tag: name } = finding;
       spans.push({ start, end, name });
-      finding = matcher.find(text, end, true);
+      finding = matcher.find(text, end, true, leads);
     }
     return spans;
   }
@@ -130,19 +129,16 @@ export class SecretScrubber {
     if (this.#forgottenCount < this.#names.size) return;
     this.#search = undefined;
     this.#forgottenCount = 0;
-    for (const known of this.#names.keys()) this.#added.add(known);
+    for (const [known, name] of this.#names) this.#added.set(known, name);
   }
 
   #searchForAll(): ValueSearch {
-    for (const value of this.#added) this.#addToSearch(value);
     this.#search ??= new ValueSearch();
+    if (this.#added.size > 0) {
+      this.#search.add(this.#added);
+      this.#added.clear();
+    }
     return this.#search;
-  }
-
-  #addToSearch(value: string): void {
-    this.#search ??= new ValueSearch();
-    this.#search.add(value, this.#names.get(value) as string);
-    this.#added.delete(value);
   }
 
   #scrub(value: JsonValue | undefined): JsonValue | undefined {
@@ -190,15 +186,39 @@ export class SecretScrubber {
     if (texts.filter((text) => text !== undefined).length < 2) return items;
     const spans = this.#find(texts.join(""));
     if (spans.length === 0) return items;
+    const own = new SpanCursor(spans);
     let offset = 0;
-    return items.map((item, at) => {
+    const scrubbed = items.map((item, at) => {
       const text = texts[at];
       if (text === undefined || text === "") return item;
       const start = offset;
       offset += text.length;
-      const own = spans.filter((span) => span.start < offset && span.end > start);
-      return own.length === 0 ? item : withText(item, replaceSpans(text, own, start));
+      const found = own.next(start, offset);
+      return found.length === 0 ? item : withText(item, replaceSpans(text, found, start));
     });
+    this.#steps += own.steps;
+    return scrubbed;
+  }
+}
+
+/** Walks through spans and the texts that contain them, both in ascending order. */
+class SpanCursor {
+  /** Number of spans that were read, a measure of work. */
+  steps = 0;
+  readonly #spans: readonly SecretSpan[];
+  #first = 0;
+
+  constructor(spans: readonly SecretSpan[]) {
+    this.#spans = spans;
+  }
+
+  /** Returns the spans that have a part from `start` to before `end`. Both are not less than those of the last call. */
+  next(start: number, end: number): readonly SecretSpan[] {
+    while ((this.#spans[this.#first]?.end ?? Number.POSITIVE_INFINITY) <= start) this.#first += 1;
+    let last = this.#first;
+    while ((this.#spans[last]?.start ?? Number.POSITIVE_INFINITY) < end) last += 1;
+    this.steps += last - this.#first + 1;
+    return this.#spans.slice(this.#first, last);
   }
 }
 

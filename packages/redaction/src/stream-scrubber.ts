@@ -7,7 +7,8 @@
  * It never decompresses: the caller passes decoded bytes.
  */
 
-import { FormMatcher } from "./form-matcher.ts";
+import { FormMatcher, type WantedForm } from "./form-matcher.ts";
+import { LeadCursor } from "./lead-cursor.ts";
 import { secretForms } from "./secret-forms.ts";
 
 /** A secret to redact. */
@@ -37,22 +38,27 @@ export class ByteScrubber<Owner> {
 
   /** Texts shorter than six characters are ignored. */
   constructor(secrets: readonly KnownSecret<Owner>[]) {
-    for (const secret of secrets) this.add(secret);
+    this.add(...secrets);
   }
 
-  /** Adds a secret, also for streams that have begun. The cost does not depend on the secrets that were added before. */
-  add({ owner, texts, replacement }: KnownSecret<Owner>): void {
-    const tag = { owner, replacement, bytes: fromLatin1(replacement) };
-    const forms = [...new Set(texts)].flatMap((text) => secretForms(text, "bytes"));
-    this.#matcher.add(forms.map((form) => ({ form, tag })));
+  /** Adds secrets, also for streams that have begun. The cost does not depend on the secrets that were added before. */
+  add(...secrets: readonly KnownSecret<Owner>[]): void {
+    const wanted: WantedForm<ScrubbedSecret<Owner>>[] = [];
+    for (const { owner, texts, replacement } of secrets) {
+      const tag = { owner, replacement, bytes: fromLatin1(replacement) };
+      for (const text of new Set(texts))
+        for (const form of secretForms(text, "bytes")) wanted.push({ ...form, tag });
+    }
+    this.#matcher.add(wanted);
   }
 
   /** Returns `text`, in which each character is one byte (as in a header), without secrets. */
   text(text: string, onFound: OnFound<Owner>): string {
     let clean = "";
     let passed = 0;
+    const leads = new LeadCursor(text);
     for (;;) {
-      const finding = this.#matcher.find(text, passed, true);
+      const finding = this.#matcher.find(text, passed, true, leads);
       if (finding.kind !== "found") return passed === 0 ? text : clean + text.slice(passed);
       clean += text.slice(passed, finding.start) + finding.tag.replacement;
       onFound(finding.tag.owner);
@@ -147,8 +153,9 @@ export class StreamScrubber<Owner> {
       if (end > passed)
         clean.push(passed === 0 && end === bytes.length ? bytes : bytes.subarray(passed, end));
     };
+    const leads = new LeadCursor();
     for (;;) {
-      const finding = this.#matcher.find(bytes, at, isEnd);
+      const finding = this.#matcher.find(bytes, at, isEnd, leads);
       if (finding.kind === "none" || finding.start >= until) {
         const end = Math.max(at, until);
         pass(end);

@@ -49,7 +49,7 @@ const shortEscapes: { readonly [character: string]: string } = {
 };
 
 /** The named entities of HTML for ASCII characters. */
-const entityNames: { readonly [character: string]: readonly string[] } = {
+export const entityNames: { readonly [character: string]: readonly string[] } = {
   "\t": ["Tab"],
   "\n": ["NewLine"],
   "!": ["excl"],

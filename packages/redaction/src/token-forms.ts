@@ -1,27 +1,43 @@
 /** The encodings of any token that is a fixed prefix and random hexadecimal digits. Pure. */
 
-import type { Form } from "./form.ts";
+import type { Form, LazyForm } from "./form.ts";
 import { base64Form, base64Within, hexForm } from "./secret-forms.ts";
 import { anyOf, caseless } from "./text-symbol.ts";
 
+const digits = "0123456789abcdefABCDEF";
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_";
 
 /** Returns the forms, in bytes, of any token of ASCII `prefix` and `digitCount` hexadecimal digits. */
-export function tokenForms(prefix: string, digitCount: number): readonly Form[] {
-  const digit = anyOf("0123456789abcdefABCDEF", "bytes");
-  const anyBase64 = anyOf(base64Alphabet, "bytes");
+export function tokenForms(prefix: string, digitCount: number): readonly LazyForm[] {
   const bytes = new TextEncoder().encode(prefix);
   const whole = new Uint8Array(bytes.length + digitCount);
   whole.set(bytes);
-  const { symbols: hexPrefix, gap: hexGap } = hexForm(bytes, "bytes");
+  const plain: LazyForm = {
+    row: prefix,
+    gap: "none",
+    shortest: prefix.length,
+    toForm: () => ({ symbols: caseless(prefix, "bytes") }),
+  };
   return [
-    { symbols: [...caseless(prefix, "bytes"), ...Array(digitCount).fill(digit)] },
-    { symbols: [...hexPrefix, ...Array(digitCount * 2).fill(digit)], gap: hexGap },
-    ...[0, 1, 2].map((before): Form => {
+    followedBy(plain, digits, digitCount),
+    followedBy(hexForm(bytes, "bytes"), digits, digitCount * 2),
+    ...[0, 1, 2].map((before) => {
       const known = base64Within(bytes, before);
-      const { symbols, gap } = base64Form(known, "bytes");
       const rest = base64Within(whole, before).length - known.length;
-      return { symbols: [...symbols, ...Array(rest).fill(anyBase64)], gap };
+      return followedBy(base64Form(known, "bytes"), base64Alphabet, rest);
     }),
   ];
+}
+
+/** Returns `form` with `count` of any of `characters` after it. */
+function followedBy({ row, gap, shortest, toForm }: LazyForm, characters: string, count: number): LazyForm {
+  return {
+    row,
+    gap,
+    shortest: shortest + count,
+    toForm(): Form {
+      const form = toForm();
+      return { ...form, symbols: [...form.symbols, ...Array(count).fill(anyOf(characters, "bytes"))] };
+    },
+  };
 }

@@ -101,6 +101,12 @@ export const encodings: readonly Encoding[] = [
   whole("in base64 for URLs", (secret) => Buffer.from(secret).toString("base64url")),
   whole("in base64, wrapped with CRLF", (secret) => wrap(base64(secret), 16, "\r\n")),
   whole("in base64, wrapped with LF", (secret) => wrap(base64(secret), 10, "\n")),
+  whole("in base64, wrapped and indented", (secret) => wrap(base64(secret), 16, "\n    ")),
+  whole("in base64, wrapped and indented with tabs", (secret) => wrap(base64(secret), 9, "\r\n\t\t")),
+  whole("in base64, wrapped after each character and indented", (secret) => wrap(base64(secret), 1, "\n  ")),
+  whole("in base64, wrapped and indented inside a JSON string", (secret) =>
+    wrap(base64(secret), 12, "\\n\\t  "),
+  ),
   whole("in base64, wrapped after each character", (secret) => wrap(base64(secret), 1, "\n")),
   whole("in base64, wrapped inside a JSON string", (secret) => wrap(base64(secret), 12, "\\r\\n")),
   whole("in base64, percent-encoded", (secret) => encodeURIComponent(base64(secret))),
@@ -113,8 +119,9 @@ export const encodings: readonly Encoding[] = [
   ),
   whole("in hexadecimal", hex),
   whole("in hexadecimal in upper case", (secret) => hex(secret).toUpperCase()),
-  ...[":", " ", "-", "\n", "\r\n", ", 0x", " 0x"].map((separator) =>
-    whole(`in hexadecimal with ${JSON.stringify(separator)}`, (secret) => bytes(secret).join(separator)),
+  ...[":", " ", "-", ",", ", ", "\t", "  ", "\n", "\r\n", ",0x", ", 0x", " 0x", "0X", ", 0X"].map(
+    (separator) =>
+      whole(`in hexadecimal with ${JSON.stringify(separator)}`, (secret) => bytes(secret).join(separator)),
   ),
   whole("in upper-case hexadecimal with colons", (secret) => bytes(secret).join(":").toUpperCase()),
   whole("in hexadecimal with percent-encoded colons", (secret) => bytes(secret).join("%3A")),

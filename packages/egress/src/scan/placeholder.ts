@@ -31,6 +31,6 @@ let matcher: FormMatcher<undefined> | undefined;
 
 /** Returns the matcher of any placeholder in any encoding, letters in either case. The first call creates it. */
 export function placeholderMatcher(): FormMatcher<undefined> {
-  matcher ??= new FormMatcher(tokenForms(prefix, digitCount).map((form) => ({ form, tag: undefined })));
+  matcher ??= new FormMatcher(tokenForms(prefix, digitCount).map((form) => ({ ...form, tag: undefined })));
   return matcher;
 }

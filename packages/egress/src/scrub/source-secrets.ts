@@ -8,9 +8,21 @@ import { ByteScrubber, type KnownSecret } from "@toolcrib/redaction";
 import type { EgressCredential, EgressSource } from "../egress-types.ts";
 import { echoTextsOf, type ReadSecret } from "../inject/read-secret.ts";
 
-/** Maximum number of sources whose secrets are remembered, and of secrets of one source. */
-const maxSources = 1000;
-const maxSecrets = 64;
+/**
+ * Limits of what `SourceSecrets` remembers. With these, its scrubbers need at
+ * most 100 MB. A source that was forgotten is known again by the secrets of its
+ * next request.
+ */
+interface SourceSecretsLimits {
+  /** Most sources whose secrets the egress remembers; it forgets the one that was used least recently. @default 1,000 */
+  readonly maxSources: number;
+  /** Most secrets of one source that the egress remembers; it forgets the one that was learned first. @default 64 */
+  readonly maxSecrets: number;
+  /** Most secrets of all sources together; the egress forgets the source that was used least recently. @default 2,000 */
+  readonly maxAllSecrets: number;
+}
+
+const limits: SourceSecretsLimits = { maxSources: 1000, maxSecrets: 64, maxAllSecrets: 2000 };
 
 interface SourceState {
   /** By credential and value, the most recent one at the end. */
@@ -22,20 +34,25 @@ interface SourceState {
 
 /** Remembers the secrets that sources have used. */
 export class SourceSecrets {
+  /** By id of the source, the most recently used one at the end. */
   readonly #states = new Map<string, SourceState>();
+  /** Number of secrets of all sources. */
+  #count = 0;
 
   /** Remembers `secrets` and returns a scrubber of all secrets of `source`; `undefined` if it has used none. */
   scrubberFor(
     { id }: EgressSource,
     secrets: readonly ReadSecret[],
   ): ByteScrubber<EgressCredential> | undefined {
-    const state = this.#states.get(id) ?? { secrets: new Map(), scrubber: undefined, forgottenCount: 0 };
-    if (secrets.length > 0 && !this.#states.has(id)) {
-      this.#states.set(id, state);
-      if (this.#states.size > maxSources) this.#states.delete(this.#states.keys().next().value as string);
-    }
+    const known = this.#states.get(id);
+    if (known === undefined && secrets.length === 0) return undefined;
+    const state = known ?? { secrets: new Map(), scrubber: undefined, forgottenCount: 0 };
+    this.#states.delete(id);
+    this.#states.set(id, state);
+    const before = state.secrets.size;
     for (const secret of secrets) learn(state, secret);
-    if (state.secrets.size === 0) return undefined;
+    this.#count += state.secrets.size - before;
+    while (this.#states.size > 1 && this.#isFull()) this.#forgetLeastRecent();
     state.scrubber ??= new ByteScrubber([...state.secrets.values()]);
     return state.scrubber;
   }
@@ -43,6 +60,19 @@ export class SourceSecrets {
   /** Forgets all secrets. */
   clear(): void {
     this.#states.clear();
+    this.#count = 0;
+  }
+
+  #isFull(): boolean {
+    return this.#states.size > limits.maxSources || this.#count > limits.maxAllSecrets;
+  }
+
+  #forgetLeastRecent(): void {
+    for (const [id, { secrets }] of this.#states) {
+      this.#states.delete(id);
+      this.#count -= secrets.size;
+      return;
+    }
   }
 }
 
@@ -54,7 +84,7 @@ function learn(state: SourceState, secret: ReadSecret): void {
   const known = { owner: credential, texts: echoTextsOf(secret), replacement: placeholder };
   state.secrets.set(key, known);
   state.scrubber?.add(known);
-  if (state.secrets.size > maxSecrets) forget(state, state.secrets.keys().next().value as string);
+  if (state.secrets.size > limits.maxSecrets) forget(state, state.secrets.keys().next().value as string);
 }
 
 /** Forgets a secret. The scrubber keeps it until it has as many forgotten secrets as known ones. */

@@ -7,8 +7,12 @@ import { credentialRanges } from "@toolcrib/config";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 
 const textMaxLength = 120;
-/** Length of text that is searched for secrets before it is cut: a secret that the cut would divide must be found as a whole. */
-const searchedMaxLength = 256 * 1024;
+/** Most characters of one text that are searched for secrets. */
+const searchedMaxLength = 16 * 1024;
+/** Most characters of all texts that are searched for one preview: any client can cause this work, also with calls that are denied. */
+const allSearchedMaxLength = 64 * 1024;
+/** Characters before the end of a text that was cut for the search. They can be the beginning of a secret that was divided, and are never shown. */
+const guardLength = 8 * 1024;
 /** Length of text that is searched for anything that looks like a credential. */
 const suspectedMaxLength = 8 * 1024;
 const maxItems = 16;
@@ -21,21 +25,24 @@ const maxValues = 200;
 
 /** Returns a short form of `args` for the audit. @param scrub removes known secrets from a text */
 export function previewArguments(args: JsonObject, scrub: (text: string) => string): JsonObject {
-  return shorten(args, 0, { scrub, valuesLeft: maxValues }) as JsonObject;
+  return shorten(args, 0, { scrub, valuesLeft: maxValues, textLeft: allSearchedMaxLength }) as JsonObject;
 }
 
 /** Remaining capacity of one preview. */
 interface Room {
   readonly scrub: (text: string) => string;
   valuesLeft: number;
+  /** Number of characters that can still be searched for secrets. */
+  textLeft: number;
 }
 
 function shorten(value: JsonValue | undefined, depth: number, room: Room): JsonValue {
-  if (room.valuesLeft <= 0) return "…";
+  if (room.valuesLeft <= 0 || room.textLeft <= 0) return "…";
   room.valuesLeft -= 1;
-  if (typeof value === "string") return shortenText(value, room.scrub);
+  if (typeof value === "string") return shortenText(value, room);
   // A number can be a secret too.
-  if (typeof value === "number") return room.scrub(String(value)) === String(value) ? value : "[redacted]";
+  if (typeof value === "number")
+    return scrubStart(String(value), room).start === String(value) ? value : "[redacted]";
   if (typeof value !== "object" || value === null) return value ?? null;
   if (depth >= maxDepth) return "…";
   if (Array.isArray(value)) {
@@ -44,12 +51,15 @@ function shorten(value: JsonValue | undefined, depth: number, room: Room): JsonV
   }
   const keys = Object.keys(value);
   const kept: Writable = {};
+  let count = 0;
   for (const key of keys.length > maxItems ? keys.slice(0, maxItems) : keys) {
+    if (room.textLeft <= 0) break;
+    count += 1;
     const member = (value as JsonObject)[key];
     const isCredential = credentialKey.test(key) && member !== null;
-    put(kept, shortenText(key, room.scrub), isCredential ? "[redacted]" : shorten(member, depth + 1, room));
+    put(kept, shortenText(key, room), isCredential ? "[redacted]" : shorten(member, depth + 1, room));
   }
-  if (keys.length > maxItems) put(kept, "…", `${keys.length} members`);
+  if (count < keys.length) put(kept, "…", `${keys.length} members`);
   return kept;
 }
 
@@ -63,12 +73,20 @@ function put(object: Writable, key: string, value: JsonValue): void {
   } else object[key] = value;
 }
 
-function shortenText(text: string, scrub: (text: string) => string): string {
-  const scrubbed = scrub(text.slice(0, searchedMaxLength));
-  const clean = withoutCredentials(scrubbed.slice(0, suspectedMaxLength));
-  const isAll = text.length <= searchedMaxLength && scrubbed.length <= suspectedMaxLength;
-  if (isAll && clean.length <= textMaxLength) return clean;
+function shortenText(text: string, room: Room): string {
+  const { start, isWhole } = scrubStart(text, room);
+  const clean = withoutCredentials(start.slice(0, suspectedMaxLength));
+  if (isWhole && start.length <= suspectedMaxLength && clean.length <= textMaxLength) return clean;
   return `${clean.slice(0, textMaxLength)}… (${text.length} characters)`;
+}
+
+/** Removes known secrets from the start of `text`, as far as the room allows. */
+function scrubStart(text: string, room: Room): { readonly start: string; readonly isWhole: boolean } {
+  const length = Math.max(0, Math.min(searchedMaxLength, room.textLeft));
+  room.textLeft -= Math.min(length, text.length);
+  if (text.length <= length) return { start: room.scrub(text), isWhole: true };
+  const scrubbed = room.scrub(text.slice(0, length));
+  return { start: scrubbed.slice(0, Math.max(0, scrubbed.length - guardLength)), isWhole: false };
 }
 
 /** Returns `text` without recognizable credentials. */

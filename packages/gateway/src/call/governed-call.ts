@@ -62,9 +62,9 @@ export async function governedCall(
 ): Promise<CallOutcome> {
   const call = beginCall(deps, target, origin);
   const { callId, depth } = call.subject;
-  const described = describeArguments(deps, args);
-  // Authorize.
+  // Authorize. Only the policy decides about the call; its arguments are described for the record.
   const decision = decide(deps, target, origin);
+  const described = describeArguments(deps, args);
   if (decision.kind === "deny") {
     deps.log.denied(call.subject, { ...described.facts, decision });
     return { ...decision, kind: "denied", callId };

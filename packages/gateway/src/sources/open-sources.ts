@@ -47,8 +47,6 @@ export interface SourceContext {
 export interface OpenedSources extends AsyncDisposable {
   /** Makes first contact with each, after all kinds were opened. Resolves whether it succeeds or not, and never rejects. */
   start(): Promise<unknown>;
-  /** Prepares in idle time what the first call needs: some tens of milliseconds of work. */
-  prepare?(): void;
 }
 
 /** Opens the sources of one kind and adds them to the roster of `context.core`. */

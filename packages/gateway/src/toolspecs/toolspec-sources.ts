@@ -7,7 +7,7 @@
 
 import { hostsOf, SecretResolver, type ToolspecConfig } from "@toolcrib/config";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
-import { createEgress, createPlaceholder, type Egress, prepareScans } from "@toolcrib/egress";
+import { createEgress, createPlaceholder, type Egress } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { openSecretStore } from "@toolcrib/secrets";
@@ -59,10 +59,6 @@ export class ToolspecSources implements OpenedSources {
   start(): Promise<void> {
     this.#started ??= this.#watchAndCheck();
     return this.#started;
-  }
-
-  prepare(): void {
-    prepareScans();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
