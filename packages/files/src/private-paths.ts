@@ -23,7 +23,13 @@ export function isOpenToOthers(mode: number, forbidden: number = othersBits): bo
  * @throws the file system's error when it cannot be created.
  */
 export async function makePrivateDirectory(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    // Node reports a read-only file system as a missing parent; without `recursive` it reports the reason.
+    await mkdir(path, { mode: 0o700 });
+  }
   if (!isOpenToOthers((await stat(path)).mode)) return;
   try {
     await chmod(path, 0o700);

@@ -69,7 +69,7 @@ const drainMs = 10_000;
  * none of them; `ready()` resolves when each made its first contact and the
  * secrets of each toolspec were read.
  *
- * @throws {StoreError} when the home cannot be used.
+ * @throws {StoreError} when the home cannot be used or its audit trail cannot be written.
  */
 export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Promise<Gateway> {
   await using opening = new AsyncDisposableStack();
@@ -109,6 +109,8 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   });
   opening.defer(() => core.stored());
   record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
+  // A gateway that cannot write its trail would refuse every call, so it does not start.
+  await store.audit.flush();
   const context: SourceContext = {
     config,
     core,

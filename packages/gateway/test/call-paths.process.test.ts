@@ -2,9 +2,10 @@ import { createRegistry } from "@toolcrib/registry";
 /** Every outcome of a call, and its audit records. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CreateMessageRequestSchema, ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { CallOutcome } from "@toolcrib/gateway";
@@ -173,10 +174,12 @@ describe("a call", () => {
       { tool_servers: [onHttp("s", server.url)] },
       { isAwaited: false },
     );
-    // A folder at the path of the first segment fails like a missing disk.
-    const segment = join(test.home, "audit", "001-00000001.jsonl");
-    mkdirSync(segment);
     await test.gateway.ready();
+    // A file at the path of the audit folder fails like a missing disk. The store checks for its segment every second.
+    const folder = join(test.home, "audit");
+    renameSync(folder, `${folder}.away`);
+    writeFileSync(folder, "");
+    await delay(1100);
     const client = await test.connect();
     const refused = await client.callTool({ name: "s__count" });
     assert.equal(refused.isError, true);
@@ -185,7 +188,8 @@ describe("a call", () => {
     assert.equal(callCount, 0);
     const metrics = await (await fetch(new URL("/metrics", await test.endpoint()))).text();
     assert.match(metrics, /^toolcrib_calls_in_flight 0$/m);
-    rmdirSync(segment);
+    rmSync(folder);
+    renameSync(`${folder}.away`, folder);
     await waitUntil(async () => (await client.callTool({ name: "s__count" })).isError !== true);
     assert.equal(callCount, 1);
     await test.stop();

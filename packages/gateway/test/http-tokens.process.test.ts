@@ -260,7 +260,7 @@ test("the error for an unusable home folder names it", async () => {
   await assert.rejects(open(home.join("file")), { code: "TOKEN_FILE_UNREADABLE" });
   assert.throws(() => readToken(home.path, "default"), {
     code: "TOKEN_FILE_UNREADABLE",
-    message: `Cannot use "${home.join("tokens", "default")}": ENOENT`,
+    message: `Cannot use "${home.join("tokens", "default")}": it does not exist (ENOENT)`,
   });
 });
 

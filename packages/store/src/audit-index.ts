@@ -20,6 +20,7 @@ import { type HomeLayout, listSegments, newestSegments, type SegmentName } from 
 import {
   type IndexDatabase,
   isDamage,
+  isOutOfSpace,
   moveDamagedAway,
   openIndexDatabase,
   openInMemory,
@@ -50,17 +51,33 @@ type Work =
     }
   | { readonly kind: "forget"; readonly row: SegmentRow };
 
+/** Behaviour of an index. */
+export interface AuditIndexOptions {
+  /**
+   * Whether an index that the disk has no space for is built in memory. A process that
+   * writes the trail waits for space instead: an index in memory grows with the trail.
+   * @default false
+   */
+  readonly usesMemoryWhenFull?: boolean;
+}
+
 /** An open index. */
 export class AuditIndex {
   readonly #layout: HomeLayout;
   readonly #problem: (problem: StoreError) => void;
+  readonly #usesMemoryWhenFull: boolean;
   #opened: { readonly file: IndexDatabase; readonly statements: IndexStatements } | undefined;
   #work: Work[] = [];
 
   /** No I/O: the first use opens the database. */
-  constructor(layout: HomeLayout, problem: (problem: StoreError) => void) {
+  constructor(
+    layout: HomeLayout,
+    problem: (problem: StoreError) => void,
+    { usesMemoryWhenFull = false }: AuditIndexOptions = {},
+  ) {
     this.#layout = layout;
     this.#problem = problem;
+    this.#usesMemoryWhenFull = usesMemoryWhenFull;
   }
 
   /**
@@ -140,6 +157,10 @@ export class AuditIndex {
         if (this.#opened?.file.isCurrent() === false) this.close();
         return action();
       } catch (error) {
+        if (attempt === 0 && this.#usesMemoryWhenFull && isOutOfSpace(error)) {
+          this.#useMemory();
+          continue;
+        }
         if (error instanceof StoreError && error.code !== "AUDIT_INDEX_FAILED") throw error;
         if (attempt === 0 && error instanceof StalePointer) this.#forgetSegment(error.segment);
         else if (attempt === 0 && isDamage(error)) this.#rebuild(error);
@@ -159,10 +180,7 @@ export class AuditIndex {
   #rebuild(cause: unknown): void {
     this.close();
     const isMoved = moveDamagedAway(this.#layout);
-    if (!isMoved) {
-      const file = openInMemory();
-      this.#opened = { file, statements: prepareStatements(file.database) };
-    }
+    if (!isMoved) this.#useMemory();
     this.#problem(
       new StoreError(
         "AUDIT_INDEX_REBUILT",
@@ -172,6 +190,12 @@ export class AuditIndex {
         { cause },
       ),
     );
+  }
+
+  #useMemory(): void {
+    this.close();
+    const file = openInMemory();
+    this.#opened = { file, statements: prepareStatements(file.database) };
   }
 
   #failure(cause: unknown): StoreError {

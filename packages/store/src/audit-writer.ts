@@ -9,7 +9,7 @@
  * records are kept up to a limit, then counted. It never reads.
  */
 
-import { messageOf } from "@toolcrib/diagnostics";
+import { reasonOf } from "@toolcrib/files";
 import type { AuditEvents, AuditEventType } from "./audit-event.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
 import { BodyFormatter, type HeadParts, toHead, toHeadParts } from "./format-record.ts";
@@ -82,6 +82,7 @@ export class AuditWriter {
   readonly #appender: SegmentAppender;
   readonly #headParts: HeadParts;
   readonly #writerId: string;
+  readonly #directory: string;
   #queue: Entry[] = [];
   #queuedLength = 0;
   #sequence: number;
@@ -108,6 +109,7 @@ export class AuditWriter {
     this.#events = deps.events;
     this.#formatter = new BodyFormatter(deps.now, options.recordMaxLength);
     this.#writerId = toWriterId(lane.writer);
+    this.#directory = deps.layout.auditDirectory;
     this.#sequence = lane.lastSequence;
     // Unique for each run: a writer number has one holder at a time, and a process opens it at most once in a millisecond.
     const run = `${deps.now().toString(36)}.${process.pid.toString(36)}.${this.#writerId}`;
@@ -306,10 +308,10 @@ export class AuditWriter {
     }
     const failure = new StoreError(
       "AUDIT_UNWRITABLE",
-      `Cannot write the audit trail: ${(cause as NodeJS.ErrnoException).code ?? messageOf(cause)}`,
+      `Cannot write the audit trail in "${this.#directory}": ${reasonOf(cause)}`,
       {
         cause,
-        hint: "free disk space or repair the file system of the home directory; calls are refused until then",
+        hint: "free disk space, make the file system of the home directory writable, or use another home with --home; calls are refused until then",
       },
     );
     // Without its sync, a line in the segment is not durable, so its intent is refused.

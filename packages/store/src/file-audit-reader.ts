@@ -1,7 +1,7 @@
 /**
  * Reads the audit trail of a home from outside, for the command line, with or
  * without a gateway that writes to it. It writes no records and creates no home.
- * The index is updated where that is permitted, and built in memory otherwise.
+ * The index is updated where that is permitted and the disk has space, and built in memory otherwise.
  * Queries run in the thread of the caller.
  */
 
@@ -38,7 +38,7 @@ class FileAuditReader implements AuditReader {
 
   constructor(layout: HomeLayout, onProblem: (problem: StoreError) => void) {
     this.#layout = layout;
-    this.#index = new AuditIndex(layout, onProblem);
+    this.#index = new AuditIndex(layout, onProblem, { usesMemoryWhenFull: true });
   }
 
   list(query: AuditListQuery = {}): Promise<readonly AuditRecord[]> {

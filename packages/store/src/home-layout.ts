@@ -61,7 +61,10 @@ export async function createHome(layout: HomeLayout): Promise<void> {
     throw new StoreError(
       "STORE_HOME_UNUSABLE",
       `Cannot create the home directory "${layout.home}": ${reasonOf(cause instanceof FilesError ? cause.cause : cause)}`,
-      { cause, hint: "give the user who runs toolcrib write access to it, or use another with --home" },
+      {
+        cause,
+        hint: "free disk space, give the user who runs toolcrib write access to it, or use another with --home",
+      },
     );
   }
 }

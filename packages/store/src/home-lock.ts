@@ -1,6 +1,6 @@
 /** The locks of a home directory, with the store's own error. */
 
-import { tryLock } from "@toolcrib/files";
+import { errnoOf, reasonOf, tryLock } from "@toolcrib/files";
 import type { HomeLayout } from "./home-layout.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -18,9 +18,13 @@ export function lockHome(
   try {
     return tryLock(layout.lockDirectory, name, mode);
   } catch (error) {
-    throw new StoreError("STORE_HOME_UNUSABLE", (error as Error).message, {
-      cause: (error as Error).cause,
-      hint: "the file system must support file locks, and the user who runs toolcrib must own the home directory",
+    const { message, cause } = error as Error;
+    const isRefused = errnoOf(cause) !== undefined;
+    throw new StoreError("STORE_HOME_UNUSABLE", isRefused ? `${message}: ${reasonOf(cause)}` : message, {
+      cause,
+      hint: isRefused
+        ? "free disk space, make the file system of the home directory writable, or use another home with --home"
+        : "the file system must support file locks, and the user who runs toolcrib must own the home directory",
     });
   }
 }

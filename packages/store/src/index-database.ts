@@ -6,7 +6,7 @@
 
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { createPrivateFile } from "@toolcrib/files";
+import { createPrivateFile, errnoOf } from "@toolcrib/files";
 import type { HomeLayout } from "./home-layout.ts";
 import { lockHome } from "./home-lock.ts";
 import { sqliteResult, sqliteResultOf } from "./sqlite-result.ts";
@@ -89,6 +89,16 @@ export function openInMemory(): IndexDatabase {
 export function isDamage(error: unknown): boolean {
   const result = sqliteResultOf(error);
   return result === sqliteResult.corrupt || result === sqliteResult.notADatabase;
+}
+
+/** Returns whether `error` means that the disk has no space for the file. */
+export function isOutOfSpace(error: unknown): boolean {
+  const origin: unknown = error instanceof StoreError ? error.cause : error;
+  const result = sqliteResultOf(origin);
+  // SQLite reports a log that it cannot extend as an I/O error.
+  if (result === sqliteResult.full || result === sqliteResult.ioError) return true;
+  const errno = errnoOf(origin);
+  return errno === "ENOSPC" || errno === "EDQUOT";
 }
 
 /**

@@ -1,7 +1,9 @@
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
 export const sqliteResult = {
   readOnly: 8,
+  ioError: 10,
   corrupt: 11,
+  full: 13,
   cannotOpen: 14,
   notADatabase: 26,
 } as const;

@@ -6,8 +6,7 @@
 
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "@toolcrib/diagnostics";
-import { createFile, errnoOf, FilesError } from "@toolcrib/files";
+import { createFile, errnoOf, FilesError, reasonOf } from "@toolcrib/files";
 import { GatewayError } from "../gateway-error.ts";
 
 /** Returns `count` unpredictable bytes, as `randomBytes` of `node:crypto` does. */
@@ -110,7 +109,14 @@ export function refuseExposed(path: string, status: Stats, mode: "600" | "700"):
 
 /** Returns the error for a file or folder that cannot be used. */
 export function unreadable(path: string, cause: unknown): GatewayError {
-  const errno = cause instanceof FilesError ? cause.errno : errnoOf(cause);
-  const reason = errno ?? messageOf(cause);
-  return new GatewayError("TOKEN_FILE_UNREADABLE", `Cannot use "${path}": ${reason}`, { cause });
+  const origin = cause instanceof FilesError ? cause.cause : cause;
+  const errno = errnoOf(origin);
+  const isFull = errno === "ENOSPC" || errno === "EDQUOT" || errno === "EROFS";
+  const hint = isFull
+    ? "free disk space, make the file system of the home directory writable, or use another home with --home"
+    : undefined;
+  return new GatewayError("TOKEN_FILE_UNREADABLE", `Cannot use "${path}": ${reasonOf(origin)}`, {
+    cause,
+    hint,
+  });
 }
