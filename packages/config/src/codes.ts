@@ -38,7 +38,8 @@ export const configCodes = {
   CONFIG_TOOLSPEC_VARIABLE:
     "A variable of a toolspec is not set, cannot be used in a path, or does not exist.",
   CONFIG_TOOLSPEC_HOST: "The variables of a toolspec produce a host that its manifest does not allow.",
-  CONFIG_CA_FILE_INVALID: "A file of egress.ca_files cannot be read or has no certificate.",
+  CONFIG_CA_FILE_INVALID:
+    "A file of egress.ca_files or transport.ca_file cannot be read or has no certificate.",
   CONFIG_RULE_UNMATCHED:
     "A rule names a server, tool or client that is not known (a warning): it may be misspelled.",
   CONFIG_POLICY_FLOOR: "A tool server or a later file declares less containment than policy.floor requires.",

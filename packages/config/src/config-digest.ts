@@ -50,7 +50,14 @@ function toolspecContent(toolspec: ToolspecConfig): object {
 
 function transportContent(transport: TransportConfig): object {
   if (transport.kind !== "stdio") {
-    return { ...transport, url: textContent(transport.url), headers: textsContent(transport.headers) };
+    const { url, headers, allowHttp, kind, ...network } = transport;
+    return {
+      kind,
+      allowHttp,
+      url: textContent(url),
+      headers: textsContent(headers),
+      ...textsContent(network),
+    };
   }
   const { command, args, env, cwd } = transport;
   return {

@@ -143,6 +143,14 @@ export interface HttpTransportConfig {
   readonly headers: { readonly [name: string]: ConfigText };
   /** Whether an `http` URL may name another machine. @default false */
   readonly allowHttp: boolean;
+  /** URL of an HTTP proxy, or `env`. @default a direct connection */
+  readonly proxy?: ConfigText;
+  /** PEM file of additional authorities; relative to the folder of the declaring file. @default none */
+  readonly caFile?: ConfigText;
+  /** PEM certificate chain of the client. @default none */
+  readonly clientCertificate?: ConfigText;
+  /** PEM key of the client. @default none */
+  readonly clientKey?: ConfigText;
 }
 
 /** A text that may contain references to secrets and environment variables. */

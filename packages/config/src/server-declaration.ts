@@ -53,6 +53,12 @@ function toTransport(document: TransportDocument, node: DocumentNode): Transport
     url: literal(document.url.trim(), "url"),
     headers: document.headers ?? {},
     allowHttp: document.allow_http ?? false,
+    ...(document.proxy === undefined ? undefined : { proxy: document.proxy }),
+    ...(document.ca_file === undefined ? undefined : { caFile: literal(document.ca_file, "ca_file") }),
+    ...(document.client_certificate === undefined
+      ? undefined
+      : { clientCertificate: document.client_certificate }),
+    ...(document.client_key === undefined ? undefined : { clientKey: document.client_key }),
   };
 }
 

@@ -1,6 +1,7 @@
 /**
  * The shape of an entry of `tool_servers` (Declarative Tool Servers document),
- * with three additions: `transport.cwd`, `transport.allow_http`, and the lists
+ * with additions: `transport.cwd`, `transport.allow_http`, the network path of a
+ * transport (`proxy`, `ca_file`, `client_certificate`, `client_key`), and the lists
  * that define the scope of `scoped` containment.
  */
 
@@ -271,6 +272,8 @@ export const toolServerShape = record({
     url: inTransport("url"),
     headers: inTransport("headers"),
     allow_http: inTransport("allow_http"),
+    proxy: inTransport("proxy"),
+    ca_file: inTransport("ca_file"),
     network_egress: inContainment("network_egress"),
     filesystem_write: inContainment("filesystem_write"),
     max_execution_seconds: inContainment("max_execution_seconds"),

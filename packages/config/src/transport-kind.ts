@@ -40,11 +40,21 @@ const transportKindAliases: { readonly [alias: string]: TransportKind } = {
   event_source: "sse",
 };
 
+const httpFields = [
+  "url",
+  "headers",
+  "allow_http",
+  "proxy",
+  "ca_file",
+  "client_certificate",
+  "client_key",
+] as const;
+
 /** The fields of each kind, without `kind`. */
 export const fieldsOfKind: { readonly [K in TransportKind]: readonly string[] } = {
   stdio: ["command", "args", "env", "cwd"],
-  sse: ["url", "headers", "allow_http"],
-  streamable_http: ["url", "headers", "allow_http"],
+  sse: httpFields,
+  streamable_http: httpFields,
 };
 
 /** Returns the kind; reports an invalid kind and returns the probably intended one. */

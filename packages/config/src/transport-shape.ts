@@ -22,6 +22,7 @@ import {
   type ValueOf,
 } from "@toolcrib/document";
 import type { JsonObject } from "@toolcrib/json";
+import type { ConfigText } from "./config-types.ts";
 import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
 import { lintServerUrl } from "./server-url.ts";
@@ -188,6 +189,15 @@ const stdioRecord = record({
   misplaced: (entry, at) => misplaced(entry, at, "stdio"),
 });
 
+/** A text or a reference to a secret, with a description of its own in the schema. */
+function describedText(description: string): Shape<ConfigText> {
+  const shape = textShape("header");
+  return {
+    check: shape.check,
+    toJsonSchema: (definitions) => ({ ...shape.toJsonSchema(definitions), description }),
+  };
+}
+
 function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, description: string) {
   return record({
     name,
@@ -204,6 +214,20 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
       },
       headers,
       allow_http: flag("Whether url may be plain http to another machine.", { default: false }),
+      proxy: describedText(
+        "The HTTP proxy to the server: a URL, or env for the one that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name. A URL with a password needs secret_key_ref. Default: a direct connection.",
+      ),
+      ca_file: text({
+        description:
+          "A PEM file of authorities that are trusted for this server in addition to the system's; relative to the folder of this file.",
+        maxLength: 4096,
+        examples: ["./corporate-ca.pem"],
+        inspect: inspectVariables,
+      }),
+      client_certificate: describedText(
+        "The PEM certificate chain of the client (mutual TLS), with secret_key_ref: { file: PATH }. Needs client_key.",
+      ),
+      client_key: describedText("The PEM key of client_certificate, with secret_key_ref."),
     },
     hints: {
       type: "remove it: kind replaces it",
@@ -213,6 +237,9 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
       serverUrl: "did you mean url?",
       httpUrl: "did you mean url?",
       http_headers: "did you mean headers?",
+      ca_files: "did you mean ca_file?",
+      client_cert: "did you mean client_certificate?",
+      https_proxy: "did you mean proxy?",
       auth: "write headers: { Authorization: { secret_key_ref: NAME } }",
       token: "write headers: { Authorization: { secret_key_ref: NAME } }",
       timeout: "write containment: { max_execution_seconds: 30 } next to transport",
@@ -220,6 +247,13 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
     },
     misplaced: (entry, at) => misplaced(entry, at, kind),
     inspect(value, node, place) {
+      if ((value.client_certificate === undefined) !== (value.client_key === undefined)) {
+        reportAt(node, place, {
+          code: "CONFIG_INVALID_VALUE",
+          message: "client_certificate and client_key belong together, but only one of them is present",
+          hint: "add the other one with secret_key_ref",
+        });
+      }
       const urlNode = fieldOf(node, "url");
       if (value.url === undefined || urlNode === undefined) return;
       const problem = lintServerUrl(value.url.trim(), value.allow_http === true);

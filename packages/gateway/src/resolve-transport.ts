@@ -4,6 +4,7 @@
  * only; all problems are reported together, without values.
  */
 
+import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import {
   type ConfigText,
@@ -16,7 +17,8 @@ import {
 } from "@toolcrib/config";
 import { type Diagnostic, positionAt, type Span } from "@toolcrib/diagnostics";
 import { type Problem, toDiagnostic } from "@toolcrib/document";
-import type { ResolvedTransport } from "@toolcrib/upstream";
+import type { NetworkSettings } from "@toolcrib/mcp";
+import { environmentProxy, type ResolvedTransport } from "@toolcrib/upstream";
 import { GatewayError } from "./gateway-error.ts";
 
 /**
@@ -51,13 +53,64 @@ export async function resolveTransport(
     lintHeaders(transport.headers, headers, report);
     const problem = problems.length > 0 ? undefined : lintServerUrl(url, transport.allowHttp);
     if (problem !== undefined) report({ ...problem, span: transport.url.span });
-    resolved = { kind: transport.kind, url, headers };
+    const network = await resolveNetwork(transport, url, resolver, texts, report);
+    resolved = { kind: transport.kind, url, headers, ...(network === undefined ? {} : { network }) };
   }
   if (problems.length > 0) throw toError(server.id, problems);
   return resolved;
 }
 
 type Report = (problem: Problem) => void;
+
+/** Resolves proxy and certificates; undefined when none is declared. */
+async function resolveNetwork(
+  transport: Exclude<ToolServerConfig["transport"], { readonly kind: "stdio" }>,
+  url: string,
+  resolver: SecretResolver,
+  texts: ReturnType<typeof createTexts>,
+  report: Report,
+): Promise<NetworkSettings | undefined> {
+  const { proxy, caFile, clientCertificate, clientKey } = transport;
+  const network: { -readonly [K in keyof NetworkSettings]: NetworkSettings[K] } = {};
+  if (proxy !== undefined) {
+    const text = (await texts.one(proxy, "proxy")).trim();
+    const variable = (name: string) => resolver.variable(name);
+    const named = text === "env" && URL.canParse(url) ? environmentProxy(url, variable) : text;
+    if (named !== undefined && named !== "env" && named !== "") {
+      if (URL.canParse(named) && /^https?:$/.test(new URL(named).protocol)) network.proxy = named;
+      else {
+        const hint = "write http://host:port, or env";
+        report({
+          code: "CONFIG_URL_INVALID",
+          message: "transport.proxy is not an http or https URL",
+          hint,
+          span: proxy.span,
+        });
+      }
+      rememberPassword(named, resolver);
+    }
+  }
+  if (caFile !== undefined) {
+    const path = texts.folder(await texts.one(caFile, "ca_file"));
+    const ca = await readFile(path, "utf8").catch(() => "");
+    if (ca.includes("-----BEGIN CERTIFICATE-----")) network.ca = ca;
+    else {
+      const message = `transport.ca_file ${quote(path)} cannot be read or has no certificate`;
+      report({ code: "CONFIG_CA_FILE_INVALID", message, hint: "name a PEM file", span: caFile.span });
+    }
+  }
+  if (clientCertificate !== undefined && clientKey !== undefined) {
+    const certificate = await texts.one(clientCertificate, "client_certificate");
+    network.clientCertificate = { certificate, key: await texts.one(clientKey, "client_key") };
+  }
+  return Object.keys(network).length === 0 ? undefined : network;
+}
+
+/** A password in the URL of a proxy is a secret like any other. */
+function rememberPassword(url: string, resolver: SecretResolver): void {
+  const password = URL.canParse(url) ? new URL(url).password : "";
+  if (password !== "") resolver.remember(decodeURIComponent(password));
+}
 
 function createTexts(server: ToolServerConfig, resolver: SecretResolver, report: Report) {
   const fileName = server.source.name;

@@ -11,7 +11,7 @@ import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
-import { createHttpClient } from "@toolcrib/mcp";
+import { createHttpClient, trustedCertificates } from "@toolcrib/mcp";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { createPinStore, MemorySessionStore, openStore, type Store, type StoreError } from "@toolcrib/store";
@@ -78,7 +78,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const scrubber = new SecretScrubber();
   const metrics = new GatewayMetrics(performance.timeOrigin);
   const store = await openAudit(config, deps, opening);
-  const httpClient = createHttpClient();
+  const httpClient = createHttpClient(await trustedCertificates(env["SSL_CERT_FILE"], logger));
   opening.defer(() => httpClient.destroy());
   const logsDirectory = `${home}/logs`;
   const launcher = opening.use(

@@ -5,7 +5,12 @@ export {
   openConnection,
 } from "./client/connection.ts";
 export { type CredentialProvider, staticCredentials } from "./client/credentials.ts";
-export { createHttpClient, type HttpClient } from "./client/http-client.ts";
+export {
+  createHttpClient,
+  type HttpClient,
+  type NetworkSettings,
+  trustedCertificates,
+} from "./client/http-client.ts";
 export { HttpTransport } from "./client/http-transport.ts";
 export { SseTransport } from "./client/sse-transport.ts";
 export { StdioTransport } from "./client/stdio-transport.ts";

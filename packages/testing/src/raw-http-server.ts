@@ -135,7 +135,9 @@ class RawMcpServer implements RawServer {
   }
 
   get origin(): string {
-    return `${this.#scheme}://127.0.0.1:${this.port}`;
+    // Certificates name hosts.
+    const host = this.#scheme === "https" ? "localhost" : "127.0.0.1";
+    return `${this.#scheme}://${host}:${this.port}`;
   }
 
   get url(): string {

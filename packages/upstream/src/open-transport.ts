@@ -56,9 +56,13 @@ async function connect(
       return { transport: resolved.transport, process: undefined };
     case "streamable_http":
     case "sse": {
-      const { kind, url, headers } = resolved;
+      const { kind, url, headers, network } = resolved;
       const Transport = kind === "sse" ? SseTransport : HttpTransport;
-      const transport = new Transport(deps.httpClient, { url, credentials: staticCredentials(headers) });
+      const transport = new Transport(deps.httpClient, {
+        url,
+        credentials: staticCredentials(headers),
+        ...(network === undefined ? undefined : { network }),
+      });
       return { transport, process: undefined };
     }
     case "stdio": {

@@ -1,7 +1,7 @@
 /** Settings, limits and dependencies of an upstream server, and the defaults of the limits. */
 
 import type { Logger } from "@toolcrib/diagnostics";
-import type { ClientTransport, HttpClient } from "@toolcrib/mcp";
+import type { ClientTransport, HttpClient, NetworkSettings } from "@toolcrib/mcp";
 import type { ProcessLauncher } from "@toolcrib/process";
 import type { ClientInfo } from "@toolcrib/tool";
 import type { RememberedServer } from "./definition-memory.ts";
@@ -19,6 +19,8 @@ export type ResolvedTransport =
       readonly kind: "sse" | "streamable_http";
       readonly url: string;
       readonly headers: { readonly [name: string]: string };
+      /** The network path to the server. @default a direct connection */
+      readonly network?: NetworkSettings;
     }
   /** A transport that the embedding program created, such as one in memory. The connection owns it from then on. */
   | { readonly kind: "custom"; readonly transport: ClientTransport };
@@ -76,6 +78,10 @@ export interface UpstreamLimits {
   readonly sessionWaitMs?: number;
   /** Calls that wait for a session at a time; more are refused. @default 256 */
   readonly maxSessionWaiters?: number;
+  /** Milliseconds between pings of a server over HTTP, which notice that it does not answer. @default 30,000 */
+  readonly pingIntervalMs?: number;
+  /** Milliseconds after which a ping without an answer makes the server unavailable in health and status. @default 10,000 */
+  readonly pingTimeoutMs?: number;
   /** Milliseconds after which an unused session of a client is closed. @default 300,000 */
   readonly clientSessionIdleMs?: number;
 }
@@ -112,6 +118,8 @@ export function resolveUpstreamLimits(limits: UpstreamLimits = {}): Required<Ups
     maxClientSessions: limits.maxClientSessions ?? 32,
     sessionWaitMs: limits.sessionWaitMs ?? 20_000,
     maxSessionWaiters: limits.maxSessionWaiters ?? 256,
+    pingIntervalMs: limits.pingIntervalMs ?? 30_000,
+    pingTimeoutMs: limits.pingTimeoutMs ?? 10_000,
     clientSessionIdleMs: limits.clientSessionIdleMs ?? 300_000,
   };
 }

@@ -24,6 +24,7 @@ import {
   type Unsubscribe,
 } from "@toolcrib/tool";
 import { ClientSessions, type Lease, needsOwnSession, passedOnCapabilities } from "./client-sessions.ts";
+import { LivenessCheck } from "./liveness-check.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
 import { ResourceWatch } from "./resource-watch.ts";
 import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
@@ -85,8 +86,11 @@ export class UpstreamServer implements ToolSource {
   readonly #watch: ResourceWatch;
   readonly #stderr = new StderrTail();
   readonly #listeners = new ListenerSet<[change: SourceChange]>();
+  readonly #liveness: LivenessCheck;
   readonly #dispose = disposeOnce(() => this.#stop());
   #health: Health;
+  /** Whether the last ping of the session was not answered. */
+  #isSilent = false;
   #capabilities: JsonObject = {};
   #instructions: string | undefined;
   #isStopping = false;
@@ -113,6 +117,13 @@ export class UpstreamServer implements ToolSource {
       limits,
     );
     const { stopped } = this.#shared;
+    this.#liveness = new LivenessCheck(
+      {
+        session: () => this.#shared.current,
+        onResult: (session, error) => this.#onPing(session, error),
+      },
+      limits,
+    );
     this.#catalogue = new ServerCatalogue({
       settings,
       limits,
@@ -268,8 +279,10 @@ export class UpstreamServer implements ToolSource {
       replaceLists();
       const { length } = this.#catalogue.lists.tools;
       this.#deps.logger.info({ server: this.id, era, protocolVersion, tools: length }, "server is ready");
+      this.#isSilent = false;
       this.#setHealth("ready");
       this.#remember();
+      if (this.#settings.kind === "streamable_http" || this.#settings.kind === "sse") this.#liveness.start();
       void this.#watch.restore(session);
     };
   }
@@ -298,6 +311,24 @@ export class UpstreamServer implements ToolSource {
     const { logger } = this.#deps;
     logger[isNews ? "warn" : "debug"]({ server: this.id, attempt, reason: text }, "server is not available");
     this.#setHealth(willRetry ? "unavailable" : "stopped", text);
+  }
+
+  /** Updates the health after a ping. `error` is absent when the server answered. */
+  #onPing(session: UpstreamSession, error: unknown): void {
+    if (session !== this.#shared.current) return;
+    if (isRefused(error)) {
+      this.#shared.renew(session, reasonOf(error), "after a pause");
+    } else if (error !== undefined) {
+      this.#isSilent = true;
+      const reason = this.#scrub(`It is connected but does not answer: ${reasonOf(error)}`);
+      if (this.#health.state === "ready") {
+        this.#deps.logger.warn({ server: this.id, reason }, "server does not answer");
+      }
+      this.#setHealth("unavailable", reason);
+    } else if (this.#isSilent) {
+      this.#isSilent = false;
+      this.#setHealth("ready");
+    }
   }
 
   #onNotification(method: string): void {
@@ -414,6 +445,7 @@ export class UpstreamServer implements ToolSource {
 
   async #stop(): Promise<void> {
     this.#isStopping = true;
+    this.#liveness.stop();
     this.#setHealth("stopped");
     await Promise.allSettled([this.#shared[Symbol.asyncDispose](), this.#clients[Symbol.asyncDispose]()]);
   }

@@ -55,9 +55,11 @@ export class StatusRoutes {
   }
 
   #readiness(): Answer {
-    const { ready, total } = this.#deps.readiness();
+    const { ready, total, unavailable = 0 } = this.#deps.readiness();
     const status = this.#isDraining() ? "stopping" : ready < total ? "starting" : "ready";
-    return { status: status === "ready" ? 200 : 503, text: JSON.stringify({ status, ready, total }) };
+    // Unavailable servers do not make the gateway unready: the others work.
+    const counts = unavailable === 0 ? { ready, total } : { ready, total, unavailable };
+    return { status: status === "ready" ? 200 : 503, text: JSON.stringify({ status, ...counts }) };
   }
 
   async #tools(identity: Identity | undefined): Promise<Answer> {

@@ -46,10 +46,12 @@ export function sourcesOf(statuses: SourceStatuses): readonly SourceStatus[] {
   return sourceGroups.flatMap((group) => statuses[group]);
 }
 
-/** Number of configured sources, and of those that made first contact, successful or not. */
+/** Number of configured sources, of those that made first contact, successful or not, and of those that cannot be used. */
 export interface Readiness {
   readonly ready: number;
   readonly total: number;
+  /** @default 0 */
+  readonly unavailable?: number;
 }
 
 /** A source in the roster. */
@@ -164,7 +166,8 @@ export class SourceRoster {
   readiness(): Readiness {
     const configured = this.#entries.filter(({ facts }) => facts.configured !== undefined);
     const ready = configured.filter(({ source }) => source.health().state !== "starting");
-    return { ready: ready.length, total: configured.length };
+    const unavailable = configured.filter(({ source }) => source.health().state === "unavailable");
+    return { ready: ready.length, total: configured.length, unavailable: unavailable.length };
   }
 
   /** Last lines of the log of a configured source. @throws {GatewayError} `SERVER_NOT_FOUND` */

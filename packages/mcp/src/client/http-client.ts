@@ -4,11 +4,13 @@
  * with calls, so neither other servers of the origin nor idle streams delay a call.
  */
 
+import { readFile } from "node:fs/promises";
 import { getCACertificates } from "node:tls";
+import type { Logger } from "@toolcrib/diagnostics";
 import type { Dispatcher } from "undici";
 import request from "undici/lib/api/api-request.js";
 import Agent from "undici/lib/dispatcher/agent.js";
-import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js";
+import { createProxyDispatcher } from "./proxy-dispatcher.ts";
 
 /** Options of an HTTP client. */
 export interface HttpClientOptions {
@@ -61,6 +63,21 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   return new HttpClient(options);
 }
 
+/**
+ * Reads the certificates of `SSL_CERT_FILE`, for `createHttpClient`. A file that
+ * cannot be used is logged, and no certificate is added.
+ */
+export async function trustedCertificates(
+  path: string | undefined,
+  logger: Logger,
+): Promise<HttpClientOptions> {
+  if (path === undefined || path === "") return {};
+  const ca = await readFile(path, "utf8").catch(() => "");
+  if (ca.includes("-----BEGIN CERTIFICATE-----")) return { ca };
+  logger.warn({ path }, "SSL_CERT_FILE cannot be read or has no certificate");
+  return {};
+}
+
 /** The connections of one session. */
 export class HttpConnections {
   readonly #options: HttpClientOptions;
@@ -109,7 +126,7 @@ export class HttpConnections {
     const dispatcher =
       proxy === undefined
         ? new Agent({ ...limits, connect: { timeout: connectTimeoutMs, socketPath, ...tls } })
-        : new ProxyAgent({
+        : createProxyDispatcher({
             ...limits,
             uri: proxy,
             connectTimeout: connectTimeoutMs,

@@ -9,7 +9,3 @@ declare module "undici/lib/api/api-request.js" {
   const request: Dispatcher["request"];
   export = request;
 }
-declare module "undici/lib/dispatcher/proxy-agent.js" {
-  import { ProxyAgent } from "undici";
-  export = ProxyAgent;
-}
