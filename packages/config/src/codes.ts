@@ -42,6 +42,7 @@ export const configCodes = {
     "A file of egress.ca_files or transport.ca_file cannot be read or has no certificate.",
   CONFIG_RULE_UNMATCHED:
     "A rule names a server, tool or client that is not known (a warning): it may be misspelled.",
+  CONFIG_IDLE_UNUSED: "idle_seconds is set for a server that does not start lazily.",
   CONFIG_POLICY_FLOOR: "A tool server or a later file declares less containment than policy.floor requires.",
   CONFIG_AUTH_EXPOSED: "serve.auth is none on an address that other machines can reach.",
   CONFIG_FOREIGN_FIELD: "A field of another program's file that has no effect here.",

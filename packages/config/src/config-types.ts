@@ -49,6 +49,8 @@ export interface ToolServerConfig {
     readonly notEnforced: readonly ContainmentPart[];
   };
   readonly labels: { readonly [key: string]: string };
+  /** Seconds without a call after which the server is stopped; absent for a server that starts with the gateway. @default 300 with `start: lazy` */
+  readonly idleSeconds?: number;
   /** The warning about the parts that are not enforced, for display at start-up; empty when all are enforced. */
   readonly notEnforced: readonly string[];
   /** Why this server cannot start although the configuration is valid (a variable that only another program can fill). Empty when it can start. */

@@ -7,7 +7,7 @@ import type { Source } from "@toolcrib/diagnostics";
 import { type DocumentNode, fieldOf, nodeAt } from "@toolcrib/document";
 import type { ServerDeclaration } from "./config-layer.ts";
 import type { ConfigText, ContainmentConfig, TransportConfig } from "./config-types.ts";
-import type { ToolServerDocument } from "./tool-server-shape.ts";
+import { idleSecondsDefault, type ToolServerDocument } from "./tool-server-shape.ts";
 import type { TransportDocument } from "./transport-shape.ts";
 
 /** Translates `document`, which is at `node` of `source`. */
@@ -25,6 +25,7 @@ export function toServerDeclaration(
     mutabilityClass: document.mutability_class ?? "unknown",
     declared: toContainment(document.containment),
     labels: document.labels ?? {},
+    ...(document.start === "lazy" ? { idleSeconds: document.idle_seconds ?? idleSecondsDefault } : {}),
     problems: [],
     source,
     span: fieldOf(node, "id")?.span ?? node.span,

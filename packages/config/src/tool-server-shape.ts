@@ -30,6 +30,9 @@ import { lintServerId, serverIdMaxLength, serverIdPattern } from "./server-id.ts
 import { reportInline } from "./text-shape.ts";
 import { transportShape } from "./transport-shape.ts";
 
+/** Default of `idle_seconds`. */
+export const idleSecondsDefault = 300;
+
 /** Maximum number of entries of `tool_servers`. */
 export const maxToolServers = 1000;
 
@@ -261,6 +264,32 @@ export const toolServerShape = record({
     }),
     containment: containmentShape,
     labels: labelsShape,
+    start: choice({
+      description:
+        "When the server starts: eager starts it with the gateway, lazy at its first call; a lazy server is listed from memory.",
+      values: ["eager", "lazy"],
+      default: "eager",
+      aliases: { on_demand: "lazy", immediate: "eager" },
+    }),
+    idle_seconds: integer({
+      description: "Seconds without a call after which a lazy server is stopped.",
+      minimum: 1,
+      maximum: 24 * 3600,
+      default: idleSecondsDefault,
+    }),
+  },
+  inspect(_value, node, place) {
+    const idle = entryOf(node, "idle_seconds");
+    const start = entryOf(node, "start")?.value;
+    const isLazy = start?.kind === "scalar" && start.value === "lazy";
+    if (idle === undefined || isLazy) return;
+    place.reporter.report({
+      code: "CONFIG_IDLE_UNUSED",
+      path: `${place.path}.idle_seconds`,
+      message: "idle_seconds has no effect: the server does not start lazily",
+      hint: "write start: lazy, or remove idle_seconds",
+      span: idle.keySpan,
+    });
   },
   hints: {
     kind: inTransport("kind"),

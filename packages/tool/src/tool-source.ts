@@ -14,9 +14,10 @@ export type Unsubscribe = () => void;
 export interface Health {
   /**
    * `starting`: the first connection is in progress. `ready`: calls can succeed.
-   * `unavailable`: it failed and is retried. `stopped`: it does not start again.
+   * `unavailable`: it failed and is retried. `idle`: it does not run, and starts at
+   * its next call. `stopped`: it does not start again.
    */
-  readonly state: "starting" | "ready" | "unavailable" | "stopped";
+  readonly state: "starting" | "ready" | "unavailable" | "idle" | "stopped";
   /** The reason why it is not ready, as text. Never a secret. */
   readonly reason?: string;
   /** Milliseconds since the epoch of the last change of `state`. */

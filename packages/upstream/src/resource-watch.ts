@@ -107,6 +107,11 @@ export class ResourceWatch {
     this.#topics.get(session)?.notified(method, params);
   }
 
+  /** Whether a resource is watched on `session`. */
+  isWatchedOn(session: UpstreamSession): boolean {
+    return (this.#topics.get(session)?.watches().length ?? 0) > 0;
+  }
+
   /** Listens to a new shared session, and moves the watches that have no session to it. */
   async restore(session: UpstreamSession): Promise<void> {
     this.#topicsOf(session).start();

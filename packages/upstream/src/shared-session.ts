@@ -26,15 +26,23 @@ export interface SharedSessionDeps {
   open(era: Era | undefined, signal: AbortSignal): Promise<UpstreamSession>;
   /** Reads the lists of a new session. @returns a function that publishes them, called when the session is handed out */
   prepare(session: UpstreamSession, signal: AbortSignal): Promise<() => void>;
+  /** Milliseconds without a request after which the session is closed; undefined for a session that stays open. */
+  readonly idleMs: number | undefined;
+  /** Number of requests on a session so far; undefined while it is in use. */
+  usesOf(session: UpstreamSession): number | undefined;
+  /** Reports that there is no session until the next request. */
+  onIdle(): void;
   /** Reports that an attempt failed or the session ended. `willRetry` is false after the last attempt. */
   onDown(reason: string, attempt: number, willRetry: boolean): void;
 }
 
 type State =
-  | { readonly kind: "new" | "connecting" | "gone" }
+  | { readonly kind: "new" | "connecting" | "idle" | "gone" }
   | { readonly kind: "ready"; readonly session: UpstreamSession; readonly since: number }
   | { readonly kind: "pausing"; readonly retryAt: number };
 
+/** Checks of a session within the idle time: it is closed after this number of them without a request. */
+const idleChecks = 4;
 /** A call waits for the end of a pause that is no longer than this. */
 const soonMs = 2000;
 
@@ -52,9 +60,12 @@ export class SharedSession implements AsyncDisposable {
   #connections = 0;
   #failedAttempts = 0;
   #retryTimer: NodeJS.Timeout | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
   /** The current attempt, or the end of the last session. Never rejects. */
   #work: Promise<void> = Promise.resolve();
   #started: Promise<void> | undefined;
+  /** The end of a session that was closed because it was idle. Never rejects. */
+  #resting: Promise<void> | undefined;
   readonly #dispose = disposeOnce(() => this.#stop());
 
   constructor(deps: SharedSessionDeps, limits: Required<UpstreamLimits>) {
@@ -78,9 +89,18 @@ export class SharedSession implements AsyncDisposable {
     return this.#stopping.signal;
   }
 
-  /** Makes the first attempt; resolves when it succeeded or failed. Further calls return the same promise. */
-  start(): Promise<void> {
-    this.#started ??= this.#connect();
+  /** Whether there is no session until the next request. */
+  get isIdle(): boolean {
+    return this.#state.kind === "idle";
+  }
+
+  /**
+   * Makes the first attempt; resolves when it succeeded or failed. Further calls return the same promise.
+   *
+   * @param isLazy makes no attempt before the first request.
+   */
+  start(isLazy = false): Promise<void> {
+    this.#started ??= isLazy ? this.#rest() : this.#connect();
     return this.#started;
   }
 
@@ -92,6 +112,7 @@ export class SharedSession implements AsyncDisposable {
   async get(signal: AbortSignal): Promise<UpstreamSession> {
     signal.throwIfAborted();
     if (this.#state.kind === "ready") return this.#state.session;
+    if (this.#state.kind === "idle") void this.#connect();
     if (!this.#isDue()) throw this.#unavailable();
     return this.#nextSession(signal);
   }
@@ -114,8 +135,39 @@ export class SharedSession implements AsyncDisposable {
     const { signal } = this.#stopping;
     if (signal.aborted) return Promise.resolve();
     this.#enter({ kind: "connecting" });
-    this.#work = this.#attempt(signal);
+    // The processes of a session that was closed because it was idle end before a new one starts.
+    const resting = this.#resting;
+    this.#resting = undefined;
+    this.#work = resting === undefined ? this.#attempt(signal) : resting.then(() => this.#attempt(signal));
     return this.#work;
+  }
+
+  async #rest(): Promise<void> {
+    if (this.stopped.aborted) return;
+    this.#enter({ kind: "idle" });
+    this.#deps.onIdle();
+  }
+
+  /** Closes `session` after it was not used for the idle time. */
+  #closeWhenIdle(session: UpstreamSession, idleMs: number): void {
+    let lastUses: number | undefined;
+    let unchangedCount = 0;
+    const timer = setInterval(() => {
+      if (this.current !== session) {
+        clearInterval(timer);
+        return;
+      }
+      const uses = this.#deps.usesOf(session);
+      unchangedCount = uses !== undefined && uses === lastUses ? unchangedCount + 1 : 0;
+      lastUses = uses;
+      if (unchangedCount < idleChecks) return;
+      clearInterval(timer);
+      void this.#rest();
+      this.#resting = session[Symbol.asyncDispose]();
+      this.#work = this.#resting;
+    }, idleMs / idleChecks);
+    timer.unref();
+    this.#idleTimer = timer;
   }
 
   async #attempt(signal: AbortSignal): Promise<void> {
@@ -145,6 +197,8 @@ export class SharedSession implements AsyncDisposable {
     publish();
     // Waiting calls get the session only after its lists are published.
     this.#enter(this.#state);
+    const { idleMs } = this.#deps;
+    if (idleMs !== undefined) this.#closeWhenIdle(session, idleMs);
   }
 
   #ended(session: UpstreamSession): void {
@@ -231,6 +285,7 @@ export class SharedSession implements AsyncDisposable {
   async #stop(): Promise<void> {
     const { current } = this;
     clearTimeout(this.#retryTimer);
+    clearInterval(this.#idleTimer);
     this.#stopping.abort(
       new UpstreamError("UPSTREAM_CLOSED", `The server "${this.#deps.serverId}" was stopped`),
     );

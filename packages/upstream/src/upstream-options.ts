@@ -40,6 +40,11 @@ export interface UpstreamSettings {
   readonly resolveTransport: () => Promise<ResolvedTransport>;
   /** Removes secrets from text about this server: reasons, log records, lines of standard error. @default text stays as it is */
   readonly scrub?: (text: string) => string;
+  /**
+   * Milliseconds without a request after which the server is stopped; its next call starts it again. Such a server
+   * starts lazily if its definitions are remembered. @default it starts at once and stays connected
+   */
+  readonly idleMs?: number | undefined;
   /** The definitions of an earlier connection, which are listed until the first connection. @default none */
   readonly remembered?: RememberedServer | undefined;
   /** Gets the definitions at each connection and after each change. @default they are not remembered */

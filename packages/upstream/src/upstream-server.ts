@@ -112,6 +112,9 @@ export class UpstreamServer implements ToolSource {
         random,
         open: (era, signal) => this.#openShared(era, signal),
         prepare: (session, signal) => this.#prepare(session, signal),
+        idleMs: settings.idleMs,
+        usesOf: (session) => (this.#watch.isWatchedOn(session) ? undefined : session.endedRequests),
+        onIdle: () => this.#setHealth("idle"),
         onDown: (reason, attempt, willRetry) => this.#onDown(reason, attempt, willRetry),
       },
       limits,
@@ -162,7 +165,8 @@ export class UpstreamServer implements ToolSource {
     const stop = () => void this[Symbol.asyncDispose]();
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
-    await this.#shared.start();
+    const { idleMs, remembered } = this.#settings;
+    await this.#shared.start(idleMs !== undefined && remembered !== undefined);
     signal.removeEventListener("abort", stop);
   }
 
@@ -176,7 +180,7 @@ export class UpstreamServer implements ToolSource {
 
   connect({ session, signal }: CallContext): Promise<void> | undefined {
     const shared = this.#shared;
-    if (shared.current !== undefined || shared.connections > 0) return undefined;
+    if (shared.current !== undefined || (shared.connections > 0 && !shared.isIdle)) return undefined;
     return needsOwnSession(session) && this.#clients.has(session) ? undefined : this.#awaitShared(signal);
   }
 

@@ -34,6 +34,8 @@ export class UpstreamSession implements AsyncDisposable {
   readonly #messages: ServerMessages;
   readonly #logLevel: SessionLogLevel;
   readonly #dispose: () => Promise<void>;
+  #runningCount = 0;
+  #requestCount = 0;
 
   constructor(
     { connection, process, resolved, calls, messages, owner }: SessionParts,
@@ -51,6 +53,11 @@ export class UpstreamSession implements AsyncDisposable {
     this.#logLevel = new SessionLogLevel(connection, owner, options.onLogLevelRefused);
     this.#dispose = disposeOnce(() => options.resources.disposeAsync());
     passOnRoots(connection, owner);
+  }
+
+  /** Number of requests so far; undefined while one is running. */
+  get endedRequests(): number | undefined {
+    return this.#runningCount > 0 ? undefined : this.#requestCount;
   }
 
   /**
@@ -73,6 +80,8 @@ export class UpstreamSession implements AsyncDisposable {
       });
     }
     let id: RpcId | undefined;
+    this.#requestCount += 1;
+    this.#runningCount += 1;
     try {
       return await connection.request(method, withMeta(params, context), {
         signal: context.signal,
@@ -93,6 +102,7 @@ export class UpstreamSession implements AsyncDisposable {
       }
       throw error;
     } finally {
+      this.#runningCount -= 1;
       if (id !== undefined) this.#calls.delete(id);
     }
   }

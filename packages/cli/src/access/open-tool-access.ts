@@ -80,9 +80,9 @@ function accepts(path: string): Promise<boolean> {
   });
 }
 
-/** Returns the servers that are not ready. */
+/** Returns the servers whose tools may be missing. */
 export function missingOf(servers: readonly ServerState[]): readonly ServerState[] {
-  return servers.filter(({ state }) => state !== "ready");
+  return servers.filter(({ state }) => state !== "ready" && state !== "idle");
 }
 
 /** Reports on standard error the servers that are not ready, so that an incomplete list is recognizable. */

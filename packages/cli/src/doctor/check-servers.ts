@@ -234,6 +234,9 @@ function contactOf(
       `responds: ${tools} tools${protocolVersion === undefined ? "" : `, MCP ${protocolVersion}`}`,
     );
   }
+  if (health.state === "idle") {
+    return ok(subject, `starts at its first call: ${tools} tools are remembered`);
+  }
   const file = join(options.home, "logs", `${id}.log`);
   const log = existsSync(file)
     ? `see ${file}, or run with --log-level debug`

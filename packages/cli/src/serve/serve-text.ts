@@ -28,8 +28,10 @@ export function tokenFile({ home }: Pick<Endpoint, "home">): string {
 export function serverLine(status: SourceStatus, idWidth: number, output: Output): string {
   const { id, transport, health, tools } = status;
   const head = `${padText(id, idWidth)}  ${output.style("dim", padText(transport, 15))}  `;
-  if (health.state === "ready")
-    return `  ${output.style("green", "✓")} ${head}${tools} tool${tools === 1 ? "" : "s"}`;
+  const toolsText = `${tools} tool${tools === 1 ? "" : "s"}`;
+  if (health.state === "ready") return `  ${output.style("green", "✓")} ${head}${toolsText}`;
+  if (health.state === "idle")
+    return `  ${output.style("green", "✓")} ${head}${toolsText}, starts at its first call`;
   if (health.state === "starting") return `  ${output.style("yellow", "…")} ${head}still starting`;
   return `  ${output.style("red", "✗")} ${head}${reasonLine(health.reason ?? health.state)}`;
 }

@@ -47,7 +47,7 @@ async function showRunning(context: CliContext, running: RunningGateway): Promis
     "",
   );
   const stateStyle = (state: string): Style =>
-    state === "ready" ? "green" : state === "starting" ? "yellow" : "red";
+    state === "ready" || state === "idle" ? "green" : state === "starting" ? "yellow" : "red";
   if (servers.length > 0) {
     output.table(
       [

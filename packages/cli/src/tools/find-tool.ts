@@ -18,7 +18,7 @@ export async function findTool(access: ToolAccess, name: string): Promise<ToolDe
 export async function explainUnknownTool(access: ToolAccess, name: string): Promise<CliError> {
   const servers = await access.servers();
   const named = servers.find(({ id }) => id === serverOfName(name, [id]));
-  if (named !== undefined && named.state !== "ready") return serverNotReady(named);
+  if (named !== undefined && named.state !== "ready" && named.state !== "idle") return serverNotReady(named);
   const words = ownNameOf(name)
     .replace(/[_:./-]+/g, " ")
     .trim();

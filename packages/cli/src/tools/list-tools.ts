@@ -2,7 +2,7 @@
 
 import { nearestName } from "@toolcrib/diagnostics";
 import type { ToolSummary } from "@toolcrib/gateway";
-import { noteMissing, openToolAccess } from "../access/open-tool-access.ts";
+import { missingOf, noteMissing, openToolAccess } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -30,7 +30,8 @@ export async function listTools(context: CliContext, flags: ListFlags): Promise<
   const requested = servers.find(({ id }) => id === flags.server);
   // The tools of a server that stopped later are still listed.
   const isEmpty = !all.some(({ namespace }) => namespace === flags.server);
-  if (requested !== undefined && requested.state !== "ready" && isEmpty) throw serverNotReady(requested);
+  if (requested !== undefined && missingOf([requested]).length > 0 && isEmpty)
+    throw serverNotReady(requested);
   const tools = all.filter(
     ({ namespace, tags }) =>
       (flags.server === undefined || namespace === flags.server) &&

@@ -164,7 +164,7 @@ function statusMetrics(status: GatewayStatus): Metric[] {
       help: "1 while calls to the server or toolspec can succeed, else 0.",
       samples: sources.map(({ id, health }) => ({
         labels: { server: id },
-        value: health.state === "ready" ? 1 : 0,
+        value: health.state === "ready" || health.state === "idle" ? 1 : 0,
       })),
     },
     {

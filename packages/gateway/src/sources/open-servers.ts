@@ -60,6 +60,7 @@ function createServer(
       kind: server.transport.kind,
       tags: [],
       scrub: (text) => scrubber.text(text),
+      idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,
       remembered: memory.remembered,
       // The secrets of the server are known by now. At the next start they are not, when its definitions are listed.
       remember: (definitions) => memory.save(scrubber.value(definitions)),
