@@ -16,7 +16,7 @@ import type { CallContext, Identity, Tool, ToolResult } from "@toolcrib/tool";
 import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
-import { CallTargets, featureNames } from "./call/call-targets.ts";
+import { CallTargets } from "./call/call-targets.ts";
 import { type GovernedCallDeps, governedCall } from "./call/governed-call.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
@@ -27,6 +27,7 @@ import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions } from "./service/instructions.ts";
 import { defaultAllowedTools, MetaSource } from "./service/meta-source.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
+import { Visibility } from "./service/visibility.ts";
 import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
 import { LateTools } from "./sources/late-tools.ts";
 import {
@@ -36,7 +37,7 @@ import {
   type QuarantineFinding,
 } from "./sources/quarantine.ts";
 import { ownFacts } from "./sources/source-facts.ts";
-import { type FeatureSource, SourceRoster } from "./sources/source-roster.ts";
+import { SourceRoster } from "./sources/source-roster.ts";
 import { ToolListing } from "./tool-listing.ts";
 
 /** Dependencies of a core. */
@@ -73,6 +74,7 @@ export class GatewayCore {
   readonly policy: ToolPolicy;
   readonly roster: SourceRoster;
   readonly service: GatewayService;
+  readonly visibility: Visibility;
   readonly #quarantine: Quarantine;
   /** Calls in flight. */
   readonly inFlight = new InFlight();
@@ -105,6 +107,7 @@ export class GatewayCore {
       quarantine: this.#quarantine,
       onReady: () => this.#updateAll(),
     });
+    this.visibility = new Visibility(this);
     const unknownTools = this.#createUnknownTools();
     this.#targets = new CallTargets({ selectBackend, index: this.index, unknownTools });
     this.#callDeps = {
@@ -248,9 +251,9 @@ export class GatewayCore {
   }
 
   #createUnknownTools(): UnknownTools {
-    const { index, policy, roster } = this;
+    const { index, policy, roster, visibility } = this;
     const isFound = (identity: Identity, entry: IndexedTool) => this.#isFound(identity, entry);
-    return new UnknownTools({ index, policy, roster, isFound });
+    return new UnknownTools({ index, policy, roster, visibility, isFound });
   }
 
   #createLateTools(unknownTools: UnknownTools, maxConcurrentCalls: number): LateTools {
@@ -278,6 +281,7 @@ export class GatewayCore {
       serverInfo,
       index: this.index,
       policy: this.policy,
+      visibility: this.visibility,
       roster: this.roster,
       listed: (identity, serverId) => this.#listing.listed(this.#allowed(identity), serverId),
       untilListed: (client, serverId) => this.#firstContact.untilListed(client, serverId),
@@ -306,23 +310,9 @@ export class GatewayCore {
 
   #instructions(identity: Identity): string {
     const listed = this.#listing.listed(this.#allowed(identity), undefined);
+    const usable = this.roster.featureSources.filter(({ id }) => this.visibility.isUsable(identity, id));
     const names = new Set(listed.filter(({ facts }) => facts.isOwn).map(({ wireName }) => wireName));
-    return this.#deps.scrubber.text(composeInstructions(this.#usableSources(identity), names));
-  }
-
-  /** The sources of which `identity` may use a tool, resource or prompt. */
-  #usableSources(identity: Identity): readonly FeatureSource[] {
-    const isUsable = (id: string, kind: "resources" | "prompts", name: unknown) => {
-      const names = featureNames(id, kind, String(name));
-      return this.policy.decide(identity, names.id, names.wireName).kind === "allow";
-    };
-    const withTools = new Set(this.#allowed(identity).map(({ tool }) => tool.sourceId));
-    return this.roster.featureSources.filter(
-      ({ id, features }) =>
-        withTools.has(id) ||
-        features.resources().some(({ uri }) => isUsable(id, "resources", uri)) ||
-        features.prompts().some(({ name }) => isUsable(id, "prompts", name)),
-    );
+    return this.#deps.scrubber.text(composeInstructions(usable, names));
   }
 
   #allowed(identity: Identity): readonly IndexedTool[] {

@@ -28,6 +28,7 @@ import type { ServerDeps } from "./http/listening-server.ts";
 import { GatewayMetrics } from "./http/metrics.ts";
 import type { Authenticate } from "./http/request-handler.ts";
 import { openTokenStore } from "./http/token-store.ts";
+import { hasRole } from "./service/visibility.ts";
 import { findIdleRules } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
@@ -326,12 +327,31 @@ class RunningGateway implements Gateway {
     return (authorization) => tokens.authenticate(authorization);
   }
 
+  /** The status without the servers that `identity` may not see; complete for the operator. */
+  #statusFor(identity: Identity | undefined): GatewayStatus {
+    const status = this.status();
+    if (identity !== undefined && hasRole(identity)) return status;
+    const isShown = (id: string) => identity !== undefined && this.#core.visibility.isVisible(identity, id);
+    const tools = identity === undefined ? [] : this.#core.listTools(identity);
+    const ownTools = tools.filter(({ isOwn }) => isOwn).length;
+    return {
+      ...status,
+      servers: status.servers.filter(({ id }) => isShown(id)),
+      toolspecs: status.toolspecs.filter(({ id }) => isShown(id)),
+      tools: tools.length - ownTools,
+      ownTools,
+      quarantined: status.quarantined.filter(({ id }) => isShown(id.slice(0, id.indexOf(":")))),
+      idleRules: [],
+    };
+  }
+
   #serverDeps(): ServerDeps {
     const { service, roster } = this.#core;
     return {
       service,
       serverIds: () => roster.configuredIds,
-      status: () => this.status(),
+      status: (identity) => this.#statusFor(identity),
+      isVisible: (identity, id) => this.#core.visibility.isVisible(identity, id),
       tools: async (identity) => {
         await this.#core.untilListed({ identity });
         return this.#core.listTools(identity);

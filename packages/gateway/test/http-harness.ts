@@ -165,6 +165,7 @@ function testServerDeps(service: TestService, logger: TestLogger): Omit<HttpServ
   return {
     service,
     serverIds: () => ["files", "web"],
+    isVisible: () => true,
     status: () => testStatus(service),
     tools: ({ name }) => testTools(name),
     serverLog: (id, lines) => [`${id} started`, "ready"].slice(-lines),

@@ -22,6 +22,9 @@ export interface ResourceNames {
   readonly wireNames: Spellings;
 }
 
+/** A name that only `*` matches: longer than any pattern, of characters for private use. */
+const anyName = "\uE000".repeat(2000);
+
 const resourcesPrefix = "resources/";
 
 /** Returns the names of a resource; `undefined` for a tool or prompt, whose names have one spelling. */
@@ -42,12 +45,22 @@ export function toResourceNames(id: ToolId, wireName: string): ResourceNames | u
   };
 }
 
+/** The names of a namespace that patterns match. */
+type Coverage = "all" | "some" | "none";
+
+function coverageOf(patterns: readonly string[], namespace: string): Coverage {
+  const starts = [`${namespace}:`, `${namespace}__`];
+  if (patterns.some((pattern) => starts.some((start) => matchesGlob(pattern, start + anyName)))) return "all";
+  return patterns.some((pattern) => starts.some((start) => matchesStart(pattern, start))) ? "some" : "none";
+}
+
 /** A list of patterns. */
 export class ToolPatterns {
   readonly #patterns: readonly string[];
   #spellings: readonly Spellings[] | undefined;
   /** Whether a pattern names resources of a source, by the id of the source. */
   readonly #namesResources = new Map<string, boolean>();
+  readonly #coverage = new Map<string, Coverage>();
 
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns;
@@ -78,6 +91,16 @@ export class ToolPatterns {
     if (known === undefined) {
       known = this.#patterns.some((pattern) => namesResourcesOf(pattern, sourceId));
       this.#namesResources.set(sourceId, known);
+    }
+    return known;
+  }
+
+  /** Whether the patterns match every name in `namespace`, some of them, or none, as far as a pattern alone shows. */
+  coverageOf(namespace: string): Coverage {
+    let known = this.#coverage.get(namespace);
+    if (known === undefined) {
+      known = coverageOf(this.#patterns, namespace);
+      this.#coverage.set(namespace, known);
     }
     return known;
   }

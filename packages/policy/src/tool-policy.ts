@@ -113,6 +113,13 @@ export class ToolPolicy {
     return rule;
   }
 
+  /** Whether the rules leave `identity` anything in `namespace`, whatever its tools, resources and prompts are called. */
+  mayReach(identity: Identity, namespace: string): boolean {
+    return this.#layersFor(identity).every(
+      ({ allow, deny }) => deny.coverageOf(namespace) !== "all" && allow?.coverageOf(namespace) !== "none",
+    );
+  }
+
   /** The rules that apply to `identity`. */
   #layersFor(identity: Identity): readonly Rules[] {
     const last = this.#last;

@@ -152,6 +152,7 @@ export class ListeningServer implements DrainableServer {
       routeOf: (path) =>
         statusRoutes.routeOf(path) ?? (Object.hasOwn(routes, path) ? routes[path] : undefined),
       serverIds,
+      isVisible: deps.isVisible,
       refuser,
       logger,
     });

@@ -76,18 +76,25 @@ export class GatewayMetrics {
     this.#refused.set(code, (this.#refused.get(code) ?? 0) + 1);
   }
 
-  /** Returns all metrics in the text format of Prometheus. */
-  expose(status: GatewayStatus): { readonly contentType: string; readonly text: string } {
+  /**
+   * Returns the metrics in the text format of Prometheus.
+   *
+   * @param isShown whether the numbers of a server are included. @default all
+   */
+  expose(
+    status: GatewayStatus,
+    isShown: (server: string) => boolean = () => true,
+  ): { readonly contentType: string; readonly text: string } {
     const metrics = [
-      ...this.#callMetrics(),
+      ...this.#callMetrics(isShown),
       ...statusMetrics(status),
       ...processMetrics(this.#processStartedAt),
     ];
     return { contentType: expositionType, text: writeExposition(metrics) };
   }
 
-  #callMetrics(): Metric[] {
-    const servers = [...this.#servers];
+  #callMetrics(isShown: (server: string) => boolean): Metric[] {
+    const servers = [...this.#servers].filter(([server]) => isShown(server));
     return [
       {
         name: "toolcrib_calls_total",

@@ -17,7 +17,7 @@ import { answerPreflight, isPreflight, shareWith } from "./cross-origin.ts";
 import type { HostCheck, OriginCheck } from "./host-check.ts";
 import { discardBody, type Refusal, type Refuser, refusalError } from "./refusal.ts";
 import { type ApiRoute, decideAccess, methodNotAllowed } from "./route-access.ts";
-import { unknownServer } from "./status-routes.ts";
+import { unknownServer, visibleIds } from "./status-routes.ts";
 
 /**
  * Authenticates an `Authorization` header; undefined when it is not valid.
@@ -37,6 +37,8 @@ export interface RequestHandlerDeps {
   /** Returns the route of a path other than MCP. */
   readonly routeOf: (path: string) => ApiRoute | undefined;
   readonly serverIds: ReadonlySet<string>;
+  /** Whether a client may see a server; one that it may not see does not exist for it. */
+  readonly isVisible: (identity: Identity, serverId: string) => boolean;
   readonly refuser: Refuser;
   readonly logger: Logger;
 }
@@ -130,10 +132,11 @@ export class RequestHandler {
     view: string,
     identity: Identity,
   ): void | Promise<void> {
-    const { serverIds, refuser, mcp } = this.#deps;
+    const { serverIds, isVisible, refuser, mcp } = this.#deps;
     const server = view.slice(2);
-    if (view !== "" && !serverIds.has(server)) {
-      return refuser.refuse(request, response, unknownServer(server, serverIds));
+    if (view !== "" && (!serverIds.has(server) || !isVisible(identity, server))) {
+      const visible = visibleIds(serverIds, identity, isVisible);
+      return refuser.refuse(request, response, unknownServer(server, visible));
     }
     return mcp.handle(request, response, { view, identity });
   }

@@ -13,7 +13,10 @@ import { type ApiRoute, openAccess, type RouteAccess, readAccess } from "./route
 
 /** Dependencies of the routes. */
 export interface StatusRoutesDeps {
-  readonly status: () => GatewayStatus;
+  /** The status as `identity` may see it. */
+  readonly status: (identity: Identity | undefined) => GatewayStatus;
+  /** Whether `identity` may see a server or toolspec. */
+  readonly isVisible: (identity: Identity, serverId: string) => boolean;
   /** Tools that `identity` may use, independent of `serve.mode`. */
   readonly tools: (identity: Identity) => readonly ToolSummary[] | Promise<readonly ToolSummary[]>;
   readonly serverLog: (id: string, lines: number) => readonly string[];
@@ -40,8 +43,11 @@ export class StatusRoutes {
     this.#routes = new Map([
       ["/healthz", toRoute(openAccess, () => ({ text: '{"status":"ok"}' }))],
       ["/readyz", toRoute(openAccess, () => this.#readiness())],
-      ["/metrics", toRoute(readAccess, () => deps.metrics.expose(deps.status()))],
-      ["/api/v1/status", toRoute(readAccess, () => ({ text: JSON.stringify(deps.status()) }))],
+      ["/metrics", toRoute(readAccess, (identity) => this.#metrics(identity))],
+      [
+        "/api/v1/status",
+        toRoute(readAccess, (identity) => ({ text: JSON.stringify(deps.status(identity)) })),
+      ],
       ["/api/v1/tools", toRoute(readAccess, (identity) => this.#tools(identity))],
     ]);
   }
@@ -52,6 +58,13 @@ export class StatusRoutes {
     if (route !== undefined) return route;
     const id = logPath.exec(path)?.[1];
     return id === undefined ? undefined : this.#logRoute(id);
+  }
+
+  #metrics(identity: Identity | undefined): Answer {
+    const { metrics, status, isVisible } = this.#deps;
+    return metrics.expose(status(identity), (id) => {
+      return identity === undefined || !this.#serverIds.has(id) || isVisible(identity, id);
+    });
   }
 
   #readiness(): Answer {
@@ -69,8 +82,9 @@ export class StatusRoutes {
   #logRoute(id: string): ApiRoute {
     return {
       access: readAccess,
-      answer: async (response, query) => {
-        if (!this.#serverIds.has(id)) return unknownServer(id, this.#serverIds);
+      answer: async (response, query, identity) => {
+        const visible = visibleIds(this.#serverIds, identity, this.#deps.isVisible);
+        if (!visible.includes(id)) return unknownServer(id, visible);
         const asked = new URLSearchParams(query).get("lines") ?? "100";
         const lines = /^[0-9]{1,5}$/.test(asked) ? Number(asked) : 0;
         if (lines < 1 || lines > linesMaxCount) {
@@ -110,10 +124,23 @@ function toRoute(
   };
 }
 
-/** Returns the 404 response for a path with an unknown server. */
-export function unknownServer(id: string, serverIds: ReadonlySet<string>): Refusal {
-  const ids = [...serverIds].slice(0, 50).join(", ");
-  const hint = ids === "" ? "no tool server is configured" : `the servers are ${ids}`;
+/** Returns the ids that `identity` may see. */
+export function visibleIds(
+  serverIds: Iterable<string>,
+  identity: Identity | undefined,
+  isVisible: StatusRoutesDeps["isVisible"],
+): readonly string[] {
+  return identity === undefined ? [] : [...serverIds].filter((id) => isVisible(identity, id));
+}
+
+/**
+ * Returns the 404 response for a path with an unknown server, or one that the caller may not see.
+ *
+ * @param serverIds the servers that the caller may see
+ */
+export function unknownServer(id: string, serverIds: readonly string[]): Refusal {
+  const ids = serverIds.slice(0, 50).join(", ");
+  const hint = ids === "" ? "there is no server that you may use" : `the servers are ${ids}`;
   // A name that cannot be an id is not repeated.
   const name = /^[A-Za-z0-9_.-]{1,64}$/.test(id) ? `"${id}"` : "of this name";
   return { status: 404, error: refusalError("SERVER_NOT_FOUND", `There is no server ${name}`, hint) };

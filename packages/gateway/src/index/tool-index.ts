@@ -80,6 +80,11 @@ export class ToolIndex {
     return this.#built.byId.get(name) ?? this.#built.byName.get(name);
   }
 
+  /** The tools of one source, in the order of its list. */
+  toolsOf(sourceId: string): Iterable<IndexedTool> {
+    return this.#built.bySource.get(sourceId)?.values() ?? [];
+  }
+
   /** Finds the tool that the source `sourceId` lists as `name`. */
   findIn(sourceId: string, name: string): IndexedTool | undefined {
     return this.#built.bySource.get(sourceId)?.get(name);

@@ -55,6 +55,7 @@ import {
   withoutMeta,
 } from "./request-params.ts";
 import { Subscriptions } from "./subscriptions.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** Dependencies of the service. */
 export interface GatewayServiceDeps {
@@ -74,6 +75,7 @@ export interface GatewayServiceDeps {
   readonly targets: CallTargets;
   /** Runs a target through the governed call. */
   readonly call: (target: CallTarget, args: JsonObject, origin: CallOrigin) => Promise<CallOutcome>;
+  readonly visibility: Pick<Visibility, "isVisible">;
   /** Removes known secrets from lists and errors. */
   readonly scrubber: SecretScrubber;
   /** Items on one page of a list. */
@@ -177,13 +179,15 @@ export class GatewayService implements McpService {
   changed(kind: "tools" | FeatureKind, sourceIds: ReadonlySet<string>): void {
     if (kind !== "tools") this.#changes[kind] += 1;
     const method = `notifications/${kind}/list_changed`;
-    const isConcerned = (view: View) => {
+    const { visibility } = this.#deps;
+    const isConcerned = ({ view, identity }: Pick<Listener, "view" | "identity">) => {
       const id = serverOfView(view);
-      return id === undefined || sourceIds.has(id);
+      if (id !== undefined) return sourceIds.has(id);
+      return sourceIds.values().some((one) => visibility.isVisible(identity, one));
     };
-    for (const session of this.#sessions) if (isConcerned(session.view)) session.notify(method, {});
+    for (const session of this.#sessions) if (isConcerned(session)) session.notify(method, {});
     for (const listener of this.#listeners) {
-      if (isConcerned(listener.view) && listener.filter[`${kind}ListChanged`] === true) {
+      if (isConcerned(listener) && listener.filter[`${kind}ListChanged`] === true) {
         listener.notify(method, {});
       }
     }

@@ -11,12 +11,14 @@ import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import type { SourceRoster } from "../sources/source-roster.ts";
 import { invalidParams } from "./request-params.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** Dependencies of the errors. */
 export interface UnknownToolsDeps {
   readonly index: ToolIndex;
   readonly policy: ToolPolicy;
   readonly roster: Pick<SourceRoster, "entries">;
+  readonly visibility: Pick<Visibility, "isVisible">;
   /** Whether search may return a tool to `identity`. */
   readonly isFound: (identity: Identity, entry: IndexedTool) => boolean;
 }
@@ -42,12 +44,14 @@ export class UnknownTools {
   }
 
   #hintFor(identity: Identity, name: string, serverId: string | undefined): string {
-    const { index, policy, roster } = this.#deps;
+    const { index, policy, roster, visibility } = this.#deps;
     const held = index.quarantined.find((one) => one.id === name || one.wireName === name);
     if (held !== undefined && policy.decide(identity, held.id, held.wireName).kind === "allow") {
       return `it is quarantined: ${held.reason}`;
     }
-    const server = roster.entries.find(({ id }) => isNameOf(id, name, serverId));
+    const server = roster.entries.find(
+      ({ id }) => isNameOf(id, name, serverId) && visibility.isVisible(identity, id),
+    );
     const state = server?.source.health().state;
     if (state === "starting") return `the server "${server?.id}" is starting; try again`;
     if (state === "unavailable" || state === "stopped") return `the server "${server?.id}" is not available`;

@@ -1,0 +1,81 @@
+/** A client learns nothing of a server that the policy hides from it, by any route; the operator sees everything. */
+
+import assert from "node:assert/strict";
+import { get } from "node:http";
+import { it } from "node:test";
+import { readToken } from "@toolcrib/gateway";
+import type { JsonObject } from "@toolcrib/json";
+import { startEchoHttpServer } from "@toolcrib/testing";
+import { onHttp, startTestGateway } from "./gateway-harness.ts";
+
+const secretServers = /vault|backup|payroll/;
+
+it("servers that a policy hides are absent from status, metrics, logs, endpoints and error texts", async () => {
+  await using open = await startEchoHttpServer({ builtin: ["echo"] });
+  await using vault = await startEchoHttpServer({ builtin: ["echo"], instructions: "The vault" });
+  const down = "http://127.0.0.1:9/mcp";
+  await using test = await startTestGateway(
+    {
+      tool_servers: [
+        onHttp("open", open.url),
+        onHttp("vault", vault.url),
+        onHttp("backup", down),
+        onHttp("payroll", down),
+      ],
+      policy: {
+        clients: {
+          denied: { deny: ["vault:*", "backup:*", "payroll*"] },
+          listed: {
+            allow: ["open:echo", "*:nothing_of_this_name", "toolcrib:*"],
+            deny: ["payroll:*", "backup:*"],
+          },
+        },
+      },
+    },
+    { clients: ["denied", "listed", "free"] },
+  );
+  const free = await test.connect({ as: "free" });
+  await free.callTool({ name: "vault__echo", arguments: { text: "x" } });
+  const { origin } = await test.endpoint();
+  const getAs = async (as: string, path: string) => {
+    const headers = { authorization: `Bearer ${readToken(test.home, as)}` };
+    const response = await fetch(`${origin}${path}`, { headers });
+    return { status: response.status, text: await response.text() };
+  };
+  const paths = ["/api/v1/status", "/api/v1/tools", "/metrics"];
+  for (const path of paths) assert.match((await getAs("free", path)).text, /vault/, path);
+  for (const as of ["denied", "listed"]) {
+    for (const path of paths)
+      assert.doesNotMatch((await getAs(as, path)).text, secretServers, `${as} ${path}`);
+    const status = JSON.parse((await getAs(as, "/api/v1/status")).text) as JsonObject;
+    assert.equal(status["tools"], 1);
+    assert.match((await getAs(as, "/metrics")).text, /^toolcrib_tools 1$/m);
+    for (const path of ["/api/v1/servers/NAME/log", "/mcp/s/NAME"]) {
+      const at = async (name: string) => {
+        const { status: code, text } = await getAs(as, path.replace("NAME", name));
+        return `${code} ${text.replaceAll(name, "NAME")}`;
+      };
+      const unknown = await at("nowhere");
+      assert.match(unknown, /^404 .*SERVER_NOT_FOUND/);
+      for (const name of ["vault", "backup", "payroll"])
+        assert.equal(await at(name), unknown, `${as} ${path}`);
+    }
+    const client = await test.connect({ as });
+    assert.doesNotMatch(client.getInstructions() ?? "", secretServers);
+    for (const name of ["backup__x", "payroll:x"]) {
+      const { data } = await client.callTool({ name, arguments: {} }).then(
+        () => assert.fail("It was called"),
+        (error: { readonly data?: JsonObject }) => error,
+      );
+      assert.equal(data?.["hint"], "see tools/list, or search_tools", `${as} ${name}`);
+    }
+  }
+  const { path: socketPath } = await test.gateway.listenControl();
+  const ofOperator = await new Promise<string>((resolve, reject) => {
+    get({ socketPath, path: "/api/v1/status", agent: false }, async (response) => {
+      resolve((await response.toArray()).join(""));
+    }).once("error", reject);
+  });
+  for (const name of ["open", "vault", "backup", "payroll"])
+    assert.match(ofOperator, new RegExp(`"${name}"`));
+});
