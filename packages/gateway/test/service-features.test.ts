@@ -6,7 +6,14 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
-import { onHttp, somebody, startScriptedServer, startTestGateway } from "./gateway-harness.ts";
+import {
+  callsIn,
+  onHttp,
+  readAudit,
+  somebody,
+  startScriptedServer,
+  startTestGateway,
+} from "./gateway-harness.ts";
 
 /** URIs of the update notifications that `client` receives. */
 function updatesOf(client: Client): string[] {
@@ -152,6 +159,45 @@ describe("resources", () => {
     await waitUntil(() => unsubscribed().length === 2);
     assert.deepEqual(unsubscribed().sort(), ["echo://note", uri]);
     assert.equal(a.received.filter(({ method }) => method === "resources/subscribe").length, 2);
+  });
+
+  it("record each subscription that reaches a server, before it does", async () => {
+    const intentsAtServer: string[][] = [];
+    const intents = () =>
+      readAudit(test.home)
+        .filter(({ type }) => type === "call.intent")
+        .map(({ data }) => (data as { readonly tool: string }).tool);
+    await using a = await startNamedServer("a", {
+      resources: () => ["a://one", "a://two", "a://broken", "a://secret"].map((uri) => ({ uri, name: uri })),
+      other({ method, params }) {
+        if (method !== "resources/subscribe") return undefined;
+        intentsAtServer.push(intents());
+        if (params["uri"] === "a://broken") throw new Error("no");
+        return {};
+      },
+    });
+    await using test = await startTestGateway({
+      tool_servers: [onHttp("a", a.url)],
+      policy: { deny: ["a:resources/a://secret"] },
+    });
+    const client = await test.connect();
+    const modern = await test.connectModern();
+    await client.subscribeResource({ uri: "a://one" });
+    await assert.rejects(client.subscribeResource({ uri: "a://broken" }));
+    await assert.rejects(client.subscribeResource({ uri: "a://secret" }));
+    const listening = await modern.listen({ resourceSubscriptions: ["a://two", "a://secret"] });
+    assert.deepEqual(listening.honoredFilter.resourceSubscriptions, ["a://two"]);
+    await test.stop();
+    assert.deepEqual(
+      intentsAtServer.map((tools) => tools.at(-1)),
+      ["a:resources/a://one", "a:resources/a://broken", "a:resources/a://two"],
+    );
+    assert.deepEqual(callsIn(test.audit()), [
+      "a:resources/a://one intent, completed ok",
+      "a:resources/a://broken intent, completed failed UPSTREAM_ERROR",
+      "a:resources/a://secret denied POLICY_DENIED",
+      "a:resources/a://two intent, completed ok",
+    ]);
   });
 
   it("keep their subscription at the same server, also when another one starts to list them", async () => {

@@ -64,6 +64,19 @@ export class CallTargets {
    * @param method `resources/read`, `prompts/get` or `completion/complete`; its parameters are the call's arguments.
    */
   forFeature(source: FeatureSource, kind: FeatureKind, name: string, method: string): CallTarget {
+    const { wireName } = featureNames(source.id, kind, name);
+    return this.forFeatureAction(source, kind, name, async (params, context) =>
+      toResult(await source.features.request(method, params, context), wireName),
+    );
+  }
+
+  /** Returns a target that runs `execute` for a resource or prompt of `source`. */
+  forFeatureAction(
+    source: FeatureSource,
+    kind: FeatureKind,
+    name: string,
+    execute: CallTarget["execute"],
+  ): CallTarget {
     const { id, wireName } = featureNames(source.id, kind, name);
     return {
       id,
@@ -73,8 +86,7 @@ export class CallTargets {
       deadlineMs: source.facts.deadlineMs,
       inputSchema: undefined,
       outputSchema: undefined,
-      execute: async (params, context) =>
-        toResult(await source.features.request(method, params, context), wireName),
+      execute,
     };
   }
 }

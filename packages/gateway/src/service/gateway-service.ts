@@ -5,7 +5,6 @@
  * use.
  */
 
-import { isCodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import {
   type Listener,
@@ -20,10 +19,10 @@ import {
 import type { Decision, ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import { type Identity, identityKey } from "@toolcrib/tool";
+import { originOfProgram } from "../call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import { type CallTargets, type FeatureKind, featureNames } from "../call/call-targets.ts";
 import { toArguments } from "../call/governed-call.ts";
-import { scrubError } from "../call/scrub-error.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
@@ -42,7 +41,7 @@ import {
 } from "./feature-routes.ts";
 import { LegacyDefinitions } from "./legacy-definitions.ts";
 import { ListCache, pageOf } from "./list-pages.ts";
-import { toRpcFailure, toWireError, toWireResult } from "./outcome-to-wire.ts";
+import { toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
   invalidParams,
   paramsError,
@@ -111,7 +110,14 @@ export class GatewayService implements McpService {
   constructor(deps: GatewayServiceDeps) {
     this.#deps = deps;
     this.serverInfo = deps.serverInfo;
-    this.#subscriptions = new Subscriptions((listener, uri) => this.#resourceSource(listener, uri));
+    this.#subscriptions = new Subscriptions({
+      sourceOf: (listener, uri) => this.#resourceSource(listener, uri),
+      governed: async ({ identity, closed }, source, uri, subscribe) => {
+        const target = this.#subscribeTarget(source, uri, subscribe);
+        const origin = originOfProgram(identity, { signal: closed });
+        toRpcFailure(await deps.call(target, { uri }, origin), "modern");
+      },
+    });
     this.#lists = new ListCache(deps.run);
   }
 
@@ -280,23 +286,20 @@ export class GatewayService implements McpService {
   }
 
   async #subscribe(request: ServiceRequest): Promise<JsonObject> {
-    const { session, identity } = request;
+    const { session } = request;
     if (session === undefined) throw methodNotFound(request.method);
     const uri = uriOf(request);
     const source = await this.#found(request, () => this.#resourceSource(request, uri));
     if (source === undefined) throw resourceError(request, uri);
-    const decision = this.#decide(identity, source, "resources", uri);
-    if (decision.kind === "deny") {
-      const { code, reason, hint } = decision;
-      throw new GatewayError(code, reason, { rpcCode: invalidParams, hint });
-    }
-    try {
-      await this.#subscriptions.add(session, source, uri);
-    } catch (error) {
-      if (!isCodedError(error)) throw error;
-      throw toWireError(scrubError(this.#deps.scrubber, error), request.era);
-    }
-    return {};
+    const target = this.#subscribeTarget(source, uri, () => this.#subscriptions.add(session, source, uri));
+    return this.#callFeature(request, target, withoutMeta(request.params));
+  }
+
+  #subscribeTarget(source: FeatureSource, uri: string, subscribe: () => Promise<void>): CallTarget {
+    return this.#deps.targets.forFeatureAction(source, "resources", uri, async () => {
+      await subscribe();
+      return {};
+    });
   }
 
   async #unsubscribe(request: ServiceRequest): Promise<JsonObject> {

@@ -18,15 +18,29 @@ interface Subscription {
 
 /** Most resources that one client watches. */
 const maxUris = 1000;
+/** Subscriptions of one stream that are made at a time. */
+const watchedTogether = 16;
+
+/** Dependencies of subscriptions. */
+export interface SubscriptionsDeps {
+  /** Returns the source that answers for a URI. */
+  readonly sourceOf: (listener: Listener, uri: string) => FeatureSource | undefined;
+  /** Runs `subscribe` as a governed call of the client of `listener`. Rejects when it was denied or failed. */
+  readonly governed: (
+    listener: Listener,
+    source: FeatureSource,
+    uri: string,
+    subscribe: () => Promise<void>,
+  ) => Promise<void>;
+}
 
 /** The subscriptions of all clients. */
 export class Subscriptions {
-  readonly #sourceOf: (listener: Listener, uri: string) => FeatureSource | undefined;
+  readonly #deps: SubscriptionsDeps;
   readonly #sessions = new Map<ServerSession, Map<string, Subscription>>();
 
-  /** @param sourceOf returns the source that answers for a URI */
-  constructor(sourceOf: (listener: Listener, uri: string) => FeatureSource | undefined) {
-    this.#sourceOf = sourceOf;
+  constructor(deps: SubscriptionsDeps) {
+    this.#deps = deps;
   }
 
   /** Notifies `session` of updates of `uri` from `source`. @throws {CodedError} the error of the server */
@@ -68,19 +82,28 @@ export class Subscriptions {
   /** Notifies `listener` of updates of `uris` until it closes. @returns those that can be watched */
   async listen(listener: Listener, uris: readonly string[]): Promise<string[]> {
     const wanted = [...new Set(uris.slice(0, maxUris))];
-    const isWatched = await Promise.all(wanted.map((uri) => this.#watch(listener, uri)));
-    return wanted.filter((_uri, at) => isWatched[at]);
+    const watched: string[] = [];
+    // Each is a call of the client, which must not use up its share of the calls in flight.
+    for (let at = 0; at < wanted.length; at += watchedTogether) {
+      const some = wanted.slice(at, at + watchedTogether);
+      const isWatched = await Promise.all(some.map((uri) => this.#watch(listener, uri)));
+      watched.push(...some.filter((_uri, index) => isWatched[index]));
+    }
+    return watched;
   }
 
   async #watch(listener: Listener, uri: string): Promise<boolean> {
-    const source = this.#sourceOf(listener, uri);
+    const source = this.#deps.sourceOf(listener, uri);
     if (source === undefined || listener.closed.aborted) return false;
-    const subscription = subscribe(source, uri, {
-      updated: (changed) => listener.notify("notifications/resources/updated", { uri: changed }),
+    const watching = this.#deps.governed(listener, source, uri, () => {
+      const subscription = subscribe(source, uri, {
+        updated: (changed) => listener.notify("notifications/resources/updated", { uri: changed }),
+      });
+      listener.closed.addEventListener("abort", () => unsubscribeLater(subscription, uri), { once: true });
+      return subscription.ready;
     });
-    listener.closed.addEventListener("abort", () => unsubscribeLater(subscription, uri), { once: true });
     // Resources that cannot be watched are left out of the acknowledgment.
-    return subscription.ready.then(
+    return watching.then(
       () => true,
       () => false,
     );
