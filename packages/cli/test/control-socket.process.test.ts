@@ -38,6 +38,13 @@ test("commands need no token, and the socket is private and gone after the stop"
   assert.equal(JSON.parse(described.stdout).id, "echo:echo");
   assert.match(doctor.stdout, /server echo.*responds/);
 
+  const [known, unknown] = await Promise.all([
+    runToolcrib(["release", "echo"], setting),
+    runToolcrib(["release", "ekho"], setting),
+  ]);
+  assert.deepEqual([known.code, known.stdout], [0, "echo is not quarantined\n"]);
+  assert.notEqual(unknown.code, 0);
+
   const audit = await runToolcrib(["audit", "tail", "--json"], setting);
   assert.match(audit.stdout, /"cli"/);
   assert.equal((await gateway.stop()).code, 0);

@@ -145,7 +145,8 @@ export class GatewayCore {
 
   /** Definitions that are not offered, and why. */
   quarantined(): readonly QuarantinedDefinition[] {
-    return this.#findings().map((finding) => this.#quarantine.toStatus(finding));
+    const definitions = this.#findings().map((finding) => this.#quarantine.toStatus(finding));
+    return [...this.roster.quarantinedServers(), ...definitions];
   }
 
   /** Drops the remembered findings about definitions that became valid or disappeared. Call when every source made first contact. */

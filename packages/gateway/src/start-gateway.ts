@@ -26,6 +26,7 @@ import { type ControlServer, startControlServer } from "./http/control-server.ts
 import { type HttpServer, startHttpServer } from "./http/http-server.ts";
 import type { ServerDeps } from "./http/listening-server.ts";
 import { GatewayMetrics } from "./http/metrics.ts";
+import { releaseRoutes } from "./http/release-routes.ts";
 import type { Authenticate } from "./http/request-handler.ts";
 import { openTokenStore } from "./http/token-store.ts";
 import { hasRole } from "./service/visibility.ts";
@@ -350,6 +351,7 @@ class RunningGateway implements Gateway {
     return {
       service,
       serverIds: () => roster.configuredIds,
+      routes: releaseRoutes(roster.configuredIds, (id) => roster.release(id)),
       status: (identity) => this.#statusFor(identity),
       isVisible: (identity, id) => this.#core.visibility.isVisible(identity, id),
       tools: async (identity) => {

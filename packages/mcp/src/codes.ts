@@ -13,6 +13,7 @@ export const mcpCodes = {
   MCP_SESSION_EXPIRED: "The server no longer knows the session. A new connection is needed.",
   MCP_UNSUPPORTED_VERSION: "Client and server have no protocol version in common.",
   MCP_MESSAGE_TOO_LARGE: "A message or a line is over its size limit.",
+  MCP_MESSAGE_TOO_DEEP: "A message nests deeper than the limit.",
   MCP_CLIENT_CAPABILITY_MISSING:
     "A server sent a request that its client does not support (sampling, elicitation, roots).",
   MCP_OVERLOADED: "More requests are in flight than the limit allows.",

@@ -200,3 +200,47 @@ test("The writer writes nothing after its stream has ended or was destroyed", as
     assert.deepEqual(errors, []);
   }
 });
+
+test("The request that a line over the limit answers is found, wherever its id is and however it is split", () => {
+  const request = fc.oneof(fc.string({ maxLength: 20 }), fc.integer());
+  const property = fc.property(
+    request,
+    fc.jsonValue({ maxDepth: 4 }),
+    fc.shuffledSubarray(["jsonrpc", "id", "result", "more"], { minLength: 4 }),
+    fc.array(fc.nat(300), { maxLength: 10 }),
+    (id, value, names, cuts) => {
+      const members = { jsonrpc: "2.0", id, result: { id: "no", value }, more: value };
+      const ordered = Object.fromEntries(names.map((name) => [name, members[name as keyof typeof members]]));
+      const bytes = Buffer.from(`${JSON.stringify(ordered)}\n{"next":1}\n`);
+      const lost: unknown[] = [];
+      const messages: unknown[] = [];
+      const receiver = {
+        message: (one: unknown) => messages.push(one),
+        invalid() {},
+        lostAnswer: (found: unknown, fault: string) => lost.push([found, fault]),
+      };
+      const lines = new LineDecoder(receiver, 20);
+      for (const piece of pieces(
+        bytes,
+        cuts.filter((cut) => cut <= bytes.length),
+      ))
+        lines.write(piece);
+      assert.deepEqual(lost, [[id, "too large"]]);
+      assert.deepEqual(messages, [{ next: 1 }]);
+    },
+  );
+  fc.assert(property);
+});
+
+test("A request or a log line over the limit answers nothing", () => {
+  for (const line of [
+    '{"id":1,"method":"x","params":{"a":"aaaaaaaaaa"}}',
+    '[{"id":1,"result":{}}]',
+    "x".repeat(99),
+  ]) {
+    const lost: unknown[] = [];
+    const receiver = { message() {}, invalid() {}, lostAnswer: (id: unknown) => lost.push(id) };
+    new LineDecoder(receiver, 20).write(Buffer.from(`${line}\n`));
+    assert.deepEqual(lost, [undefined]);
+  }
+});

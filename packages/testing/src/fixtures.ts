@@ -7,6 +7,9 @@ const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
 /** Entry: the echo server on stdio. `node <path> [flags]`; flags in `EchoOptions`. */
 export const echoStdioPath = pathOf("echo-stdio");
 
+/** Entry: a server on stdio that misbehaves; its first argument selects how, see `hostile-stdio.ts`. */
+export const hostileStdioPath = pathOf("hostile-stdio");
+
 /** Entry: the echo server on streamable HTTP, or on HTTP with SSE with `--transport sse`; prints its URL first. */
 export const echoHttpPath = pathOf("echo-http");
 

@@ -15,6 +15,7 @@ export {
   echoHttpPath,
   echoStdioPath,
   fixtureCommand,
+  hostileStdioPath,
   trackerStdioPath,
   watchedNetworkPath,
 } from "./fixtures.ts";

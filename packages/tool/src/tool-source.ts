@@ -15,9 +15,10 @@ export interface Health {
   /**
    * `starting`: the first connection is in progress. `ready`: calls can succeed.
    * `unavailable`: it failed and is retried. `idle`: it does not run, and starts at
-   * its next call. `stopped`: it does not start again.
+   * its next call. `quarantined`: it misbehaved, and is not used until an operator
+   * releases it. `stopped`: it does not start again.
    */
-  readonly state: "starting" | "ready" | "unavailable" | "idle" | "stopped";
+  readonly state: "starting" | "ready" | "unavailable" | "idle" | "quarantined" | "stopped";
   /** The reason why it is not ready, as text. Never a secret. */
   readonly reason?: string;
   /** Milliseconds since the epoch of the last change of `state`. */

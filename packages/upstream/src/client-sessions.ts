@@ -115,6 +115,11 @@ export class ClientSessions implements AsyncDisposable {
     }
   }
 
+  /** Closes all sessions. */
+  endAll(): void {
+    for (const entry of [...this.#entries.values()]) this.#drop(entry);
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.#dispose();
   }
@@ -233,7 +238,7 @@ export class ClientSessions implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#isDisposed = true;
     clearInterval(this.#sweepTimer);
-    for (const entry of [...this.#entries.values()]) this.#drop(entry);
+    this.endAll();
     await Promise.allSettled([...this.#endings]);
   }
 }

@@ -9,6 +9,8 @@ export const upstreamCodes = {
   UPSTREAM_QUEUE_FULL: "The maximum number of calls already runs at the server and waits for it.",
   UPSTREAM_QUEUE_SHARE:
     "The caller's share of the calls that run at the server and wait for it is used up; other clients can still call it.",
+  UPSTREAM_QUARANTINED:
+    "The upstream server repeatedly sent messages over a limit, and is not used until an operator releases it.",
   UPSTREAM_SESSION_LIMIT:
     "The maximum number of clients, of this caller or of all, already has a session of their own with this server.",
   UPSTREAM_ASK_UNATTRIBUTED:

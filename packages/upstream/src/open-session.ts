@@ -20,9 +20,13 @@ export interface SessionOptions {
   readonly era: Era | undefined;
   /** Milliseconds for launch and handshake. */
   readonly timeoutMs: number;
+  /** Largest message of the server. */
+  readonly messageMaxBytes: number;
   readonly signal: AbortSignal;
   /** Gets the process as soon as it is launched. */
   readonly onProcess?: (process: LaunchedProcess) => void;
+  /** Gets the error of each message that breaks a limit. */
+  readonly onViolation: (error: McpError) => void;
   /** Gets notifications that belong to no call: list changes and resource updates. `session` is absent during the handshake. */
   readonly onNotification: (method: string, params: JsonObject, session: UpstreamSession | undefined) => void;
 }
@@ -60,7 +64,10 @@ export async function openSession(
   const connection = await connect(transport, messages, {
     process,
     signal,
-    onUnused: (reason) => logger.debug({ server: serverId, reason: scrub(reason) }, "message was not used"),
+    onUnused(reason, violation) {
+      logger.debug({ server: serverId, reason: scrub(reason) }, "message was not used");
+      if (violation !== undefined) options.onViolation(violation);
+    },
     connectionOptions: {
       clientInfo: deps.clientInfo,
       capabilities: options.capabilities,
@@ -89,7 +96,7 @@ async function connect(
   options: {
     readonly process: LaunchedProcess | undefined;
     readonly signal: AbortSignal;
-    readonly onUnused: (reason: string) => void;
+    readonly onUnused: (reason: string, violation?: McpError) => void;
     readonly connectionOptions: Parameters<typeof openConnection>[2];
   },
 ): Promise<Connection> {

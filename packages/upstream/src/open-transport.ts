@@ -29,7 +29,7 @@ export interface OpenTransport {
 export async function openTransport(
   settings: UpstreamSettings,
   deps: UpstreamDeps,
-  options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  options: { readonly timeoutMs: number; readonly messageMaxBytes: number; readonly signal: AbortSignal },
 ): Promise<OpenTransport> {
   const late = new AbortController();
   const timer = setTimeout(() => {
@@ -39,7 +39,7 @@ export async function openTransport(
   const signal = AbortSignal.any([options.signal, late.signal]);
   try {
     const resolved = await abortable(settings.resolveTransport(), signal);
-    return { ...(await connect(resolved, settings, deps, signal)), resolved };
+    return { ...(await connect(resolved, settings, deps, { ...options, signal })), resolved };
   } finally {
     clearTimeout(timer);
   }
@@ -49,7 +49,7 @@ async function connect(
   resolved: ResolvedTransport,
   settings: UpstreamSettings,
   deps: UpstreamDeps,
-  signal: AbortSignal,
+  { messageMaxBytes, signal }: { readonly messageMaxBytes: number; readonly signal: AbortSignal },
 ): Promise<Omit<OpenTransport, "resolved">> {
   switch (resolved.kind) {
     case "custom":
@@ -62,6 +62,7 @@ async function connect(
         url,
         credentials: staticCredentials(headers),
         ...(network === undefined ? undefined : { network }),
+        messageMaxBytes,
       });
       return { transport, process: undefined };
     }
@@ -69,7 +70,7 @@ async function connect(
       const { command, args, env, cwd } = resolved;
       const { id: label, scrub } = settings;
       const process = await deps.launcher.launch({ command, args, env, cwd, label, scrub }, { signal });
-      return { transport: new StdioTransport(process), process };
+      return { transport: new StdioTransport(process, { lineMaxBytes: messageMaxBytes }), process };
     }
   }
 }

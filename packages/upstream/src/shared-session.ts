@@ -66,6 +66,7 @@ export class SharedSession implements AsyncDisposable {
   #started: Promise<void> | undefined;
   /** The end of a session that was closed because it was idle. Never rejects. */
   #resting: Promise<void> | undefined;
+  #isSuspended = false;
   readonly #dispose = disposeOnce(() => this.#stop());
 
   constructor(deps: SharedSessionDeps, limits: Required<UpstreamLimits>) {
@@ -120,6 +121,28 @@ export class SharedSession implements AsyncDisposable {
   /** Ends `session`, which is no longer usable, and opens another one: at once, or after the same pause as after any other end. */
   renew(session: UpstreamSession, reason: string, when: "at once" | "after a pause"): void {
     this.#replace(session, () => Promise.resolve(reason), when === "at once");
+  }
+
+  /** Ends the session, and opens none until `resume`. */
+  suspend(): void {
+    const state = this.#state;
+    if (this.#isSuspended || this.stopped.aborted) return;
+    this.#isSuspended = true;
+    clearTimeout(this.#retryTimer);
+    // An attempt in progress ends by itself.
+    if (state.kind === "connecting") return;
+    this.#enter({ kind: "gone" });
+    if (state.kind === "ready") this.#work = state.session[Symbol.asyncDispose]();
+  }
+
+  /** Opens a session again after `suspend`. */
+  resume(): void {
+    if (!this.#isSuspended || this.stopped.aborted) return;
+    this.#isSuspended = false;
+    this.#backoff.succeeded();
+    if (this.#state.kind === "connecting") return;
+    this.#enter({ kind: "connecting" });
+    this.#work = this.#work.then(() => this.#connect());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -178,13 +201,15 @@ export class SharedSession implements AsyncDisposable {
       const publish = await this.#deps.prepare(session, signal);
       signal.throwIfAborted();
       session.connection.closed.throwIfAborted();
+      if (this.#isSuspended) throw new Error("The server was suspended");
       this.#adopt(session, publish);
     } catch (error) {
       const reason = session === undefined ? reasonOf(error) : await endReasonOf(session, error);
       await session?.[Symbol.asyncDispose]();
       if (signal.aborted) return;
       this.#failedAttempts += 1;
-      this.#retry(reason, requestedWaitMs(error, this.#limits.retryAfterMaxMs));
+      if (this.#isSuspended) this.#enter({ kind: "gone" });
+      else this.#retry(reason, requestedWaitMs(error, this.#limits.retryAfterMaxMs));
     }
   }
 
@@ -221,7 +246,8 @@ export class SharedSession implements AsyncDisposable {
     // The remaining processes of the old session end before a new one starts.
     await session[Symbol.asyncDispose]();
     if (this.stopped.aborted) return;
-    if (isAtOnce) await this.#connect();
+    if (this.#isSuspended) this.#enter({ kind: "gone" });
+    else if (isAtOnce) await this.#connect();
     else this.#retry(text);
   }
 

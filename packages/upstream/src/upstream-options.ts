@@ -71,6 +71,12 @@ export interface UpstreamLimits {
   readonly stableAfterMs?: number;
   /** Milliseconds that a call waits for a connection that is being opened; its own time limit is usually shorter. @default 3,600,000 */
   readonly connectWaitMs?: number;
+  /** Largest message of the server in bytes. @default 33,554,432 */
+  readonly messageMaxBytes?: number;
+  /** Messages over a limit, within `quarantineWindowMs`, after which the server is quarantined. @default 3 */
+  readonly quarantineAfter?: number;
+  /** Milliseconds for which a message over a limit counts. @default 600,000 */
+  readonly quarantineWindowMs?: number;
   /** Calls that run at the server at a time; one client gets at most half of them. @default 128 */
   readonly maxConcurrentCalls?: number;
   /** Calls that wait for the server at a time; one client gets at most half of them. @default 256 */
@@ -117,6 +123,9 @@ export function resolveUpstreamLimits(limits: UpstreamLimits = {}): Required<Ups
     retryAfterMaxMs: limits.retryAfterMaxMs ?? 600_000,
     stableAfterMs: limits.stableAfterMs ?? 10_000,
     connectWaitMs: limits.connectWaitMs ?? 3_600_000,
+    messageMaxBytes: limits.messageMaxBytes ?? 32 * 1024 * 1024,
+    quarantineAfter: limits.quarantineAfter ?? 3,
+    quarantineWindowMs: limits.quarantineWindowMs ?? 600_000,
     maxConcurrentCalls: limits.maxConcurrentCalls ?? 128,
     maxQueuedCalls: limits.maxQueuedCalls ?? 256,
     silentAfterMs: limits.silentAfterMs ?? 10_000,

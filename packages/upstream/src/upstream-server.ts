@@ -26,6 +26,7 @@ import {
 import { ClientSessions, type Lease, needsOwnSession, passedOnCapabilities } from "./client-sessions.ts";
 import { LivenessCheck } from "./liveness-check.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
+import { Quarantine } from "./quarantine.ts";
 import { ResourceWatch } from "./resource-watch.ts";
 import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
 import { ServerLoad } from "./server-load.ts";
@@ -83,6 +84,7 @@ export class UpstreamServer implements ToolSource {
   readonly #catalogue: ServerCatalogue;
   readonly #clients: ClientSessions;
   readonly #load: ServerLoad;
+  readonly #quarantine: Quarantine;
   readonly #watch: ResourceWatch;
   readonly #stderr = new StderrTail();
   readonly #listeners = new ListenerSet<[change: SourceChange]>();
@@ -105,6 +107,7 @@ export class UpstreamServer implements ToolSource {
     this.#scrub = scrub;
     this.#health = { state: "starting", since: now() };
     this.#load = new ServerLoad(serverId, now, limits);
+    this.#quarantine = new Quarantine(serverId, now, limits);
     this.#shared = new SharedSession(
       {
         serverId,
@@ -210,6 +213,14 @@ export class UpstreamServer implements ToolSource {
     return reason === undefined ? this.#health : { ...this.#health, reason };
   }
 
+  /** Uses a quarantined server again. @returns whether it was quarantined */
+  release(): boolean {
+    if (!this.#quarantine.end()) return false;
+    this.#setHealth("unavailable", "It was released from quarantine and is being connected");
+    this.#shared.resume();
+    return true;
+  }
+
   /** Returns facts about the connection; fields are absent while there is none. */
   facts(): ServerFacts {
     const { current, connections } = this.#shared;
@@ -263,10 +274,14 @@ export class UpstreamServer implements ToolSource {
     });
   }
 
-  #open(options: Omit<SessionOptions, "timeoutMs" | "onNotification">): Promise<UpstreamSession> {
+  #open(
+    options: Omit<SessionOptions, "timeoutMs" | "messageMaxBytes" | "onViolation" | "onNotification">,
+  ): Promise<UpstreamSession> {
     return openSession(this.#settings, this.#deps, {
       ...options,
       timeoutMs: this.#limits.handshakeTimeoutMs,
+      messageMaxBytes: this.#limits.messageMaxBytes,
+      onViolation: (error) => this.#violated(error.message),
       onNotification: (method, params, session) => {
         this.#onNotification(method);
         if (session !== undefined) this.#watch.notified(method, params, session);
@@ -352,8 +367,26 @@ export class UpstreamServer implements ToolSource {
     this.#emit("health");
   }
 
+  #violated(violation: string): void {
+    const reason = this.#quarantine.add(violation);
+    if (reason === undefined) return;
+    const text = this.#scrub(reason);
+    this.#deps.logger.warn(
+      { server: this.id, code: "UPSTREAM_QUARANTINED", reason: text },
+      "server is quarantined",
+    );
+    this.#setHealth("quarantined", text);
+    // The failed call is answered before its session ends.
+    setImmediate(() => {
+      if (this.#quarantine.error === undefined) return;
+      this.#shared.suspend();
+      this.#clients.endAll();
+    });
+  }
+
   /** Leases the session for the calls of `client`. */
   async #lease(client: ClientSession | undefined, signal: AbortSignal): Promise<Lease> {
+    if (this.#quarantine.error !== undefined) throw this.#quarantine.error;
     // There is one custom transport, so all clients share it.
     const canHaveOwn = this.#settings.kind !== "custom" && needsOwnSession(client);
     if (canHaveOwn && this.#clients.has(client)) return this.#clients.lease(client, signal);
@@ -369,6 +402,7 @@ export class UpstreamServer implements ToolSource {
     context: CallContext,
     options?: { readonly inputSchema?: JsonObject },
   ): Promise<JsonObject> {
+    if (this.#quarantine.error !== undefined) throw this.#quarantine.error;
     const holder = identityKey(context.identity);
     const waiting = this.#load.enter(holder, context.signal);
     if (waiting !== undefined) await waiting;

@@ -45,11 +45,28 @@ export function controlPathOf({ url, controlPath }: GatewayAddress): string {
  *
  * @throws {CliError} `CLI_GATEWAY_UNUSABLE`; the signal's reason.
  */
-export async function getFromGateway(
+export function getFromGateway(
   address: GatewayAddress,
   path: string,
   signal: AbortSignal,
   timeoutMs: number = responseTimeoutMs,
+): Promise<JsonValue> {
+  return requestGateway(address, { method: "GET", path, timeoutMs }, signal);
+}
+
+/** Returns the response to `POST path` without a body. @throws {CliError} what `getFromGateway` throws. */
+export function postToGateway(
+  address: GatewayAddress,
+  path: string,
+  signal: AbortSignal,
+): Promise<JsonValue> {
+  return requestGateway(address, { method: "POST", path, timeoutMs: responseTimeoutMs }, signal);
+}
+
+async function requestGateway(
+  address: GatewayAddress,
+  { method, path, timeoutMs }: { readonly method: string; readonly path: string; readonly timeoutMs: number },
+  signal: AbortSignal,
 ): Promise<JsonValue> {
   const { url } = address;
   const socketPath = controlPathOf(address);
@@ -57,7 +74,7 @@ export async function getFromGateway(
   let status: number;
   let text: string;
   try {
-    const response = await get(socketPath, path, AbortSignal.any([signal, timeout]));
+    const response = await send(method, socketPath, path, AbortSignal.any([signal, timeout]));
     status = response.statusCode ?? 0;
     text = await readText(response);
   } catch (cause) {
@@ -69,10 +86,15 @@ export async function getFromGateway(
   throw unusable(url, `it responded with HTTP ${status}${reasonIn(text)}`);
 }
 
-function get(socketPath: string, path: string, signal: AbortSignal): Promise<IncomingMessage> {
+function send(
+  method: string,
+  socketPath: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const headers = { accept: "application/json" };
-    request({ socketPath, path, headers, signal, agent: false }, resolve).once("error", reject).end();
+    request({ method, socketPath, path, headers, signal, agent: false }, resolve).once("error", reject).end();
   });
 }
 

@@ -50,8 +50,13 @@ function createServer(
   context: SourceContext,
 ): UpstreamServer {
   const { home, env, scrubber, launcher, httpClient, logger, now, random, serverInfo } = context;
-  const { maxCallsPerServer: maxConcurrentCalls, maxQueuedCallsPerServer: maxQueuedCalls } =
-    context.config.serve.limits;
+  const {
+    maxCallsPerServer: maxConcurrentCalls,
+    maxQueuedCallsPerServer: maxQueuedCalls,
+    resultMaxBytes,
+  } = context.config.serve.limits;
+  // A message can be longer than its result: characters are escaped.
+  const messageMaxBytes = resultMaxBytes * 2;
   // Each server has a resolver of its own, so that a secret is known by the server that uses it.
   const secrets = new SecretResolver({ env, readFile: readRegularFile, home });
   return createUpstreamServer(
@@ -73,7 +78,7 @@ function createServer(
       },
     },
     { launcher, httpClient, logger, now, random, clientInfo: serverInfo },
-    { maxConcurrentCalls, maxQueuedCalls, ...context.upstreamLimits },
+    { messageMaxBytes, maxConcurrentCalls, maxQueuedCalls, ...context.upstreamLimits },
   );
 }
 
@@ -85,6 +90,7 @@ function factsOf(server: ToolServerConfig, upstream: UpstreamServer): Partial<So
       transport: transport.kind,
       details: () => detailsOf(server, upstream),
       log: (lineCount) => upstream.stderrTail(lineCount),
+      release: () => upstream.release(),
     },
     backendKind: "mcp",
     deadlineMs: containment.effective.maxExecutionSeconds * 1000,

@@ -57,6 +57,8 @@ export interface ConfiguredFacts {
   readonly transport: string;
   /** Current details for its status. */
   details(): SourceDetails;
+  /** Uses it again after a quarantine. @returns whether it was quarantined. @default it is never quarantined */
+  release?(): boolean;
   /** Returns the last lines of its log. @default it has none */
   log?(lineCount: number): readonly string[];
 }

@@ -11,12 +11,20 @@
 import { ListenerSet } from "@toolcrib/lifecycle";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { AuditStore } from "@toolcrib/store";
-import type { Health, SourceChange, ToolSource, Unsubscribe } from "@toolcrib/tool";
+import {
+  type Health,
+  type SourceChange,
+  type ToolId,
+  type ToolSource,
+  toToolId,
+  type Unsubscribe,
+} from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import { type CheckedFeatures, checkFeatures } from "../service/checked-features.ts";
-import type { Quarantine, QuarantineFinding } from "./quarantine.ts";
+import type { Quarantine, QuarantinedDefinition, QuarantineFinding } from "./quarantine.ts";
 import {
+  type ConfiguredFacts,
   defaultFacts,
   insertByRank,
   type SourceDetails,
@@ -172,18 +180,39 @@ export class SourceRoster {
 
   /** Last lines of the log of a configured source. @throws {GatewayError} `SERVER_NOT_FOUND` */
   log(id: string, lineCount: number): readonly string[] {
-    const configured = this.#entries.find((entry) => entry.id === id)?.facts.configured;
-    if (configured === undefined) {
-      throw new GatewayError("SERVER_NOT_FOUND", `No tool server has the id "${id}"`, {
-        hint: `the ids are ${this.configuredIds.join(", ")}`,
-      });
-    }
-    return (configured.log?.(lineCount) ?? []).map((line) => this.#deps.scrubber.text(line));
+    return (this.#configuredOf(id).log?.(lineCount) ?? []).map((line) => this.#deps.scrubber.text(line));
   }
 
   /** Resources, templates and prompts that are not listed, and why. */
   quarantined(): readonly QuarantineFinding[] {
     return this.featureSources.flatMap(findingsOf);
+  }
+
+  /** Servers that are not used until they are released, and why. */
+  quarantinedServers(): readonly QuarantinedDefinition[] {
+    return this.#entries.flatMap(({ id, source }) => {
+      const { state, reason = "", since } = this.#healthOf(source);
+      if (state !== "quarantined") return [];
+      return [{ id: allOf(id), reason, since: new Date(since).toISOString() }];
+    });
+  }
+
+  /**
+   * Releases a server from quarantine.
+   *
+   * @returns whether it was quarantined.
+   * @throws {GatewayError} `SERVER_NOT_FOUND`
+   */
+  release(id: string): boolean {
+    return this.#configuredOf(id).release?.() ?? false;
+  }
+
+  #configuredOf(id: string): ConfiguredFacts {
+    const configured = this.#entries.find((entry) => entry.id === id)?.facts.configured;
+    if (configured !== undefined) return configured;
+    throw new GatewayError("SERVER_NOT_FOUND", `No tool server has the id "${id}"`, {
+      hint: `the ids are ${this.configuredIds.join(", ")}`,
+    });
   }
 
   #changed(entry: Registered, { kind }: SourceChange): void {
@@ -198,7 +227,7 @@ export class SourceRoster {
     return reason === undefined ? health : { ...health, reason: this.#deps.scrubber.text(reason) };
   }
 
-  /** Records each change of a configured source between ready and not ready. */
+  /** Records each change of a configured source between ready and not ready, and each quarantine. */
   #recordHealth({ id, source, facts }: RosterEntry): void {
     const { configured, containment } = facts;
     if (configured === undefined) return;
@@ -207,6 +236,10 @@ export class SourceRoster {
     source.onChange(({ kind }) => {
       if (kind !== "health") return;
       const { state, reason } = this.#healthOf(source);
+      if (state === "quarantined") {
+        const code = "UPSTREAM_QUARANTINED";
+        audit.record("server.quarantined", { server: id, tool: allOf(id), reason: reason ?? "", code });
+      }
       const isReady = state === "ready";
       if (isReady === wasReady) return;
       wasReady = isReady;
@@ -229,6 +262,11 @@ export class SourceRoster {
       (sourceId, kind) => sourceId === entry.id && kind !== "tool",
     );
   }
+}
+
+/** The id that stands for everything that a server offers. */
+function allOf(serverId: string): ToolId {
+  return toToolId(serverId, "*");
 }
 
 function findingsOf({ id, features }: FeatureSource): readonly QuarantineFinding[] {

@@ -23,8 +23,8 @@ export interface ConnectionHandlers {
    * handler. `relatedTo` is the request on whose stream it arrived, answered or not.
    */
   notification?(method: string, params: JsonObject, relatedTo: RpcId | undefined): void;
-  /** Reports a message that is invalid or was not expected; for the log. */
-  unexpected?(reason: string): void;
+  /** Reports a message that is invalid or was not expected; for the log. `violation` is set where it breaks a limit. */
+  unexpected?(reason: string, violation?: McpError): void;
 }
 
 /** Options of `openConnection`. */
@@ -153,7 +153,7 @@ class Link {
         message: (value, relatedTo) => this.#receive(value, relatedTo),
         failed: (id, error) => this.router.fail(id, error),
         closed: (error) => this.end(error),
-        invalid: (reason) => handlers.unexpected?.(reason),
+        invalid: (reason, violation) => handlers.unexpected?.(reason, violation),
       },
       signal,
     );

@@ -18,7 +18,8 @@ import type { HttpClient, HttpConnections, NetworkSettings } from "./http-client
 import { isEventStream, networkError, readErrorBody, readText, statusError } from "./http-request.ts";
 import { discardBody, HttpRequester, type HttpResponse } from "./http-requester.ts";
 import { ListenStream } from "./listen-stream.ts";
-import { deliver, deliverError, sessionVerdict } from "./received-messages.ts";
+import { answerError, defaultMessageMaxBytes } from "./lost-answer.ts";
+import { deliver, deliverError, isTooDeep, sessionVerdict } from "./received-messages.ts";
 import { ResponseStream, type StreamContext } from "./response-stream.ts";
 import { isSessionLost } from "./session-check.ts";
 import type { ClientTransport, SendHints, TransportReceiver } from "./transport.ts";
@@ -30,7 +31,7 @@ export interface HttpTransportOptions {
   readonly credentials?: CredentialProvider;
   /** The network path to the server. @default a direct connection */
   readonly network?: NetworkSettings;
-  /** Largest response or event in bytes. @default 67,108,864 */
+  /** Largest response or event in bytes. @default 33,554,432 */
   readonly messageMaxBytes?: number;
   /** Consecutive attempts to resume a broken stream that deliver nothing, before its request fails. @default 5 */
   readonly maxResumptions?: number;
@@ -65,7 +66,7 @@ export class HttpTransport implements ClientTransport {
   constructor(client: HttpClient, options: HttpTransportOptions) {
     this.#connections = client.connect(options.network);
     this.#requester = new HttpRequester(this.#connections, options.url, options.credentials);
-    this.#maxBytes = options.messageMaxBytes ?? 64 * 1024 * 1024;
+    this.#maxBytes = options.messageMaxBytes ?? defaultMessageMaxBytes;
     this.#maxResumptions = options.maxResumptions ?? 5;
   }
 
@@ -133,7 +134,10 @@ export class HttpTransport implements ClientTransport {
         await new ResponseStream(this.#streamContext(), request).follow(response.body);
       } else await this.#receiveBody(response, id);
     } catch (cause) {
-      if (!signal.aborted) this.#receiver.failed(id, networkError(this.#requester.shownUrl, cause));
+      if (signal.aborted) return;
+      const error = networkError(this.#requester.shownUrl, cause);
+      if (error.code === "MCP_MESSAGE_TOO_LARGE") this.#receiver.invalid(error.message, error);
+      this.#receiver.failed(id, error);
     } finally {
       this.#exchanges.delete(id);
       this.#unseen.delete(id);
@@ -207,6 +211,12 @@ export class HttpTransport implements ClientTransport {
     try {
       value = parseJson(text, { maxLength: this.#maxBytes });
     } catch (cause) {
+      if (isTooDeep(cause)) {
+        const error = answerError("too deep", this.#maxBytes, cause);
+        this.#receiver.invalid(error.message, error);
+        this.#receiver.failed(id, error);
+        return;
+      }
       const type = String(response.headers["content-type"] ?? "no content type");
       const detail = `HTTP ${response.statusCode} with "${type}" and no JSON-RPC answer`;
       const reason = `The server at ${shownUrl} answered ${detail}`;

@@ -1,9 +1,11 @@
 /** Messages in HTTP responses: parsed, delivered to the receiver, and matched with the request that they answer. */
 
-import { messageOf } from "@toolcrib/diagnostics";
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import { AnswerIdScanner } from "../framing/answer-id.ts";
 import type { SseEvent } from "../framing/sse.ts";
 import type { RpcId } from "../json-rpc.ts";
+import { answerError } from "./lost-answer.ts";
 import type { TransportReceiver } from "./transport.ts";
 
 /**
@@ -36,10 +38,34 @@ export function deliverEvent(
   try {
     value = parseJson(data, { maxLength });
   } catch (error) {
-    receiver.invalid(`an event: ${messageOf(error)}`);
-    return false;
+    return reportUnparsed(receiver, data, error, maxLength) === id && id !== undefined;
   }
   return deliver(receiver, value, id);
+}
+
+/**
+ * Reports data that is not JSON within the limits. The request that it answers fails.
+ *
+ * @returns the id of that request.
+ */
+export function reportUnparsed(
+  receiver: TransportReceiver,
+  data: string,
+  thrown: unknown,
+  maxBytes: number,
+): RpcId | undefined {
+  const error = answerError(isTooDeep(thrown) ? "too deep" : "invalid", maxBytes, thrown);
+  receiver.invalid(`an event: ${messageOf(thrown)}`, isTooDeep(thrown) ? error : undefined);
+  const scanner = new AnswerIdScanner();
+  scanner.write(Buffer.from(data));
+  const { answerId } = scanner;
+  if (answerId !== undefined) receiver.failed(answerId, error);
+  return answerId;
+}
+
+/** Whether a text was not parsed because it nests too deeply. */
+export function isTooDeep(thrown: unknown): boolean {
+  return isCodedError(thrown) && thrown.code === "JSON_TOO_DEEP";
 }
 
 /** Delivers the body of an error response. @returns whether it is a JSON-RPC error, the response to `id`. */

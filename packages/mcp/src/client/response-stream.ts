@@ -122,7 +122,9 @@ export class ResponseStream {
 
   #fail(): void {
     const lost = this.#lost("ended before the answer came", this.#cause);
-    this.#context.receiver.failed(this.#id, this.#oversized ?? lost);
+    const oversized = this.#oversized;
+    if (oversized !== undefined) this.#context.receiver.invalid(oversized.message, oversized);
+    this.#context.receiver.failed(this.#id, oversized ?? lost);
   }
 
   /** Reopens the stream. Returns undefined when the server could not be reached. */

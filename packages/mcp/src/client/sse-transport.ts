@@ -6,7 +6,6 @@
  */
 
 import type { Readable } from "node:stream";
-import { messageOf } from "@toolcrib/diagnostics";
 import { parseJson } from "@toolcrib/json";
 import type { SseEvent } from "../framing/sse.ts";
 import type { RpcMessage } from "../json-rpc.ts";
@@ -22,7 +21,8 @@ import {
   statusError,
 } from "./http-request.ts";
 import { discardBody, HttpRequester } from "./http-requester.ts";
-import { deliverError, isErrorOf } from "./received-messages.ts";
+import { defaultMessageMaxBytes } from "./lost-answer.ts";
+import { deliverError, isErrorOf, reportUnparsed } from "./received-messages.ts";
 import type { ClientTransport, TransportReceiver } from "./transport.ts";
 
 /** Options of `SseTransport`. */
@@ -32,7 +32,7 @@ export interface SseTransportOptions {
   readonly credentials?: CredentialProvider;
   /** The network path to the server. @default a direct connection */
   readonly network?: NetworkSettings;
-  /** Largest event in characters. @default 67,108,864 */
+  /** Largest event in characters. @default 33,554,432 */
   readonly messageMaxBytes?: number;
 }
 
@@ -55,7 +55,7 @@ export class SseTransport implements ClientTransport {
     this.#base = new URL(options.url);
     this.#shownUrl = displayUrl(options.url);
     this.#credentials = options.credentials;
-    this.#maxLength = options.messageMaxBytes ?? 64 * 1024 * 1024;
+    this.#maxLength = options.messageMaxBytes ?? defaultMessageMaxBytes;
   }
 
   async open(receiver: TransportReceiver, signal: AbortSignal): Promise<void> {
@@ -150,7 +150,7 @@ export class SseTransport implements ClientTransport {
       const value = parseJson(data, { maxLength: this.#maxLength });
       for (const one of Array.isArray(value) ? value : [value]) this.#receiver?.message(one);
     } catch (error) {
-      this.#receiver?.invalid(`an event: ${messageOf(error)}`);
+      if (this.#receiver !== undefined) reportUnparsed(this.#receiver, data, error, this.#maxLength);
     }
   }
 

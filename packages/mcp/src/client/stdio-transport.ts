@@ -4,14 +4,15 @@
  */
 
 import type { Readable, Writable } from "node:stream";
-import { LineWriter, readLines } from "../framing/lines.ts";
-import type { RpcMessage } from "../json-rpc.ts";
+import { type AnswerFault, LineWriter, readLines } from "../framing/lines.ts";
+import type { RpcId, RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
+import { answerError, defaultMessageMaxBytes } from "./lost-answer.ts";
 import type { ClientTransport, TransportReceiver } from "./transport.ts";
 
 /** Options of `StdioTransport`. */
 export interface StdioTransportOptions {
-  /** Longest line in bytes. @default 67,108,864 */
+  /** Longest line in bytes; 128 MiB more end the connection. @default 33,554,432 */
   readonly lineMaxBytes?: number;
   /** Unread bytes past which requests fail until the server reads. @default 67,108,864 */
   readonly unreadMaxBytes?: number;
@@ -36,7 +37,7 @@ export class StdioTransport implements ClientTransport {
     this.#stdin = streams.stdin;
     this.#stdout = streams.stdout;
     this.#writer = new LineWriter(streams.stdin);
-    this.#lineMaxBytes = options.lineMaxBytes ?? 64 * 1024 * 1024;
+    this.#lineMaxBytes = options.lineMaxBytes ?? defaultMessageMaxBytes;
     this.#unreadMaxBytes = options.unreadMaxBytes ?? 64 * 1024 * 1024;
   }
 
@@ -45,13 +46,19 @@ export class StdioTransport implements ClientTransport {
     const callbacks = {
       message: (value: unknown) => receiver.message(value),
       invalid: (reason: string, text: string) => receiver.invalid(`standard output: ${reason}: ${text}`),
+      lostAnswer: (id: RpcId | undefined, fault: AnswerFault) => {
+        const error = this.#errorOf(fault);
+        if (id !== undefined) receiver.failed(id, error);
+        if (fault !== "invalid") receiver.invalid(`standard output: ${error.message}`, error);
+      },
+      endless: () => this.#end(this.#errorOf("too large")),
     };
     readLines(this.#stdout, callbacks, this.#lineMaxBytes);
-    this.#stdout.once("end", () => this.#end("The server closed its output"));
-    this.#stdout.once("close", () => this.#end("The server closed its output"));
-    this.#stdout.on("error", (cause) => this.#end("The server's output cannot be read", cause));
+    this.#stdout.once("end", () => this.#end(closedError("The server closed its output")));
+    this.#stdout.once("close", () => this.#end(closedError("The server closed its output")));
+    this.#stdout.on("error", (cause) => this.#end(closedError("The server's output cannot be read", cause)));
     // A write to a server that has exited fails here; its output ends too.
-    this.#stdin.on("error", (cause) => this.#end("The server no longer accepts input", cause));
+    this.#stdin.on("error", (cause) => this.#end(closedError("The server no longer accepts input", cause)));
   }
 
   send(message: RpcMessage): void {
@@ -71,9 +78,17 @@ export class StdioTransport implements ClientTransport {
     this.#stdin.end();
   }
 
-  #end(text: string, cause?: Error): void {
+  #errorOf(fault: AnswerFault): McpError {
+    return answerError(fault, this.#lineMaxBytes);
+  }
+
+  #end(error: McpError): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#receiver?.closed(new McpError("MCP_CONNECTION_CLOSED", text, { cause }));
+    this.#receiver?.closed(error);
   }
+}
+
+function closedError(text: string, cause?: Error): McpError {
+  return new McpError("MCP_CONNECTION_CLOSED", text, { cause });
 }

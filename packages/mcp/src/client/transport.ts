@@ -15,8 +15,11 @@ export interface TransportReceiver {
   failed(id: RpcId, error: McpError): void;
   /** Reports the end of the transport: no message follows. Called at most once. */
   closed(error: McpError): void;
-  /** Reports received data that is not a message; for the log. */
-  invalid(reason: string): void;
+  /**
+   * Reports received data that is not a message; for the log. `violation` is set where a limit is broken: a server
+   * that repeats it should not be used.
+   */
+  invalid(reason: string, violation?: McpError): void;
 }
 
 /** Details of a message that only some transports need. */

@@ -5,32 +5,97 @@
  */
 
 import type { Readable, Writable } from "node:stream";
-import { messageOf } from "@toolcrib/diagnostics";
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { parseJson } from "@toolcrib/json";
+import type { RpcId } from "../json-rpc.ts";
+import { AnswerIdScanner } from "./answer-id.ts";
+
+/** The reason why an answer in a line cannot be used. */
+export type AnswerFault = "too large" | "too deep" | "invalid";
 
 /** Callbacks of a `LineDecoder`. */
 export interface LineReceiver {
   message(value: unknown): void;
   /** Reports a line that is not a JSON value within the limits; `text` is its beginning. */
   invalid(reason: string, text: string): void;
+  /**
+   * Reports that such a line is the answer to request `id`, which gets no other, or a line over a limit that answers
+   * none. Called once for a line, as soon as that is known.
+   */
+  lostAnswer?(id: RpcId | undefined, fault: AnswerFault): void;
+  /** Reports a line so long that its end is not to be expected. Nothing after it can be read. */
+  endless?(): void;
 }
 
 const newline = 0x0a;
-/** A buffer up to this size is kept for the next line that arrives in pieces. */
-const keptBytes = 64 * 1024;
+/** Bytes of the first segment, which is kept for the next line that arrives in pieces. */
+const firstSegmentBytes = 64 * 1024;
+/** Bytes of each further segment. */
+const segmentBytes = 1024 * 1024;
+/** A line is endless when it exceeds the limit by this many bytes. */
+const skippedMaxBytes = 128 * 1024 * 1024;
+
+/** The beginning of a line that arrived in pieces, copied, so that single bytes cost memory for themselves only. */
+class HeldLine {
+  readonly #first = Buffer.allocUnsafeSlow(firstSegmentBytes);
+  #segments: Buffer[] = [this.#first];
+  /** Bytes of the last segment that are used. */
+  #used = 0;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The used part of each segment. */
+  *parts(): Iterable<Buffer> {
+    for (const segment of this.#segments) {
+      yield segment === this.#segments.at(-1) ? segment.subarray(0, this.#used) : segment;
+    }
+  }
+
+  add(piece: Buffer): void {
+    let start = 0;
+    while (start < piece.length) {
+      let last = this.#segments.at(-1) as Buffer;
+      if (this.#used === last.length) {
+        last = Buffer.allocUnsafeSlow(segmentBytes);
+        this.#segments.push(last);
+        this.#used = 0;
+      }
+      const copied = piece.copy(last, this.#used, start);
+      this.#used += copied;
+      start += copied;
+    }
+    this.#length += piece.length;
+  }
+
+  text(): string {
+    const [first] = this.#segments;
+    if (this.#segments.length === 1 && first !== undefined) return first.toString("utf8", 0, this.#used);
+    return Buffer.concat([...this.parts()], this.#length).toString("utf8");
+  }
+
+  clear(): void {
+    this.#segments = [this.#first];
+    this.#used = 0;
+    this.#length = 0;
+  }
+}
+
+/** The rest of a line over the limit, which is scanned for its id and discarded. */
+interface SkippedLine {
+  readonly scanner: AnswerIdScanner;
+  length: number;
+  isReported: boolean;
+}
 
 /** Decodes the chunks of one stream. */
 export class LineDecoder {
   readonly #receiver: LineReceiver;
   readonly #maxBytes: number;
-  /**
-   * The beginning of a line that arrived in pieces. The buffer doubles when it is
-   * full, so that a peer that sends single bytes costs memory for its bytes only.
-   */
-  #held: Buffer = Buffer.alloc(0);
-  #heldLength = 0;
-  /** Whether the rest of the current line is discarded. */
-  #isSkipping = false;
+  #held: HeldLine | undefined;
+  #skipped: SkippedLine | undefined;
   #isFirstLine = true;
 
   /** @param maxBytes longest line in bytes. */
@@ -43,7 +108,7 @@ export class LineDecoder {
   write(chunk: Buffer): void {
     const isWholeLines =
       this.#heldLength === 0 &&
-      !this.#isSkipping &&
+      this.#skipped === undefined &&
       chunk.length <= this.#maxBytes &&
       chunk.at(-1) === newline;
     if (isWholeLines) {
@@ -57,26 +122,29 @@ export class LineDecoder {
       start = at + 1;
       this.#endLine(rest);
     }
-    if (start === chunk.length || this.#isSkipping) return;
+    if (start === chunk.length) return;
     const rest = start === 0 ? chunk : chunk.subarray(start);
-    if (this.#heldLength + rest.length > this.#maxBytes) {
-      this.#reportTooLong(rest);
-      this.#isSkipping = true;
-    } else this.#hold(rest);
+    if (this.#skipped !== undefined) this.#skip(this.#skipped, rest);
+    else if (this.#heldLength + rest.length > this.#maxBytes) this.#startSkipping(rest);
+    else this.#hold(rest);
+  }
+
+  get #heldLength(): number {
+    return this.#held?.length ?? 0;
   }
 
   #endLine(rest: Buffer): void {
-    if (this.#isSkipping) {
-      this.#isSkipping = false;
+    if (this.#skipped !== undefined) {
+      this.#skip(this.#skipped, rest);
+      this.#endSkipping(this.#skipped);
     } else if (this.#heldLength + rest.length > this.#maxBytes) {
-      this.#reportTooLong(rest);
+      this.#endSkipping(this.#startSkipping(rest));
     } else if (this.#heldLength === 0) {
       this.#line(rest.toString("utf8"));
     } else {
-      this.#hold(rest);
-      const whole = this.#held.subarray(0, this.#heldLength);
-      this.#release();
-      this.#line(whole.toString("utf8"));
+      const text = this.#hold(rest).text();
+      this.#held?.clear();
+      this.#line(text);
     }
   }
 
@@ -91,36 +159,65 @@ export class LineDecoder {
     try {
       value = parseJson(text, { maxLength: this.#maxBytes });
     } catch (error) {
-      this.#receiver.invalid(messageOf(error), text.slice(0, 200));
+      this.#reportUnparsed(text, error);
       return;
     }
     this.#receiver.message(value);
   }
 
-  #reportTooLong(rest: Buffer): void {
-    const held = this.#held.subarray(0, Math.min(this.#heldLength, 200));
-    const beginning = Buffer.concat([held, rest.subarray(0, 200)]);
-    this.#release();
-    this.#receiver.invalid(
-      `a line is longer than ${this.#maxBytes} bytes`,
-      beginning.toString("utf8", 0, 200),
-    );
+  #reportUnparsed(text: string, error: unknown): void {
+    const isTooDeep = isCodedError(error) && error.code === "JSON_TOO_DEEP";
+    this.#receiver.invalid(messageOf(error), text.slice(0, 200));
+    // A log line is not an object.
+    if (this.#receiver.lostAnswer === undefined || !text.trimStart().startsWith("{")) return;
+    const scanner = new AnswerIdScanner();
+    scanner.write(Buffer.from(text));
+    const { answerId } = scanner;
+    if (isTooDeep) this.#receiver.lostAnswer(answerId, "too deep");
+    else if (answerId !== undefined) this.#receiver.lostAnswer(answerId, "invalid");
   }
 
-  #hold(piece: Buffer): void {
-    const length = this.#heldLength + piece.length;
-    if (length > this.#held.length) {
-      const grown = Buffer.allocUnsafe(Math.max(length, Math.min(this.#maxBytes, this.#held.length * 2)));
-      this.#held.copy(grown, 0, 0, this.#heldLength);
-      this.#held = grown;
+  /** Reports a line over the limit and discards it; `rest` is its part that is not held. */
+  #startSkipping(rest: Buffer): SkippedLine {
+    const skipped = { scanner: new AnswerIdScanner(), length: 0, isReported: false };
+    this.#skipped = skipped;
+    const parts = [...(this.#held?.parts() ?? []), rest];
+    const beginning = Buffer.concat(parts.slice(0, 2).map((part) => part.subarray(0, 200)));
+    const reason = `a line is longer than ${this.#maxBytes} bytes`;
+    this.#receiver.invalid(reason, beginning.toString("utf8", 0, 200));
+    for (const part of parts) this.#skip(skipped, part);
+    this.#held = undefined;
+    return skipped;
+  }
+
+  #skip(skipped: SkippedLine, bytes: Buffer): void {
+    const maxLength = this.#maxBytes + skippedMaxBytes;
+    const wasEndless = skipped.length > maxLength;
+    skipped.length += bytes.length;
+    if (!skipped.isReported && this.#receiver.lostAnswer !== undefined) {
+      skipped.scanner.write(bytes);
+      if (skipped.scanner.answerId !== undefined) this.#reportSkipped(skipped);
     }
-    piece.copy(this.#held, this.#heldLength);
-    this.#heldLength = length;
+    if (wasEndless || skipped.length <= maxLength) return;
+    this.#reportSkipped(skipped);
+    this.#receiver.endless?.();
   }
 
-  #release(): void {
-    this.#heldLength = 0;
-    if (this.#held.length > keptBytes) this.#held = Buffer.alloc(0);
+  #endSkipping(skipped: SkippedLine): void {
+    this.#reportSkipped(skipped);
+    this.#skipped = undefined;
+  }
+
+  #reportSkipped(skipped: SkippedLine): void {
+    if (skipped.isReported) return;
+    skipped.isReported = true;
+    this.#receiver.lostAnswer?.(skipped.scanner.answerId, "too large");
+  }
+
+  #hold(piece: Buffer): HeldLine {
+    this.#held ??= new HeldLine();
+    this.#held.add(piece);
+    return this.#held;
   }
 }
 

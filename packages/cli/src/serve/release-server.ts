@@ -1,0 +1,29 @@
+/** `toolcrib release`: releases a server of the running gateway from quarantine. */
+
+import { isJsonObject } from "@toolcrib/json";
+import { postToGateway } from "../access/gateway-api.ts";
+import { findReachableGateway } from "../access/open-tool-access.ts";
+import type { CliContext } from "../cli-context.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine } from "../output/output.ts";
+
+/** Runs the command. Without a gateway there is no quarantine: each start uses every server. */
+export async function releaseServer(context: CliContext, server: string): Promise<ExitCode> {
+  const { output, options, signal } = context;
+  const running = await findReachableGateway(options.home);
+  if (running === undefined) {
+    output.json({ running: false, home: options.home });
+    output.print(`No gateway is running for ${options.home}`);
+    return exitCodes.unavailable;
+  }
+  const answer = await postToGateway(
+    running,
+    `/api/v1/servers/${encodeURIComponent(server)}/release`,
+    signal,
+  );
+  const isReleased = isJsonObject(answer) && answer["released"] === true;
+  output.json({ id: server, released: isReleased });
+  const shown = safeLine(server);
+  output.print(isReleased ? `Released ${shown}; it is being connected` : `${shown} is not quarantined`);
+  return exitCodes.done;
+}
