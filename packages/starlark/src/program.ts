@@ -75,6 +75,30 @@ export function compileProgram(
   source: Source,
   options: ProgramOptions = {},
 ): { readonly program: Program | undefined; readonly diagnostics: readonly Diagnostic[] } {
+  try {
+    return compileSource(source, options);
+  } catch (error) {
+    // The limits of nesting fit the usual stack, but the caller may have used most of it.
+    if (!(error instanceof RangeError)) throw error;
+    return { program: undefined, diagnostics: [stackTooSmall(source)] };
+  }
+}
+
+function stackTooSmall(source: Source): Diagnostic {
+  return {
+    severity: "error",
+    code: "STARLARK_TOO_DEEP",
+    message: "The program is nested too deeply for the stack of this process",
+    hint: "give intermediate results a name",
+    source,
+    span: { start: 0, end: 0 },
+  };
+}
+
+function compileSource(
+  source: Source,
+  options: ProgramOptions,
+): { readonly program: Program | undefined; readonly diagnostics: readonly Diagnostic[] } {
   const dialect = options.dialect ?? coreDialect;
   const universe = universeFor(dialect);
   const predeclared = new Set(options.predeclared);

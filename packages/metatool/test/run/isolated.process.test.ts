@@ -7,6 +7,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonValue } from "@toolcrib/json";
 import { type CompositeOutcome, startIsolatedExecutions } from "@toolcrib/metatool";
+import type { SpawnWrap } from "@toolcrib/process";
 import { canFindProcesses, clientCall, isProcessAlive, runProcess, waitUntil } from "@toolcrib/testing";
 import { textResult } from "@toolcrib/tool";
 import { type RunRequest, setUpWorkshop } from "./workshop.ts";
@@ -64,6 +65,31 @@ test("a program in a separate process has the same outcome as in this process", 
     const there = await workshop.run(code, { ...request, options }, { isolated });
     assert.deepEqual(withoutTime(there), withoutTime(here), code);
   }
+});
+
+test("a program with deep expressions runs in a separate process as in this one", async () => {
+  await using isolated = startIsolatedExecutions(workshop.deps);
+  const expressions = ["1".concat(" + 1".repeat(900)), '""'.concat(" + params.a".repeat(900))];
+  expressions.push("[0]".concat("[:]".repeat(900)), `params.f${"()".repeat(900)}`);
+  for (const expression of expressions) {
+    for (const code of [`x = ${expression}`, `def f():\n  return ${expression}\nreturn 1`]) {
+      const request = { params: { a: "b", f: 1 } };
+      const here = await workshop.run(code, request);
+      const options = { isolation: "process" as const };
+      const there = await workshop.run(code, { ...request, options }, { isolated });
+      assert.deepEqual(withoutTime(there), withoutTime(here), code.slice(0, 40));
+    }
+  }
+});
+
+test("the start of a process counts against the time of the program", async () => {
+  // The process is replaced by one that never becomes ready.
+  const wrap: SpawnWrap = (request) => ({ ...request, args: ["-e", "setInterval(() => {}, 1000)"] });
+  await using isolated = startIsolatedExecutions({ ...workshop.deps, wrap }, { graceMs: 50 });
+  const options = { isolation: "process" as const, timeoutMs: 300 };
+  const outcome = await workshop.run("return 1", { options }, { isolated });
+  assert.equal(outcome.kind, "error");
+  assert.match(JSON.stringify(outcome), /timeout_error.*out of time: the limit is 300 ms/);
 });
 
 test("a program with 24 nested finally bodies is compiled and runs", async () => {

@@ -10,6 +10,7 @@
 import { setImmediate, setTimeout } from "node:timers";
 import type { JsonObject } from "@toolcrib/json";
 import { compileProgram, toolDialect } from "@toolcrib/starlark";
+import { toSyntaxError } from "../composite-error.ts";
 import { executeComposite, type InnerCaller } from "../execute-composite.ts";
 import type { InnerReply } from "../inner-reply.ts";
 import { type CallableTool, reservedNames, toToolDirectory } from "../tool-directory.ts";
@@ -37,9 +38,13 @@ send({ kind: "ready" });
 async function execute({ source, params, tools, options, startedNs }: ExecuteMessage): Promise<void> {
   const directory = toToolDirectory(tools);
   const predeclared = [...reservedNames, ...directory.namespaces.keys()];
-  const { program } = compileProgram(source, { dialect: toolDialect, predeclared });
-  // The parent compiled the same code with the same names before.
-  if (program === undefined) throw new Error("the code does not compile");
+  const { program, diagnostics } = compileProgram(source, { dialect: toolDialect, predeclared });
+  if (program === undefined) {
+    // The parent compiled the same code with the same names before, so only the stack can be too small.
+    const error = toSyntaxError(diagnostics, source);
+    send({ kind: "outcome", outcome: { kind: "error", error, logs: [], steps: 0 } });
+    return;
+  }
   const indices = new Map<CallableTool, number>(tools.map((tool, index) => [tool, index]));
   const call: InnerCaller = (tool, given) => callParent(indices.get(tool) as number, given);
   const host = {

@@ -19,6 +19,13 @@ const entryPath = fileURLToPath(new URL(`./child-process.${extension}`, import.m
 /** The child resolves sources as this process does. */
 const conditions = extension === "ts" ? ["--conditions=toolcrib-source"] : [];
 
+/**
+ * A new process compiles a program with unoptimized code, whose stack frames are
+ * larger: at the documented nesting, the default stack is too small. The main thread
+ * has 8 MiB, except on Windows, where Node reserves 1 MiB.
+ */
+const stackArgs = process.platform === "win32" ? [] : ["--stack-size=3000"];
+
 /** Start parameters of a child. */
 export interface ChildSettings {
   /** Size of its heap in MiB. */
@@ -84,20 +91,22 @@ export class IsolatedChild {
     this.gone.then((how) =>
       fail("resource_error", `The process of the execution ended with ${how}`, outOfMemoryHint),
     );
-    let stopTimer = startTimer(readyMs, () =>
+    // The start of the process counts against the time of the program.
+    const stopDeadline = startTimer(options.timeoutMs + graceMs, () =>
+      fail("timeout_error", `out of time: the limit is ${options.timeoutMs} ms`),
+    );
+    const stopReady = startTimer(readyMs, () =>
       fail("resource_error", `No process was ready within ${readyMs} ms`),
     );
     try {
       const isReady = await Promise.race([this.#ready.then(() => true), ended.promise.then(() => false)]);
       if (!isReady) return await ended.promise;
-      stopTimer();
-      stopTimer = startTimer(options.timeoutMs + graceMs, () =>
-        fail("timeout_error", `out of time: the limit is ${options.timeoutMs} ms`),
-      );
+      stopReady();
       this.#converse(execution, call, ended.resolve, fail);
       return await ended.promise;
     } finally {
-      stopTimer();
+      stopReady();
+      stopDeadline();
       signal?.removeEventListener("abort", cancel);
       await this.kill();
     }
@@ -159,6 +168,7 @@ function startProcess({ heapMib, wrap }: ChildSettings): ChildProcess {
   const nodeArgs = [
     ...conditions,
     `--max-old-space-size=${heapMib}`,
+    ...stackArgs,
     "--disallow-code-generation-from-strings",
     "--permission",
     "--allow-fs-read=*",
