@@ -37,6 +37,8 @@ export const metatoolCodes = {
   METATOOL_RECURSIVE: "A saved tool calls itself, directly or through other saved tools.",
   METATOOL_REPLY_MISSING:
     "A composite that runs against a recording makes an inner call that the recording does not have.",
+  METATOOL_MEMORY_BUSY:
+    "Running composites use all of their shared memory. A new composite waited for some, and was refused.",
   METATOOL_TEST_INVALID:
     "A test case of a saved tool is invalid: a member is missing, unknown, of the wrong type or too large.",
   METATOOL_TEST_TOO_LARGE: "A run is too large for a test case.",

@@ -28,6 +28,7 @@ export {
 export type { Catalog, CatalogTool, MetatoolHost } from "./run/catalog.ts";
 export { CompositeCache } from "./run/composite-cache.ts";
 export { toArgumentsError } from "./run/composite-error.ts";
+export { CompositeMemory } from "./run/composite-memory.ts";
 export type { InnerReply } from "./run/inner-reply.ts";
 export { startIsolatedExecutions } from "./run/isolated/isolated-executions.ts";
 export { languagePrimer } from "./run/language-primer.ts";

@@ -1,6 +1,7 @@
 /** Creates a metatool: composite tools that are saved, listed and run behind one gateway. */
 
 import { CompositeCache } from "../run/composite-cache.ts";
+import { CompositeMemory, defaultTotalBytes } from "../run/composite-memory.ts";
 import { approveSavedTool } from "./approval.ts";
 import { CoreSource } from "./core-source.ts";
 import type { Metatool, MetatoolDeps, MetatoolOptions } from "./metatool.ts";
@@ -9,7 +10,10 @@ import { SavedRunner } from "./saved-runner.ts";
 import { createSavedSource } from "./saved-source.ts";
 
 /** Creates the metatool over `deps.saved`. */
-export function createMetatool(deps: MetatoolDeps, options: MetatoolOptions): Metatool {
+export function createMetatool(given: MetatoolDeps, options: MetatoolOptions): Metatool {
+  // A single composite can use its whole limit, even if that is more than the default total.
+  const totalBytes = Math.max(defaultTotalBytes, options.execution.memoryBytes);
+  const deps = { ...given, memory: new CompositeMemory(given, { totalBytes }) };
   const cache = new CompositeCache();
   const listing = new SavedListing(deps);
   const runner = new SavedRunner(deps, options, cache);

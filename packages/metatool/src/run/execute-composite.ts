@@ -38,6 +38,8 @@ export interface Execution {
   /** Time at the start, in nanoseconds since 1970: the value of `time.now` for the whole execution. */
   readonly startedNs: bigint;
   readonly signal: AbortSignal | undefined;
+  /** Reserves memory that executions share; see `ThreadOptions`. @default none is shared */
+  readonly reserveMemory?: (bytes: number) => boolean;
 }
 
 /** Makes an inner call. Never rejects. */
@@ -55,7 +57,7 @@ export async function executeComposite(
   execution: Execution,
   call: InnerCaller,
 ): Promise<ExecutionOutcome> {
-  const { program, options, startedNs, signal } = execution;
+  const { program, options, startedNs, signal, reserveMemory } = execution;
   const logs: string[] = [];
   const thread = new Thread(host, {
     name: program.source.name,
@@ -64,6 +66,7 @@ export async function executeComposite(
     nowNs: () => startedNs,
     load: loadModule,
     signal,
+    reserveMemory,
   });
   const waits: Wait[] = [];
   try {

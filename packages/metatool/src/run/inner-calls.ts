@@ -9,6 +9,7 @@ import type { CallContext } from "@toolcrib/tool";
 import { CallRecords } from "./call-records.ts";
 import type { CatalogTool, MetatoolHost } from "./catalog.ts";
 import { type InnerReply, toInnerFailure, toInnerReply } from "./inner-reply.ts";
+import { jsonSize } from "./json-measure.ts";
 import type { ExecutionOptions, ToolCallRecord } from "./outcome.ts";
 import { ProgressSum } from "./progress-sum.ts";
 import { Slots } from "./slots.ts";
@@ -30,6 +31,8 @@ export type ReplyListener = (tool: CatalogTool, params: JsonObject, reply: Inner
 export interface InnerCallsRequest {
   readonly context: CallContext;
   readonly options: Pick<ExecutionOptions, "toolCalls" | "parallelWidth">;
+  /** Maximum bytes of the arguments of one inner call, as JSON. @default 4,194,304 */
+  readonly argumentsMaxBytes?: number;
   readonly replies?: ReplySource;
   readonly onReply?: ReplyListener;
 }
@@ -55,8 +58,9 @@ export class InnerCalls {
 
   /** Makes an inner call. Never rejects. */
   async call(tool: CatalogTool, params: JsonObject): Promise<InnerReply> {
-    const { options, onReply } = this.#request;
+    const { options, onReply, argumentsMaxBytes = 4 * 1024 * 1024 } = this.#request;
     if (this.#records.count >= options.toolCalls) return tooManyCalls(options.toolCalls);
+    if (jsonSize(params, argumentsMaxBytes) > argumentsMaxBytes) return tooLarge(tool, argumentsMaxBytes);
     const record = this.#records.begin(displayName(tool), params);
     const turn = this.#slots.enter();
     if (turn !== undefined) await turn;
@@ -112,6 +116,14 @@ function tooManyCalls(limit: number): InnerReply {
     kind: "limit",
     message: `too many tool calls: the limit is ${limit}`,
     hint: "fetch more with each call (filters, page sizes), or leave the loop early",
+  };
+}
+
+function tooLarge(tool: CatalogTool, limit: number): InnerReply {
+  return {
+    kind: "limit",
+    message: `the arguments of ${displayName(tool)} are larger than ${limit} bytes of JSON`,
+    hint: "pass less with each call: split the data, or pass a reference to it",
   };
 }
 

@@ -13,10 +13,16 @@ import type { CallContext } from "@toolcrib/tool";
 import type { Catalog, CatalogTool, MetatoolHost } from "./catalog.ts";
 import { CompositeCache } from "./composite-cache.ts";
 import { toSyntaxError } from "./composite-error.ts";
-import { type ExecutionOutcome, executeComposite, type InnerCaller } from "./execute-composite.ts";
+import type { CompositeMemory } from "./composite-memory.ts";
+import {
+  type Execution,
+  type ExecutionOutcome,
+  executeComposite,
+  type InnerCaller,
+} from "./execute-composite.ts";
 import { InnerCalls, type ReplyListener, type ReplySource } from "./inner-calls.ts";
 import type { IsolatedExecutions } from "./isolated/isolated-executions.ts";
-import type { CompositeOutcome, ExecutionOptions } from "./outcome.ts";
+import type { CompositeError, CompositeOutcome, ExecutionOptions } from "./outcome.ts";
 
 /** Dependencies of executions. */
 export interface CompositeDeps extends Required<ThreadHost> {
@@ -25,6 +31,8 @@ export interface CompositeDeps extends Required<ThreadHost> {
   readonly nowNs: () => bigint;
   /** @default no cache */
   readonly cache?: CompositeCache;
+  /** Memory that executions in this process share. @default no shared limit */
+  readonly memory?: CompositeMemory;
   /** Runs executions with `isolation: "process"`; required only for those. */
   readonly isolated?: IsolatedExecutions;
 }
@@ -77,11 +85,45 @@ export async function runComposite(
     outcome =
       options.isolation === "process"
         ? await requireIsolated(deps).execute(execution, call)
-        : await executeComposite(deps, execution, call);
+        : await executeHere(deps, execution, call, context.signal);
   } finally {
     inner.close(context.signal.aborted ? context.signal.reason : new Error("the execution has ended"));
   }
   return { ...outcome, executionTime: since(deps, startedMs), toolCalls: inner.records() };
+}
+
+/** Executes in this process, once there is memory. */
+async function executeHere(
+  deps: CompositeDeps,
+  execution: Execution,
+  call: InnerCaller,
+  signal: AbortSignal,
+): Promise<ExecutionOutcome> {
+  if (deps.memory === undefined) return executeComposite(deps, execution, call);
+  const lease = await deps.memory.enter(signal);
+  // A cancelled execution ends with the usual error.
+  if (lease === undefined && !signal.aborted) return memoryBusy();
+  try {
+    return await executeComposite(
+      deps,
+      { ...execution, reserveMemory: (bytes) => lease?.resize(bytes) !== false },
+      call,
+    );
+  } finally {
+    lease?.release();
+  }
+}
+
+function memoryBusy(): ExecutionOutcome {
+  const error: CompositeError = {
+    type: "resource_error",
+    message: "Running composites use all of their shared memory",
+    details: {
+      code: "METATOOL_MEMORY_BUSY",
+      hint: "try again later, or run fewer composites at the same time",
+    },
+  };
+  return { kind: "error", error, logs: [], steps: 0 };
 }
 
 function since(deps: CompositeDeps, startedMs: number): number {

@@ -47,6 +47,12 @@ export interface ThreadOptions {
    * is missing. @default `load` fails
    */
   readonly load?: (name: string, thread: Thread) => Promise<StarlarkModule> | StarlarkModule;
+  /**
+   * Reserves memory that the thread shares with others: `bytes` in total, in place of
+   * the last reservation. The thread asks before it grows, and ends with `resource` if
+   * the result is false. @default its limit is its own
+   */
+  readonly reserveMemory?: (bytes: number) => boolean;
   /** Cancels the execution with a `cancelled` error. */
   readonly signal?: AbortSignal;
 }
@@ -54,6 +60,9 @@ export interface ThreadOptions {
 const sliceSteps = 65_536;
 /** From this length on, a growing list needs room for its copy. */
 const largeList = 65_536;
+
+/** Bytes that a thread reserves at a time, at first; each further reservation is twice as large. */
+const firstReservation = 1024 * 1024;
 
 const noMethodTables: MethodTables = {
   string: new Map(),
@@ -127,7 +136,7 @@ export class Thread {
     this.options = options;
     this.limits = resolveLimits(options.limits);
     this.fuel = this.#sliceFuel = Math.min(sliceSteps, this.limits.steps);
-    this.headroom = this.#window = Math.floor(this.limits.memoryBytes / 2);
+    this.headroom = this.#window = this.#firstWindow;
     this.#outputLeft = this.limits.outputBytes;
   }
 
@@ -273,6 +282,7 @@ export class Thread {
     const limit = this.limits.memoryBytes;
     const charged = this.#window - this.headroom;
     if (bytes > limit) throw this.#outOfMemory();
+    if (this.#extendWindow(charged)) return;
     const programSteps = this.steps - this.#stepsInBuiltins;
     // The bytes of long work are counted with its frame.
     const sameSegment =
@@ -288,9 +298,28 @@ export class Thread {
     // charged.
     this.#live = Math.min(liveBytes + this.#chargedInSegment, this.#chargedBefore);
     if (this.#live > limit) throw this.#outOfMemory();
-    this.headroom = this.#window = Math.floor(limit / 2);
+    this.headroom = this.#window = this.#firstWindow;
+    if (this.options.reserveMemory?.(this.#live + this.#window) === false) throw sharedMemoryError();
     // The walk takes steps in proportion to the number of live values.
     this.step(visited >> 2);
+  }
+
+  /** Bytes that can be charged before the first reservation, or the first walk, is due. */
+  get #firstWindow(): number {
+    const window = Math.floor(this.limits.memoryBytes / 2);
+    return this.options.reserveMemory === undefined ? window : Math.min(window, firstReservation);
+  }
+
+  /** Reserves memory instead of a walk, until the window is as large as without reservations. */
+  #extendWindow(charged: number): boolean {
+    const { reserveMemory } = this.options;
+    const largest = Math.floor(this.limits.memoryBytes / 2);
+    if (reserveMemory === undefined || charged > largest) return false;
+    const window = Math.min(largest, 2 * Math.max(charged, this.#window));
+    if (!reserveMemory(this.#live + window)) return false;
+    this.headroom += window - this.#window;
+    this.#window = window;
+    return true;
   }
 
   #outOfMemory(): StarlarkError {
@@ -300,6 +329,13 @@ export class Thread {
       hint: "keep less at a time: fetch pages, and keep only the fields that you need",
     });
   }
+}
+
+function sharedMemoryError(): StarlarkError {
+  return new StarlarkError("out of memory: all running programs together have reached their limit", {
+    kind: "resource",
+    hint: "try again later, or keep less at a time",
+  });
 }
 
 /** The error of a thread that the host cancelled. */
