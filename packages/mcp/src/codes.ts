@@ -19,6 +19,7 @@ export const mcpCodes = {
   MCP_OVERLOADED: "More requests are in flight than the limit allows.",
   MCP_SHARE_EXCEEDED:
     "The client's share of the requests in flight is used up; other clients can still send requests.",
+  MCP_UNREAD_LIMIT: "An answer was dropped because its client has too many unread answers.",
   MCP_SESSION_QUOTA: "The client's share of the sessions or of the open streams is used up.",
 } as const;
 

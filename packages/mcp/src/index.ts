@@ -46,3 +46,4 @@ export type {
 } from "./server/service.ts";
 export { SseEndpoint } from "./server/sse-endpoint.ts";
 export { type StdioServer, startStdioServer } from "./server/stdio-server.ts";
+export { UnreadBytes } from "./server/unread-bytes.ts";

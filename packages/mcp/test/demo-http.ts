@@ -10,7 +10,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@toolcrib/json";
-import { HttpEndpoint, metaKeys, SseDecoder, SseEndpoint } from "@toolcrib/mcp";
+import { HttpEndpoint, metaKeys, SseDecoder, SseEndpoint, UnreadBytes } from "@toolcrib/mcp";
 import { MemorySessionStore } from "@toolcrib/store";
 import { waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
@@ -35,6 +35,8 @@ export interface DemoHttp extends AsyncDisposable {
 export interface DemoHttpOptions {
   readonly http?: HttpEndpointOptions;
   readonly sse?: SseEndpointOptions;
+  /** Unread bytes of all connections. */
+  readonly unreadTotalMaxBytes?: number;
 }
 
 export async function startDemoHttp(options: DemoHttpOptions = {}): Promise<DemoHttp> {
@@ -47,6 +49,7 @@ export async function startDemoHttp(options: DemoHttpOptions = {}): Promise<Demo
     now: () => now,
     newSessionId: () => randomUUID(),
     sessions,
+    unread: new UnreadBytes({ totalMaxBytes: options.unreadTotalMaxBytes }),
     onUnexpected: (reason: string) => unexpected.push(reason),
   };
   const endpoint = new HttpEndpoint(service, deps, options.http);

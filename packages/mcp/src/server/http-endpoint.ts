@@ -40,6 +40,7 @@ import { HttpSessions, sessionHeader } from "./http-sessions.ts";
 import { answerModernHttp, checkModernHeaders, type ModernExchange } from "./modern-http.ts";
 import { listenMethod, unsupportedVersion } from "./modern-request.ts";
 import type { McpService } from "./service.ts";
+import { UnreadBytes } from "./unread-bytes.ts";
 
 /** Dependencies of an endpoint. */
 export interface HttpEndpointDeps {
@@ -49,6 +50,8 @@ export interface HttpEndpointDeps {
   readonly newSessionId: () => string;
   /** The sessions as other gateways see them; every session of this endpoint is registered there. */
   readonly sessions: SessionStore;
+  /** The unread output of all connections of the process. @default that of this endpoint */
+  readonly unread?: UnreadBytes;
   /** Reports invalid messages and responses to no pending request; for the log. */
   readonly onUnexpected?: (reason: string) => void;
 }
@@ -91,6 +94,7 @@ export class HttpEndpoint implements AsyncDisposable {
   readonly #bodyLimits: { readonly maxLength: number; readonly maxDepth: number };
   readonly #maxInFlight: number;
   readonly #maxListeners: number;
+  readonly #unread: UnreadBytes;
   readonly #unreadMaxBytes: number;
   readonly #modernExchanges = new Set<ModernExchange>();
   readonly #inFlight: ClientCounts;
@@ -111,9 +115,18 @@ export class HttpEndpoint implements AsyncDisposable {
     this.#maxListeners = options.maxListeners ?? 2048;
     this.#inFlight = new ClientCounts(this.#maxInFlight);
     this.#listening = new ClientCounts(this.#maxListeners);
+    this.#unread = deps.unread ?? new UnreadBytes();
     this.#unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
     this.#sessions = new HttpSessions(
-      { service, now, newSessionId, onUnexpected, inFlight: this.#inFlight, store: deps.sessions },
+      {
+        service,
+        now,
+        newSessionId,
+        onUnexpected,
+        inFlight: this.#inFlight,
+        unread: this.#unread,
+        store: deps.sessions,
+      },
       {
         maxSessions: options.maxSessions ?? 1000,
         sessionIdleMs: options.sessionIdleMs ?? 3_600_000,
@@ -285,6 +298,8 @@ export class HttpEndpoint implements AsyncDisposable {
       const context = {
         ...caller,
         accepts,
+        client,
+        unread: this.#unread,
         unreadMaxBytes: this.#unreadMaxBytes,
         exchanges: this.#modernExchanges,
       };

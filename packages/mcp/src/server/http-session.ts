@@ -20,6 +20,7 @@ import { EventLog, type ReplayedEvent } from "./event-log.ts";
 import { openEventStream, sendError, sendJson, writeEvent } from "./http-io.ts";
 import { LegacySession, type LegacySessionOptions } from "./legacy-session.ts";
 import type { McpService } from "./service.ts";
+import type { UnreadBytes } from "./unread-bytes.ts";
 
 /** Options of an `HttpSession`. */
 export interface HttpSessionOptions extends LegacySessionOptions {
@@ -27,6 +28,7 @@ export interface HttpSessionOptions extends LegacySessionOptions {
   readonly now: number;
   /** Counts the requests of all sessions of the endpoint. */
   readonly inFlight: ClientCounts;
+  readonly unread: UnreadBytes;
   readonly unreadMaxBytes: number;
 }
 
@@ -71,6 +73,7 @@ export class HttpSession {
   lastUsedAt: number;
   readonly #client: string;
   readonly #inFlight: ClientCounts;
+  readonly #unread: UnreadBytes;
   readonly #unreadMaxBytes: number;
   readonly #log = new EventLog();
   readonly #exchanges = new RequestTable<Exchange>();
@@ -81,6 +84,7 @@ export class HttpSession {
   constructor(service: McpService, options: HttpSessionOptions) {
     this.#client = identityKey(options.identity);
     this.#inFlight = options.inFlight;
+    this.#unread = options.unread;
     this.#unreadMaxBytes = options.unreadMaxBytes;
     this.#standalone = this.#openStream();
     this.session = new LegacySession(
@@ -188,7 +192,8 @@ export class HttpSession {
   }
 
   /** Ends request `id` with its answer as JSON text, or without one if it was cancelled. */
-  #settle(id: RpcId, answer: string | undefined): void {
+  #settle(id: RpcId, given: string | undefined): void {
+    const answer = given === undefined ? undefined : this.#unread.admit(this.#client, id, given);
     const exchange = this.#exchanges.get(id);
     if (exchange === undefined) return;
     this.#exchanges.delete(id);
@@ -210,6 +215,7 @@ export class HttpSession {
     }
     const text = exchange.isBatch ? `[${answers.join(",")}]` : (answers[0] as string);
     sendJson(response, 200, text, this.#headers());
+    this.#unread.count(this.#client, response);
   }
 
   #streamOf(exchange: Exchange): EventStream {
@@ -257,15 +263,19 @@ export class HttpSession {
   #write(stream: EventStream, message: RpcMessage): void {
     const data = JSON.stringify(message);
     const id = this.#log.append(stream.streamId, data);
-    if (stream.response !== undefined)
-      writeEvent(stream.response, formatSseEvent(data, { id, event: "message" }), this.#unreadMaxBytes);
+    const { response } = stream;
+    if (response === undefined) return;
+    writeEvent(response, formatSseEvent(data, { id, event: "message" }), this.#unreadMaxBytes);
+    this.#unread.count(this.#client, response);
   }
 
   /** Sends an answer. Their number is limited by the client's requests in flight. */
   #writeAnswer(stream: EventStream, data: string): void {
     const id = this.#log.append(stream.streamId, data);
-    if (stream.response?.destroyed === false)
-      stream.response.write(formatSseEvent(data, { id, event: "message" }));
+    const { response } = stream;
+    if (response === undefined || response.destroyed) return;
+    response.write(formatSseEvent(data, { id, event: "message" }));
+    this.#unread.count(this.#client, response);
   }
 
   #headers(): { readonly [name: string]: string } {

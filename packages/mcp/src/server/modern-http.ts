@@ -15,6 +15,7 @@ import { eraOf, rpcCodes } from "../protocol.ts";
 import { type HttpCaller, openEventStream, sendJson, writeEvent } from "./http-io.ts";
 import { answerModernRequest, unsupportedVersion } from "./modern-request.ts";
 import type { McpService } from "./service.ts";
+import type { UnreadBytes } from "./unread-bytes.ts";
 
 /** A request that is not answered. */
 export interface ModernExchange {
@@ -28,6 +29,9 @@ export interface ModernExchange {
 /** Context of a modern request. */
 export interface ModernHttpContext extends HttpCaller {
   readonly accepts: { readonly json: boolean; readonly events: boolean };
+  /** `identityKey` of the caller. */
+  readonly client: string;
+  readonly unread: UnreadBytes;
   readonly unreadMaxBytes: number;
   /** Requests in flight. Contains this one until it is answered. */
   readonly exchanges: Set<ModernExchange>;
@@ -64,10 +68,12 @@ export async function answerModernHttp(
     if (thrown instanceof McpError && thrown.httpStatus !== undefined) status = thrown.httpStatus;
     text = JSON.stringify({ jsonrpc: "2.0", id, error: toRpcError(thrown) });
   }
+  text = context.unread.admit(context.client, id, text);
   exchanges.delete(exchange);
   response.off("close", closed);
   if (!answer.isStream && (accepts.json || status !== 200)) sendJson(response, status, text);
   else answer.endStream(text);
+  context.unread.count(context.client, response);
 }
 
 /** The response to a modern request, which becomes an event stream when something precedes the result. */

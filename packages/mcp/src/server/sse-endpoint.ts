@@ -30,6 +30,7 @@ import {
 } from "./http-io.ts";
 import { LegacySession } from "./legacy-session.ts";
 import type { McpService } from "./service.ts";
+import { UnreadBytes } from "./unread-bytes.ts";
 
 /** Limits of an SSE endpoint. */
 export interface SseEndpointOptions {
@@ -65,6 +66,7 @@ export class SseEndpoint implements AsyncDisposable {
   readonly #bodyLimits: { readonly maxLength: number; readonly maxDepth: number };
   readonly #maxSessions: number;
   readonly #maxInFlightPerSession: number | undefined;
+  readonly #unread: UnreadBytes;
   readonly #unreadMaxBytes: number;
   readonly #sessions = new Map<string, OpenSession>();
   readonly #shares: FairShare;
@@ -86,6 +88,7 @@ export class SseEndpoint implements AsyncDisposable {
     this.#maxSessions = options.maxSessions ?? 1000;
     this.#shares = new FairShare(this.#maxSessions);
     this.#maxInFlightPerSession = options.maxInFlightPerSession;
+    this.#unread = deps.unread ?? new UnreadBytes();
     this.#unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
     this.#keepAlive = setInterval(() => {
       for (const { response } of this.#sessions.values())
@@ -103,7 +106,7 @@ export class SseEndpoint implements AsyncDisposable {
       return;
     }
     const id = this.#deps.newSessionId();
-    const session = new LegacySession(this.#service, (message) => this.#send(response, message), {
+    const session = new LegacySession(this.#service, (message) => this.#send(client, response, message), {
       ...caller,
       id,
       maxInFlight: this.#maxInFlightPerSession,
@@ -162,11 +165,15 @@ export class SseEndpoint implements AsyncDisposable {
     return refusal && overloaded(`More than ${this.#maxSessions} sessions are open`);
   }
 
-  #send(response: ServerResponse, message: RpcMessage): void {
-    const text = formatSseEvent(JSON.stringify(message), { event: "message" });
+  #send(client: string, response: ServerResponse, message: RpcMessage): void {
+    const isAnswer = !("method" in message);
+    const written = JSON.stringify(message);
+    const data = isAnswer && message.id !== null ? this.#unread.admit(client, message.id, written) : written;
+    const text = formatSseEvent(data, { event: "message" });
     // The number of responses is limited by the requests in flight. Only other messages can pile up.
-    if ("method" in message) writeEvent(response, text, this.#unreadMaxBytes);
+    if (!isAnswer) writeEvent(response, text, this.#unreadMaxBytes);
     else if (!response.destroyed && !response.writableEnded) response.write(text);
+    this.#unread.count(client, response);
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void> {
