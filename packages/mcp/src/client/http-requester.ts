@@ -36,12 +36,18 @@ export class HttpRequester {
   version: string | undefined;
   readonly #connections: HttpConnections;
   readonly #url: URL;
+  readonly #href: string;
+  readonly #origin: string;
+  readonly #path: string;
   readonly #credentials: CredentialProvider | undefined;
 
   constructor(connections: HttpConnections, url: string, credentials: CredentialProvider | undefined) {
     this.shownUrl = displayUrl(url);
     this.#connections = connections;
     this.#url = new URL(url);
+    this.#href = url;
+    this.#origin = this.#url.origin;
+    this.#path = `${this.#url.pathname}${this.#url.search}`;
     this.#credentials = credentials;
   }
 
@@ -53,29 +59,21 @@ export class HttpRequester {
   /** Sends a message. @param options `isStream` for a response that stays open */
   post(
     body: string,
-    extra: HeaderRecord,
+    extra: HeaderRecord | undefined,
     signal: AbortSignal,
-    options: { readonly isStream?: boolean } = {},
+    options: { readonly isStream: boolean } = { isStream: false },
   ): Promise<HttpResponse> {
-    const headers = {
-      accept: "application/json, text/event-stream",
-      "accept-encoding": acceptedCodings,
-      "content-type": "application/json",
-      ...extra,
-    };
-    return this.#send({ method: "POST", headers, signal, body, isStream: options.isStream ?? false });
+    return this.#send({ method: "POST", extra, signal, body, isStream: options.isStream });
   }
 
   /** Opens an event stream. */
   openStream(extra: HeaderRecord, signal: AbortSignal): Promise<HttpResponse> {
-    const headers = { accept: "text/event-stream", ...extra };
-    return this.#send({ method: "GET", headers, signal, body: undefined, isStream: true });
+    return this.#send({ method: "GET", extra, signal, body: undefined, isStream: true });
   }
 
   /** Ends the session at the server. */
   endSession(signal: AbortSignal): Promise<HttpResponse> {
-    const headers = { accept: "application/json, text/event-stream" };
-    return this.#send({ method: "DELETE", headers, signal, body: undefined, isStream: false });
+    return this.#send({ method: "DELETE", extra: undefined, signal, body: undefined, isStream: false });
   }
 
   /** Uses the session id of `response` from now on, if it has one. @throws {McpError} `MCP_MESSAGE_TOO_LARGE` */
@@ -92,37 +90,47 @@ export class HttpRequester {
 
   #send(exchange: HttpExchange): Promise<HttpResponse> {
     const { sessionId, version } = this;
-    const { signal } = exchange;
-    return withCredentials(
-      this.#credentials,
-      { url: this.#url.href, signal },
-      this.shownUrl,
-      async (credentials) => {
-        const headers = {
-          ...credentials,
-          ...(sessionId === undefined ? undefined : { "mcp-session-id": sessionId }),
-          ...(version === undefined ? undefined : { "mcp-protocol-version": version }),
-          ...exchange.headers,
-        };
-        let url = this.#url;
-        for (let followed = 0; ; followed += 1) {
-          const response = await this.#dispatch(url, exchange, headers);
-          const target =
-            followed === maxRedirects ? undefined : redirectTarget(response, exchange.method, url);
-          if (target === undefined) return decoded(response);
-          await response.body.dump();
-          url = target;
-        }
-      },
-    );
+    const { signal, extra } = exchange;
+    return withCredentials(this.#credentials, { url: this.#href, signal }, this.shownUrl, (credentials) => {
+      const headers = {
+        ...credentials,
+        ...headersOf[exchange.method],
+        ...(sessionId === undefined ? undefined : { "mcp-session-id": sessionId }),
+        ...(version === undefined ? undefined : { "mcp-protocol-version": version }),
+        ...extra,
+      };
+      return this.#dispatch(this.#url, exchange, headers).then((response) =>
+        response.statusCode < 300 || response.statusCode >= 400
+          ? decoded(response)
+          : this.#redirected(response, exchange, headers),
+      );
+    });
+  }
+
+  /** Follows the redirects within the origin that begin with `first`. */
+  async #redirected(
+    first: Dispatcher.ResponseData,
+    exchange: HttpExchange,
+    headers: HeaderRecord,
+  ): Promise<HttpResponse> {
+    let response = first;
+    let url = this.#url;
+    for (let followed = 0; followed < maxRedirects; followed += 1) {
+      const target = redirectTarget(response, exchange.method, url);
+      if (target === undefined) break;
+      await response.body.dump();
+      url = target;
+      response = await this.#dispatch(url, exchange, headers);
+    }
+    return decoded(response);
   }
 
   #dispatch(url: URL, exchange: HttpExchange, headers: HeaderRecord): Promise<Dispatcher.ResponseData> {
     const { method, signal, body, isStream } = exchange;
     const dispatcher = isStream ? this.#connections.streams : this.#connections.calls;
     return dispatcher.request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
+      origin: url === this.#url ? this.#origin : url.origin,
+      path: url === this.#url ? this.#path : `${url.pathname}${url.search}`,
       method,
       headers,
       body,
@@ -136,11 +144,23 @@ export class HttpRequester {
 
 interface HttpExchange {
   readonly method: "GET" | "POST" | "DELETE";
-  readonly headers: HeaderRecord;
+  /** Headers in addition to those of every request. */
+  readonly extra: HeaderRecord | undefined;
   readonly signal: AbortSignal;
   readonly body: string | undefined;
   readonly isStream: boolean;
 }
+
+/** Headers of every request with a method. */
+const headersOf = {
+  POST: {
+    accept: "application/json, text/event-stream",
+    "accept-encoding": acceptedCodings,
+    "content-type": "application/json",
+  },
+  GET: { accept: "text/event-stream" },
+  DELETE: { accept: "application/json, text/event-stream" },
+} as const;
 
 function decoded(response: Dispatcher.ResponseData): HttpResponse {
   const { "content-encoding": coding } = response.headers;

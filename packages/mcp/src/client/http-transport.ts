@@ -165,7 +165,8 @@ export class HttpTransport implements ClientTransport {
   }
 
   #post(message: RpcMessage, hints: SendHints, signal: AbortSignal): Promise<HttpResponse> {
-    const headers = { ...modernHeaders(message), ...hints.headers };
+    const modern = modernHeaders(message);
+    const headers = hints.headers === undefined ? modern : { ...modern, ...hints.headers };
     const isStream = "method" in message && message.method === "subscriptions/listen";
     return this.#requester.post(JSON.stringify(message), headers, signal, { isStream });
   }

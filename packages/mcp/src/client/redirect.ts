@@ -13,7 +13,7 @@ export function redirectTarget(
   method: string,
   from: URL,
 ): URL | undefined {
-  if (statusCode < 300 || !statuses.includes(statusCode)) return undefined;
+  if (!statuses.includes(statusCode)) return undefined;
   // 301, 302 and 303 turn a POST into a GET.
   if (method !== "GET" && statusCode !== 307 && statusCode !== 308) return undefined;
   const { location } = headers;
