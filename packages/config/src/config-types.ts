@@ -281,4 +281,8 @@ export interface ExecutionConfig {
 export interface AuditConfig {
   /** The event that an audit record survives: the death of the process, or of the machine. @default "process" */
   readonly durability: "process" | "fsync";
+  /** Most bytes of the trail. @default 4294967296 */
+  readonly retentionMaxBytes: number;
+  /** Days after which records are deleted. @default 400 */
+  readonly retentionDays: number;
 }

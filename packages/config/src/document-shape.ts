@@ -6,6 +6,7 @@
 import {
   anything,
   choice,
+  integer,
   list,
   record,
   reportRepeated,
@@ -69,6 +70,9 @@ function sectionOfLater(description: string): Shape<never> {
   };
 }
 
+/** Default values of `audit`. */
+export const auditDefaults = { retentionMaxBytes: 4 * 1024 ** 3, retentionDays: 400 } as const;
+
 const fields = {
   $schema: text({ description: "Location of this schema, for editors.", maxLength: 1000 }),
   tool_servers: toolServersShape,
@@ -84,6 +88,19 @@ const fields = {
         values: ["process", "fsync"],
         aliases: { none: "process", disk: "fsync", sync: "fsync", full: "fsync" },
         default: "process",
+      }),
+      retention_max_bytes: integer({
+        description:
+          "Most bytes of the trail; beyond this limit the oldest records are deleted, a segment of 64 MiB at a time. A million calls take about 1.2 GB.",
+        minimum: 128 * 1024 * 1024,
+        maximum: 2 ** 50,
+        default: auditDefaults.retentionMaxBytes,
+      }),
+      retention_days: integer({
+        description: "Days after which records are deleted. A jump of the clock counts as at most one day.",
+        minimum: 1,
+        maximum: 36_500,
+        default: auditDefaults.retentionDays,
       }),
     },
   }),

@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import type { AuditConfig, PolicyConfig, PolicyFloor, PolicyRules, ServeConfig } from "./config-types.ts";
-import type { ConfigDocument } from "./document-shape.ts";
+import { auditDefaults, type ConfigDocument } from "./document-shape.ts";
 import type { PolicyDocument } from "./policy-shape.ts";
 import { parseListen, type ServeDocument, serveDefaults } from "./serve-shape.ts";
 
@@ -46,5 +46,9 @@ export function toServeConfig(document: ServeDocument | undefined): ServeConfig 
 }
 
 export function toAuditConfig(document: ConfigDocument["audit"]): AuditConfig {
-  return { durability: document?.durability ?? "process" };
+  return {
+    durability: document?.durability ?? "process",
+    retentionMaxBytes: document?.retention_max_bytes ?? auditDefaults.retentionMaxBytes,
+    retentionDays: document?.retention_days ?? auditDefaults.retentionDays,
+  };
 }

@@ -170,7 +170,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
           maxQueuedCallsPerServer: 256,
         },
       },
-      audit: { durability: "process" },
+      audit: { durability: "process", retentionMaxBytes: 4_294_967_296, retentionDays: 400 },
       execution: {
         timeoutMs: 30_000,
         memoryBytes: 134_217_728,
@@ -233,7 +233,7 @@ test("parseConfig() reads every field of every section", () => {
       maxQueuedCallsPerServer: 3,
     },
   });
-  assert.deepEqual(config.audit, { durability: "fsync" });
+  assert.deepEqual(config.audit, { durability: "fsync", retentionMaxBytes: 268_435_456, retentionDays: 30 });
 });
 
 test("parseConfig() reads JSON with comments and trailing commas, with or without a byte order mark", () => {

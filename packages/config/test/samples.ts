@@ -104,7 +104,7 @@ serve:
     max_concurrent_calls: 5
     max_calls_per_server: 4
     max_queued_calls_per_server: 3
-audit: { durability: fsync }
+audit: { durability: fsync, retention_max_bytes: 268435456, retention_days: 30 }
 secrets: {}
 `;
 
@@ -132,6 +132,8 @@ export const faultyShapes: readonly string[] = [
   "serve: { limits: { max_sessions: 0 } }",
   "policy: { allow: x }",
   "audit: { durability: x }",
+  "audit: { retention_days: 0 }",
+  "audit: { retention_max_bytes: 1 }",
   "secrets: { a: b }",
   "toolspecs: {}",
   "toolspecs: [{ id: a }]",

@@ -144,6 +144,8 @@ function cancellation(timer: NodeJS.Timeout): () => void {
   return () => clearTimeout(timer);
 }
 
+const dayMs = 24 * 60 * 60 * 1000;
+
 /** Opens the store. Its disposal reports a trail that could not be completed instead of throwing. */
 async function openAudit(
   config: GatewayConfig,
@@ -151,7 +153,14 @@ async function openAudit(
   opening: AsyncDisposableStack,
 ): Promise<Store> {
   const store = await openStore(
-    { home, audit: { durability: config.audit.durability } },
+    {
+      home,
+      audit: {
+        durability: config.audit.durability,
+        retainMaxBytes: config.audit.retentionMaxBytes,
+        retainMaxAgeMs: config.audit.retentionDays * dayMs,
+      },
+    },
     {
       now: Date.now,
       onProblem: (problem) => logger.warn({ code: problem.code, reason: problem.message }, "audit trail"),

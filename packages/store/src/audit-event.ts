@@ -193,8 +193,8 @@ export interface AuditPruned {
   /** Sequence numbers of its first and last record. */
   readonly firstSequence?: string;
   readonly lastSequence?: string;
-  /** The limit that it exceeds. */
-  readonly reason: "age" | "count";
+  /** The limit that it exceeds. `count`: in records of earlier versions. */
+  readonly reason: "age" | "size" | "count";
 }
 
 /** Written by the store: records were discarded because the trail could not be written for too long. */

@@ -20,11 +20,12 @@ export interface AuditOptions {
   /** Age of the first record at which a segment is complete and a new one starts. @default 604,800,000 (7 days) */
   readonly segmentMaxAgeMs?: number;
   /**
-   * Maximum number of segments that are kept, of all writers together; the oldest are
-   * deleted. The newest segment of each writer always stays. @default 64
+   * Most bytes of all segments of all writers together; beyond this limit the oldest
+   * segments are deleted. The newest segment of each writer always stays.
+   * @default 4,294,967,296 (4 GiB)
    */
-  readonly retainMaxSegments?: number;
-  /** A segment that was last written to this long ago is deleted. @default 34,560,000,000 (400 days) */
+  readonly retainMaxBytes?: number;
+  /** A segment that was finished this long ago is deleted. A jump of the clock counts as at most one day. @default 34,560,000,000 (400 days) */
   readonly retainMaxAgeMs?: number;
   /** Longest record in UTF-16 units. Longer ones lose their preview, then the ends of their texts. @default 65,536 */
   readonly recordMaxLength?: number;
@@ -47,7 +48,7 @@ export function resolveAuditOptions(options: AuditOptions = {}): ResolvedAuditOp
     durability: options.durability ?? "process",
     segmentMaxBytes: options.segmentMaxBytes ?? 64 * 1024 * 1024,
     segmentMaxAgeMs: options.segmentMaxAgeMs ?? 7 * dayMs,
-    retainMaxSegments: options.retainMaxSegments ?? 64,
+    retainMaxBytes: options.retainMaxBytes ?? 4 * 1024 ** 3,
     retainMaxAgeMs: options.retainMaxAgeMs ?? 400 * dayMs,
     recordMaxLength: options.recordMaxLength ?? 64 * 1024,
     pendingMaxLength: options.pendingMaxLength ?? 32 * 1024 * 1024,

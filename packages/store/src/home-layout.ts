@@ -6,6 +6,7 @@
  *     pins/*.json                pins of the definitions of one source
  *     locks/*.lock               locks of writers, of pruning, of the index and of records
  *     toolcrib.db                the index of the segments
+ *     audit-retention.json       the ages of finished segments
  */
 
 import { readdirSync } from "node:fs";
@@ -22,6 +23,7 @@ export interface HomeLayout {
   readonly pinDirectory: string;
   readonly lockDirectory: string;
   readonly databasePath: string;
+  readonly retentionPath: string;
 }
 
 /** The parsed name of a segment file. */
@@ -43,6 +45,7 @@ export function toHomeLayout(home: string): HomeLayout {
     pinDirectory: join(home, "pins"),
     lockDirectory: join(home, "locks"),
     databasePath: join(home, "toolcrib.db"),
+    retentionPath: join(home, "audit-retention.json"),
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Retention: deletes the oldest segments beyond the limits of number and age. The
+ * Retention: deletes the oldest segments beyond the limits of size and age. The
  * record of a deletion is written before the file is deleted; a segment whose
  * deletion cannot be recorded stays. One process of a home prunes at a time.
  */
@@ -12,6 +12,7 @@ import type { AuditPruned } from "./audit-event.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
 import { type HomeLayout, listSegments, newestSegments } from "./home-layout.ts";
 import { lockHome } from "./home-lock.ts";
+import { RetentionClock } from "./retention-clock.ts";
 import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -36,15 +37,19 @@ interface Candidate {
  */
 export async function pruneSegments(
   { layout, now, record }: PruneDeps,
-  { retainMaxSegments, retainMaxAgeMs }: ResolvedAuditOptions,
+  { retainMaxBytes, retainMaxAgeMs }: ResolvedAuditOptions,
 ): Promise<void> {
   using lock = lockHome(layout, "audit-prune", "exclusive");
   if (lock === undefined) return;
   try {
-    const { candidates, count } = findCandidates(layout.auditDirectory);
-    let excess = count - retainMaxSegments;
-    for (const { name, bytes, writtenAt } of candidates) {
-      const isOld = now() - writtenAt >= retainMaxAgeMs;
+    const found = findCandidates(layout.auditDirectory);
+    if (found.candidates.length === 0) return;
+    const names = found.candidates.map(({ name }) => name);
+    const clock = new RetentionClock(layout.retentionPath, now(), names);
+    const candidates = found.candidates.toSorted((a, b) => clock.ageOf(b.name) - clock.ageOf(a.name));
+    let excess = found.bytes - retainMaxBytes;
+    for (const { name, bytes } of candidates) {
+      const isOld = clock.ageOf(name) >= retainMaxAgeMs;
       if (!isOld && excess <= 0) break;
       const path = join(layout.auditDirectory, name);
       await record({
@@ -52,11 +57,13 @@ export async function pruneSegments(
         bytes,
         firstSequence: readFirstRecord(path)?.sequence,
         lastSequence: readSegmentEnd(path, 1).records[0]?.sequence,
-        reason: isOld ? "age" : "count",
+        reason: isOld ? "age" : "size",
       });
       await unlink(path);
-      excess -= 1;
+      clock.delete(name);
+      excess -= bytes;
     }
+    await clock.save();
   } catch (cause) {
     if (cause instanceof StoreError) throw cause;
     throw new StoreError("AUDIT_RETENTION_FAILED", `Cannot delete old audit segments: ${messageOf(cause)}`, {
@@ -65,19 +72,22 @@ export async function pruneSegments(
   }
 }
 
-/** Returns the segments that may be deleted, least recently written first, and the number of all segments. */
+/** Returns the segments that may be deleted, least recently written first, and the bytes of all segments. */
 function findCandidates(auditDirectory: string): {
   readonly candidates: readonly Candidate[];
-  readonly count: number;
+  readonly bytes: number;
 } {
   const segments = listSegments(auditDirectory);
   const newest = newestSegments(segments);
   const candidates: Candidate[] = [];
+  let bytes = 0;
   for (const { name, writer } of segments) {
-    if (newest.get(writer)?.name === name) continue;
     const status = statSync(join(auditDirectory, name), { throwIfNoEntry: false });
-    if (status?.isFile()) candidates.push({ name, bytes: status.size, writtenAt: status.mtimeMs });
+    if (status?.isFile() !== true) continue;
+    bytes += status.size;
+    if (newest.get(writer)?.name !== name)
+      candidates.push({ name, bytes: status.size, writtenAt: status.mtimeMs });
   }
   candidates.sort((a, b) => a.writtenAt - b.writtenAt || (a.name < b.name ? -1 : 1));
-  return { candidates, count: segments.length };
+  return { candidates, bytes };
 }
