@@ -52,8 +52,9 @@ describe("the authority of a composite", () => {
 
     await save(owner, "wipe", "return s.delete().name");
     await save(owner, "outer", "return saved.wipe()");
-    await save(owner, "any", 'return tools[params.get("name", "s__delete")]().name');
-    for (const name of ["wipe", "outer", "any"]) assert.equal((await call(owner, name))["result"], "delete");
+    await save(owner, "chosen", 'return tools[params.get("name", "s__delete")]().name');
+    for (const name of ["wipe", "outer", "chosen"])
+      assert.equal((await call(owner, name))["result"], "delete");
     assert.equal(deletions, 3);
     await save(owner, "recorded", "return s.delete().name");
     await call(owner, "test_saved_tool", { name: "recorded", record: true });
@@ -62,7 +63,7 @@ describe("the authority of a composite", () => {
     const refused: readonly (readonly [string, object, readonly string[]])[] = [
       ["wipe", {}, ["policy_error"]],
       ["outer", {}, ["policy_error"]],
-      ["any", {}, ["policy_error", "runtime_error"]],
+      ["chosen", {}, ["policy_error", "runtime_error"]],
       ["eval_starlark", { code: "return s.delete()" }, ["validation_error"]],
       ["eval_starlark", { code: 'return tools["s__delete"]()' }, ["validation_error"]],
       ["eval_starlark", { code: 'n = "delete"\nreturn tools["s:" + n]()' }, ["runtime_error"]],
@@ -185,5 +186,29 @@ describe("the name of a saved tool", () => {
       ["summary.json"],
     );
     assert.equal(test.gateway.listTools(somebody).filter(({ origin }) => origin === "saved").length, 1);
+  });
+});
+
+describe("the name and code of a saved tool", () => {
+  it("are refused if the name has a meaning already, or the code is empty", async () => {
+    await using server = await startScriptedServer({
+      tools: () => [toolNamed("search")],
+      call: () => ({ content: [] }),
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("github", server.url)] });
+    const client = await test.connect();
+    const problemsOf = async (name: string, code: string) => JSON.stringify(await save(client, name, code));
+    for (const name of ["len", "sorted", "return", "params", "json", "tools", "github", "GitHub"]) {
+      assert.match(await problemsOf(name, "return 1"), /METATOOL_NAME_RESERVED/, name);
+    }
+    for (const code of ["", " \n"])
+      assert.match(await problemsOf("one", code), /Cannot use .*code.*it is empty/);
+    assert.match(await problemsOf("two", "return github__search()"), /write github\.search\({…}\)/);
+    assert.match(
+      await problemsOf("three", 'load("x.star", "y")\nreturn y'),
+      /composites have no other modules/,
+    );
+    assert.match(await problemsOf("four", 'return github["search"]()'), /tools\[.*github\.search/);
+    assert.match(await problemsOf("five", "return github.search()"), /created/);
   });
 });

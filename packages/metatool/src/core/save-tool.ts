@@ -14,6 +14,7 @@ import type { Reach } from "../run/analyse/reach.ts";
 import type { Catalog } from "../run/catalog.ts";
 import { type CompositeCache, sourceNameOf } from "../run/composite-cache.ts";
 import { toProblem } from "../run/composite-error.ts";
+import { keywords, reservedNames, universalNames } from "../run/tool-directory.ts";
 import { lintSavedTool } from "../saved/lint-saved-tool.ts";
 import { askForApproval, grantApproval } from "./approval.ts";
 import { approvedReachOf, saveApproved } from "./approved-reach.ts";
@@ -31,6 +32,8 @@ import { digestCode, growthOf, namesOf } from "./tool-facts.ts";
 
 /** Maximum number of problems in one answer. */
 const maxProblems = 50;
+
+const takenName = "another tool or server has this name or a confusable one";
 
 /** Saves tools, one at a time. */
 export class ToolSaver {
@@ -141,6 +144,18 @@ export class ToolSaver {
     return [...problems, ...errors.map((error) => codeProblem(error, name, code))];
   }
 
+  /** Returns the meaning that `name` has in programs or in names of tools; `undefined` if it has none. */
+  #meaningOf(name: string): string | undefined {
+    if (universalNames.has(name)) return "the name belongs to a builtin of the language";
+    if (reservedNames.has(name)) return "the name belongs to a value of every program";
+    if (keywords.has(name)) return "the name is a keyword of the language";
+    const fold = foldName(name);
+    const isServer = this.#deps
+      .wholeCatalog()
+      .tools.some(({ namespace }) => namespace !== "" && foldName(namespace) === fold);
+    return isServer ? takenName : undefined;
+  }
+
   #lintNewName(name: string, current: readonly SavedTool[]): Diagnostic[] {
     const shown = JSON.stringify(name.slice(0, 80));
     const fold = foldName(name);
@@ -150,8 +165,9 @@ export class ToolSaver {
       const hint = `use another name, or update "${other.name}"`;
       return [{ severity: "error", code: "METATOOL_NAME_TAKEN", message, hint, path: "name" }];
     }
-    if (!this.#deps.host.isNameTaken(name)) return [];
-    const message = `Cannot save a tool as ${shown}: another tool has this name or a confusable one`;
+    const meaning = this.#meaningOf(name);
+    if (meaning === undefined && !this.#deps.host.isNameTaken(name)) return [];
+    const message = `Cannot save a tool as ${shown}: ${meaning ?? takenName}`;
     const hint = "use a different name";
     return [{ severity: "error", code: "METATOOL_NAME_RESERVED", message, hint, path: "name" }];
   }

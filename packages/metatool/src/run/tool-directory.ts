@@ -39,14 +39,16 @@ export const savedNamespace = "saved";
 /** The predeclared names of every composite besides tools and the universe of the language. */
 export const reservedNames: ReadonlySet<string> = new Set(["params", "tools", "json", "math", "time"]);
 
-const keywords: ReadonlySet<string> = new Set(
+/** Words that no identifier can be, in Starlark or in Python. */
+export const keywords: ReadonlySet<string> = new Set(
   (
     "and break continue def elif else for if in lambda load not or pass return while " +
     "as assert async await class del except finally from global import is nonlocal raise try with yield"
   ).split(" "),
 );
 
-const universalNames: ReadonlySet<string> = new Set(universeFor(toolDialect).keys());
+/** Names of the builtins of the language. */
+export const universalNames: ReadonlySet<string> = new Set(universeFor(toolDialect).keys());
 
 /** Index the tools of a catalogue by the names that programs use. */
 export function toToolDirectory<T extends CallableTool>(tools: readonly T[]): ToolDirectory<T> {

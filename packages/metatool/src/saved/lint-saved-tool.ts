@@ -24,6 +24,7 @@ export function lintSavedTool(
     ...lintText("description", description, descriptionMaxBytes),
     ...lintObject("inputSchema", inputSchema, schemaMaxBytes),
     ...lintText("code", code, codeMaxBytes),
+    ...lintEmptyCode(code),
     ...(toolcrib === undefined ? [] : lintObject("toolcrib", toolcrib, toolcribMaxBytes)),
   ];
 }
@@ -31,6 +32,11 @@ export function lintSavedTool(
 function lintText(path: string, value: unknown, maxBytes: number): Diagnostic[] {
   if (typeof value !== "string") return [wrongType(path, "a text", value)];
   return lintSize(path, Buffer.byteLength(value), maxBytes);
+}
+
+function lintEmptyCode(code: unknown): Diagnostic[] {
+  if (typeof code !== "string" || code.trim() !== "") return [];
+  return [fieldFinding("METATOOL_FIELD_INVALID", "code", 'Cannot use "code": it is empty')];
 }
 
 function lintObject(path: string, value: unknown, maxBytes: number): Diagnostic[] {

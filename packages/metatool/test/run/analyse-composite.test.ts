@@ -258,3 +258,18 @@ test("reachesFurther() returns whether a later version can call more", () => {
     assert.equal(reachesFurther(toReach(later), toReach(earlier)), expected);
   }
 });
+
+test("analyseComposite() finds common mistakes before the program runs, with the way to write it", () => {
+  const hintOf = (code: string) => {
+    const { diagnostics } = analyseComposite(code, catalog);
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    assert.equal(errors.length, 1, code);
+    return errors[0]?.hint;
+  };
+  assert.equal(hintOf("return github__createIssue(title='x')"), "write github.createIssue({…})");
+  assert.equal(hintOf('github["createIssue"]({})'), 'write tools["github.createIssue"]({…})');
+  assert.match(hintOf('load("github.star", "createIssue")') ?? "", /no other modules.*saved\.NAME/);
+  assert.match(hintOf("import requests") ?? "", /no other modules/);
+  assert.match(hintOf("from requests import get") ?? "", /no other modules/);
+  check('load("json.star", "json")\nreturn json.encode(1)', []);
+});

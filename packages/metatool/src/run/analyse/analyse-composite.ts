@@ -20,7 +20,13 @@ import {
 import type { Catalog, CatalogTool } from "../catalog.ts";
 import { CompositeCache, sourceNameOf } from "../composite-cache.ts";
 import { propertySchema, resolveReference } from "../schema-walk.ts";
-import { reservedNames, savedNamespace, type ToolDirectory, type ToolNamespace } from "../tool-directory.ts";
+import {
+  callNames,
+  reservedNames,
+  savedNamespace,
+  type ToolDirectory,
+  type ToolNamespace,
+} from "../tool-directory.ts";
 import { unknownToolMessage } from "../tool-values.ts";
 import { checkArguments, type Report, withoutParens } from "./check-arguments.ts";
 import { type CompositeFacts, deriveFacts, type Reach, type SavedReach } from "./reach.ts";
@@ -86,7 +92,7 @@ function readProgram(
   directory: ToolDirectory,
 ): { readonly file: File | undefined; readonly diagnostics: readonly Diagnostic[] } {
   const { value: file, diagnostics: syntax } = parseFile(source, toolDialect);
-  if (hasErrors(syntax)) return { file: undefined, diagnostics: syntax };
+  if (hasErrors(syntax)) return { file: undefined, diagnostics: syntax.map(withoutLoad) };
   const universe = universeFor(toolDialect);
   const predeclared = new Set([...reservedNames, ...directory.namespaces.keys()]);
   const names = resolveFile(file, {
@@ -96,8 +102,52 @@ function readProgram(
     predeclaredNames: [...predeclared],
     universalNames: universe.keys(),
   });
-  const diagnostics = [...syntax, ...names.map((finding) => withNamespaces(finding, source, directory))];
+  const undefinedNames = names.map((finding) => withToolName(finding, source, directory));
+  const diagnostics = [
+    ...syntax,
+    ...lintLoads(file, source),
+    ...undefinedNames.map((finding) => withNamespaces(finding, source, directory)),
+  ];
   return { file: hasErrors(diagnostics) ? undefined : file, diagnostics };
+}
+
+/** The modules of composites, which need no `load`. */
+const modules: ReadonlySet<string> = new Set(["json", "math", "time"]);
+const noModules =
+  "composites have no other modules: json, math and time need no load, and a saved tool is called as saved.NAME";
+
+/** Reports `load` of modules that no composite has. */
+function lintLoads(file: File, source: Source): Diagnostic[] {
+  return file.statements.flatMap((statement): Diagnostic[] => {
+    if (statement.kind !== "LoadStatement") return [];
+    const module = statement.module.value;
+    if (modules.has(module.replace(/\.star$/, ""))) return [];
+    const message = `cannot load ${JSON.stringify(module.slice(0, 80))}: composites have no files`;
+    return [
+      {
+        severity: "error",
+        code: "STARLARK_BAD_LOAD",
+        message,
+        hint: noModules,
+        source,
+        span: { start: statement.start, end: statement.end },
+      },
+    ];
+  });
+}
+
+/** Replaces a hint to load a module, which composites cannot. */
+function withoutLoad(finding: Diagnostic): Diagnostic {
+  return finding.hint?.includes('load("') === true ? { ...finding, hint: noModules } : finding;
+}
+
+/** Adds the way to call a tool to the finding about its name as a client sees it, such as `github__search`. */
+function withToolName(finding: Diagnostic, source: Source, directory: ToolDirectory): Diagnostic {
+  if (finding.code !== "STARLARK_UNDEFINED_NAME" || finding.span === undefined) return finding;
+  const name = source.text.slice(finding.span.start, finding.span.end);
+  const tool = directory.byName.get(name);
+  const expression = tool === undefined ? undefined : callNames(directory).get(tool.id);
+  return expression === undefined ? finding : { ...finding, hint: `write ${expression}({…})` };
 }
 
 /** Adds the available namespaces to the finding about an undefined name with an attribute. */
@@ -252,10 +302,28 @@ class Analysis {
       visitExpression(expression.index, this.#visit);
       return false;
     }
+    if (this.#isIndexedNamespace(expression)) return false;
     if (predeclaredName(expression.object) !== "params") return true;
     this.#noteParameter(expression.index, false);
     visitExpression(expression.index, this.#visit);
     return false;
+  }
+
+  /** Reports `github["search"]`: only `tools` can be indexed. */
+  #isIndexedNamespace({ object, index, start, end }: IndexExpression): boolean {
+    const name = predeclaredName(object);
+    const namespace = name === undefined ? undefined : this.#directory.namespaces.get(name);
+    if (namespace === undefined) return false;
+    const literal = withoutParens(index);
+    const wanted = literal.kind === "StringLiteral" ? literal.value.slice(0, 80) : "NAME";
+    this.#report({
+      severity: "error",
+      code: "METATOOL_TOOL_UNKNOWN",
+      message: `${name} is a namespace of tools, which has no elements`,
+      hint: `write tools[${JSON.stringify(`${namespace.name}.${wanted}`)}]({…})`,
+      span: { start, end },
+    });
+    return true;
   }
 
   /** Returns the tool that an expression names; `unknown` for one that does not exist (reported) or is chosen at run time. */
