@@ -66,7 +66,7 @@ const ambientMembers: ReadonlyMap<string, readonly string[]> = new Map([
 const filesPackage = "files";
 /** Allowed renames, which replace no file that another process reads, with their reasons. */
 const allowedRenames: ReadonlyMap<string, string> = new Map([
-  ["packages/gateway/src/http/control-socket.ts", "a new socket gets its name when it listens"],
+  ["packages/auth/src/control-socket.ts", "a new socket gets its name when it listens"],
   ["packages/process/src/log-file.ts", "log rotation: the rotated file is complete"],
   ["packages/store/src/index-database.ts", "moves a damaged index out of the way; it is rebuilt"],
 ]);

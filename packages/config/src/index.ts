@@ -23,6 +23,7 @@ export { formatConfigReport } from "./format-config-report.ts";
 export { configJsonSchema, configJsonSchemaText, writeConfigJsonSchema } from "./json-schema.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
+export { type ReadSecret, SecretCache } from "./secret-cache.ts";
 export { SecretResolver } from "./secret-resolver.ts";
 export { autoModeMaxTools } from "./serve-shape.ts";
 export { lintServerId } from "./server-id.ts";

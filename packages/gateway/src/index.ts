@@ -21,8 +21,6 @@ export {
   type LoggerOptions,
 } from "./http/logger.ts";
 export { GatewayMetrics } from "./http/metrics.ts";
-export { isTokenName, makeToken, readToken, tokenDirectory } from "./http/token-file.ts";
-export { openTokenStore, type TokenStore } from "./http/token-store.ts";
 export type { BackendSelector } from "./index/backend.ts";
 export { ToolIndex } from "./index/tool-index.ts";
 export { isReservedNamespace } from "./index/wire-name.ts";

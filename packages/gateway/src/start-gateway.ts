@@ -7,6 +7,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { openTokenStore } from "@toolcrib/auth";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
@@ -28,7 +29,6 @@ import type { ServerDeps } from "./http/listening-server.ts";
 import { GatewayMetrics } from "./http/metrics.ts";
 import { releaseRoutes } from "./http/release-routes.ts";
 import type { Authenticate } from "./http/request-handler.ts";
-import { openTokenStore } from "./http/token-store.ts";
 import { hasRole } from "./service/visibility.ts";
 import { findIdleRules } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";

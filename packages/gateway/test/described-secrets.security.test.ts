@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { readToken } from "@toolcrib/gateway";
+import { readToken } from "@toolcrib/auth";
 import { waitUntil } from "@toolcrib/testing";
 import {
   onHttp,

@@ -13,17 +13,11 @@ import {
 } from "@modelcontextprotocol/client";
 import { Client, type ClientOptions } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { makeToken, readToken, tokenDirectory } from "@toolcrib/auth";
 import { type GatewayConfig, loadConfig, parseConfig } from "@toolcrib/config";
 import { formatDiagnostic, type Logger } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
-import {
-  type Gateway,
-  type GatewayDeps,
-  makeToken,
-  readToken,
-  startGateway,
-  tokenDirectory,
-} from "@toolcrib/gateway";
+import { type Gateway, type GatewayDeps, startGateway } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import { HttpEndpoint, type McpService, methodNotFound, type ServiceRequest } from "@toolcrib/mcp";
 import { openSecretStore } from "@toolcrib/secrets";

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { isTokenName, makeToken, openTokenStore, readToken, type TokenStore } from "@toolcrib/gateway";
+import { isTokenName, makeToken, openTokenStore, readToken, type TokenStore } from "@toolcrib/auth";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import { createTestLogger } from "./http-harness.ts";

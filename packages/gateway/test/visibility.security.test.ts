@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { get } from "node:http";
 import { it } from "node:test";
-import { readToken } from "@toolcrib/gateway";
+import { readToken } from "@toolcrib/auth";
 import type { JsonObject } from "@toolcrib/json";
 import { startEchoHttpServer } from "@toolcrib/testing";
 import { onHttp, startTestGateway } from "./gateway-harness.ts";

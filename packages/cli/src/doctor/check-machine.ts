@@ -2,8 +2,8 @@
 
 import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isTokenName, readToken } from "@toolcrib/auth";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { isTokenName, readToken } from "@toolcrib/gateway";
 import { openAuditReader } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { explainOldNode, oldestNode } from "../node-version.ts";

@@ -5,8 +5,9 @@
  */
 
 import { resolve } from "node:path";
+import { readToken } from "@toolcrib/auth";
 import { CodedError, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
-import { type Gateway, readToken, startGateway } from "@toolcrib/gateway";
+import { type Gateway, startGateway } from "@toolcrib/gateway";
 import { findRunningGateway, removeRunFile, writeRunFile } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";

@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isTokenName, makeToken, tokenDirectory } from "@toolcrib/auth";
 import { createFile } from "@toolcrib/files";
-import { isTokenName, makeToken, tokenDirectory } from "@toolcrib/gateway";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";

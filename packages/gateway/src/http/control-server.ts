@@ -7,9 +7,9 @@
  */
 
 import type { Server } from "node:http";
+import { type ControlSocketDeps, listenOnControlSocket } from "@toolcrib/auth";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { type Identity, localIdentity } from "@toolcrib/tool";
-import { type ControlSocketDeps, listenOnControlSocket } from "./control-socket.ts";
 import { type HttpLimitOptions, resolveHttpLimits } from "./http-options.ts";
 import { type DrainableServer, ListeningServer, type ServerDeps } from "./listening-server.ts";
 
@@ -25,7 +25,7 @@ const operator: Identity = { ...localIdentity("cli", "cli"), roles: Object.freez
 /**
  * Starts the control server.
  *
- * @throws {GatewayError} `CONTROL_LISTEN_FAILED`.
+ * @throws {AuthError} `CONTROL_LISTEN_FAILED`.
  * @throws {FilesError} `FILE_EXPOSED` when other users can open the folder of the socket and that cannot be changed.
  */
 export async function startControlServer(

@@ -8,10 +8,10 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
+import { createTemplateMatcher } from "@toolcrib/policy";
 import { toWireName } from "../index/wire-name.ts";
 import type { FeatureSource } from "../sources/source-roster.ts";
 import type { CompletionReference } from "./request-params.ts";
-import { createTemplateMatcher } from "./uri-template.ts";
 
 /** Whether a client may use the resource (by URI or template) or prompt (by its own name) of `source`. */
 export type IsAllowed = (source: FeatureSource, kind: "resources" | "prompts", name: string) => boolean;

@@ -9,7 +9,7 @@
  */
 
 import assert from "node:assert/strict";
-import type { SecretRef, ToolspecConfig } from "@toolcrib/config";
+import type { ReadSecret, SecretCache, SecretRef, ToolspecConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { Egress, EgressSource } from "@toolcrib/egress";
 import type { JsonObject } from "@toolcrib/json";
@@ -26,8 +26,6 @@ import type {
 import { createToolpackSource } from "@toolcrib/toolpack";
 import { egressPatterns, placedCredentials } from "@toolcrib/toolspec";
 import type { ServerLoad } from "@toolcrib/upstream";
-import type { ReadSecret, SecretCache } from "./secret-cache.ts";
-
 /** Dependencies of an entry. */
 export interface ToolspecSourceDeps {
   readonly egress: Pick<Egress, "fetch">;

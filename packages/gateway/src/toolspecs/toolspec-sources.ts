@@ -5,7 +5,7 @@
  * that is not ready, from time to time; the index is updated once for all.
  */
 
-import { hostsOf, SecretResolver, type ToolspecConfig } from "@toolcrib/config";
+import { hostsOf, SecretCache, SecretResolver, type ToolspecConfig } from "@toolcrib/config";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { createEgress, createPlaceholder, type Egress } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
@@ -15,7 +15,6 @@ import { ServerLoad } from "@toolcrib/upstream";
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
 import type { SourceDetails, SourceFacts } from "../sources/source-facts.ts";
 import { EgressEvents } from "./egress-events.ts";
-import { SecretCache } from "./secret-cache.ts";
 import { egressIdOf, secretNameOf, ToolspecSource } from "./toolspec-source.ts";
 
 /** Toolspecs whose secrets are read at the same time. */

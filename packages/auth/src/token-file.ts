@@ -7,7 +7,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { createFile, errnoOf, FilesError, reasonOf } from "@toolcrib/files";
-import { GatewayError } from "../gateway-error.ts";
+import { AuthError } from "./auth-error.ts";
 
 /** Returns `count` unpredictable bytes, as `randomBytes` of `node:crypto` does. */
 export type RandomBytes = (count: number) => Uint8Array;
@@ -34,12 +34,12 @@ export function makeToken(randomBytes: RandomBytes): string {
  * Returns `text` without leading and trailing white space, if it is a valid token.
  *
  * @param place where the token comes from, for the error message.
- * @throws {GatewayError} `TOKEN_INVALID` under 16 or over 512 characters, or outside what a header may carry (RFC 6750, section 2.1).
+ * @throws {AuthError} `TOKEN_INVALID` under 16 or over 512 characters, or outside what a header may carry (RFC 6750, section 2.1).
  */
 export function parseToken(text: string, place: string): string {
   const token = text.trim();
   if (/^[A-Za-z0-9._~+/-]{16,512}=*$/.test(token) && token.length <= 512) return token;
-  throw new GatewayError(
+  throw new AuthError(
     "TOKEN_INVALID",
     `Cannot use the token in ${place}: it must have 16 to 512 letters, digits and . _ ~ + / - characters`,
     { hint: "make one: openssl rand -hex 32" },
@@ -49,7 +49,7 @@ export function parseToken(text: string, place: string): string {
 /**
  * Reads the token called `name`, for a program of the same user that calls the gateway.
  *
- * @throws {GatewayError} `TOKEN_FILE_UNREADABLE`, `TOKEN_FILE_EXPOSED`, `TOKEN_INVALID`.
+ * @throws {AuthError} `TOKEN_FILE_UNREADABLE`, `TOKEN_FILE_EXPOSED`, `TOKEN_INVALID`.
  */
 export function readToken(home: string, name: string): string {
   return readTokenFile(join(tokenDirectory(home), name));
@@ -81,7 +81,7 @@ export function readTokenFile(path: string): string {
  * Writes a new token to `path` unless the file exists. The file appears complete
  * or not at all, and only one of several gateways creates it.
  *
- * @throws {GatewayError} `TOKEN_FILE_UNREADABLE` when it cannot be written.
+ * @throws {AuthError} `TOKEN_FILE_UNREADABLE` when it cannot be written.
  */
 export async function createTokenFile(path: string, randomBytes: RandomBytes): Promise<void> {
   if (existsSync(path)) return;
@@ -95,12 +95,12 @@ export async function createTokenFile(path: string, randomBytes: RandomBytes): P
 /**
  * Rejects a file or folder that other users of the machine may read or change.
  *
- * @throws {GatewayError} `TOKEN_FILE_EXPOSED`. Never on Windows, which has no permission bits.
+ * @throws {AuthError} `TOKEN_FILE_EXPOSED`. Never on Windows, which has no permission bits.
  */
 export function refuseExposed(path: string, status: Stats, mode: "600" | "700"): void {
   if (process.platform === "win32" || (status.mode & 0o077) === 0) return;
   const found = (status.mode & 0o777).toString(8);
-  throw new GatewayError(
+  throw new AuthError(
     "TOKEN_FILE_EXPOSED",
     `Cannot trust "${path}": other users of this machine may use it (mode ${found}, must be ${mode})`,
     { hint: `chmod ${mode} '${path}'; make a new token if anyone may have read it` },
@@ -108,14 +108,14 @@ export function refuseExposed(path: string, status: Stats, mode: "600" | "700"):
 }
 
 /** Returns the error for a file or folder that cannot be used. */
-export function unreadable(path: string, cause: unknown): GatewayError {
+export function unreadable(path: string, cause: unknown): AuthError {
   const origin = cause instanceof FilesError ? cause.cause : cause;
   const errno = errnoOf(origin);
   const isFull = errno === "ENOSPC" || errno === "EDQUOT" || errno === "EROFS";
   const hint = isFull
     ? "free disk space, make the file system of the home directory writable, or use another home with --home"
     : undefined;
-  return new GatewayError("TOKEN_FILE_UNREADABLE", `Cannot use "${path}": ${reasonOf(origin)}`, {
+  return new AuthError("TOKEN_FILE_UNREADABLE", `Cannot use "${path}": ${reasonOf(origin)}`, {
     cause,
     hint,
   });

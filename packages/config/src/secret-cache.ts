@@ -6,8 +6,9 @@
  * and to nothing else.
  */
 
-import type { SecretRef, SecretResolver } from "@toolcrib/config";
-import { GatewayError } from "../gateway-error.ts";
+import { CodedError } from "@toolcrib/diagnostics";
+import type { SecretRef } from "./config-types.ts";
+import type { SecretResolver } from "./secret-resolver.ts";
 
 /** Dependencies of the cache. */
 export interface SecretCacheDeps {
@@ -21,7 +22,7 @@ const keptMs = { env: Number.POSITIVE_INFINITY, file: 2000, keychain: 60_000 } a
 /** The same for stored secrets, while the store is not watched. */
 const unwatchedMs = 2000;
 
-/** Reads one secret. @throws {GatewayError} with a `CONFIG_SECRET_…` code; never with a value. */
+/** Reads one secret. @throws {CodedError} with a `CONFIG_SECRET_…` code; never with a value. */
 export type ReadSecret = () => Promise<string>;
 
 /** The secrets of one gateway. */
@@ -41,7 +42,7 @@ export class SecretCache {
       const resolution = await this.#deps.resolver.resolve(ref, fileName);
       if (resolution.kind === "failed") {
         const { code, message, hint } = resolution;
-        throw new GatewayError(code, message, { hint });
+        throw new CodedError(code, message, { hint });
       }
       const { value, from } = resolution;
       learn(value);

@@ -14,7 +14,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { type Identity, localIdentity } from "@toolcrib/tool";
-import { GatewayError } from "../gateway-error.ts";
+import { AuthError } from "./auth-error.ts";
 import {
   createTokenFile,
   isTokenName,
@@ -49,7 +49,7 @@ export interface TokenStoreDeps {
 /**
  * Reads all tokens below `home`, and creates the one called `default` if it is missing.
  *
- * @throws {GatewayError} `TOKEN_FILE_EXPOSED`, `TOKEN_FILE_UNREADABLE`, `TOKEN_INVALID`, `TOKEN_TOO_MANY`:
+ * @throws {AuthError} `TOKEN_FILE_EXPOSED`, `TOKEN_FILE_UNREADABLE`, `TOKEN_INVALID`, `TOKEN_TOO_MANY`:
  *   one invalid token is enough. A token that becomes invalid later is logged and no longer accepted.
  */
 export async function openTokenStore(home: string, deps: TokenStoreDeps): Promise<TokenStore> {
@@ -167,7 +167,7 @@ function scan(directory: string): TokenFiles {
     signature += `${name}/${ino}/${size}/${mode}/${mtimeMs}/${ctimeMs}\n`;
   }
   if (names.length > filesMaxCount) {
-    throw new GatewayError("TOKEN_TOO_MANY", `"${directory}" holds more than ${filesMaxCount} token files`, {
+    throw new AuthError("TOKEN_TOO_MANY", `"${directory}" holds more than ${filesMaxCount} token files`, {
       hint: "remove the files of unused tokens",
     });
   }

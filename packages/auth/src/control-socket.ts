@@ -14,7 +14,7 @@ import { connect, type Server } from "node:net";
 import { join, resolve } from "node:path";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { errnoOf, makePrivateDirectory } from "@toolcrib/files";
-import { GatewayError } from "../gateway-error.ts";
+import { AuthError } from "./auth-error.ts";
 
 /** Facts about the process that the location of the socket depends on. */
 export interface ControlSocketDeps {
@@ -43,7 +43,7 @@ const probeTimeoutMs = 1000;
 /**
  * Binds `server` to a new control socket.
  *
- * @throws {GatewayError} `CONTROL_LISTEN_FAILED`.
+ * @throws {AuthError} `CONTROL_LISTEN_FAILED`.
  * @throws {FilesError} `FILE_EXPOSED`.
  */
 export async function listenOnControlSocket(deps: ControlSocketDeps, server: Server): Promise<ControlSocket> {
@@ -160,8 +160,8 @@ function isTooLong(path: string, platform: NodeJS.Platform): boolean {
   return Buffer.byteLength(path) > (platform === "linux" ? 107 : 103);
 }
 
-function listenFailed(place: string, cause: unknown): GatewayError {
+function listenFailed(place: string, cause: unknown): AuthError {
   const message = `Cannot create the control socket in "${place}": ${errnoOf(cause) ?? messageOf(cause)}`;
   const hint = "set TMPDIR to a folder on a local file system with a short path";
-  return new GatewayError("CONTROL_LISTEN_FAILED", message, { hint, cause });
+  return new AuthError("CONTROL_LISTEN_FAILED", message, { hint, cause });
 }
