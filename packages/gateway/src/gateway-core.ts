@@ -18,6 +18,7 @@ import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { CallTargets } from "./call/call-targets.ts";
 import { type GovernedCallDeps, governedCall } from "./call/governed-call.ts";
+import { RelayLimit } from "./call/relay-limit.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { type BackendSelector, selectByKind } from "./index/backend.ts";
@@ -123,6 +124,7 @@ export class GatewayCore {
         maxDepth: maxCallDepth,
       },
       inFlight: this.inFlight,
+      relays: new RelayLimit(now),
       shares: new FairShare(config.serve.limits.maxConcurrentCalls),
     };
     this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);

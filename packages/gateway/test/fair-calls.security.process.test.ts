@@ -6,7 +6,14 @@ import type { Gateway } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import { type Identity, localIdentity } from "@toolcrib/tool";
-import { echoStdio, onHttp, startTestGateway, textOf } from "./gateway-harness.ts";
+import {
+  echoStdio,
+  onHttp,
+  startScriptedServer,
+  startTestGateway,
+  textOf,
+  toolNamed,
+} from "./gateway-harness.ts";
 
 const greedy = localIdentity("token", "greedy");
 const other = localIdentity("token", "other");
@@ -98,4 +105,23 @@ test("the status names a server that answers no call, until it answers again", a
   assert.equal(gateway.status().servers[0]?.health.state, "ready");
   await calls.end();
   assert.equal(reason(), "");
+});
+
+test("a call that reports progress without end relays a limited part of it, and its result", async () => {
+  const count = 20_000;
+  await using server = await startScriptedServer({
+    tools: () => [toolNamed("report")],
+    call(request) {
+      for (let progress = 1; progress <= count; progress += 1) request.progress({ progress });
+      return { content: [{ type: "text", text: "done" }] };
+    },
+  });
+  await using running = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+  let received = 0;
+  const onProgress = () => {
+    received += 1;
+  };
+  const outcome = await running.gateway.call(greedy, "s:report", {}, { onProgress });
+  assert.equal(outcome.kind === "result" && textOf(outcome.result), "done");
+  assert.ok(received >= 2000 && received < count, `${received} were relayed`);
 });

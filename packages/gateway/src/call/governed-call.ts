@@ -27,6 +27,7 @@ import { previewArguments } from "./argument-preview.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { jsonSize } from "./json-size.ts";
+import type { RelayLimit } from "./relay-limit.ts";
 import { scrubCause, scrubError } from "./scrub-error.ts";
 
 /** Dependencies of the governed call. */
@@ -49,6 +50,8 @@ export interface GovernedCallDeps {
   };
   /** Calls in flight, of all callers together. */
   readonly inFlight: InFlight;
+  /** Limits the messages that calls relay to their clients. */
+  readonly relays: RelayLimit;
   /** The same calls by client. */
   readonly shares: FairShare;
 }
@@ -262,7 +265,7 @@ function execute(
 
 /** The context of one execution. @param channel whether messages to the client still belong to the call */
 function toContext(
-  { scrubber }: GovernedCallDeps,
+  { scrubber, relays }: GovernedCallDeps,
   target: CallTarget,
   origin: CallOrigin,
   call: BegunCall,
@@ -283,10 +286,12 @@ function toContext(
     session,
     wantsProgress,
     progress(params) {
-      if (channel.isOpen) clientChannel.progress(scrubber.value(params));
+      if (channel.isOpen && relays.allows(identityKey(identity)))
+        clientChannel.progress(scrubber.value(params));
     },
     notify(method, params) {
-      if (channel.isOpen) clientChannel.notify(method, scrubber.value(params));
+      const isDropped = method === "notifications/message" && !relays.allows(identityKey(identity));
+      if (channel.isOpen && !isDropped) clientChannel.notify(method, scrubber.value(params));
     },
     ask(method, params, askSignal) {
       if (channel.isOpen) return clientChannel.ask(method, scrubber.value(params), askSignal);
