@@ -85,6 +85,14 @@ class NamespaceValue extends HostObject {
   override attributeNames(): readonly string[] {
     return [...this.#namespace.tools.keys()];
   }
+
+  override binary(operator: string, other: Value, side: "left" | "right"): Value | undefined {
+    if (operator !== "[]" || side !== "left") return undefined;
+    const wanted = typeof other === "string" ? other.slice(0, 80) : "NAME";
+    throw new StarlarkError(`${this.type} has no elements`, {
+      hint: `write tools[${JSON.stringify(`${this.#namespace.name}.${wanted}`)}]({…})`,
+    });
+  }
 }
 
 /** `tools`: all tools, by any of their names. */

@@ -262,9 +262,8 @@ test("reachesFurther() returns whether a later version can call more", () => {
 test("analyseComposite() finds common mistakes before the program runs, with the way to write it", () => {
   const hintOf = (code: string) => {
     const { diagnostics } = analyseComposite(code, catalog);
-    const errors = diagnostics.filter(({ severity }) => severity === "error");
-    assert.equal(errors.length, 1, code);
-    return errors[0]?.hint;
+    assert.equal(diagnostics.length, 1, code);
+    return diagnostics[0]?.hint;
   };
   assert.equal(hintOf("return github__createIssue(title='x')"), "write github.createIssue({…})");
   assert.equal(hintOf('github["createIssue"]({})'), 'write tools["github.createIssue"]({…})');

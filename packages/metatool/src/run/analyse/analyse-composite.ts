@@ -316,8 +316,9 @@ class Analysis {
     if (namespace === undefined) return false;
     const literal = withoutParens(index);
     const wanted = literal.kind === "StringLiteral" ? literal.value.slice(0, 80) : "NAME";
+    // A program may catch the error.
     this.#report({
-      severity: "error",
+      severity: "warning",
       code: "METATOOL_TOOL_UNKNOWN",
       message: `${name} is a namespace of tools, which has no elements`,
       hint: `write tools[${JSON.stringify(`${namespace.name}.${wanted}`)}]({…})`,
