@@ -49,6 +49,8 @@ export interface ToolServerConfig {
     readonly notEnforced: readonly ContainmentPart[];
   };
   readonly labels: { readonly [key: string]: string };
+  /** Whether clients that can be asked get a session of their own. @default true */
+  readonly isInteractive?: boolean;
   /** Seconds without a call after which the server is stopped; absent for a server that starts with the gateway. @default 300 with `start: lazy` */
   readonly idleSeconds?: number;
   /** The warning about the parts that are not enforced, for display at start-up; empty when all are enforced. */

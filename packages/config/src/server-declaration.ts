@@ -25,6 +25,7 @@ export function toServerDeclaration(
     mutabilityClass: document.mutability_class ?? "unknown",
     declared: toContainment(document.containment),
     labels: document.labels ?? {},
+    ...(document.interactive === false ? { isInteractive: false } : {}),
     ...(document.start === "lazy" ? { idleSeconds: document.idle_seconds ?? idleSecondsDefault } : {}),
     problems: [],
     source,

@@ -10,6 +10,7 @@ import {
   type DocumentNode,
   dictionary,
   entryOf,
+  flag,
   type Inspect,
   integer,
   list,
@@ -271,6 +272,10 @@ export const toolServerShape = record({
       default: "eager",
       aliases: { on_demand: "lazy", immediate: "eager" },
     }),
+    interactive: flag(
+      "Whether clients with sampling, elicitation or roots get a session of their own, in which the server can ask them. Write false for a server that asks nothing.",
+      { default: true },
+    ),
     idle_seconds: integer({
       description: "Seconds without a call after which a lazy server is stopped.",
       minimum: 1,

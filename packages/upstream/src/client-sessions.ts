@@ -14,11 +14,15 @@ import { reasonOf } from "./upstream-failure.ts";
 import type { UpstreamLimits } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
-/** Whether calls of `client` need a session of their own. */
-export function needsOwnSession(client: ClientSession | undefined): client is ClientSession {
+/** Whether calls of `client` need a session of their own. @param isInteractive whether the server may ask clients */
+export function needsOwnSession(
+  client: ClientSession | undefined,
+  isInteractive = true,
+): client is ClientSession {
   if (client === undefined) return false;
   const { capabilities, logLevel } = client;
-  return logLevel !== undefined || askable.some((name) => capabilities[name] !== undefined);
+  if (logLevel !== undefined) return true;
+  return isInteractive && askable.some((name) => capabilities[name] !== undefined);
 }
 
 /** Returns the capabilities of a client that its own session declares: those that can be passed on to the client. */
@@ -26,6 +30,13 @@ export function passedOnCapabilities(client: ClientSession): ClientSession["capa
   const given = Object.entries(client.capabilities);
   return Object.fromEntries(given.filter(([name]) => askable.includes(name)));
 }
+
+/** Capabilities of the shared session: all that can be passed on to clients, so that a server lists everything it has. */
+export const sharedCapabilities: ClientSession["capabilities"] = {
+  sampling: {},
+  elicitation: { form: {}, url: {} },
+  roots: { listChanged: true },
+};
 
 const askable: readonly string[] = ["sampling", "elicitation", "roots"];
 

@@ -15,6 +15,8 @@ export const upstreamCodes = {
     "The maximum number of clients, of this caller or of all, already has a session of their own with this server.",
   UPSTREAM_ASK_UNATTRIBUTED:
     "The upstream server sent a request for a client that cannot be attributed to a call of one client.",
+  UPSTREAM_ASK_REFUSED:
+    "The upstream server sent a request for a client, and is declared with `interactive: false`.",
   UPSTREAM_WATCH_REFUSED:
     "The resource cannot be watched: its server does not report changes of it, or the maximum number of resources is watched.",
 } as const;

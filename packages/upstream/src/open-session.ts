@@ -56,6 +56,7 @@ export async function openSession(
   const calls = new SessionCalls(owner);
   const messages = new ServerMessages({
     calls,
+    isInteractive: settings.isInteractive !== false,
     serverId,
     logger,
     scrub,

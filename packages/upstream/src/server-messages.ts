@@ -14,6 +14,8 @@ import { UpstreamError } from "./upstream-error.ts";
 /** Dependencies of `ServerMessages`. */
 export interface ServerMessagesDeps {
   readonly calls: SessionCalls;
+  /** Whether the server may ask clients. */
+  readonly isInteractive: boolean;
   readonly serverId: string;
   readonly logger: Logger;
   readonly scrub: (text: string) => string;
@@ -41,9 +43,16 @@ export class ServerMessages {
 
   /** Answers a request of the server, through the client that it belongs to. */
   async request({ method, params, signal, relatedTo }: InboundRequest): Promise<JsonObject> {
-    const { calls } = this.#deps;
+    const { calls, isInteractive, serverId } = this.#deps;
     const capability = capabilityFor[method];
     if (capability === undefined) throw methodNotFound(method);
+    if (!isInteractive) {
+      throw new UpstreamError(
+        "UPSTREAM_ASK_REFUSED",
+        `"${method}" was refused: the server "${serverId}" is declared with interactive: false`,
+        { hint: "remove interactive: false if the server has to ask clients", data: { server: serverId } },
+      );
+    }
     const recipient = calls.recipientOf(relatedTo);
     const context = recipient?.kind === "call" ? recipient.context : calls.refuser(capability);
     if (params["mode"] === "url") calls.addElicitation(params["elicitationId"], context);

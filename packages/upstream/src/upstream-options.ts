@@ -41,6 +41,11 @@ export interface UpstreamSettings {
   /** Removes secrets from text about this server: reasons, log records, lines of standard error. @default text stays as it is */
   readonly scrub?: (text: string) => string;
   /**
+   * Whether clients that can be asked get a session of their own. If not, all clients share one session, which
+   * declares no capability, and requests of the server are refused. @default true
+   */
+  readonly isInteractive?: boolean | undefined;
+  /**
    * Milliseconds without a request after which the server is stopped; its next call starts it again. Such a server
    * starts lazily if its definitions are remembered. @default it starts at once and stays connected
    */

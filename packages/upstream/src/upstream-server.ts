@@ -23,7 +23,13 @@ import {
   type ToolSource,
   type Unsubscribe,
 } from "@toolcrib/tool";
-import { ClientSessions, type Lease, needsOwnSession, passedOnCapabilities } from "./client-sessions.ts";
+import {
+  ClientSessions,
+  type Lease,
+  needsOwnSession,
+  passedOnCapabilities,
+  sharedCapabilities,
+} from "./client-sessions.ts";
 import { LivenessCheck } from "./liveness-check.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
 import { Quarantine } from "./quarantine.ts";
@@ -51,13 +57,6 @@ interface ServerFacts {
   /** Clients with a session of their own. */
   readonly clientSessions: number;
 }
-
-/** Capabilities of the shared session: all that can be passed on to clients, so that a server lists everything it has. */
-const sharedCapabilities: JsonObject = {
-  sampling: {},
-  elicitation: { form: {}, url: {} },
-  roots: { listChanged: true },
-};
 
 /** Milliseconds for which a replaced stream of changes stays open over HTTP; see `ChangeStreamDeps`. */
 const httpLingerMs = 10;
@@ -184,7 +183,9 @@ export class UpstreamServer implements ToolSource {
   connect({ session, signal }: CallContext): Promise<void> | undefined {
     const shared = this.#shared;
     if (shared.current !== undefined || (shared.connections > 0 && !shared.isIdle)) return undefined;
-    return needsOwnSession(session) && this.#clients.has(session) ? undefined : this.#awaitShared(signal);
+    return needsOwnSession(session, this.#settings.isInteractive) && this.#clients.has(session)
+      ? undefined
+      : shared.get(signal).then(() => undefined);
   }
 
   onChange(listener: (change: SourceChange) => void): Unsubscribe {
@@ -257,7 +258,7 @@ export class UpstreamServer implements ToolSource {
 
   #openShared(era: SessionOptions["era"], signal: AbortSignal): Promise<UpstreamSession> {
     return this.#open({
-      capabilities: sharedCapabilities,
+      capabilities: this.#settings.isInteractive === false ? {} : sharedCapabilities,
       owner: undefined,
       era,
       signal,
@@ -267,7 +268,7 @@ export class UpstreamServer implements ToolSource {
 
   #openForClient(client: ClientSession): Promise<UpstreamSession> {
     return this.#open({
-      capabilities: passedOnCapabilities(client),
+      capabilities: this.#settings.isInteractive === false ? {} : passedOnCapabilities(client),
       owner: client,
       era: "legacy",
       signal: this.#shared.stopped,
@@ -304,10 +305,6 @@ export class UpstreamServer implements ToolSource {
       if (this.#settings.kind === "streamable_http" || this.#settings.kind === "sse") this.#liveness.start();
       void this.#watch.restore(session);
     };
-  }
-
-  async #awaitShared(signal: AbortSignal): Promise<void> {
-    await this.#shared.get(signal);
   }
 
   /** Passes the current definitions on, to be remembered for the next start. */
@@ -388,7 +385,8 @@ export class UpstreamServer implements ToolSource {
   async #lease(client: ClientSession | undefined, signal: AbortSignal): Promise<Lease> {
     if (this.#quarantine.error !== undefined) throw this.#quarantine.error;
     // There is one custom transport, so all clients share it.
-    const canHaveOwn = this.#settings.kind !== "custom" && needsOwnSession(client);
+    const canHaveOwn =
+      this.#settings.kind !== "custom" && needsOwnSession(client, this.#settings.isInteractive);
     if (canHaveOwn && this.#clients.has(client)) return this.#clients.lease(client, signal);
     const session = await this.#shared.get(signal);
     // A modern request carries the capabilities of its client, and modern servers send no requests.
@@ -421,7 +419,7 @@ export class UpstreamServer implements ToolSource {
   ): Promise<JsonObject> {
     for (let attempt = 1; ; attempt += 1) {
       const client = context.session;
-      const shared = needsOwnSession(client) ? undefined : this.#shared.current;
+      const shared = needsOwnSession(client, this.#settings.isInteractive) ? undefined : this.#shared.current;
       const lease = shared === undefined ? await this.#lease(client, context.signal) : undefined;
       const session = lease?.session ?? (shared as UpstreamSession);
       try {

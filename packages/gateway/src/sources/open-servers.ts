@@ -65,6 +65,7 @@ function createServer(
       kind: server.transport.kind,
       tags: [],
       scrub: (text) => scrubber.text(text),
+      isInteractive: server.isInteractive,
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,
       remembered: memory.remembered,
       // The secrets of the server are known by now. At the next start they are not, when its definitions are listed.
