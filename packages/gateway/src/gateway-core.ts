@@ -5,7 +5,7 @@
  */
 
 import type { GatewayConfig } from "@toolcrib/config";
-import type { Logger } from "@toolcrib/diagnostics";
+import { isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { ServerInfo } from "@toolcrib/mcp";
@@ -28,7 +28,7 @@ import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions } from "./service/instructions.ts";
 import { defaultAllowedTools, MetaSource } from "./service/meta-source.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
-import { Visibility } from "./service/visibility.ts";
+import { isOperator, Visibility } from "./service/visibility.ts";
 import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
 import { LateTools } from "./sources/late-tools.ts";
 import {
@@ -85,6 +85,7 @@ export class GatewayCore {
   readonly #callDeps: GovernedCallDeps;
   readonly #firstContact: FirstContact;
   readonly #lateTools: LateTools;
+  readonly #unknownTools: UnknownTools;
 
   constructor(config: CoreConfig, deps: GatewayCoreDeps) {
     const { audit, logger, metrics, scrubber, now, newCallId } = deps;
@@ -110,6 +111,7 @@ export class GatewayCore {
     });
     this.visibility = new Visibility(this);
     const unknownTools = this.#createUnknownTools();
+    this.#unknownTools = unknownTools;
     this.#targets = new CallTargets({ selectBackend, index: this.index, unknownTools });
     this.#callDeps = {
       policy: this.policy,
@@ -289,6 +291,7 @@ export class GatewayCore {
       listed: (identity, serverId) => this.#listing.listed(this.#allowed(identity), serverId),
       untilListed: (client, serverId) => this.#firstContact.untilListed(client, serverId),
       lateTarget: (request) => this.#lateTools.target(request),
+      unknownTools: this.#unknownTools,
       targets: this.#targets,
       call: (target, args, origin) => this.#run(target, args, origin),
       scrubber,
@@ -305,7 +308,12 @@ export class GatewayCore {
         const entry = this.find(identity, name);
         return entry === undefined || this.#listing.isHidden(entry) ? undefined : entry.wireDefinition;
       },
-      callTool: (context, name, args) => this.callInner(context, name, args),
+      callTool: (context, name, args) =>
+        this.callInner(context, name, args).catch((error: unknown) => {
+          const { identity } = context;
+          const isDenied = isCodedError(error) && error.code === "POLICY_DENIED";
+          throw isDenied && !isOperator(identity) ? this.#unknownTools.errorFor(identity, name) : error;
+        }),
       untilListed: (context) => this.untilListed(context),
       now: this.#deps.now,
     });

@@ -29,7 +29,7 @@ import type { ServerDeps } from "./http/listening-server.ts";
 import { GatewayMetrics } from "./http/metrics.ts";
 import { releaseRoutes } from "./http/release-routes.ts";
 import type { Authenticate } from "./http/request-handler.ts";
-import { hasRole } from "./service/visibility.ts";
+import { isOperator } from "./service/visibility.ts";
 import { findIdleRules } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
@@ -340,7 +340,7 @@ class RunningGateway implements Gateway {
   /** The status without the servers that `identity` may not see; complete for the operator. */
   #statusFor(identity: Identity | undefined): GatewayStatus {
     const status = this.status();
-    if (identity !== undefined && hasRole(identity)) return status;
+    if (identity !== undefined && isOperator(identity)) return status;
     const isShown = (id: string) => identity !== undefined && this.#core.visibility.isVisible(identity, id);
     const tools = identity === undefined ? [] : this.#core.listTools(identity);
     const ownTools = tools.filter(({ isOwn }) => isOwn).length;

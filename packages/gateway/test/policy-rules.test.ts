@@ -192,7 +192,9 @@ describe("a policy", () => {
       const client = await test.connect();
       // The server has none of these resources, so its error shows that the policy allowed the request.
       const verdictOf = async (uri: string) =>
-        (await answerOf(client.readResource({ uri }))).includes("POLICY_DENIED") ? "denied" : "allowed";
+        (await answerOf(client.readResource({ uri }))).includes('"code":"RESOURCE_NOT_FOUND"')
+          ? "denied"
+          : "allowed";
       for (const uri of denied) assert.equal(await verdictOf(uri), "denied", uri);
       for (const uri of allowed) assert.equal(await verdictOf(uri), "allowed", uri);
     };

@@ -6,7 +6,7 @@ import { it } from "node:test";
 import { readToken } from "@toolcrib/auth";
 import type { JsonObject } from "@toolcrib/json";
 import { startEchoHttpServer } from "@toolcrib/testing";
-import { onHttp, startTestGateway } from "./gateway-harness.ts";
+import { callsIn, onHttp, startTestGateway } from "./gateway-harness.ts";
 
 const secretServers = /vault|backup|payroll/;
 
@@ -78,4 +78,51 @@ it("servers that a policy hides are absent from status, metrics, logs, endpoints
   });
   for (const name of ["open", "vault", "backup", "payroll"])
     assert.match(ofOperator, new RegExp(`"${name}"`));
+});
+
+it("a denied tool, resource or prompt is answered as one that does not exist, and recorded as denied", async () => {
+  await using a = await startEchoHttpServer({ builtin: ["echo", "env"] });
+  await using b = await startEchoHttpServer({ builtin: ["echo"] });
+  const deny = ["a:env", "b:*", "*:resources/echo://note", "a:prompts/plain"];
+  await using test = await startTestGateway(
+    { tool_servers: [onHttp("a", a.url), onHttp("b", b.url)], policy: { clients: { ci: { deny } } } },
+    { clients: ["ci"] },
+  );
+  const client = await test.connect({ as: "ci" });
+  const own = await test.connect({ as: "ci", server: "a" });
+  const modern = await test.connectModern({ as: "ci" });
+  const answerOf = async (name: string, work: Promise<unknown>) => {
+    const answer = await work.then(
+      (result) => ({ result }),
+      ({ code, message, data }: { readonly [name: string]: unknown }) => ({ code, message, data }),
+    );
+    const text = JSON.stringify(answer).replaceAll(name, "NAME");
+    return text.replace(/("toolcrib\/callId":")[0-9a-f-]+/, "$1ID");
+  };
+  const check = async (denied: string, unknown: string, use: (name: string) => Promise<unknown>) => {
+    const expected = await answerOf(unknown, use(unknown));
+    assert.match(expected, /nknown|not found|names no|No tool/);
+    assert.equal(await answerOf(denied, use(denied)), expected, denied);
+  };
+  for (const given of [{}, { x: 1 }, "no object"]) {
+    const asArguments = given as { readonly x?: number };
+    await check("a__env", "a__nil", (name) => client.callTool({ name, arguments: asArguments }));
+    await check("b__echo", "c__echo", (name) => client.callTool({ name, arguments: asArguments }));
+  }
+  await check("b:echo", "c:echo", (name) => modern.callTool({ name, arguments: {} }));
+  await check("env", "nil", (name) => own.callTool({ name, arguments: {} }));
+  for (const tool of ["call_tool", "describe_tool"]) {
+    await check("b__echo", "c__echo", (name) => client.callTool({ name: tool, arguments: { name } }));
+  }
+  await check("echo://note", "echo://nil", (uri) => client.readResource({ uri }));
+  await check("echo://note", "echo://nil", (uri) => client.subscribeResource({ uri }));
+  await check("a__plain", "a__nil", (name) => client.getPrompt({ name }));
+  const argument = { name: "name", value: "A" };
+  await check("a__plain", "a__nil", (name) =>
+    client.complete({ ref: { type: "ref/prompt", name }, argument }),
+  );
+  await test.stop();
+  const denials = callsIn(test.audit()).filter((line) => line.includes("denied POLICY_DENIED"));
+  assert.equal(denials.filter((line) => line.startsWith("a:env ")).length, 4);
+  assert.ok(denials.some((line) => line.startsWith("a:resources/echo://note ")));
 });

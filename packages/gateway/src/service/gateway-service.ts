@@ -54,7 +54,8 @@ import {
   withoutMeta,
 } from "./request-params.ts";
 import { Subscriptions } from "./subscriptions.ts";
-import type { Visibility } from "./visibility.ts";
+import type { UnknownTools } from "./unknown-tool.ts";
+import { isOperator, type Visibility } from "./visibility.ts";
 
 /** Dependencies of the service. */
 export interface GatewayServiceDeps {
@@ -69,6 +70,7 @@ export interface GatewayServiceDeps {
    * @param serverId waits for one server only
    */
   readonly untilListed: (client: ListingClient, serverId: string | undefined) => Promise<void> | undefined;
+  readonly unknownTools: Pick<UnknownTools, "errorFor">;
   /** Waits for the server of an unknown tool while it starts. @throws {GatewayError} `TOOL_NOT_FOUND` */
   readonly lateTarget: (request: LateRequest) => Promise<CallTarget>;
   readonly targets: CallTargets;
@@ -239,8 +241,13 @@ export class GatewayService implements McpService {
           })
         : this.#deps.targets.forTool(entry);
     const args = toArguments(params["arguments"]);
-    if (args === undefined) throw paramsError('"arguments" must be an object');
-    return toWireResult(await this.#deps.call(target, args, toOrigin(request)));
+    const { call, policy, unknownTools } = this.#deps;
+    if (args === undefined && policy.decide(identity, target.id, target.wireName).kind === "allow") {
+      throw paramsError('"arguments" must be an object');
+    }
+    const outcome = await call(target, args ?? {}, toOrigin(request));
+    if (isConcealed(outcome, identity)) throw unknownTools.errorFor(identity, name, serverOfView(view));
+    return toWireResult(outcome);
   }
 
   async #readResource(request: ServiceRequest): Promise<JsonObject> {
@@ -248,7 +255,7 @@ export class GatewayService implements McpService {
     const source = await this.#found(request, () => this.#resourceSource(request, uri));
     if (source === undefined) throw resourceError(request, uri);
     const target = this.#deps.targets.forFeature(source, "resources", uri, "resources/read");
-    return this.#callFeature(request, target, withoutMeta(request.params));
+    return this.#callFeature(request, target, withoutMeta(request.params), () => resourceError(request, uri));
   }
 
   async #getPrompt(request: ServiceRequest): Promise<JsonObject> {
@@ -258,12 +265,12 @@ export class GatewayService implements McpService {
       typeof name === "string" ? findPrompt(this.#sourcesOf(request.view), name, isPrefixed) : undefined;
     const found = await this.#found(request, find);
     if (found === undefined) {
-      throw new GatewayError("PROMPT_NOT_FOUND", `Unknown prompt: "${String(name)}"`, {
-        rpcCode: invalidParams,
-      });
+      throw promptError(name);
     }
     const target = this.#deps.targets.forFeature(found.source, "prompts", found.name, "prompts/get");
-    return this.#callFeature(request, target, { ...withoutMeta(request.params), name: found.name });
+    return this.#callFeature(request, target, { ...withoutMeta(request.params), name: found.name }, () =>
+      promptError(name),
+    );
   }
 
   async #complete(request: ServiceRequest): Promise<JsonObject> {
@@ -273,16 +280,25 @@ export class GatewayService implements McpService {
     const found = await this.#found(request, () =>
       findReference(this.#sourcesOf(request.view), reference, isAllowed, isPrefixed),
     );
-    if (found === undefined) throw paramsError('"ref" names no prompt or resource template');
+    const unknown = () => paramsError('"ref" names no prompt or resource template');
+    if (found === undefined) throw unknown();
     const { source, ref } = found;
     const [kind, name] =
       ref.type === "ref/prompt" ? (["prompts", ref.name] as const) : (["resources", ref.uri] as const);
     const target = this.#deps.targets.forFeature(source, kind, name, "completion/complete");
-    return this.#callFeature(request, target, { ...withoutMeta(request.params), ref: { ...ref } });
+    return this.#callFeature(request, target, { ...withoutMeta(request.params), ref: { ...ref } }, unknown);
   }
 
-  async #callFeature(request: ServiceRequest, target: CallTarget, args: JsonObject): Promise<JsonObject> {
-    return toRpcFailure(await this.#deps.call(target, args, toOrigin(request)), request.era);
+  /** @param unknown makes the error for a name that does not exist, which is also that of a denied one */
+  async #callFeature(
+    request: ServiceRequest,
+    target: CallTarget,
+    args: JsonObject,
+    unknown: () => GatewayError,
+  ): Promise<JsonObject> {
+    const outcome = await this.#deps.call(target, args, toOrigin(request));
+    if (isConcealed(outcome, request.identity)) throw unknown();
+    return toRpcFailure(outcome, request.era);
   }
 
   async #subscribe(request: ServiceRequest): Promise<JsonObject> {
@@ -292,7 +308,7 @@ export class GatewayService implements McpService {
     const source = await this.#found(request, () => this.#resourceSource(request, uri));
     if (source === undefined) throw resourceError(request, uri);
     const target = this.#subscribeTarget(source, uri, () => this.#subscriptions.add(session, source, uri));
-    return this.#callFeature(request, target, withoutMeta(request.params));
+    return this.#callFeature(request, target, withoutMeta(request.params), () => resourceError(request, uri));
   }
 
   #subscribeTarget(source: FeatureSource, uri: string, subscribe: () => Promise<void>): CallTarget {
@@ -394,4 +410,15 @@ export class GatewayService implements McpService {
   #allowedTo(identity: Identity): IsAllowed {
     return (source, kind, name) => this.#decide(identity, source, kind, name).kind === "allow";
   }
+}
+
+/** Whether a client gets the answer for an unknown name in place of a denial. The denial is recorded. */
+function isConcealed({ kind }: CallOutcome, identity: Identity): boolean {
+  return kind === "denied" && !isOperator(identity);
+}
+
+function promptError(name: unknown): GatewayError {
+  return new GatewayError("PROMPT_NOT_FOUND", `Unknown prompt: "${String(name)}"`, {
+    rpcCode: invalidParams,
+  });
 }

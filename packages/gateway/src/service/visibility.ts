@@ -7,7 +7,7 @@
  */
 
 import type { ToolPolicy } from "@toolcrib/policy";
-import type { Identity, ToolId } from "@toolcrib/tool";
+import { type Identity, localIdentity, type ToolId } from "@toolcrib/tool";
 import { type FeatureKind, featureNames } from "../call/call-targets.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import type { SourceRoster } from "../sources/source-roster.ts";
@@ -29,7 +29,7 @@ export class Visibility {
 
   /** Whether `identity` can see the source. One that lists nothing is visible where the policy could allow something. */
   isVisible(identity: Identity, sourceId: string): boolean {
-    if (hasRole(identity)) return true;
+    if (isOperator(identity)) return true;
     if (!this.#deps.policy.mayReach(identity, sourceId)) return false;
     return this.isUsable(identity, sourceId) || !this.#listsAnything(sourceId);
   }
@@ -65,7 +65,13 @@ export class Visibility {
   }
 }
 
-/** Whether `identity` is an operator, who sees all reasons. A client token has no role. */
-export function hasRole({ roles }: Identity): boolean {
-  return roles.length > 0;
+/** Issuers of the operator at the command line and of an embedding program. */
+const operatorIssuers = (["cli", "library"] as const).map((issuer) => localIdentity(issuer, issuer).issuer);
+
+/**
+ * Whether `identity` is the operator or the embedding program, who see all servers and the reasons of denials. For
+ * all other clients, what they may not use does not exist.
+ */
+export function isOperator({ roles, issuer }: Identity): boolean {
+  return roles.length > 0 || operatorIssuers.includes(issuer);
 }
