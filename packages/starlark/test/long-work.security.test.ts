@@ -16,6 +16,7 @@ import {
   type ThreadHost,
   toolDialect,
 } from "@toolcrib/starlark";
+import { slowTest } from "@toolcrib/testing";
 
 interface Run {
   readonly ended: string;
@@ -83,7 +84,7 @@ const operations: readonly (readonly [name: string, source: string, turns: numbe
   ["a long text with escapes", 'repr("\\n" * 1000000)', 5],
 ];
 
-suite("operations on large values", () => {
+suite("operations on large values", slowTest, () => {
   for (const [name, source, least] of operations) {
     test(`yield to the event loop: ${name}`, async () => {
       const slow = await run(source, 5);
