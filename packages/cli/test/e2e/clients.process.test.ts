@@ -132,7 +132,8 @@ describe("real clients against the quickstart", () => {
       const printed = /^\{\n {2}"mcpServers"[\s\S]*?^\}$/m.exec(gateway.process.stdout());
       assert.ok(printed, `no client configuration in:\n${gateway.process.stdout()}`);
       const file = join(directory.path, "mcp.json");
-      writeFileSync(file, printed[0]);
+      // The output is not a terminal, so it names the file of the token.
+      writeFileSync(file, printed[0].replace("Bearer TOKEN", `Bearer ${gateway.token}`));
       const [server] = Object.keys(
         (JSON.parse(readFileSync(file, "utf8")) as { mcpServers: object }).mcpServers,
       );
