@@ -241,7 +241,7 @@ test("the number of tools, the size of a file, and its depth are limited", async
     message: 'Cannot save "three": there are 2 saved tools; at most 2 are allowed',
   });
   await saved.save(definitionOf({ name: "two", code: "return 2\n" }));
-  await assert.rejects(saved.save(definitionOf({ name: "two", code: "\n".repeat(1000) })), {
+  await assert.rejects(saved.save(definitionOf({ name: "two", code: `return 2${"\n".repeat(1000)}` })), {
     code: "METATOOL_FILE_TOO_LARGE",
   });
   const deep = JSON.parse(`${'{"a":'.repeat(130)}1${"}".repeat(130)}`);
