@@ -3,7 +3,8 @@
  * `npm run verify`. The Go command downloads the module at a pinned version
  * through the Go module proxy into `node_modules/.cache` and verifies it against
  * the public checksum database; this script compares its sum as well. Nothing of
- * the module is built or executed by Go. Without Go, the suite is skipped.
+ * the module is built or executed by Go. Without Go or without its proxy, the
+ * suite is skipped with the reason; another sum is a failure.
  */
 
 import { spawnSync } from "node:child_process";
@@ -23,8 +24,15 @@ function verifyStarlark(): number {
     console.log(`skipped ${suite.module}: no Go command to download it\n0 passed, 0 failed, 1 skipped`);
     return 0;
   }
-  const folder = download();
-  if (folder === undefined) return 1;
+  const { Dir: folder, Sum: sum, Error: error } = download();
+  if (folder === undefined || sum === undefined) {
+    console.log(`skipped ${suite.module}: ${error}\n0 passed, 0 failed, 1 skipped`);
+    return 0;
+  }
+  if (sum !== suite.sum) {
+    console.log(`${suite.module} has the sum "${sum}"\n0 passed, 1 failed, 0 skipped`);
+    return 1;
+  }
   const { status } = spawnSync(
     process.execPath,
     ["--conditions=toolcrib-source", "packages/starlark/conformance/main.ts", "--suite", folder],
@@ -33,8 +41,14 @@ function verifyStarlark(): number {
   return status ?? 1;
 }
 
-/** Returns the folder of the module, or prints why there is none. */
-function download(): string | undefined {
+/** Members of the output of `go mod download -json`. */
+interface Download {
+  readonly Dir?: string;
+  readonly Sum?: string;
+  readonly Error?: string;
+}
+
+function download(): Download {
   const { stdout, stderr } = spawnSync("go", ["mod", "download", "-json", suite.module], {
     // Outside of a Go module. A module cache that can be deleted, and no other version of Go.
     cwd: root,
@@ -47,18 +61,8 @@ function download(): string | undefined {
       GOTOOLCHAIN: "local",
     },
   });
-  const found = parseDownload(stdout);
-  if (found.Error === undefined && found.Sum === suite.sum && found.Dir !== undefined) return found.Dir;
-  const reason = found.Error ?? (found.Sum === undefined ? stderr.trim() : `its sum is "${found.Sum}"`);
-  console.log(`Cannot download ${suite.module}: ${reason}\n0 passed, 1 failed, 0 skipped`);
-  return undefined;
-}
-
-/** Reads the output of `go mod download -json`, which is empty when the command fails. */
-function parseDownload(text: string): {
-  readonly Dir?: string;
-  readonly Sum?: string;
-  readonly Error?: string;
-} {
-  return text === "" ? {} : (JSON.parse(text) as ReturnType<typeof parseDownload>);
+  // The output is empty when the command fails before the download.
+  return stdout === ""
+    ? { Error: stderr.trim() || "go mod download printed nothing" }
+    : (JSON.parse(stdout) as Download);
 }

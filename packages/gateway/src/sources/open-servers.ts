@@ -15,6 +15,9 @@ import { resolveTransport } from "../resolve-transport.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
 import type { SourceDetails, SourceFacts } from "./source-facts.ts";
 
+/** Lowest limit of a message, in bytes: a list of tools can be larger than the results that are allowed. */
+const messageMinLimitBytes = 8 * 1024 * 1024;
+
 /** Opens the servers of `tool_servers`. */
 export async function openServers(context: SourceContext): Promise<OpenedSources> {
   const { config, core, home, logger } = context;
@@ -56,7 +59,7 @@ function createServer(
     resultMaxBytes,
   } = context.config.serve.limits;
   // A message can be longer than its result: characters are escaped.
-  const messageMaxBytes = resultMaxBytes * 2;
+  const messageMaxBytes = Math.max(resultMaxBytes * 2, messageMinLimitBytes);
   // Each server has a resolver of its own, so that a secret is known by the server that uses it.
   const secrets = new SecretResolver({ env, readFile: readRegularFile, home });
   return createUpstreamServer(
