@@ -31,6 +31,8 @@ export interface RunSetting {
   readonly directory: string;
   readonly stdin?: string;
   readonly env?: { readonly [name: string]: string | undefined };
+  /** Milliseconds until the process is ended and the test fails. @default 60000 */
+  readonly timeoutMs?: number;
 }
 
 /** Variables of a network with a proxy, which `doctor` reports. */
@@ -60,10 +62,11 @@ export function cleanEnvironment(directory: string): { readonly [name: string]: 
 
 /** Runs `toolcrib args`. */
 export function runToolcrib(args: readonly string[], setting: RunSetting): Promise<ProcessOutcome> {
-  const { directory, stdin, env } = setting;
+  const { directory, stdin, env, timeoutMs } = setting;
   return runProcess(process.execPath, [...commandLine, ...args], {
     cwd: directory,
     stdin,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     env: { ...cleanEnvironment(directory), ...env },
   });
 }

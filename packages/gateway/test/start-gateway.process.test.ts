@@ -170,6 +170,8 @@ describe("startGateway()", () => {
       sessions: 1,
       callsInFlight: 1,
       quarantined: [],
+      idleRules: [],
+      ownTools: 10,
     });
     assert.ok(Date.parse(startedAt) <= Date.now());
     assert.equal(`${url}/mcp`, (await test.endpoint()).href);

@@ -405,7 +405,7 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
           ...["--internal-range", "127.0.0.0/8", "--ca-file", api.caFile],
           ...["--", process.execPath, foreignClient, JSON.stringify(plan)],
         ],
-        { directory: directory.path, env: environment },
+        { directory: directory.path, env: environment, timeoutMs: 240_000 },
       );
       assert.equal(code, 0, stderr);
       assertClean(setting, `${id}: bytes received by the program`, readFileSync(file));
