@@ -38,7 +38,7 @@ test("a quarantined server is named by the status and the audit, and the operato
     return outcome.kind === "failed" ? (outcome.error as { readonly code?: string }).code : outcome.kind;
   };
   for (let count = 0; count < 3; count += 1) {
-    assert.equal(await call("bad:large", { bytes: 3 * mib }), "MCP_MESSAGE_TOO_LARGE");
+    assert.equal(await call("bad:large", { bytes: 9 * mib }), "MCP_MESSAGE_TOO_LARGE");
   }
   assert.equal(await call("bad:well"), "UPSTREAM_QUARANTINED");
   assert.equal(await call("good:echo", { text: "x" }), "result");
