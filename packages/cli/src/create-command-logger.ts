@@ -1,9 +1,9 @@
 /** The program log of a command on standard error: text on a terminal, otherwise JSON lines. */
 
 import type { Logger } from "@toolcrib/diagnostics";
-import { createLogger } from "@toolcrib/gateway";
 import type { CliContext } from "./cli-context.ts";
 import type { LogLevel } from "./global-options.ts";
+import { createLogger } from "./output/logger.ts";
 
 /**
  * Creates the logger of a command.

@@ -17,17 +17,17 @@ export type {
   ToolspecConfig,
   ToolspecPair,
 } from "./config-types.ts";
-export { credentialRanges, looksLikeCredential } from "./credential.ts";
-export { quote } from "./display-source.ts";
+export { credentialRanges } from "./credential.ts";
 export { formatConfigReport } from "./format-config-report.ts";
 export { configJsonSchema, configJsonSchemaText, writeConfigJsonSchema } from "./json-schema.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
+export { resolveTransport } from "./resolve-transport.ts";
 export { type ReadSecret, SecretCache } from "./secret-cache.ts";
 export { SecretResolver } from "./secret-resolver.ts";
 export { autoModeMaxTools } from "./serve-shape.ts";
 export { lintServerId } from "./server-id.ts";
-export { isLoopbackHost, lintServerUrl } from "./server-url.ts";
+export { isLoopbackHost } from "./server-url.ts";
 export { hostsOf, suggestedSecretName } from "./toolspec-facts.ts";
 export {
   listCatalogNames,

@@ -7,7 +7,6 @@ export const gatewayCodes = {
   PROMPT_NOT_FOUND: "No prompt has this name, or this client may not see it.",
   RESOURCE_NOT_FOUND: "No server offers this resource to this client.",
   SERVER_NOT_FOUND: "The endpoint names a server that does not exist.",
-  CURSOR_STALE: "A cursor is malformed, or older than the last change of its list.",
   PARAMS_INVALID: "The parameters of a request are not valid for its method.",
   ARGUMENTS_INVALID: "The arguments of a call break the tool's input schema.",
   RESULT_INVALID: "The result of a call breaks the tool's output schema.",

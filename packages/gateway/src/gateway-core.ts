@@ -11,7 +11,13 @@ import { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { ServerInfo } from "@toolcrib/mcp";
 import { ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
-import type { AuditStore } from "@toolcrib/store";
+import {
+  type AuditStore,
+  type PinMemory,
+  Quarantine,
+  type QuarantinedDefinition,
+  type QuarantineFinding,
+} from "@toolcrib/store";
 import type { CallContext, Identity, Tool, ToolResult } from "@toolcrib/tool";
 import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
@@ -31,12 +37,6 @@ import { UnknownTools } from "./service/unknown-tool.ts";
 import { isOperator, Visibility } from "./service/visibility.ts";
 import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
 import { LateTools } from "./sources/late-tools.ts";
-import {
-  type PinMemory,
-  Quarantine,
-  type QuarantinedDefinition,
-  type QuarantineFinding,
-} from "./sources/quarantine.ts";
 import { ownFacts } from "./sources/source-facts.ts";
 import { SourceRoster } from "./sources/source-roster.ts";
 import { ToolListing } from "./tool-listing.ts";

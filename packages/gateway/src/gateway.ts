@@ -6,9 +6,9 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
+import type { QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { IdleRule } from "./sources/idle-rules.ts";
-import type { QuarantinedDefinition } from "./sources/quarantine.ts";
 import type { SourceStatuses } from "./sources/source-roster.ts";
 
 /** A tool in a list for people. */

@@ -16,15 +16,9 @@ export { GatewayError } from "./gateway-error.ts";
 export { type ControlServer, startControlServer } from "./http/control-server.ts";
 export type { HttpLimitOptions, HttpServerOptions } from "./http/http-options.ts";
 export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http/http-server.ts";
-export {
-  createLogger,
-  type LoggerOptions,
-} from "./http/logger.ts";
 export { GatewayMetrics } from "./http/metrics.ts";
 export type { BackendSelector } from "./index/backend.ts";
 export { ToolIndex } from "./index/tool-index.ts";
 export { isReservedNamespace } from "./index/wire-name.ts";
-export { resolveTransport } from "./resolve-transport.ts";
-export { pageOf } from "./service/list-pages.ts";
 export type { SourceStatus } from "./sources/source-roster.ts";
 export { type GatewayDeps, startGateway } from "./start-gateway.ts";

@@ -15,7 +15,14 @@ import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient, trustedCertificates } from "@toolcrib/mcp";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
-import { createPinStore, MemorySessionStore, openStore, type Store, type StoreError } from "@toolcrib/store";
+import {
+  createPinStore,
+  MemorySessionStore,
+  openStore,
+  type PinMemory,
+  type Store,
+  type StoreError,
+} from "@toolcrib/store";
 import type { Identity, Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import { createCallIds } from "./call/call-id.ts";
@@ -33,7 +40,6 @@ import { isOperator } from "./service/visibility.ts";
 import { findIdleRules } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
-import type { PinMemory } from "./sources/quarantine.ts";
 import { openToolspecs } from "./toolspecs/open-configured-toolspecs.ts";
 
 /** Dependencies of a gateway on its process. */

@@ -14,7 +14,6 @@ import {
   waitUntil,
   writeFiles,
 } from "@toolcrib/testing";
-import { environmentProxy } from "@toolcrib/upstream";
 import { startTestGateway } from "./gateway-harness.ts";
 
 const serverAt = (url: string, more: JsonObject = {}): JsonObject => ({
@@ -137,28 +136,6 @@ test("SSL_CERT_FILE names authorities that are trusted for all servers", async (
   });
   const environment = { ...process.env, SSL_CERT_FILE: join(directory.path, "ca.pem") };
   assert.match((await callOnce(serverAt(server.url), { environment })).text, /done/);
-});
-
-test("environmentProxy() follows HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and never applies to this machine", () => {
-  const env: { readonly [name: string]: string } = {
-    HTTPS_PROXY: "http://secure:1",
-    http_proxy: "plain:2",
-    NO_PROXY: "intern.test, .corp.test,10.0.0.1:8443",
-  };
-  const of = (url: string) => environmentProxy(url, (name) => env[name]);
-  assert.equal(of("https://a.test/"), "http://secure:1");
-  assert.equal(of("http://a.test/"), "http://plain:2");
-  for (const host of [
-    "intern.test",
-    "a.intern.test",
-    "a.corp.test",
-    "10.0.0.1:8443",
-    "localhost",
-    "127.0.0.1",
-    "[::1]",
-  ])
-    assert.equal(of(`https://${host}/`), undefined, host);
-  assert.equal(of("https://10.0.0.1/"), "http://secure:1");
 });
 
 test("/readyz and the status notice a server that accepts requests but does not answer", async () => {

@@ -21,6 +21,7 @@ export const mcpCodes = {
     "The client's share of the requests in flight is used up; other clients can still send requests.",
   MCP_UNREAD_LIMIT: "An answer was dropped because its client has too many unread answers.",
   MCP_SESSION_QUOTA: "The client's share of the sessions or of the open streams is used up.",
+  CURSOR_STALE: "A cursor is malformed, or older than the last change of its list.",
 } as const;
 
 /** A key of `mcpCodes`. */

@@ -35,6 +35,8 @@ export {
 export { RequestTable } from "./request-table.ts";
 export { HttpEndpoint } from "./server/http-endpoint.ts";
 export { sendJson } from "./server/http-io.ts";
+export { LegacyDefinitions } from "./server/legacy-definitions.ts";
+export { ListCache, pageOf } from "./server/list-pages.ts";
 export type {
   Listener,
   ListenFilter,

@@ -101,7 +101,7 @@ export interface Registry extends AsyncDisposable {
   /** Searches the tools. @param limit 1 to 1000. @default 20 */
   search(query: string, limit?: number): readonly ToolHit[];
   getTool(id: ToolId): Tool | undefined;
-  /** Lists tools. @throws {GatewayError} `CURSOR_STALE` when the tools changed since the cursor was issued */
+  /** Lists tools. @throws {McpError} `CURSOR_STALE` when the tools changed since the cursor was issued */
   listTools(options?: ListToolsOptions): {
     readonly tools: readonly Tool[];
     readonly nextCursor: string | undefined;

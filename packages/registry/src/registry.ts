@@ -12,12 +12,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Writable } from "node:stream";
 import { lintServerId, parseConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { createCallIds, GatewayCore, pageOf, type ToolHit } from "@toolcrib/gateway";
+import { createCallIds, GatewayCore, type ToolHit } from "@toolcrib/gateway";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import {
   createHttpClient,
   HttpEndpoint,
+  pageOf,
   type ServerInfo,
   SseEndpoint,
   type StdioServer,

@@ -28,6 +28,12 @@ export { createPinStore } from "./file-pin-store.ts";
 export { MemorySessionStore } from "./memory-session-store.ts";
 export { openStore, type Store } from "./open-store.ts";
 export type { Pin, PinStore, SourcePins } from "./pin-store.ts";
+export {
+  type PinMemory,
+  Quarantine,
+  type QuarantinedDefinition,
+  type QuarantineFinding,
+} from "./quarantine.ts";
 export type {
   SavedTool,
   SavedToolChange,

@@ -5,6 +5,7 @@ export {
   type DefinitionKind,
   formatProblems,
 } from "./check-definition.ts";
+export { type CheckedFeatures, checkFeatures } from "./check-features.ts";
 export { foldName } from "./fold-name.ts";
 export {
   type Identity,

@@ -1,7 +1,6 @@
 // For other packages here.
 export { upstreamCodes } from "./codes.ts";
 export { DefinitionMemory, type ServerMemory } from "./definition-memory.ts";
-export { environmentProxy } from "./environment-proxy.ts";
 export { ServerLoad } from "./server-load.ts";
 export type { ResolvedTransport, UpstreamLimits } from "./upstream-options.ts";
 export { createUpstreamServer, type UpstreamServer } from "./upstream-server.ts";

@@ -7,10 +7,10 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { SecretResolver, type ToolServerConfig } from "@toolcrib/config";
+import { resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import { formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
-import { type GatewayStatus, resolveTransport, type SourceStatus, startGateway } from "@toolcrib/gateway";
+import { type GatewayStatus, type SourceStatus, startGateway } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { serversWaitMs } from "../access/local-tools.ts";

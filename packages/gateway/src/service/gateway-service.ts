@@ -7,10 +7,13 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import {
+  LegacyDefinitions,
+  ListCache,
   type Listener,
   type ListenFilter,
   type McpService,
   methodNotFound,
+  pageOf,
   type ServerInfo,
   type ServerSession,
   type ServiceRequest,
@@ -39,8 +42,6 @@ import {
   listResources,
   listResourceTemplates,
 } from "./feature-routes.ts";
-import { LegacyDefinitions } from "./legacy-definitions.ts";
-import { ListCache, pageOf } from "./list-pages.ts";
 import { toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
   invalidParams,

@@ -3,7 +3,7 @@
  * nothing waits for them: a server that fails disturbs no other.
  */
 
-import { digestServer, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
+import { digestServer, resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import { readRegularFile } from "@toolcrib/files";
 import {
   createUpstreamServer,
@@ -11,7 +11,6 @@ import {
   type ServerMemory,
   type UpstreamServer,
 } from "@toolcrib/upstream";
-import { resolveTransport } from "../resolve-transport.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
 import type { SourceDetails, SourceFacts } from "./source-facts.ts";
 

@@ -10,8 +10,10 @@
 
 import { ListenerSet } from "@toolcrib/lifecycle";
 import type { SecretScrubber } from "@toolcrib/redaction";
-import type { AuditStore } from "@toolcrib/store";
+import type { AuditStore, Quarantine, QuarantinedDefinition, QuarantineFinding } from "@toolcrib/store";
 import {
+  type CheckedFeatures,
+  checkFeatures,
   type Health,
   type SourceChange,
   type ToolId,
@@ -21,8 +23,6 @@ import {
 } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
-import { type CheckedFeatures, checkFeatures } from "../service/checked-features.ts";
-import type { Quarantine, QuarantinedDefinition, QuarantineFinding } from "./quarantine.ts";
 import {
   type ConfiguredFacts,
   defaultFacts,

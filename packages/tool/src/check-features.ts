@@ -5,14 +5,9 @@
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import {
-  checkDefinition,
-  type DefinitionKind,
-  formatProblems,
-  type SourceFeatures,
-  type ToolId,
-  toToolId,
-} from "@toolcrib/tool";
+import { checkDefinition, type DefinitionKind, formatProblems } from "./check-definition.ts";
+import { type ToolId, toToolId } from "./tool.ts";
+import type { SourceFeatures } from "./tool-source.ts";
 
 /** A resource, template or prompt that is not listed. */
 export interface MalformedFeature {
@@ -35,19 +30,19 @@ export interface CheckedFeatures extends SourceFeatures {
 
 /** Wraps `features` of the source `sourceId`. */
 export function checkFeatures(sourceId: string, features: SourceFeatures): CheckedFeatures {
-  const resources = createCheckedList(sourceId, "resource");
-  const templates = createCheckedList(sourceId, "resourceTemplate");
-  const prompts = createCheckedList(sourceId, "prompt");
+  const resources = new CheckedList(sourceId, "resource");
+  const templates = new CheckedList(sourceId, "resourceTemplate");
+  const prompts = new CheckedList(sourceId, "prompt");
   return {
     capabilities: () => features.capabilities(),
     instructions: () => features.instructions(),
-    resources: () => resources(features.resources()).sound,
-    resourceTemplates: () => templates(features.resourceTemplates()).sound,
-    prompts: () => prompts(features.prompts()).sound,
+    resources: () => resources.check(features.resources()).sound,
+    resourceTemplates: () => templates.check(features.resourceTemplates()).sound,
+    prompts: () => prompts.check(features.prompts()).sound,
     malformed: () => [
-      ...resources(features.resources()).malformed,
-      ...templates(features.resourceTemplates()).malformed,
-      ...prompts(features.prompts()).malformed,
+      ...resources.check(features.resources()).malformed,
+      ...templates.check(features.resourceTemplates()).malformed,
+      ...prompts.check(features.prompts()).malformed,
     ],
     request: (method, params, context) => features.request(method, params, context),
     watch: (uri, watcher) => features.watch(uri, watcher),
@@ -55,25 +50,37 @@ export function checkFeatures(sourceId: string, features: SourceFeatures): Check
   };
 }
 
-interface CheckedList {
+interface CheckResult {
   readonly sound: readonly JsonObject[];
   readonly malformed: readonly MalformedFeature[];
 }
 
-/** Checks one list of a source; the result is kept until the list is another array. */
-function createCheckedList(sourceId: string, kind: Exclude<DefinitionKind, "tool">) {
-  let checked: { readonly list: readonly JsonObject[]; readonly result: CheckedList } | undefined;
-  return (list: readonly JsonObject[]): CheckedList => {
-    if (checked?.list !== list) checked = { list, result: checkList(sourceId, kind, list) };
-    return checked.result;
-  };
+/** One list of a source. Its result is kept until the list is another array. */
+class CheckedList {
+  readonly #sourceId: string;
+  readonly #kind: MalformedFeature["kind"];
+  #list: readonly JsonObject[] = [];
+  #result: CheckResult = { sound: [], malformed: [] };
+
+  constructor(sourceId: string, kind: MalformedFeature["kind"]) {
+    this.#sourceId = sourceId;
+    this.#kind = kind;
+  }
+
+  check(list: readonly JsonObject[]): CheckResult {
+    if (this.#list !== list) {
+      this.#result = checkList(this.#sourceId, this.#kind, list);
+      this.#list = list;
+    }
+    return this.#result;
+  }
 }
 
 function checkList(
   sourceId: string,
-  kind: Exclude<DefinitionKind, "tool">,
+  kind: MalformedFeature["kind"],
   list: readonly JsonObject[],
-): CheckedList {
+): CheckResult {
   const malformed: MalformedFeature[] = [];
   const sound = list.filter((item, at) => {
     const problems = checkDefinition(kind, item);

@@ -3,9 +3,8 @@
  * list: after a change it is refused, so that no client skips or repeats items.
  */
 
-import { GatewayError } from "../gateway-error.ts";
-
-const invalidParams = -32602;
+import { McpError } from "../mcp-error.ts";
+import { rpcCodes } from "../protocol.ts";
 
 /** One page. */
 export interface Page<Item> {
@@ -17,7 +16,7 @@ export interface Page<Item> {
  * Returns the page of `items` that `cursor` names, or the first.
  *
  * @param edition identifies the list and its state, such as `tools 12`.
- * @throws {GatewayError} `CURSOR_STALE` for a cursor of another edition, and for an invalid one.
+ * @throws {McpError} `CURSOR_STALE` for a cursor of another edition, and for an invalid one.
  */
 export function pageOf<Item>(
   items: readonly Item[],
@@ -41,14 +40,10 @@ function startOf(cursor: unknown, edition: string): number {
       : "";
   const match = /^(\d{1,9}) (.*)$/s.exec(text);
   if (match === null || match[2] !== edition) {
-    throw new GatewayError(
-      "CURSOR_STALE",
-      "The cursor is not valid, or the list changed since it was given",
-      {
-        rpcCode: invalidParams,
-        hint: "list again from the start, without a cursor",
-      },
-    );
+    throw new McpError("CURSOR_STALE", "The cursor is not valid, or the list changed since it was given", {
+      rpcCode: rpcCodes.invalidParams,
+      hint: "list again from the start, without a cursor",
+    });
   }
   return Number(match[1]);
 }

@@ -12,8 +12,10 @@ import { isDeepStrictEqual } from "node:util";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { canonicalJson } from "@toolcrib/json";
 import type { SecretScrubber } from "@toolcrib/redaction";
-import { type AuditStore, type Pin, type PinStore, type SourcePins, StoreError } from "@toolcrib/store";
 import type { DefinitionKind, Health, ToolId } from "@toolcrib/tool";
+import type { AuditStore } from "./audit-store.ts";
+import type { Pin, PinStore, SourcePins } from "./pin-store.ts";
+import { StoreError } from "./store-error.ts";
 
 /** A definition that is not offered, and why. */
 export interface QuarantineFinding {

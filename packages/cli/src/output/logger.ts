@@ -11,6 +11,7 @@
 
 import type { Logger } from "@toolcrib/diagnostics";
 import { pino } from "pino";
+import type { LogLevel } from "../global-options.ts";
 
 /** Dependencies of a logger. */
 export interface LoggerDeps {
@@ -20,12 +21,9 @@ export interface LoggerDeps {
   readonly now: () => number;
 }
 
-/** Least severe level that is written; `silent` writes nothing. */
-export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
-
 /** Options of `createLogger`. */
 export interface LoggerOptions {
-  /** @default "info" */
+  /** Least severe level that is written; `silent` writes nothing. @default "info" */
   readonly level?: LogLevel;
   /** Whether to write lines for people instead of JSON. @default false */
   readonly pretty?: boolean;

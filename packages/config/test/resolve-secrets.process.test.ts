@@ -4,10 +4,15 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { formatConfigReport, parseConfig, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
+import {
+  formatConfigReport,
+  parseConfig,
+  resolveTransport,
+  SecretResolver,
+  type ToolServerConfig,
+} from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
-import { resolveTransport } from "@toolcrib/gateway";
 import { openSecretStore } from "@toolcrib/secrets";
 
 let folder = "";
@@ -398,4 +403,27 @@ test("resolveTransport() remembers credentials in another program's file, with a
   const secrets = resolver();
   await resolveTransport(server, secrets);
   assert.deepEqual(secrets.values(), ["Bearer hunter2hunter2", "hunter2hunter2"]);
+});
+
+test("resolveTransport() follows HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and never uses a proxy to this machine", async () => {
+  const secrets = resolver({
+    HTTPS_PROXY: "http://secure:1",
+    http_proxy: "plain:2",
+    NO_PROXY: "intern.test, .corp.test,10.0.0.1:8443",
+  });
+  const proxyTo = async (url: string) => {
+    const transport = `{ kind: streamable_http, url: "${url}", allow_http: true, proxy: env }`;
+    const resolved = await resolveTransport(
+      serverOf(`tool_servers:\n- id: a\n  transport: ${transport}\n`),
+      secrets,
+    );
+    return resolved.kind === "stdio" ? assert.fail("it is a process") : resolved.network?.proxy;
+  };
+  assert.equal(await proxyTo("https://a.test/"), "http://secure:1");
+  assert.equal(await proxyTo("http://a.test/"), "http://plain:2");
+  const direct = ["intern.test", "a.intern.test", "a.corp.test", "10.0.0.1:8443"];
+  for (const host of [...direct, "localhost", "127.0.0.1", "[::1]"]) {
+    assert.equal(await proxyTo(`https://${host}/`), undefined, host);
+  }
+  assert.equal(await proxyTo("https://10.0.0.1/"), "http://secure:1");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLogger, type LoggerOptions } from "@toolcrib/gateway";
+import { createLogger, type LoggerOptions } from "@toolcrib/cli";
 
 /** Returns the output of a logger with `options`. */
 function logged(options: LoggerOptions, log: (logger: ReturnType<typeof createLogger>) => void): string {

@@ -6,35 +6,48 @@
 
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import {
-  type ConfigText,
-  lintServerUrl,
-  looksLikeCredential,
-  quote,
-  type SecretResolver,
-  type TemplatePart,
-  type ToolServerConfig,
-} from "@toolcrib/config";
 import { type Diagnostic, positionAt, type Span } from "@toolcrib/diagnostics";
 import { type Problem, toDiagnostic } from "@toolcrib/document";
 import type { NetworkSettings } from "@toolcrib/mcp";
-import { environmentProxy, type ResolvedTransport } from "@toolcrib/upstream";
-import { GatewayError } from "./gateway-error.ts";
+import { ConfigError } from "./config-error.ts";
+import type { ConfigText, TemplatePart, ToolServerConfig } from "./config-types.ts";
+import { looksLikeCredential } from "./credential.ts";
+import { quote } from "./display-source.ts";
+import { environmentProxy } from "./environment-proxy.ts";
+import type { SecretResolver } from "./secret-resolver.ts";
+import { lintServerUrl } from "./server-url.ts";
+
+/** A declared transport with a value for each secret and variable, ready to be opened. */
+export type DeclaredTransport =
+  | {
+      readonly kind: "stdio";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: { readonly [name: string]: string };
+      readonly cwd?: string;
+    }
+  | {
+      readonly kind: "sse" | "streamable_http";
+      readonly url: string;
+      readonly headers: { readonly [name: string]: string };
+      /** The network path to the server. @default a direct connection */
+      readonly network?: NetworkSettings;
+    };
 
 /**
- * Resolve the transport of `server`.
+ * Resolves the transport of `server`.
  *
- * @throws {GatewayError} with the code of the first problem, all problems in its message, and the first one's hint.
+ * @throws {ConfigError} with the code of the first problem, all problems in its message, and the first one's hint.
  */
 export async function resolveTransport(
   server: ToolServerConfig,
   resolver: SecretResolver,
-): Promise<ResolvedTransport> {
+): Promise<DeclaredTransport> {
   const problems: Diagnostic[] = [...server.problems];
   const report = (problem: Problem): void => void problems.push(toDiagnostic(problem, server.source));
-  const texts = createTexts(server, resolver, report);
+  const texts = new ServerTexts(server.source.name, resolver, report);
   const { transport } = server;
-  let resolved: ResolvedTransport;
+  let resolved: DeclaredTransport;
   if (transport.kind === "stdio") {
     const env = await texts.map(transport.env, "env");
     const args = await texts.list(transport.args, "args");
@@ -45,7 +58,7 @@ export async function resolveTransport(
       command,
       args,
       env,
-      ...(cwd === undefined ? {} : { cwd: texts.folder(cwd) }),
+      ...(cwd === undefined ? {} : { cwd: texts.path(cwd) }),
     };
   } else {
     const url = (await texts.one(transport.url, "url")).trim();
@@ -67,7 +80,7 @@ async function resolveNetwork(
   transport: Exclude<ToolServerConfig["transport"], { readonly kind: "stdio" }>,
   url: string,
   resolver: SecretResolver,
-  texts: ReturnType<typeof createTexts>,
+  texts: ServerTexts,
   report: Report,
 ): Promise<NetworkSettings | undefined> {
   const { proxy, caFile, clientCertificate, clientKey } = transport;
@@ -91,7 +104,7 @@ async function resolveNetwork(
     }
   }
   if (caFile !== undefined) {
-    const path = texts.folder(await texts.one(caFile, "ca_file"));
+    const path = texts.path(await texts.one(caFile, "ca_file"));
     const ca = await readFile(path, "utf8").catch(() => "");
     if (ca.includes("-----BEGIN CERTIFICATE-----")) network.ca = ca;
     else {
@@ -112,34 +125,67 @@ function rememberPassword(url: string, resolver: SecretResolver): void {
   if (password !== "") resolver.remember(decodeURIComponent(password));
 }
 
-function createTexts(server: ToolServerConfig, resolver: SecretResolver, report: Report) {
-  const fileName = server.source.name;
+/** The texts of one server's declaration, each resolved when it is asked for. */
+class ServerTexts {
+  readonly #fileName: string;
+  readonly #resolver: SecretResolver;
+  readonly #report: Report;
 
-  async function one(text: ConfigText, field: string): Promise<string> {
-    if (text.kind === "secret") return await readSecret(text, field);
-    if (text.kind === "template") return text.parts.map((part) => fill(part, text, field)).join("");
-    if (text.isSecret) rememberLiteral(text.text);
+  /** @param fileName the file of the declaration, to which paths are relative */
+  constructor(fileName: string, resolver: SecretResolver, report: Report) {
+    this.#fileName = fileName;
+    this.#resolver = resolver;
+    this.#report = report;
+  }
+
+  /** Returns the value of `text`. @param field its name in a finding */
+  async one(text: ConfigText, field: string): Promise<string> {
+    if (text.kind === "secret") return await this.#readSecret(text, field);
+    if (text.kind === "template") return text.parts.map((part) => this.#fill(part, text, field)).join("");
+    if (text.isSecret) this.#rememberLiteral(text.text);
     return text.text;
   }
 
-  async function readSecret(text: ConfigText & { kind: "secret" }, field: string): Promise<string> {
-    const resolution = await resolver.resolve(text.ref, fileName);
+  async list(items: readonly ConfigText[], field: string): Promise<string[]> {
+    const resolved: string[] = [];
+    for (const [index, item] of items.entries()) resolved.push(await this.one(item, `${field}[${index}]`));
+    return resolved;
+  }
+
+  async map(
+    items: { readonly [name: string]: ConfigText },
+    field: string,
+  ): Promise<{ [name: string]: string }> {
+    const pairs: [string, string][] = [];
+    for (const [name, item] of Object.entries(items)) {
+      pairs.push([name, await this.one(item, `${field}.${name}`)]);
+    }
+    return Object.fromEntries(pairs);
+  }
+
+  /** Returns the absolute form of a path in the declaration. */
+  path(path: string): string {
+    return this.#resolver.absolutePath(path, this.#fileName);
+  }
+
+  async #readSecret(text: ConfigText & { kind: "secret" }, field: string): Promise<string> {
+    const resolution = await this.#resolver.resolve(text.ref, this.#fileName);
     if (resolution.kind === "value") return `${text.prefix}${resolution.value}`;
     const { code, message, hint } = resolution;
-    report({ code, message: `${message} (${field})`, hint, span: text.span });
+    this.#report({ code, message: `${message} (${field})`, hint, span: text.span });
     return "";
   }
 
-  function fill(part: TemplatePart, text: ConfigText & { kind: "template" }, field: string): string {
+  #fill(part: TemplatePart, text: ConfigText & { kind: "template" }, field: string): string {
     if (typeof part === "string") {
-      if (text.isSecret && looksLikeCredential(part)) rememberLiteral(part);
+      if (text.isSecret && looksLikeCredential(part)) this.#rememberLiteral(part);
       return part;
     }
-    if ("folder" in part) return workspaceFolder(fileName);
-    const set = resolver.variable(part.variable);
+    if ("folder" in part) return workspaceFolder(this.#fileName);
+    const set = this.#resolver.variable(part.variable);
     const value = set === undefined || set === "" ? (part.fallback ?? set) : set;
     if (value === undefined) {
-      report({
+      this.#report({
         code: "CONFIG_VARIABLE_NOT_SET",
         message: `Cannot fill ${quote(`\${${part.variable}}`)} (${field}): ${part.variable} is not set`,
         hint: `set ${part.variable} in the environment that starts Toolcrib, or write \${${part.variable}:-default}`,
@@ -147,33 +193,16 @@ function createTexts(server: ToolServerConfig, resolver: SecretResolver, report:
       });
       return "";
     }
-    if (text.isSecret || looksLikeCredential(value)) resolver.remember(value);
+    if (text.isSecret || looksLikeCredential(value)) this.#resolver.remember(value);
     return value;
   }
 
   /** A credential with its scheme (`Bearer x`) is a secret with and without it. */
-  function rememberLiteral(value: string): void {
-    resolver.remember(value);
+  #rememberLiteral(value: string): void {
+    this.#resolver.remember(value);
     const bare = /^\s*(?:Bearer|Basic|Token)\s+(\S+)\s*$/i.exec(value)?.[1];
-    if (bare !== undefined) resolver.remember(bare);
+    if (bare !== undefined) this.#resolver.remember(bare);
   }
-
-  async function list(items: readonly ConfigText[], field: string): Promise<string[]> {
-    const resolved: string[] = [];
-    for (const [index, item] of items.entries()) resolved.push(await one(item, `${field}[${index}]`));
-    return resolved;
-  }
-
-  async function map(
-    items: { readonly [name: string]: ConfigText },
-    field: string,
-  ): Promise<{ [name: string]: string }> {
-    const pairs: [string, string][] = [];
-    for (const [name, item] of Object.entries(items)) pairs.push([name, await one(item, `${field}.${name}`)]);
-    return Object.fromEntries(pairs);
-  }
-
-  return { one, list, map, folder: (path: string) => resolver.absolutePath(path, fileName) };
 }
 
 /** The folder that an editor's file belongs to: the one above `.vscode`, else its own. */
@@ -198,14 +227,14 @@ function lintHeaders(
   }
 }
 
-function toError(id: string, problems: readonly Diagnostic[]): GatewayError {
+function toError(id: string, problems: readonly Diagnostic[]): ConfigError {
   const [first] = problems;
   const lines = problems.map(({ message, source, span }) => {
     if (source === undefined || span === undefined) return message;
     const { lineNumber, columnNumber } = positionAt(source.text, span.start);
     return `${message} [${source.name}:${lineNumber}:${columnNumber}]`;
   });
-  return new GatewayError(
+  return new ConfigError(
     first?.code ?? "CONFIG_SECRET_UNUSABLE",
     `Tool server ${quote(id)} cannot start: ${lines.join("; ")}`,
     {
