@@ -57,11 +57,16 @@ export interface CallIntent extends AuditCallSubject {
 
 /** A dispatched call that has ended. */
 export interface CallCompleted extends AuditCallSubject {
-  /** `tool_error`: the tool returned an error. `failed`: no result; `code` is the reason. */
-  readonly outcome: "ok" | "tool_error" | "failed" | "cancelled";
+  /**
+   * `tool_error`: the tool returned an error. `failed`: no result; `code` is the reason.
+   * `unknown`: the process was killed while the call was in flight. The record is written
+   * at the next start, and the tool may have been executed.
+   */
+  readonly outcome: "ok" | "tool_error" | "failed" | "cancelled" | "unknown";
   /** Error code of a failure, such as `UPSTREAM_TIMEOUT`. */
   readonly code?: string;
-  readonly durationMs: number;
+  /** Absent for `unknown`. */
+  readonly durationMs?: number;
   /** Size of the result as JSON in UTF-8. */
   readonly resultBytes?: number;
 }

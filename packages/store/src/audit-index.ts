@@ -16,6 +16,7 @@ import type { AuditRecord } from "./audit-event.ts";
 import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
 import { problemMax, toListSql } from "./audit-query.ts";
 import { showCall } from "./call-tree.ts";
+import { type UnfinishedQuery, unfinishedMax } from "./close-killed-runs.ts";
 import { type HomeLayout, listSegments, newestSegments, type SegmentName } from "./home-layout.ts";
 import {
   type IndexDatabase,
@@ -124,6 +125,18 @@ export class AuditIndex {
       const problems = statements.problems.all(problemMax) as unknown as AuditProblem[];
       const rows = statements.segments.all() as unknown as SegmentRow[];
       return [...problems, ...this.#unfinished(rows)].slice(0, problemMax);
+    });
+  }
+
+  /** Returns the first intents of `query` without a completion, at most 1,000. @throws {StoreError} */
+  unfinished({ writer, after, through }: UnfinishedQuery): readonly AuditRecord<"call.intent">[] {
+    return this.#read(({ statements }) => {
+      const rows = statements.unfinished.all(writer, after, through, unfinishedMax);
+      return this.#readRecords((files) =>
+        (rows as unknown as PointerRow[])
+          .map((row) => files.read(row))
+          .filter((record) => record?.type === "call.intent"),
+      );
     });
   }
 

@@ -20,7 +20,7 @@ export interface AuditListQuery {
   readonly client?: string;
   /** Tool id; `*` stands for any characters and `?` for one. At most 200 characters and 8 `*`. */
   readonly tool?: string;
-  /** `ok`, `tool_error`, `failed`, `cancelled` or `denied`. Intents have no outcome. */
+  /** `ok`, `tool_error`, `failed`, `cancelled`, `unknown` or `denied`. Intents have no outcome. */
   readonly outcome?: string;
   readonly type?: AuditEventType | readonly AuditEventType[];
   /** Start of the call id, at most 200 characters. */
@@ -32,7 +32,7 @@ export interface AuditCall {
   readonly callId: string;
   /** Absent for a denied call and for one whose segment was deleted. */
   readonly intent?: AuditRecord<"call.intent">;
-  /** Absent while the call runs, and when the process crashed before its end. */
+  /** Absent while the call runs. After a crash the next start completes it with the outcome `unknown`. */
   readonly completion?: AuditRecord<"call.completed" | "call.denied">;
   /** Its inner calls, in the order in which they began. */
   readonly calls: readonly AuditCall[];

@@ -4,16 +4,19 @@
  * disposes of it.
  */
 
+import { messageOf } from "@toolcrib/diagnostics";
 import { abortable, disposeOnce } from "@toolcrib/lifecycle";
 import type { AuditEvents, AuditRecord, CallIntent, RecordableEventType } from "./audit-event.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
 import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
 import type { AuditStore } from "./audit-store.ts";
 import { type AuditStats, AuditWriter } from "./audit-writer.ts";
+import { closeKilledRuns } from "./close-killed-runs.ts";
 import type { HomeLayout } from "./home-layout.ts";
 import { IndexHost } from "./index-host.ts";
 import { pruneSegments } from "./prune-segments.ts";
-import type { StoreError } from "./store-error.ts";
+import { type RunMarker, unmarkRun } from "./run-markers.ts";
+import { StoreError } from "./store-error.ts";
 import { type AuditTailOptions, tailTrail } from "./tail-trail.ts";
 import { claimWriterLane } from "./writer-lane.ts";
 
@@ -54,11 +57,15 @@ export class FileAuditStore implements AuditStore {
     // Disposed of in reverse order: the writer number is free when its last record is written.
     this.#resources.use(lane.lock);
     this.#resources.use(this.#index);
-    this.#resources.defer(() => this.#writer.close());
+    this.#resources.defer(async () => {
+      await this.#writer.close();
+      unmarkRun(layout, lane.run);
+    });
     this.#resources.defer(() => this.#pruning);
     const timer = setInterval(() => this.#prune(), pruneIntervalMs).unref();
     this.#resources.defer(() => clearInterval(timer));
     this.#prune();
+    void this.#closeKilledRuns(lane.run);
   }
 
   intent(data: CallIntent, signal?: AbortSignal): Promise<void> {
@@ -105,6 +112,28 @@ export class FileAuditStore implements AuditStore {
   /** A query includes the records of this process; when they cannot be written, it includes the rest. */
   #flushed(): Promise<void> {
     return this.#writer.flush().catch(() => undefined);
+  }
+
+  /** Not awaited: calls do not depend on it. What the end of this process interrupts, the next one does. */
+  async #closeKilledRuns(own: RunMarker): Promise<void> {
+    const { layout, onProblem } = this.#deps;
+    try {
+      await closeKilledRuns({
+        layout,
+        own,
+        unfinished: (query) => this.#index.ask("unfinished", query),
+        record: (data) => this.#writer.write("call.completed", data),
+      });
+    } catch (error) {
+      if (this.#resources.disposed) return;
+      onProblem(
+        new StoreError(
+          "AUDIT_INDEX_FAILED",
+          `Cannot complete the records of calls that were in flight when a gateway was killed: ${messageOf(error)}`,
+          { cause: error, hint: "the next start tries again" },
+        ),
+      );
+    }
   }
 
   #prune(): void {

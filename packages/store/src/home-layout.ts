@@ -5,6 +5,7 @@
  *     approvals/saved-tools.json approvals of saved tools
  *     pins/*.json                pins of the definitions of one source
  *     locks/*.lock               locks of writers, of pruning, of the index and of records
+ *     locks/*.open               runs of writers that have not ended
  *     toolcrib.db                the index of the segments
  *     audit-retention.json       the ages of finished segments
  */

@@ -4,6 +4,10 @@ import { errnoOf, reasonOf, tryLock } from "@toolcrib/files";
 import type { HomeLayout } from "./home-layout.ts";
 import { StoreError } from "./store-error.ts";
 
+/** What to do when the file system refuses a change in the home. */
+export const homeHint =
+  "free disk space, make the file system of the home directory writable, or use another home with --home";
+
 /**
  * Takes the lock `name` of the home without waiting.
  *
@@ -23,7 +27,7 @@ export function lockHome(
     throw new StoreError("STORE_HOME_UNUSABLE", isRefused ? `${message}: ${reasonOf(cause)}` : message, {
       cause,
       hint: isRefused
-        ? "free disk space, make the file system of the home directory writable, or use another home with --home"
+        ? homeHint
         : "the file system must support file locks, and the user who runs toolcrib must own the home directory",
     });
   }

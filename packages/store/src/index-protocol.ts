@@ -2,6 +2,7 @@
 
 import type { AuditRecord } from "./audit-event.ts";
 import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
+import type { UnfinishedQuery } from "./close-killed-runs.ts";
 import type { StoreCode } from "./codes.ts";
 import type { HomeLayout } from "./home-layout.ts";
 
@@ -10,6 +11,11 @@ export interface IndexQuestions {
   readonly list: { readonly asked: AuditListQuery; readonly answer: readonly AuditRecord[] };
   readonly show: { readonly asked: string; readonly answer: AuditCall | undefined };
   readonly problems: { readonly asked: undefined; readonly answer: readonly AuditProblem[] };
+  /** The first intents without a completion, at most `unfinishedMax`. */
+  readonly unfinished: {
+    readonly asked: UnfinishedQuery;
+    readonly answer: readonly AuditRecord<"call.intent">[];
+  };
 }
 
 export type IndexQuestion = keyof IndexQuestions;

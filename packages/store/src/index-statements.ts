@@ -44,6 +44,7 @@ export interface IndexStatements {
   readonly problems: StatementSync;
   readonly callRecords: StatementSync;
   readonly innerCalls: StatementSync;
+  readonly unfinished: StatementSync;
 }
 
 /** Maximum number of rows that `deleteEvents` deletes at a time. */
@@ -84,6 +85,12 @@ export function prepareStatements(database: DatabaseSync): IndexStatements {
     innerCalls: database.prepare(
       `SELECT call, min(time) AS began, min(sequence) AS number FROM audit_event
        WHERE parent = ? AND call IS NOT NULL GROUP BY call ORDER BY began, number LIMIT ?`,
+    ),
+    unfinished: database.prepare(
+      `SELECT ${pointerColumns} FROM audit_event JOIN audit_segment ON audit_segment.id = audit_event.segment
+       WHERE writer = ? AND sequence > ? AND sequence <= ? AND type = 'call.intent' AND NOT EXISTS
+         (SELECT 1 FROM audit_event AS ended WHERE ended.call = audit_event.call AND ended.type = 'call.completed')
+       ORDER BY sequence LIMIT ?`,
     ),
   };
 }

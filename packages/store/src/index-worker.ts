@@ -11,6 +11,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "@toolcrib/diagnostics";
 import { AuditIndex } from "./audit-index.ts";
 import type { AuditListQuery } from "./audit-query.ts";
+import type { UnfinishedQuery } from "./close-killed-runs.ts";
 import type { FromIndexThread, IndexThreadData, ThreadError, ToIndexThread } from "./index-protocol.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -61,6 +62,8 @@ function ask(question: (ToIndexThread & { readonly kind: "ask" })["question"], a
       return index.show(asked as string);
     case "problems":
       return index.problems();
+    case "unfinished":
+      return index.unfinished(asked as UnfinishedQuery);
   }
 }
 

@@ -6,16 +6,16 @@
  */
 
 import { join } from "node:path";
+import { reasonOf } from "@toolcrib/files";
 import { type HomeLayout, listSegments, type SegmentName, toWriterId, writerMax } from "./home-layout.ts";
-import { lockHome } from "./home-lock.ts";
+import { homeHint, lockHome } from "./home-lock.ts";
 import { parseRecord } from "./parse-record.ts";
+import { markRun, type RunMarker } from "./run-markers.ts";
 import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 
-/** A claimed writer number, and the state that its last holder left. */
-export interface WriterLane {
-  readonly writer: number;
-  readonly lock: Disposable;
+/** The state that the last holder of a writer number left. */
+export interface LaneState {
   /** Sequence number of the last record, 0 when there is none. */
   readonly lastSequence: number;
   /** The newest segment of the writer, if any. */
@@ -24,6 +24,14 @@ export interface WriterLane {
   readonly segmentStartedAt: number | undefined;
   /** How the newest segment ends. */
   readonly ending: LaneEnding;
+}
+
+/** A claimed writer number. */
+export interface WriterLane extends LaneState {
+  readonly writer: number;
+  readonly lock: Disposable;
+  /** Marks the run of this process. The holder removes it after the last record. */
+  readonly run: RunMarker;
 }
 
 /** `whole`: with a line feed. `unended`: a complete record without its line feed. `torn`: an unfinished line. */
@@ -38,17 +46,18 @@ export type LaneEnding =
  */
 export function claimWriterLane(layout: HomeLayout): WriterLane {
   for (let writer = 1; writer <= writerMax; writer += 1) {
-    const lock = lockHome(layout, `audit-writer-${toWriterId(writer)}`, "exclusive");
+    const lock = lockWriter(layout, writer);
     if (lock === undefined) continue;
     try {
-      return readLane(layout, writer, lock);
+      const state = readState(layout, writer);
+      return { writer, lock, run: markRun(layout, writer, state.lastSequence), ...state };
     } catch (cause) {
       lock[Symbol.dispose]();
       if (cause instanceof StoreError) throw cause;
       throw new StoreError(
         "STORE_HOME_UNUSABLE",
-        `Cannot read the audit segments in "${layout.auditDirectory}": ${(cause as NodeJS.ErrnoException).code}`,
-        { cause },
+        `Cannot use the audit segments in "${layout.auditDirectory}": ${reasonOf(cause)}`,
+        { cause, hint: homeHint },
       );
     }
   }
@@ -58,18 +67,16 @@ export function claimWriterLane(layout: HomeLayout): WriterLane {
   );
 }
 
-function readLane(layout: HomeLayout, writer: number, lock: Disposable): WriterLane {
+/** Takes the lock of a writer number; `undefined` while a process writes under it. @throws {StoreError} `STORE_HOME_UNUSABLE` */
+export function lockWriter(layout: HomeLayout, writer: number): Disposable | undefined {
+  return lockHome(layout, `audit-writer-${toWriterId(writer)}`, "exclusive");
+}
+
+function readState(layout: HomeLayout, writer: number): LaneState {
   const segments = listSegments(layout.auditDirectory).filter((segment) => segment.writer === writer);
   const newest = segments.at(-1);
   if (newest === undefined) {
-    return {
-      writer,
-      lock,
-      lastSequence: 0,
-      segment: undefined,
-      segmentStartedAt: undefined,
-      ending: { kind: "whole" },
-    };
+    return { lastSequence: 0, segment: undefined, segmentStartedAt: undefined, ending: { kind: "whole" } };
   }
   const path = join(layout.auditDirectory, newest.name);
   const end = readSegmentEnd(path, 1);
@@ -91,5 +98,5 @@ function readLane(layout: HomeLayout, writer: number, lock: Disposable): WriterL
   }
   const first = readFirstRecord(path);
   const segmentStartedAt = first === undefined ? undefined : Date.parse(first.time);
-  return { writer, lock, lastSequence, segment: newest, segmentStartedAt, ending };
+  return { lastSequence, segment: newest, segmentStartedAt, ending };
 }

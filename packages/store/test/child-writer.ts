@@ -2,8 +2,8 @@
  * A process that writes to a home and prints the call id of every resolved intent,
  * unbuffered, for tests that kill it or fill its disk.
  *
- * Arguments: home, how many calls (`forever` until killed), how many at a time,
- * a file whose existence it waits for before it writes.
+ * Arguments: home, how many calls (`forever` until killed; `in-flight`: calls that
+ * never end), how many at a time, a file whose existence it waits for before it writes.
  */
 
 import { existsSync, writeSync } from "node:fs";
@@ -17,6 +17,16 @@ writeSync(1, `writer ${store.audit.stats().writer}\n`);
 while (startFile !== undefined && !existsSync(startFile))
   await new Promise((resolve) => setTimeout(resolve, 5));
 let started = 0;
+if (count === "in-flight") await keepInFlight(Number(concurrency));
+
+async function keepInFlight(calls: number): Promise<void> {
+  const callIds = Array.from({ length: calls }, (_, index) => `p${process.pid}-${index}`);
+  await Promise.all(callIds.map((callId) => store.audit.intent(intentOf(callId))));
+  writeSync(1, `${callIds.join("\n")}\nall in flight\n`);
+  // Until the test kills the process.
+  setInterval(() => undefined, 60_000);
+  await new Promise(() => undefined);
+}
 
 async function callOneAfterAnother(): Promise<void> {
   while (started < limit) {

@@ -17,7 +17,7 @@ export interface AuditFlags {
 export type AuditTime = { readonly agoMs: number } | { readonly at: number };
 
 /** Outcomes of a call. */
-export const auditOutcomes = ["ok", "tool_error", "failed", "cancelled", "denied"] as const;
+export const auditOutcomes = ["ok", "tool_error", "failed", "cancelled", "unknown", "denied"] as const;
 
 const unitsMs: { readonly [unit: string]: number } = {
   s: 1000,

@@ -13,6 +13,7 @@ const outcomeStyles: { readonly [outcome: string]: Style } = {
   tool_error: "yellow",
   failed: "red",
   cancelled: "yellow",
+  unknown: "red",
   denied: "magenta",
 };
 

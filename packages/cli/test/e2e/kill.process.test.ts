@@ -9,6 +9,7 @@ import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { type AuditRecord, type AuditStore, openAuditReader } from "@toolcrib/store";
 import {
   canFindProcesses,
   echoStdioPath,
@@ -191,5 +192,28 @@ describe("killed processes under load", { skip: needsProc }, () => {
       });
       await gateway[Symbol.asyncDispose]();
     }
+    // The next start completes what the killed gateways left, and only that.
+    const home = join(directory.path, "home");
+    await using _next = await serveGateway(writeConfig(directory.path, randomUUID()), home);
+    await using reader = await openAuditReader({ home });
+    await waitUntil(async () => (await unfinishedCalls(reader)).length === 0, { timeoutMs: 20_000 });
+    const sleeping = await reader.list({ type: "call.intent", tool: "*:sleep", limit: 1000 });
+    const unknown = await reader.list({ outcome: "unknown", tool: "*:sleep", limit: 1000 });
+    assert.ok(sleeping.length > 0);
+    assert.deepEqual(unknown.map(callIdOf).sort(), sleeping.map(callIdOf).sort());
   });
 });
+
+/** Ids of the calls that have an intent and no completion. */
+async function unfinishedCalls(reader: Pick<AuditStore, "list">): Promise<readonly string[]> {
+  const [intents, completions] = await Promise.all([
+    reader.list({ type: "call.intent", limit: 1000 }),
+    reader.list({ type: "call.completed", limit: 1000 }),
+  ]);
+  const completed = new Set(completions.map(callIdOf));
+  return intents.map(callIdOf).filter((callId) => !completed.has(callId));
+}
+
+function callIdOf({ data }: AuditRecord): string {
+  return "callId" in data ? (data.callId ?? "") : "";
+}
