@@ -5,15 +5,7 @@
  */
 
 import { type Diagnostic, hasErrors, type Source, type Span } from "@toolcrib/diagnostics";
-import {
-  createReporter,
-  type DocumentNode,
-  fieldOf,
-  nodeAt,
-  openDocument,
-  type Reporter,
-  stringOf,
-} from "@toolcrib/document";
+import { type DocumentNode, fieldOf, nodeAt, openDocument, Reporter, stringOf } from "@toolcrib/document";
 import { configKind } from "./config-kind.ts";
 import type { ContainmentConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
 import { type ConfigDocument, documentShape } from "./document-shape.ts";
@@ -125,7 +117,7 @@ function sectionsOf(document: ConfigDocument, source: Source): ConfigLayer["sect
 
 /** Returns the declaration of `node` if it is valid. The findings of an invalid one are reported with the document. */
 function validToolspec(node: DocumentNode, source: Source): readonly ToolspecDeclaration[] {
-  const reporter = createReporter(source, configKind);
+  const reporter = new Reporter(source, configKind);
   const document = toolspecShape.check(node, { path: "toolspecs", key: "", keySpan: node.span, reporter });
   if (document === undefined || hasErrors(reporter.diagnostics)) return [];
   return [toToolspecDeclaration(document, node, source)];

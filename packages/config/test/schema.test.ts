@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { configJsonSchema, configJsonSchemaText, parseConfig, writeConfigJsonSchema } from "@toolcrib/config";
-import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
+import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { parse } from "yaml";
 import { everySection, faultyShapes } from "./samples.ts";
 
@@ -27,14 +27,14 @@ test("writeConfigJsonSchema() writes configJsonSchemaText()", async () => {
 });
 
 test("configJsonSchema() accepts what parseConfig() accepts", () => {
-  const validator = createSchemaValidator();
+  const validator = new SchemaValidator();
   const { diagnostics } = parseConfig([{ name: "toolcrib.yaml", text: everySection }]);
   assert.deepEqual(diagnostics, []);
   assert.deepEqual(validator.validate(configJsonSchema(), parse(everySection)), { kind: "valid" });
 });
 
 test("configJsonSchema() and parseConfig() refuse the same shapes", () => {
-  const validator = createSchemaValidator();
+  const validator = new SchemaValidator();
   const schema = configJsonSchema();
   for (const text of faultyShapes) {
     assert.equal(parseConfig([{ name: "toolcrib.yaml", text }]).value, undefined, text);

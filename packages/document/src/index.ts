@@ -24,7 +24,7 @@ export {
 } from "./open-document.ts";
 export { findJsonFault, readJson } from "./read-json.ts";
 export { readLargeYaml } from "./read-large-yaml.ts";
-export { createReporter, type Problem, type Reporter, toDiagnostic } from "./reporter.ts";
+export { type Problem, Reporter, toDiagnostic } from "./reporter.ts";
 export {
   anyJson,
   anything,

@@ -10,7 +10,7 @@ import { type DocumentNode, documentMaxBytes, documentMaxDepth, documentMaxNodes
 import { readFastYaml } from "./read-fast-yaml.ts";
 import { readJson, skipJsonSpace } from "./read-json.ts";
 import { duplicateKey, readYaml } from "./read-yaml.ts";
-import { createReporter, type Problem, type Reporter } from "./reporter.ts";
+import { type Problem, Reporter } from "./reporter.ts";
 import type { Shape } from "./shape.ts";
 import { secretSpans, starOut } from "./shown-text.ts";
 import { Unreadable } from "./unreadable.ts";
@@ -35,7 +35,7 @@ type Report = (problem: Problem) => void;
 export function openDocument(source: UnreadSource, kind: DocumentKind): OpenDocument {
   const text = readText(source.text, kind);
   if (typeof text !== "string") {
-    const reporter = createReporter({ name: source.name, text: "" }, kind);
+    const reporter = new Reporter({ name: source.name, text: "" }, kind);
     reporter.report(text);
     return { reporter, tree: undefined };
   }
@@ -45,7 +45,7 @@ export function openDocument(source: UnreadSource, kind: DocumentKind): OpenDocu
     ? readJsonTree(text, kind, report)
     : (readPlainJson(text) ?? readPlainYaml(text) ?? readYaml(text, kind, report));
   const given = { name: source.name, text };
-  const reporter = createReporter(kind.toShown?.(given, tree) ?? withoutSecrets(given), kind);
+  const reporter = new Reporter(kind.toShown?.(given, tree) ?? withoutSecrets(given), kind);
   if (tree === undefined && problems.length === 0 && kind.emptyHint !== undefined) {
     const message = `The ${kind.noun} is empty`;
     report({ code: kind.codes.syntax, message, hint: kind.emptyHint, span: { start: 0, end: 0 } });

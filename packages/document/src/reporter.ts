@@ -22,8 +22,8 @@ export interface Problem {
   readonly path?: string;
 }
 
-/** Receives the problems of a document. */
-export interface Reporter {
+/** Collects the problems of a document. */
+export class Reporter {
   /** The text that findings refer to, with stars in place of secrets. */
   readonly source: Source;
   /** Noun for the document in messages. */
@@ -31,27 +31,26 @@ export interface Reporter {
   readonly codes: StructureCodes;
   /** Quotes `text` for messages. */
   readonly quote: (text: string) => string;
-  readonly diagnostics: readonly Diagnostic[];
-  report(problem: Problem): void;
-}
+  readonly #diagnostics: Diagnostic[] = [];
+  readonly #seen = new Set<string>();
 
-/** Creates a reporter of problems with `source`. */
-export function createReporter(source: Source, kind: DocumentKind): Reporter {
-  const diagnostics: Diagnostic[] = [];
-  const seen = new Set<string>();
-  return {
-    source,
-    noun: kind.noun,
-    codes: kind.codes,
-    quote: kind.quote ?? quote,
-    diagnostics,
-    report(problem) {
-      const identity = `${problem.code} ${problem.span?.start} ${problem.span?.end} ${problem.message}`;
-      if (seen.has(identity) || diagnostics.length >= problemsMaxCount) return;
-      seen.add(identity);
-      diagnostics.push(toDiagnostic(problem, source));
-    },
-  };
+  constructor(source: Source, kind: DocumentKind) {
+    this.source = source;
+    this.noun = kind.noun;
+    this.codes = kind.codes;
+    this.quote = kind.quote ?? quote;
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#diagnostics;
+  }
+
+  report(problem: Problem): void {
+    const identity = `${problem.code} ${problem.span?.start} ${problem.span?.end} ${problem.message}`;
+    if (this.#seen.has(identity) || this.#diagnostics.length >= problemsMaxCount) return;
+    this.#seen.add(identity);
+    this.#diagnostics.push(toDiagnostic(problem, this.source));
+  }
 }
 
 /** Converts `problem` to a finding about `source`. */

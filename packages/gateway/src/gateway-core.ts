@@ -6,7 +6,7 @@
 
 import type { GatewayConfig } from "@toolcrib/config";
 import { isCodedError, type Logger } from "@toolcrib/diagnostics";
-import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
+import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { ServerInfo } from "@toolcrib/mcp";
 import { ToolPolicy } from "@toolcrib/policy";
@@ -115,7 +115,7 @@ export class GatewayCore {
     this.#targets = new CallTargets({ selectBackend, index: this.index, unknownTools });
     this.#callDeps = {
       policy: this.policy,
-      validator: createSchemaValidator(),
+      validator: new SchemaValidator(),
       scrubber,
       log: new CallLog({ audit, metrics, logger }),
       now,

@@ -24,9 +24,6 @@ export interface CompiledSchema {
   readonly budget: StepBudget;
 }
 
-/** Compiles schemas; caches only the two dialects. */
-export type SchemaCompiler = (schema: JsonObject) => CompiledSchema;
-
 /** Maximum number of objects, arrays and booleans in a schema: each can take 50 microseconds to compile. */
 const maxNodes = 10_000;
 /** Maximum number of schemas in one `oneOf`: Ajv's time for it grows with their square. */
@@ -43,28 +40,17 @@ const settings: Options = {
   validateSchema: false,
 };
 
-/** Creates a compiler. It throws the error of Ajv for an unusable schema. */
-export function createSchemaCompiler(): SchemaCompiler {
-  const dialects = new Map<boolean, Ajv>();
+/** Compiles schemas; caches only the two dialects. */
+export class SchemaCompiler {
+  readonly #dialects = new Map<boolean, Ajv>();
 
-  /** Checks `schema` by its dialect. A dialect is slow to prepare and prepared once. @throws {Error} for an invalid schema. */
-  function checkSchema(schema: AnySchemaObject, isDraft7: boolean): void {
-    let dialect = dialects.get(isDraft7);
-    if (dialect === undefined) {
-      dialect = isDraft7 ? new Ajv({ logger: false }) : new Ajv2020({ logger: false });
-      dialects.set(isDraft7, dialect);
-    }
-    if (dialect.validateSchema(schema) !== true) {
-      throw new Error(`the schema is invalid: ${dialect.errorsText(dialect.errors, { dataVar: "schema" })}`);
-    }
-  }
-
-  return (schema) => {
+  /** @throws {Error} the error of Ajv for an unusable schema */
+  compile(schema: JsonObject): CompiledSchema {
     const isDraft7 = usesDraft7(schema);
     // The dialect is already chosen; `$async` would make the function of Ajv return a promise, which is always truthy.
     const { $schema: _dialect, $async: _async, ...rest } = schema;
     checkSize(rest);
-    checkSchema(rest, isDraft7);
+    this.#checkByDialect(rest, isDraft7);
     try {
       return compile(rest, isDraft7, false);
     } catch (error) {
@@ -72,7 +58,19 @@ export function createSchemaCompiler(): SchemaCompiler {
       if (!/can't resolve reference https?:\/\/json-schema\.org\//.test(String(error))) throw error;
       return compile(rest, isDraft7, true);
     }
-  };
+  }
+
+  /** A dialect is slow to prepare and prepared once. @throws {Error} for an invalid schema. */
+  #checkByDialect(schema: AnySchemaObject, isDraft7: boolean): void {
+    let dialect = this.#dialects.get(isDraft7);
+    if (dialect === undefined) {
+      dialect = isDraft7 ? new Ajv({ logger: false }) : new Ajv2020({ logger: false });
+      this.#dialects.set(isDraft7, dialect);
+    }
+    if (dialect.validateSchema(schema) !== true) {
+      throw new Error(`the schema is invalid: ${dialect.errorsText(dialect.errors, { dataVar: "schema" })}`);
+    }
+  }
 }
 
 function compile(schema: AnySchemaObject, isDraft7: boolean, hasDialect: boolean): CompiledSchema {

@@ -5,8 +5,7 @@ export { JsonError } from "./json-error.ts";
 export { isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
 export { type JsonLimits, parseJson } from "./parse-json.ts";
 export {
-  createSchemaValidator,
   type SchemaProblem,
-  type SchemaValidator,
+  SchemaValidator,
   type SchemaVerdict,
 } from "./schema-validator.ts";

@@ -8,7 +8,7 @@
 
 import type { ErrorObject } from "ajv";
 import { canonicalJson } from "./canonical-json.ts";
-import { type CompiledSchema, createSchemaCompiler } from "./compile-schema.ts";
+import { type CompiledSchema, SchemaCompiler } from "./compile-schema.ts";
 import type { JsonObject } from "./json-value.ts";
 import { outOfSteps } from "./step-budget.ts";
 
@@ -27,17 +27,7 @@ export type SchemaVerdict =
   /** The schema itself cannot be used (bad keyword, unresolved `$ref`, pattern outside RE2, too long). */
   | { readonly kind: "unusable"; readonly reason: string };
 
-/** Validates values against schemas and caches the compiled schemas. */
-export interface SchemaValidator {
-  /**
-   * Validates `value` against `schema`. Never throws, and never changes the
-   * value: no coercion, no defaults. A value that takes too many steps is
-   * invalid.
-   */
-  validate(schema: JsonObject, value: unknown): SchemaVerdict;
-}
-
-/** Options of `createSchemaValidator`. */
+/** Options of a validator. */
 export interface SchemaValidatorOptions {
   /** Maximum number of compiled schemas kept, least recently compiled dropped first. @default 1000 */
   readonly maxSchemas?: number;
@@ -51,73 +41,88 @@ export interface SchemaValidatorOptions {
 
 type Compiled = CompiledSchema | { readonly reason: string };
 
-/** Creates a validator with its own cache of compiled schemas. */
-export function createSchemaValidator(options: SchemaValidatorOptions = {}): SchemaValidator {
-  const maxSchemas = options.maxSchemas ?? 1000;
-  const maxSchemaLength = options.maxSchemaLength ?? 262_144;
-  const maxProblems = options.maxProblems ?? 20;
-  const maxSteps = options.maxSteps ?? 10_000_000;
-  const compile = createSchemaCompiler();
-  const byContent = new Map<string, Compiled>();
+/** Validates values against schemas and caches the compiled schemas. */
+export class SchemaValidator {
+  readonly #maxSchemas: number;
+  readonly #maxSchemaLength: number;
+  readonly #maxProblems: number;
+  readonly #maxSteps: number;
+  readonly #compiler = new SchemaCompiler();
+  readonly #byContent = new Map<string, Compiled>();
   // Tool definitions are long-lived objects, so that a call usually needs one lookup by identity.
-  const byIdentity = new WeakMap<JsonObject, Compiled>();
+  readonly #byIdentity = new WeakMap<JsonObject, Compiled>();
 
-  function compiledFor(schema: JsonObject): Compiled {
-    const known = byIdentity.get(schema);
+  constructor(options: SchemaValidatorOptions = {}) {
+    this.#maxSchemas = options.maxSchemas ?? 1000;
+    this.#maxSchemaLength = options.maxSchemaLength ?? 262_144;
+    this.#maxProblems = options.maxProblems ?? 20;
+    this.#maxSteps = options.maxSteps ?? 10_000_000;
+  }
+
+  /**
+   * Validates `value` against `schema`. Never throws, and never changes the
+   * value: no coercion, no defaults. A value that takes too many steps is
+   * invalid.
+   */
+  validate(schema: JsonObject, value: unknown): SchemaVerdict {
+    const compiled = this.#compiledFor(schema);
+    if ("reason" in compiled) return { kind: "unusable", reason: compiled.reason };
+    const { validate, budget } = compiled;
+    budget.left = this.#maxSteps;
+    try {
+      // A promise would be truthy too.
+      if (validate(value) === true) return { kind: "valid" };
+      return {
+        kind: "invalid",
+        problems: (validate.errors ?? []).slice(0, this.#maxProblems).map(toProblem),
+      };
+    } catch (thrown) {
+      if (thrown === outOfSteps) {
+        const message = `takes more than ${this.#maxSteps} steps to check and is refused`;
+        return { kind: "invalid", problems: [{ path: "", message }] };
+      }
+      // A reference to itself overflows the stack.
+      return { kind: "unusable", reason: cut(`it cannot be applied: ${(thrown as Error).message}`) };
+    } finally {
+      // The problems refer to the value, which must not live as long as the schema.
+      validate.errors = null;
+    }
+  }
+
+  #compiledFor(schema: JsonObject): Compiled {
+    const known = this.#byIdentity.get(schema);
     if (known !== undefined) return known;
-    const compiled = compileOnce(schema);
-    byIdentity.set(schema, compiled);
+    const compiled = this.#compileOnce(schema);
+    this.#byIdentity.set(schema, compiled);
     return compiled;
   }
 
-  function compileOnce(schema: JsonObject): Compiled {
+  #compileOnce(schema: JsonObject): Compiled {
     try {
       const key = canonicalJson(schema);
-      if (key.length > maxSchemaLength) {
-        return { reason: `it has ${key.length} characters; at most ${maxSchemaLength} are allowed` };
+      if (key.length > this.#maxSchemaLength) {
+        return { reason: `it has ${key.length} characters; at most ${this.#maxSchemaLength} are allowed` };
       }
-      const known = byContent.get(key);
+      const known = this.#byContent.get(key);
       if (known !== undefined) return known;
-      const compiled = tryToCompile(schema);
-      byContent.set(key, compiled);
-      if (byContent.size > maxSchemas) byContent.delete(byContent.keys().next().value as string);
+      const compiled = this.#tryToCompile(schema);
+      this.#byContent.set(key, compiled);
+      if (this.#byContent.size > this.#maxSchemas) {
+        this.#byContent.delete(this.#byContent.keys().next().value as string);
+      }
       return compiled;
     } catch (error) {
       return { reason: (error as Error).message };
     }
   }
 
-  function tryToCompile(schema: JsonObject): Compiled {
+  #tryToCompile(schema: JsonObject): Compiled {
     try {
-      return compile(schema);
+      return this.#compiler.compile(schema);
     } catch (error) {
       return { reason: cut((error as Error).message) };
     }
   }
-
-  return {
-    validate(schema, value) {
-      const compiled = compiledFor(schema);
-      if ("reason" in compiled) return { kind: "unusable", reason: compiled.reason };
-      const { validate, budget } = compiled;
-      budget.left = maxSteps;
-      try {
-        // A promise would be truthy too.
-        if (validate(value) === true) return { kind: "valid" };
-        return { kind: "invalid", problems: (validate.errors ?? []).slice(0, maxProblems).map(toProblem) };
-      } catch (thrown) {
-        if (thrown === outOfSteps) {
-          const message = `takes more than ${maxSteps} steps to check and is refused`;
-          return { kind: "invalid", problems: [{ path: "", message }] };
-        }
-        // A reference to itself overflows the stack.
-        return { kind: "unusable", reason: cut(`it cannot be applied: ${(thrown as Error).message}`) };
-      } finally {
-        // The problems refer to the value, which must not live as long as the schema.
-        validate.errors = null;
-      }
-    },
-  };
 }
 
 function toProblem(error: ErrorObject): SchemaProblem {

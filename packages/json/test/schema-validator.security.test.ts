@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
+import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { slowTest } from "@toolcrib/testing";
 
 const maxSteps = 200_000;
-const validator = createSchemaValidator({ maxSteps });
+const validator = new SchemaValidator({ maxSteps });
 
 /** Checks that the validation of `value` stops because its steps are used up. */
 function runsOut(schema: JsonObject, value: unknown): void {
@@ -84,7 +84,7 @@ test("The default steps are enough for a large valid value", () => {
     },
     $defs: { tag: { enum: ["a", "b"] } },
   };
-  assert.equal(createSchemaValidator().validate(schema, rows).kind, "valid");
+  assert.equal(new SchemaValidator().validate(schema, rows).kind, "valid");
 });
 
 test("Names that look like code are data", () => {

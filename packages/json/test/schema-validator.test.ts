@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createSchemaValidator, type JsonObject, type SchemaVerdict } from "@toolcrib/json";
+import { type JsonObject, SchemaValidator, type SchemaVerdict } from "@toolcrib/json";
 
 const draft7 = "http://json-schema.org/draft-07/schema#";
-const validator = createSchemaValidator();
+const validator = new SchemaValidator();
 
 /** Returns the verdict in short: `valid`, `unusable`, or the problems as `path message`. */
 function verdictOf(schema: JsonObject, value: unknown): string | readonly string[] {
@@ -278,7 +278,7 @@ describe("A schema is unusable", () => {
   }
 
   test("when it is longer than the limit", () => {
-    const small = createSchemaValidator({ maxSchemaLength: 30 });
+    const small = new SchemaValidator({ maxSchemaLength: 30 });
     assert.equal(small.validate({ type: "string" }, "a").kind, "valid");
     const verdict = small.validate({ type: "string", description: "x".repeat(30) }, "a");
     assert.match(reasonOf(verdict), /characters; at most 30 are allowed/);
@@ -308,7 +308,7 @@ test("validate() reports at most maxProblems problems", () => {
   const values = Array(50).fill("x");
   const count = (verdict: SchemaVerdict) => (verdict.kind === "invalid" ? verdict.problems.length : 0);
   assert.equal(count(validator.validate({ items: { type: "number" } }, values)), 20);
-  const three = createSchemaValidator({ maxProblems: 3 });
+  const three = new SchemaValidator({ maxProblems: 3 });
   assert.equal(count(three.validate({ items: { type: "number" } }, values)), 3);
 });
 
@@ -326,8 +326,8 @@ test("validate() limits the length of messages for long schemas and values", () 
   }
 });
 
-test("createSchemaValidator() keeps at most maxSchemas compiled schemas", () => {
-  const small = createSchemaValidator({ maxSchemas: 2 });
+test("SchemaValidator keeps at most maxSchemas compiled schemas", () => {
+  const small = new SchemaValidator({ maxSchemas: 2 });
   const schemas = [{ const: 1 }, { const: 2 }, { const: 3 }];
   for (let round = 0; round < 3; round += 1) {
     schemas.forEach((schema, index) => {

@@ -9,10 +9,10 @@
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
 import { quote } from "@toolcrib/document";
 import { lintCatalog, type Manifest, type Toolspec, type ToolspecTool } from "@toolcrib/toolspec";
-import { createFindings, type Findings } from "./document/findings.ts";
+import { Findings } from "./document/findings.ts";
 import { fieldOf, isMap, textOf } from "./document/node.ts";
 import { openDocument } from "./document/open-document.ts";
-import { createDocuments, type Documents, type ReadReference } from "./document/references.ts";
+import { Documents, type ReadReference } from "./document/references.ts";
 import { chooseOperations, listOperations, type Operation, type OperationFilter } from "./operations.ts";
 import { schemasOfImportMaxCount } from "./schema/read-schema.ts";
 import { type Credential, readCredentials } from "./service/read-credentials.ts";
@@ -75,7 +75,7 @@ export async function importOpenapi(source: Source, options: ImportOptions = {})
   const opened = openDocument(source);
   if (opened.kind === "unreadable")
     return { value: undefined, operations: [], diagnostics: [opened.finding] };
-  const documents = createDocuments(opened.file);
+  const documents = new Documents(opened.file);
   const { readReference } = options;
   for (let round = 0; ; round += 1) {
     const report = convert(documents, options);
@@ -85,7 +85,7 @@ export async function importOpenapi(source: Source, options: ImportOptions = {})
 }
 
 function convert(documents: Documents, options: ImportOptions): ImportReport {
-  const findings = createFindings();
+  const findings = new Findings();
   const none = (): ImportReport => ({ value: undefined, operations: [], diagnostics: findings.diagnostics });
   if (!checkVersion(documents, findings)) return none();
   const name = nameOf(documents, options, findings);
@@ -116,8 +116,8 @@ export function listOpenapi(source: Source): {
 } {
   const opened = openDocument(source);
   if (opened.kind === "unreadable") return { operations: [], diagnostics: [opened.finding] };
-  const findings = createFindings();
-  const documents = createDocuments(opened.file);
+  const findings = new Findings();
+  const documents = new Documents(opened.file);
   const operations = checkVersion(documents, findings) ? listOperations(documents, findings) : [];
   return { operations, diagnostics: findings.diagnostics };
 }

@@ -15,7 +15,7 @@ import {
 } from "@modelcontextprotocol/node";
 import { classifyInboundRequest, createMcpHandler, isInitializeRequest } from "@modelcontextprotocol/server";
 import { type ConformanceContext, createConformanceContext } from "./conformance/context.ts";
-import { createEventStore } from "./conformance/event-store.ts";
+import { MemoryEventStore } from "./conformance/event-store.ts";
 import { createConformanceServer } from "./conformance-server.ts";
 import { closeHttpServer, listenOnLoopback, readBody, sendJsonRpcError } from "./loopback-http.ts";
 
@@ -38,7 +38,7 @@ export async function startConformanceHttpServer(
   options: { readonly port?: number } = {},
 ): Promise<RunningHttpServer> {
   const context = createConformanceContext();
-  const sessions = createSessions(context);
+  const sessions = new LegacySessions(context);
   const modern = createMcpHandler(() =>
     createConformanceServer({
       ...context,
@@ -98,38 +98,42 @@ export async function startConformanceHttpServer(
 }
 
 /** The sessions of the protocols that have them, by id. */
-function createSessions(context: ConformanceContext) {
-  const transports = new Map<string, NodeStreamableHTTPServerTransport>();
+class LegacySessions {
+  readonly #context: ConformanceContext;
+  readonly #transports = new Map<string, NodeStreamableHTTPServerTransport>();
 
-  async function open(): Promise<NodeStreamableHTTPServerTransport> {
+  constructor(context: ConformanceContext) {
+    this.#context = context;
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
+    const sessionId = headerOf(request, "mcp-session-id");
+    const transport = sessionId === undefined ? undefined : this.#transports.get(sessionId);
+    if (transport !== undefined) await transport.handleRequest(request, response, body);
+    else if (sessionId !== undefined) sendJsonRpcError(response, 404, -32001, "Session not found");
+    else if (isInitializeRequest(body)) await (await this.#open()).handleRequest(request, response, body);
+    else sendJsonRpcError(response, 400, -32000, "Bad Request: Session ID required");
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#transports.values()].map((transport) => transport.close()));
+  }
+
+  async #open(): Promise<NodeStreamableHTTPServerTransport> {
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      eventStore: createEventStore(),
+      eventStore: new MemoryEventStore(),
       retryInterval: retryMs,
       onsessioninitialized: (id) => {
-        transports.set(id, transport);
+        this.#transports.set(id, transport);
       },
     });
     transport.onclose = () => {
-      if (transport.sessionId !== undefined) transports.delete(transport.sessionId);
+      if (transport.sessionId !== undefined) this.#transports.delete(transport.sessionId);
     };
-    await createConformanceServer(context).connect(transport);
+    await createConformanceServer(this.#context).connect(transport);
     return transport;
   }
-
-  return {
-    async handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
-      const sessionId = headerOf(request, "mcp-session-id");
-      const transport = sessionId === undefined ? undefined : transports.get(sessionId);
-      if (transport !== undefined) await transport.handleRequest(request, response, body);
-      else if (sessionId !== undefined) sendJsonRpcError(response, 404, -32001, "Session not found");
-      else if (isInitializeRequest(body)) await (await open()).handleRequest(request, response, body);
-      else sendJsonRpcError(response, 400, -32000, "Bad Request: Session ID required");
-    },
-    async close(): Promise<void> {
-      await Promise.all([...transports.values()].map((transport) => transport.close()));
-    },
-  };
 }
 
 function headerOf(request: IncomingMessage, name: string): string | undefined {

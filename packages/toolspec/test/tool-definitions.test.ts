@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
+import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { runCount } from "@toolcrib/testing";
 import {
   egressPatterns,
@@ -146,7 +146,7 @@ test("egressPatterns() returns the hosts that a manifest allows", () => {
 });
 
 test("the JSON Schemas accept valid files, and refuse the files that lint refuses", () => {
-  const validator = createSchemaValidator();
+  const validator = new SchemaValidator();
   const kindOf = (schema: JsonObject, value: unknown) => validator.validate(schema, value).kind;
   const spec = {
     schemaVersion: 1,

@@ -79,7 +79,7 @@ export async function importServers(
   const secrets: WantedSecret[] = [];
   const leftOut: { id: string; reason: string }[] = [];
   for (const server of layer.servers) {
-    const writer = createServerWriter(server, { path, folder }, env);
+    const writer = new ServerWriter(server, { path, folder }, env);
     const written = writer.write();
     if ("reason" in written) leftOut.push({ id: server.id, reason: written.reason });
     else {
@@ -124,96 +124,112 @@ type Written =
   | { readonly lines: readonly string[]; readonly secrets: readonly WantedSecret[] }
   | { readonly reason: string };
 
-function createServerWriter(
-  server: ServerDeclaration,
-  { path, folder }: { readonly path: string; readonly folder: string },
-  env: { readonly [name: string]: string | undefined },
-) {
-  const lines: string[] = [];
-  const secrets: WantedSecret[] = [];
-  let reason: string | undefined = server.problems[0]?.message;
+/** Writes one server as an entry of `tool_servers`. */
+class ServerWriter {
+  readonly #server: ServerDeclaration;
+  readonly #place: { readonly path: string; readonly folder: string };
+  readonly #env: { readonly [name: string]: string | undefined };
+  readonly #lines: string[] = [];
+  readonly #secrets: WantedSecret[] = [];
+  /** Why the server is not imported. */
+  #reason: string | undefined;
 
-  function leaveOut(why: string): string {
-    reason ??= why;
+  /** @param place the imported file, and the folder of the new configuration */
+  constructor(
+    server: ServerDeclaration,
+    place: { readonly path: string; readonly folder: string },
+    env: { readonly [name: string]: string | undefined },
+  ) {
+    this.#server = server;
+    this.#place = place;
+    this.#env = env;
+    this.#reason = server.problems[0]?.message;
+  }
+
+  write(): Written {
+    const { id, name, description, transport } = this.#server;
+    const lines = this.#lines;
+    lines.push(`  - id: ${yamlText(id)}`);
+    if (name !== undefined && name !== id) lines.push(`    name: ${yamlText(name)}`);
+    if (description !== undefined) lines.push(`    description: ${yamlText(description)}`);
+    lines.push("    transport:", `      kind: ${transport.kind}`);
+    if (transport.kind === "stdio") {
+      lines.push(`      command: ${yamlText(this.#plain(transport.command, "the command"))}`);
+      const args = transport.args.map((text, at) => this.#plain(text, `argument ${at + 1}`));
+      if (args.length > 0) lines.push(`      args: ${yamlList(args)}`);
+      if (transport.cwd !== undefined) {
+        const { path, folder } = this.#place;
+        const cwd = resolve(workspaceOf(path), this.#plain(transport.cwd, "the working folder"));
+        lines.push(`      cwd: ${yamlText(cwd === folder ? "." : shortPath(cwd, folder))}`);
+      }
+      this.#writeEntries("env", transport.env);
+    } else {
+      lines.push(`      url: ${yamlText(this.#plain(transport.url, "the URL"))}`);
+      this.#writeEntries("headers", transport.headers);
+    }
+    if (this.#reason !== undefined) return { reason: safeLine(this.#reason) };
+    return { lines, secrets: this.#secrets };
+  }
+
+  #leaveOut(why: string): string {
+    this.#reason ??= why;
     return "";
   }
 
   /** Returns a text where a reference to a secret is not possible. */
-  function plain(text: ConfigText, what: string): string {
+  #plain(text: ConfigText, what: string): string {
     if (text.kind === "secret" || text.isSecret) {
-      return leaveOut(`${what} contains a credential that other users of the machine could read`);
+      return this.#leaveOut(`${what} contains a credential that other users of the machine could read`);
     }
     if (text.kind === "literal") return text.text;
-    return text.parts.map((part) => fillPart(part, what)).join("");
+    return text.parts.map((part) => this.#fillPart(part, what)).join("");
   }
 
-  function fillPart(part: TemplatePart, what: string): string {
+  #fillPart(part: TemplatePart, what: string): string {
     if (typeof part === "string") return part;
-    if ("folder" in part) return workspaceOf(path);
-    const value = env[part.variable];
+    if ("folder" in part) return workspaceOf(this.#place.path);
+    const value = this.#env[part.variable];
     const filled = value === undefined || value === "" ? part.fallback : value;
-    return filled ?? leaveOut(`${what} needs the environment variable ${part.variable}, which is not set`);
+    return (
+      filled ?? this.#leaveOut(`${what} needs the environment variable ${part.variable}, which is not set`)
+    );
   }
 
   /** Returns the value of a variable or header: a literal, or a reference to a secret. */
-  function entry(name: string, text: ConfigText, role: "variable" | "header"): string {
-    const purpose = `${role} ${name} of ${server.id}`;
+  #entry(name: string, text: ConfigText, role: "variable" | "header"): string {
+    const purpose = `${role} ${name} of ${this.#server.id}`;
     if (text.kind === "template") {
       const reference = referenceOf(text.parts);
       if (reference !== undefined && (text.isSecret || role === "header")) {
-        secrets.push({ kind: "env", name: reference.variable, purpose });
+        this.#secrets.push({ kind: "env", name: reference.variable, purpose });
         return secretMap(`{ env: ${reference.variable} }`, reference.prefix);
       }
       if (text.isSecret) {
-        leaveOut(`${role} ${name} combines a credential from several parts`);
+        this.#leaveOut(`${role} ${name} combines a credential from several parts`);
         return "";
       }
     } else if (text.kind === "literal" && text.isSecret) {
-      const secret = `${server.id}-${name}`
+      const secret = `${this.#server.id}-${name}`
         .toLowerCase()
         .replace(/[^a-z0-9]+/g, "-")
         .replace(/^-+|-+$/g, "");
-      secrets.push({ kind: "named", name: secret, purpose });
+      this.#secrets.push({ kind: "named", name: secret, purpose });
       const prefix =
         role === "header" ? (/^(?:Bearer|Basic|Token|ApiKey)\s+(?=\S)/i.exec(text.text)?.[0] ?? "") : "";
       return secretMap(secret, prefix);
     }
-    return yamlText(plain(text, `${role} ${name}`));
+    return yamlText(this.#plain(text, `${role} ${name}`));
   }
 
-  function entries(field: "env" | "headers", texts: { readonly [name: string]: ConfigText }): void {
+  #writeEntries(field: "env" | "headers", texts: { readonly [name: string]: ConfigText }): void {
     const names = Object.entries(texts);
     if (names.length === 0) return;
-    lines.push(`      ${field}:`);
+    this.#lines.push(`      ${field}:`);
     for (const [name, text] of names) {
-      lines.push(`        ${yamlText(name)}: ${entry(name, text, field === "env" ? "variable" : "header")}`);
+      const value = this.#entry(name, text, field === "env" ? "variable" : "header");
+      this.#lines.push(`        ${yamlText(name)}: ${value}`);
     }
   }
-
-  return {
-    write(): Written {
-      const { transport } = server;
-      lines.push(`  - id: ${yamlText(server.id)}`);
-      if (server.name !== undefined && server.name !== server.id)
-        lines.push(`    name: ${yamlText(server.name)}`);
-      if (server.description !== undefined) lines.push(`    description: ${yamlText(server.description)}`);
-      lines.push("    transport:", `      kind: ${transport.kind}`);
-      if (transport.kind === "stdio") {
-        lines.push(`      command: ${yamlText(plain(transport.command, "the command"))}`);
-        const args = transport.args.map((text, at) => plain(text, `argument ${at + 1}`));
-        if (args.length > 0) lines.push(`      args: ${yamlList(args)}`);
-        if (transport.cwd !== undefined) {
-          const cwd = resolve(workspaceOf(path), plain(transport.cwd, "the working folder"));
-          lines.push(`      cwd: ${yamlText(cwd === folder ? "." : shortPath(cwd, folder))}`);
-        }
-        entries("env", transport.env);
-      } else {
-        lines.push(`      url: ${yamlText(plain(transport.url, "the URL"))}`);
-        entries("headers", transport.headers);
-      }
-      return reason === undefined ? { lines, secrets } : { reason: safeLine(reason) };
-    },
-  };
 }
 
 /** Returns the parts of a template that consists of a prefix and one environment variable. */

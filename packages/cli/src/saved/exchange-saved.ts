@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
-import { createSchemaValidator } from "@toolcrib/json";
+import { SchemaValidator } from "@toolcrib/json";
 import { exportSavedTool, importSavedTool, storedStanding } from "@toolcrib/metatool";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -57,7 +57,7 @@ export async function importSaved(
   const { output } = context;
   const { value, diagnostics } = await importSavedTool(
     resolve(context.directory, folder),
-    { validator: createSchemaValidator() },
+    { validator: new SchemaValidator() },
     flags.name === undefined ? {} : { name: flags.name },
   );
   if (value === undefined) {

@@ -6,7 +6,7 @@ import { CliError } from "../cli-error.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { readStandardInput } from "../standard-input.ts";
 import { parseArgumentPairs, parseArguments } from "../tools/call-arguments.ts";
-import { createProgressLine } from "../tools/progress-line.ts";
+import { ProgressLine } from "../tools/progress-line.ts";
 import { openSaved, requireSaved } from "./open-saved.ts";
 import { printResponse } from "./print-response.ts";
 
@@ -36,7 +36,7 @@ export async function runSaved(
   const tool = await findTool(context, name);
   const args = pairs.length === 0 ? given : parseArgumentPairs(pairs, tool.inputSchema);
   await using access = await openToolAccess(context);
-  using progress = createProgressLine(context.stderr);
+  using progress = context.stderr.isTTY === true ? new ProgressLine(context.stderr) : undefined;
   const result = await access.call(
     `saved:${name}`,
     flags.dryRun === true ? { ...args, dry_run: true } : args,

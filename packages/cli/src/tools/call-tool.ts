@@ -12,7 +12,7 @@ import { readStandardInput } from "../standard-input.ts";
 import { parseArgumentPairs, parseArguments } from "./call-arguments.ts";
 import { explainUnknownTool, findTool, isUnknownTool } from "./find-tool.ts";
 import { resultLines } from "./print-result.ts";
-import { createProgressLine } from "./progress-line.ts";
+import { ProgressLine } from "./progress-line.ts";
 import { serverOfName } from "./tool-names.ts";
 
 /** Options of the command. */
@@ -65,7 +65,7 @@ async function callWithin(
       new CliError("CLI_TIMEOUT", `"${name}" did not respond within ${timeoutSeconds} s (--timeout)`),
     );
   const timer = timeoutSeconds === undefined ? undefined : setTimeout(abort, timeoutSeconds * 1000);
-  using progress = createProgressLine(context.stderr);
+  using progress = context.stderr.isTTY === true ? new ProgressLine(context.stderr) : undefined;
   try {
     return await access.call(name, args, {
       signal: AbortSignal.any([context.signal, timeout.signal]),

@@ -6,27 +6,26 @@ import { fitText } from "../output/text-width.ts";
 import type { OutputStream } from "../process-context.ts";
 
 /** A line that shows progress; disposing removes it. */
-export interface ProgressLine extends Disposable {
-  update(params: JsonObject): void;
-}
+export class ProgressLine implements Disposable {
+  readonly #stream: OutputStream;
+  #isShown = false;
 
-/** Creates a progress line on `stream`; `undefined` if it is not a terminal. */
-export function createProgressLine(stream: OutputStream): ProgressLine | undefined {
-  if (stream.isTTY !== true) return undefined;
-  let isShown = false;
-  const clear = () => {
-    if (isShown) stream.write("\r\u001b[K");
-    isShown = false;
-  };
-  return {
-    update({ progress, total, message }) {
-      const count = typeof total === "number" ? `${String(progress)}/${total}` : String(progress);
-      const text = typeof message === "string" ? `${count} ${safeLine(message)}` : count;
-      clear();
-      // A terminal with unknown width reports 0.
-      stream.write(fitText(text, (stream.columns || 80) - 1));
-      isShown = true;
-    },
-    [Symbol.dispose]: clear,
-  };
+  /** @param stream a terminal */
+  constructor(stream: OutputStream) {
+    this.#stream = stream;
+  }
+
+  update({ progress, total, message }: JsonObject): void {
+    const count = typeof total === "number" ? `${String(progress)}/${total}` : String(progress);
+    const text = typeof message === "string" ? `${count} ${safeLine(message)}` : count;
+    this[Symbol.dispose]();
+    // A terminal with unknown width reports 0.
+    this.#stream.write(fitText(text, (this.#stream.columns || 80) - 1));
+    this.#isShown = true;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isShown) this.#stream.write("\r\u001b[K");
+    this.#isShown = false;
+  }
 }

@@ -5,7 +5,7 @@
  */
 
 import { messageOf } from "@toolcrib/diagnostics";
-import { createSchemaValidator } from "@toolcrib/json";
+import { SchemaValidator } from "@toolcrib/json";
 import {
   adoptApprovals,
   createMetatool,
@@ -79,7 +79,7 @@ async function addComposites(context: SourceContext, opening: AsyncDisposableSta
         approvals,
         wholeCatalog: () => host.wholeCatalog(),
         mayUse: (identity, id, wireName) => host.mayUse(identity, id, wireName),
-        validator: createSchemaValidator(),
+        validator: new SchemaValidator(),
         now,
         nowNs: () => BigInt(now()) * 1_000_000n,
         monotonicMs,

@@ -18,7 +18,7 @@ import type { HttpLimits } from "./http-options.ts";
 import { Refuser } from "./refusal.ts";
 import { RequestHandler, type RequestHandlerDeps } from "./request-handler.ts";
 import type { ApiRoute } from "./route-access.ts";
-import { watchStalledClients } from "./stalled-clients.ts";
+import { StalledClients } from "./stalled-clients.ts";
 import { StatusRoutes, type StatusRoutesDeps } from "./status-routes.ts";
 
 /** Dependencies of a server, independent of its address. */
@@ -90,7 +90,7 @@ export class ListeningServer implements DrainableServer {
       sessionIdleMs: limits.sessionIdleSeconds * 1000,
     });
     this.#sse = new SseEndpoint(deps.service, endpointDeps, limits);
-    const stalled = watchStalledClients(
+    const stalled = new StalledClients(
       now,
       { stalledMs: limits.stalledClientMs, intervalMs: limits.lateCheckMs },
       (socket) =>

@@ -6,50 +6,55 @@
 
 import type { Socket } from "node:net";
 
-/** Watches connections until it is disposed. */
-export interface StalledClients extends Disposable {
-  add(socket: Socket): void;
-}
-
 /** State of a connection when its client last read something. */
 interface Progress {
   readonly waitingBytes: number;
   readonly at: number;
 }
 
-/** Starts to watch. @param onStalled called before a connection is closed. */
-export function watchStalledClients(
-  now: () => number,
-  options: { readonly stalledMs: number; readonly intervalMs: number },
-  onStalled: (socket: Socket) => void,
-): StalledClients {
-  const sockets = new Map<Socket, Progress | undefined>();
+/** Watches connections until it is disposed. */
+export class StalledClients implements Disposable {
+  readonly #now: () => number;
+  readonly #stalledMs: number;
+  readonly #onStalled: (socket: Socket) => void;
+  readonly #sockets = new Map<Socket, Progress | undefined>();
+  readonly #timer: NodeJS.Timeout;
 
-  function look(): void {
-    const time = now();
-    for (const [socket, progress] of sockets) {
+  /** Starts to watch. @param onStalled called before a connection is closed. */
+  constructor(
+    now: () => number,
+    options: { readonly stalledMs: number; readonly intervalMs: number },
+    onStalled: (socket: Socket) => void,
+  ) {
+    this.#now = now;
+    this.#stalledMs = options.stalledMs;
+    this.#onStalled = onStalled;
+    this.#timer = setInterval(() => this.#check(), options.intervalMs);
+    this.#timer.unref();
+  }
+
+  add(socket: Socket): void {
+    this.#sockets.set(socket, undefined);
+    socket.once("close", () => this.#sockets.delete(socket));
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#sockets.clear();
+  }
+
+  #check(): void {
+    const time = this.#now();
+    for (const [socket, progress] of this.#sockets) {
       const waitingBytes = socket.writableLength;
       if (waitingBytes === 0) {
-        if (progress !== undefined) sockets.set(socket, undefined);
+        if (progress !== undefined) this.#sockets.set(socket, undefined);
       } else if (progress === undefined || waitingBytes < progress.waitingBytes) {
-        sockets.set(socket, { waitingBytes, at: time });
-      } else if (time - progress.at >= options.stalledMs) {
-        onStalled(socket);
+        this.#sockets.set(socket, { waitingBytes, at: time });
+      } else if (time - progress.at >= this.#stalledMs) {
+        this.#onStalled(socket);
         socket.destroy();
       }
     }
   }
-
-  const timer = setInterval(look, options.intervalMs);
-  timer.unref();
-  return {
-    add(socket) {
-      sockets.set(socket, undefined);
-      socket.once("close", () => sockets.delete(socket));
-    },
-    [Symbol.dispose]() {
-      clearInterval(timer);
-      sockets.clear();
-    },
-  };
 }

@@ -11,7 +11,7 @@ import { MetatoolError } from "../metatool-error.ts";
 import type { CompositeError } from "../run/outcome.ts";
 import { approveReach } from "./approved-reach.ts";
 import type { MetatoolDeps } from "./metatool.ts";
-import { createAssessment, type SavedEntry, toSavedId } from "./saved-entries.ts";
+import { Assessment, type SavedEntry, toSavedId } from "./saved-entries.ts";
 import { digestCode } from "./tool-facts.ts";
 
 /** Dependencies of an approval. */
@@ -29,7 +29,7 @@ export async function approveSavedTool(deps: ApprovalContext, name: string): Pro
   await deps.approvals.refresh();
   const saved = await deps.saved.get(name);
   if (saved === undefined) throw notFound(name);
-  const entry = createAssessment(deps, [])(saved);
+  const entry = new Assessment(deps, []).entryOf(saved);
   return entry.growth.length === 0 ? saved : grantApproval(deps, entry, undefined);
 }
 

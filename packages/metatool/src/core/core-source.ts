@@ -30,7 +30,7 @@ import { describeLanguage } from "./describe-language.ts";
 import { toErrorResponse, toJsonResult, toResponse } from "./envelope.ts";
 import type { MetatoolDeps, MetatoolOptions } from "./metatool.ts";
 import { ToolSaver } from "./save-tool.ts";
-import { createAssessment, factsToJson, toSavedId } from "./saved-entries.ts";
+import { Assessment, factsToJson, toSavedId } from "./saved-entries.ts";
 import type { SavedRunner } from "./saved-runner.ts";
 import { digestCode } from "./tool-facts.ts";
 
@@ -140,7 +140,7 @@ export class CoreSource implements ToolSource {
     const saved = all.find((one) => one.name === name);
     if (saved === undefined) return toErrorResponse(unknownName(name, all));
     const { description, inputSchema, code, metadata } = saved;
-    const assess = createAssessment(this.#context, this.#context.saved.current());
+    const assessment = new Assessment(this.#context, this.#context.saved.current());
     return toJsonResult({
       version: "1.0",
       name,
@@ -148,7 +148,7 @@ export class CoreSource implements ToolSource {
       inputSchema,
       code,
       metadata: { ...metadata },
-      ...factsToJson(assess(saved)),
+      ...factsToJson(assessment.entryOf(saved)),
     });
   }
 

@@ -21,13 +21,7 @@ import { approvedReachOf, saveApproved } from "./approved-reach.ts";
 import { toErrorResponse, toJsonResult } from "./envelope.ts";
 import { lintInputSchema } from "./lint-input-schema.ts";
 import type { MetatoolDeps } from "./metatool.ts";
-import {
-  createAssessment,
-  factsToJson,
-  type SavedEntry,
-  toObjectSchema,
-  toSavedId,
-} from "./saved-entries.ts";
+import { Assessment, factsToJson, type SavedEntry, toObjectSchema, toSavedId } from "./saved-entries.ts";
 import { digestCode, growthOf, namesOf } from "./tool-facts.ts";
 
 /** Maximum number of problems in one answer. */
@@ -100,8 +94,8 @@ export class ToolSaver {
       codeDigest,
       reach: namesOf(reach),
     });
-    const assess = createAssessment(this.#deps, saved.current());
-    const entry = await this.#settle(assess(stored), context);
+    const assessment = new Assessment(this.#deps, saved.current());
+    const entry = await this.#settle(assessment.entryOf(stored), context);
     return toJsonResult({
       name,
       status: previous === undefined ? "created" : "updated",
@@ -113,7 +107,7 @@ export class ToolSaver {
   /** Returns the approved reach of a tool before it is replaced; for a pending tool, the reach from before it was pending. */
   #approvedOf(previous: SavedTool): Reach {
     const approved = approvedReachOf(previous, this.#deps.approvals);
-    return approved ?? createAssessment(this.#deps, [])(previous).reach;
+    return approved ?? new Assessment(this.#deps, []).entryOf(previous).reach;
   }
 
   /** Asks the human at the client for the approval that a tool needs, where that is possible. */

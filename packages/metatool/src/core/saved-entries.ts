@@ -6,7 +6,7 @@
 
 import { hasErrors } from "@toolcrib/diagnostics";
 import type { JsonObject, SchemaValidator } from "@toolcrib/json";
-import type { SavedTool } from "@toolcrib/store";
+import type { ApprovalStore, SavedTool } from "@toolcrib/store";
 import { normalizeTags, type Tool, type ToolDefinition, type ToolId, toToolId } from "@toolcrib/tool";
 import { analyseComposite } from "../run/analyse/analyse-composite.ts";
 import { type CompositeFacts, deriveFacts, type Reach } from "../run/analyse/reach.ts";
@@ -38,37 +38,48 @@ export function toSavedId(name: string): ToolId {
   return toToolId(savedNamespace, name);
 }
 
-/** Returns a function that derives the entry of a saved tool from the current tools. @param others all saved tools, for the transitive reach */
-export function createAssessment(
-  { wholeCatalog, approvals }: Pick<MetatoolDeps, "wholeCatalog" | "approvals">,
-  others: readonly SavedTool[],
-): (saved: SavedTool) => SavedEntry {
-  const whole = wholeCatalog();
-  const byId = new Map(others.map((one) => [toSavedId(one.name), one]));
-  const known = new Map<string, OwnReach>();
-  const own = (saved: SavedTool): OwnReach => {
-    const found = known.get(saved.code) ?? ownReachOf(saved, whole);
-    known.set(saved.code, found);
-    return found;
-  };
-  const ofOther = ({ id }: CatalogTool) => {
-    const other = byId.get(id);
-    return other === undefined ? undefined : own(other).reach;
-  };
-  return (saved) => {
-    const { reach, isSound } = own(saved);
+/** Derives the entries of saved tools from the tools that exist when it is created. Each program is analysed once. */
+export class Assessment {
+  readonly #whole: Catalog;
+  readonly #approvals: ApprovalStore;
+  readonly #byId: ReadonlyMap<ToolId, SavedTool>;
+  readonly #reaches = new Map<string, OwnReach>();
+
+  /** @param others all saved tools, for the transitive reach */
+  constructor(
+    { wholeCatalog, approvals }: Pick<MetatoolDeps, "wholeCatalog" | "approvals">,
+    others: readonly SavedTool[],
+  ) {
+    this.#whole = wholeCatalog();
+    this.#approvals = approvals;
+    this.#byId = new Map(others.map((one) => [toSavedId(one.name), one]));
+  }
+
+  /** Returns the entry of a saved tool. */
+  entryOf(saved: SavedTool): SavedEntry {
+    const { reach, isSound } = this.#ownReachOf(saved);
+    const reachOfOther = ({ id }: CatalogTool) => {
+      const other = this.#byId.get(id);
+      return other === undefined ? undefined : this.#ownReachOf(other).reach;
+    };
     // The reach of a program that names unknown tools is unknown.
-    const facts = deriveFacts({ ...reach, dynamic: reach.dynamic || !isSound }, whole, ofOther);
-    const approved = approvedReachOf(saved, approvals);
+    const facts = deriveFacts({ ...reach, dynamic: reach.dynamic || !isSound }, this.#whole, reachOfOther);
+    const approved = approvedReachOf(saved, this.#approvals);
     return {
       saved,
       reach,
       facts,
-      egressHosts: egressHostsOf(facts.reach, whole),
+      egressHosts: egressHostsOf(facts.reach, this.#whole),
       // A file without an approved reach was written by the operator and needs no approval.
       growth: approved === undefined ? [] : growthOf(reach, approved),
     };
-  };
+  }
+
+  #ownReachOf(saved: SavedTool): OwnReach {
+    const found = this.#reaches.get(saved.code) ?? ownReachOf(saved, this.#whole);
+    this.#reaches.set(saved.code, found);
+    return found;
+  }
 }
 
 interface OwnReach {

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { ListenerSet } from "@toolcrib/lifecycle";
 import type { SourceChange, Tool, Unsubscribe } from "@toolcrib/tool";
 import type { MetatoolDeps } from "./metatool.ts";
-import { createAssessment, toTool } from "./saved-entries.ts";
+import { Assessment, toTool } from "./saved-entries.ts";
 
 /** Maximum number of different warnings, so that files that change all the time do not fill the log. */
 const maxWarnings = 10_000;
@@ -38,10 +38,10 @@ export class SavedListing implements Disposable {
   refresh(): void {
     const { saved, validator } = this.#context;
     const all = saved.current();
-    const assess = createAssessment(this.#context, all);
+    const assessment = new Assessment(this.#context, all);
     const known = new Map(this.#tools.map((tool) => [tool.id, tool]));
     const fresh = all.flatMap((one) => {
-      const tool = toTool(assess(one), validator);
+      const tool = toTool(assessment.entryOf(one), validator);
       if (tool === undefined) {
         this.#warnOnce(one.name, "clients do not support its input schema; save it again");
         return [];

@@ -19,7 +19,7 @@ import { createDryRun, takeDryRun } from "../test/dry-run.ts";
 import { askForApproval, grantApproval, notFound, pendingError } from "./approval.ts";
 import { toErrorResponse, toResponse } from "./envelope.ts";
 import type { MetatoolDeps, MetatoolOptions } from "./metatool.ts";
-import { createAssessment, type SavedEntry } from "./saved-entries.ts";
+import { Assessment, type SavedEntry } from "./saved-entries.ts";
 
 /** Runs saved tools. */
 export class SavedRunner {
@@ -66,7 +66,7 @@ export class SavedRunner {
   }
 
   #entryOf(saved: SavedTool): SavedEntry {
-    return createAssessment(this.#context, [])(saved);
+    return new Assessment(this.#context, []).entryOf(saved);
   }
 
   #catalogOf({ reach }: SavedEntry, context: CallContext): Catalog {

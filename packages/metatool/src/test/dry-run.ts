@@ -11,13 +11,7 @@ import type { ReplySource } from "../run/inner-calls.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
 import type { CompositeDeps } from "../run/run-composite.ts";
 import { isSameJson } from "./differences.ts";
-import {
-  answers,
-  createRecordedReplies,
-  explainUnmatched,
-  noReply,
-  toInnerReply,
-} from "./recorded-replies.ts";
+import { answers, explainUnmatched, noReply, RecordedReplies, toInnerReply } from "./recorded-replies.ts";
 import { toRepliesDeps } from "./run-test-case.ts";
 import { parseTestCases } from "./test-case.ts";
 
@@ -90,7 +84,7 @@ export function createDryRun(
     return prepared.kind === "valid" && isSameJson(prepared.params, params);
   });
   const others = cases.filter((one) => one !== same).flatMap(({ replies }) => replies);
-  const own = createRecordedReplies(same?.replies ?? [], toRepliesDeps(context, deps));
+  const own = new RecordedReplies(same?.replies ?? [], toRepliesDeps(context, deps));
   return {
     nowNs: same?.now === undefined ? undefined : BigInt(same.now),
     async replies(inner, args) {

@@ -25,17 +25,6 @@ export interface UnmatchedCall {
   readonly reason: string;
 }
 
-/** The replies of one recording during a run. */
-export interface RecordedReplies {
-  readonly source: ReplySource;
-  /** Inner calls without a reply, in order. */
-  readonly unmatched: readonly UnmatchedCall[];
-  /** Names of the denied tools that were called, in order. */
-  readonly denied: readonly string[];
-  /** Unused replies. */
-  unused(): readonly RecordedReply[];
-}
-
 /** Turns of the event loop without a call or reply, after which an earlier reply is no longer waited for. */
 const patienceTurns = 1000;
 
@@ -47,54 +36,73 @@ export interface RepliesDeps {
   readonly nextTurn: () => Promise<void>;
 }
 
-/** Creates the source of recorded replies. */
-export function createRecordedReplies(
-  replies: readonly RecordedReply[],
-  { mayCall, nextTurn }: RepliesDeps,
-): RecordedReplies {
-  const taken = replies.map(() => false);
-  const given = replies.map(() => false);
-  const unmatched: UnmatchedCall[] = [];
-  const denied: string[] = [];
+/** The replies of one recording during a run. */
+export class RecordedReplies {
+  readonly #replies: readonly RecordedReply[];
+  readonly #deps: RepliesDeps;
+  readonly #taken: boolean[];
+  readonly #given: boolean[];
+  readonly #unmatched: UnmatchedCall[] = [];
+  readonly #denied: string[] = [];
   /** Assigned replies that are not delivered yet. */
-  const waiting = new Set<number>();
-  let changes = 0;
+  readonly #waiting = new Set<number>();
+  /** Grows with each assignment and each delivery. */
+  #changes = 0;
 
-  async function giveInTurn(at: number): Promise<InnerReply> {
-    waiting.add(at);
-    changes += 1;
-    let seen = changes;
-    for (let turns = 0; given.indexOf(false) !== at; turns += 1) {
-      if (turns >= patienceTurns && Math.min(...waiting) === at) break;
-      await nextTurn();
-      if (seen !== changes) turns = 0;
-      seen = changes;
-    }
-    waiting.delete(at);
-    given[at] = true;
-    changes += 1;
-    return toInnerReply(replies[at] as RecordedReply);
+  constructor(replies: readonly RecordedReply[], deps: RepliesDeps) {
+    this.#replies = replies;
+    this.#deps = deps;
+    this.#taken = replies.map(() => false);
+    this.#given = replies.map(() => false);
   }
 
-  return {
-    unmatched,
-    denied,
-    unused: () => replies.filter((_, index) => !taken[index]),
-    source(tool, params) {
-      const at = replies.findIndex((reply, index) => !taken[index] && answers(reply, tool, params));
-      if (!mayCall(tool) && !isDenial(replies[at])) {
-        denied.push(displayName(tool));
-        return { kind: "denied", message: `${displayName(tool)} may not be called by this caller` };
-      }
-      if (at === -1) {
-        const reason = explainUnmatched(tool, params, replies, taken);
-        unmatched.push({ tool: displayName(tool), params, reason });
-        return noReply(tool, reason);
-      }
-      taken[at] = true;
-      return giveInTurn(at);
-    },
+  /** Inner calls without a reply, in order. */
+  get unmatched(): readonly UnmatchedCall[] {
+    return this.#unmatched;
+  }
+
+  /** Names of the denied tools that were called, in order. */
+  get denied(): readonly string[] {
+    return this.#denied;
+  }
+
+  /** Unused replies. */
+  unused(): readonly RecordedReply[] {
+    return this.#replies.filter((_, index) => !this.#taken[index]);
+  }
+
+  /** Returns the reply to an inner call. */
+  readonly source: ReplySource = (tool, params) => {
+    const replies = this.#replies;
+    const at = replies.findIndex((reply, index) => !this.#taken[index] && answers(reply, tool, params));
+    if (!this.#deps.mayCall(tool) && !isDenial(replies[at])) {
+      this.#denied.push(displayName(tool));
+      return { kind: "denied", message: `${displayName(tool)} may not be called by this caller` };
+    }
+    if (at === -1) {
+      const reason = explainUnmatched(tool, params, replies, this.#taken);
+      this.#unmatched.push({ tool: displayName(tool), params, reason });
+      return noReply(tool, reason);
+    }
+    this.#taken[at] = true;
+    return this.#giveInTurn(at);
   };
+
+  async #giveInTurn(at: number): Promise<InnerReply> {
+    this.#waiting.add(at);
+    this.#changes += 1;
+    let seen = this.#changes;
+    for (let turns = 0; this.#given.indexOf(false) !== at; turns += 1) {
+      if (turns >= patienceTurns && Math.min(...this.#waiting) === at) break;
+      await this.#deps.nextTurn();
+      if (seen !== this.#changes) turns = 0;
+      seen = this.#changes;
+    }
+    this.#waiting.delete(at);
+    this.#given[at] = true;
+    this.#changes += 1;
+    return toInnerReply(this.#replies[at] as RecordedReply);
+  }
 }
 
 function isDenial(reply: RecordedReply | undefined): boolean {

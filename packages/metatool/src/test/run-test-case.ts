@@ -12,7 +12,7 @@ import type { CompositeOutcome, ExecutionOptions } from "../run/outcome.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
 import { type CompositeDeps, runComposite } from "../run/run-composite.ts";
 import { type Difference, describeDifference, findDifferences } from "./differences.ts";
-import { createRecordedReplies, type RepliesDeps } from "./recorded-replies.ts";
+import { RecordedReplies, type RepliesDeps } from "./recorded-replies.ts";
 import type { TestCase, TestExpectation } from "./test-case.ts";
 
 /** Dependencies of running a case. */
@@ -91,7 +91,7 @@ export async function replayTestCase(
 }
 
 async function replay(testCase: TestCase, { tool, catalog, context, options }: TestRequest, deps: TestDeps) {
-  const replies = createRecordedReplies(testCase.replies, toRepliesDeps(context, deps.composite));
+  const replies = new RecordedReplies(testCase.replies, toRepliesDeps(context, deps.composite));
   const prepared = prepareArguments(deps.validator, tool.inputSchema, testCase.params);
   if (prepared.kind === "invalid") {
     const error = toArgumentsError(prepared.problems);

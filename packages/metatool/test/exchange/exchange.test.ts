@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { createSchemaValidator, type JsonObject, type JsonValue } from "@toolcrib/json";
+import { type JsonObject, type JsonValue, SchemaValidator } from "@toolcrib/json";
 import { exportSavedTool, importSavedTool, parseTestCases } from "@toolcrib/metatool";
 import type { SavedToolDefinition } from "@toolcrib/store";
 import { makeTemporaryDirectory, runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 
-const validator = createSchemaValidator();
+const validator = new SchemaValidator();
 
 const sample: SavedToolDefinition = {
   name: "Find.Estimate",

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
-import { createSchemaValidator } from "@toolcrib/json";
+import { SchemaValidator } from "@toolcrib/json";
 import { exportSavedTool, importSavedTool } from "@toolcrib/metatool";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 
@@ -35,7 +35,7 @@ async function check(
   const manifest = JSON.parse(readFileSync(`${folder}/manifest.json`, "utf8"));
   change(folder, manifest, outside);
   writeFileSync(`${folder}/manifest.json`, JSON.stringify(manifest));
-  const { value, diagnostics } = await importSavedTool(folder, { validator: createSchemaValidator() });
+  const { value, diagnostics } = await importSavedTool(folder, { validator: new SchemaValidator() });
   assert.equal(value, undefined);
   const shown = diagnostics.map(({ message }) => message).join("\n");
   assert.match(shown, expected);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { createSchemaValidator } from "@toolcrib/json";
+import { SchemaValidator } from "@toolcrib/json";
 import { analyseComposite, createMetatool, languagePrimer, openSavedToolStore } from "@toolcrib/metatool";
 import { openApprovalStore } from "@toolcrib/store";
 import { clientCall, makeTemporaryDirectory } from "@toolcrib/testing";
@@ -152,7 +152,7 @@ test("describe_language writes tools as programs call them", async () => {
       approvals,
       wholeCatalog: () => catalog,
       mayUse: () => true,
-      validator: createSchemaValidator(),
+      validator: new SchemaValidator(),
       now: () => 0,
       onEvent() {},
       onWarning() {},

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createSchemaValidator, type JsonObject, type JsonValue } from "@toolcrib/json";
+import { type JsonObject, type JsonValue, SchemaValidator } from "@toolcrib/json";
 import { prepareArguments, toArgumentsError } from "@toolcrib/metatool";
 
-const validator = createSchemaValidator();
+const validator = new SchemaValidator();
 
 function object(properties: JsonObject, more: JsonObject = {}): JsonObject {
   return { type: "object", properties, ...more };

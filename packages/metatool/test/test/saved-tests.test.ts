@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { CodedError } from "@toolcrib/diagnostics";
-import { createSchemaValidator, type JsonObject, type JsonValue } from "@toolcrib/json";
+import { type JsonObject, type JsonValue, SchemaValidator } from "@toolcrib/json";
 import {
   type CompositeOutcome,
   createDryRun,
@@ -24,7 +24,7 @@ import type { SavedTool } from "@toolcrib/store";
 import { clientCall, makeTemporaryDirectory } from "@toolcrib/testing";
 import { defaultOptions, setUpWorkshop, type Workshop } from "../run/workshop.ts";
 
-const validator = createSchemaValidator();
+const validator = new SchemaValidator();
 
 const code = `
 issue = github.searchIssues({"query": params.title})[0]

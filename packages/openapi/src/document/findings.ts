@@ -30,31 +30,29 @@ export interface Finding {
   readonly place?: Place | undefined;
 }
 
-export interface Findings {
-  readonly diagnostics: readonly Diagnostic[];
-  report(finding: Finding): void;
-}
+/** The findings of one import. The same finding at the same place counts once. */
+export class Findings {
+  readonly #diagnostics: Diagnostic[] = [];
+  readonly #seen = new Set<string>();
 
-export function createFindings(): Findings {
-  const diagnostics: Diagnostic[] = [];
-  const seen = new Set<string>();
-  return {
-    diagnostics,
-    report({ severity = "warning", code, message, hint, place }) {
-      const span = place === undefined ? undefined : spanOf(place.owner, place.key);
-      const identity = `${code} ${place?.file.source.name} ${span?.start} ${message}`;
-      if (seen.has(identity) || diagnostics.length >= findingsMaxCount) return;
-      seen.add(identity);
-      diagnostics.push({
-        severity,
-        code,
-        message,
-        ...(hint === undefined ? {} : { hint }),
-        ...(place === undefined ? {} : { source: place.file.source }),
-        ...(span === undefined ? {} : { span }),
-      });
-    },
-  };
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#diagnostics;
+  }
+
+  report({ severity = "warning", code, message, hint, place }: Finding): void {
+    const span = place === undefined ? undefined : spanOf(place.owner, place.key);
+    const identity = `${code} ${place?.file.source.name} ${span?.start} ${message}`;
+    if (this.#seen.has(identity) || this.#diagnostics.length >= findingsMaxCount) return;
+    this.#seen.add(identity);
+    this.#diagnostics.push({
+      severity,
+      code,
+      message,
+      ...(hint === undefined ? {} : { hint }),
+      ...(place === undefined ? {} : { source: place.file.source }),
+      ...(span === undefined ? {} : { span }),
+    });
+  }
 }
 
 /** Joins texts as `a, b and c`. */

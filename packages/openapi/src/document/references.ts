@@ -39,82 +39,83 @@ type Known =
   | { readonly kind: "missing"; readonly reason: string };
 
 /** The documents of one import. */
-export interface Documents {
+export class Documents {
   readonly root: OpenFile;
+  readonly #known = new Map<string, Known>();
+  readonly #byName: Map<string, OpenFile>;
+  readonly #wanted = new Map<string, { readonly reference: string; readonly from: string }>();
+  /** Length of all other documents. */
+  #length = 0;
+
+  constructor(root: OpenFile) {
+    this.root = root;
+    this.#byName = new Map([[root.source.name, root]]);
+  }
+
   /** Reads the documents that the last run missed; returns `false` when there are none. */
-  load(read: ReadReference): Promise<boolean>;
+  async load(read: ReadReference): Promise<boolean> {
+    const wanted = [...this.#wanted];
+    this.#wanted.clear();
+    for (const [key, { reference, from }] of wanted) {
+      this.#known.set(key, await this.#loadOne(reference, from, read));
+    }
+    return wanted.length > 0;
+  }
+
   /** Follows the references of `part` to the end; `node` is `undefined` when one has no target. */
-  follow(part: Part, findings: Findings, place: Place): Part;
-}
+  follow(part: Part, findings: Findings, place: Place): Part {
+    let { node, file } = part;
+    for (let hop = 0; ; hop += 1) {
+      const written = isMap(node) ? node.fields.get("$ref") : undefined;
+      if (typeof written !== "string") return { node, file };
+      const hash = written.indexOf("#");
+      const document = hash === -1 ? written : written.slice(0, hash);
+      const target = this.#fileOf(document, file);
+      const found =
+        target?.kind === "open" && hop < chainMaxLength
+          ? pointedAt(target.file.root, hash === -1 ? "" : written.slice(hash + 1))
+          : undefined;
+      if (found === undefined) {
+        findings.report({
+          code: "OPENAPI_REFERENCE",
+          message: `Cannot follow $ref ${quote(written)}: ${reasonOf(target, hop)}`,
+          hint: "copy the referenced part into this document",
+          place,
+        });
+        return { node: undefined, file };
+      }
+      node = found;
+      if (target?.kind === "open") file = target.file;
+    }
+  }
 
-export function createDocuments(root: OpenFile): Documents {
-  const known = new Map<string, Known>();
-  const byName = new Map<string, OpenFile>([[root.source.name, root]]);
-  const wanted = new Map<string, { readonly reference: string; readonly from: string }>();
-  let length = 0;
-
-  function fileOf(reference: string, from: OpenFile): Known | undefined {
+  #fileOf(reference: string, from: OpenFile): Known | undefined {
     if (reference === "") return { kind: "open", file: from };
     const key = JSON.stringify([reference, from.source.name]);
-    const found = known.get(key);
-    if (found === undefined) wanted.set(key, { reference, from: from.source.name });
+    const found = this.#known.get(key);
+    if (found === undefined) this.#wanted.set(key, { reference, from: from.source.name });
     return found;
   }
 
-  async function loadOne(reference: string, from: string, read: ReadReference): Promise<Known> {
-    if (byName.size > filesMaxCount || length > filesMaxLength)
+  async #loadOne(reference: string, from: string, read: ReadReference): Promise<Known> {
+    if (this.#byName.size > filesMaxCount || this.#length > filesMaxLength)
       return { kind: "missing", reason: "there are too many other documents, or they are too long" };
     try {
       const source = await read(reference, from);
       if (source === undefined) return { kind: "missing", reason: "other documents are not read" };
-      const same = byName.get(source.name);
+      const same = this.#byName.get(source.name);
       if (same !== undefined) return { kind: "open", file: same };
-      length += source.text.length;
+      this.#length += source.text.length;
       const opened = openDocument(source);
       if (opened.kind === "unreadable")
         return { kind: "missing", reason: `its document has an error: ${opened.finding.message}` };
-      byName.set(source.name, opened.file);
+      this.#byName.set(source.name, opened.file);
       return opened;
     } catch (error) {
       if (!isCodedError(error)) throw error;
       return { kind: "missing", reason: error.message };
     }
   }
-
-  return {
-    root,
-    async load(read) {
-      const list = [...wanted];
-      wanted.clear();
-      for (const [key, { reference, from }] of list) known.set(key, await loadOne(reference, from, read));
-      return list.length > 0;
-    },
-    follow(part, findings, place) {
-      let { node, file } = part;
-      for (let hop = 0; ; hop += 1) {
-        const written = isMap(node) ? node.fields.get("$ref") : undefined;
-        if (typeof written !== "string") return { node, file };
-        const hash = written.indexOf("#");
-        const document = hash === -1 ? written : written.slice(0, hash);
-        const target = fileOf(document, file);
-        const found =
-          target?.kind === "open" && hop < chainMaxLength
-            ? pointedAt(target.file.root, hash === -1 ? "" : written.slice(hash + 1))
-            : undefined;
-        if (found === undefined) {
-          findings.report({
-            code: "OPENAPI_REFERENCE",
-            message: `Cannot follow $ref ${quote(written)}: ${reasonOf(target, hop)}`,
-            hint: "copy the referenced part into this document",
-            place,
-          });
-          return { node: undefined, file };
-        }
-        node = found;
-        if (target?.kind === "open") file = target.file;
-      }
-    },
-  };
 }
 
 function reasonOf(target: Known | undefined, hop: number): string {
