@@ -15,14 +15,7 @@ import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient, trustedCertificates } from "@toolcrib/mcp";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
-import {
-  createPinStore,
-  MemorySessionStore,
-  openStore,
-  type PinMemory,
-  type Store,
-  type StoreError,
-} from "@toolcrib/store";
+import { createPinStore, MemorySessionStore, openStore, type PinMemory, type Store } from "@toolcrib/store";
 import type { Identity, Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import { createCallIds } from "./call/call-id.ts";
@@ -182,12 +175,14 @@ async function openAudit(
   return store;
 }
 
-/** Opens the pins of the home, with those that are stored. A home without readable pins has none. */
+/** Opens the pins of the home, with those that can be read. The others are never replaced. */
 async function openPins({ home, logger }: GatewayDeps, opening: AsyncDisposableStack): Promise<PinMemory> {
-  const onProblem = ({ code, message }: StoreError) => logger.warn({ code, reason: message }, "pins");
-  const store = opening.use(createPinStore(home, { randomBytes, onProblem }));
+  const store = opening.use(createPinStore(home, { randomBytes }));
   try {
-    return { store, remembered: await store.list() };
+    const { sources, problems } = await store.list();
+    for (const { message, hint } of problems)
+      logger.warn({ reason: message, hint }, "pins could not be read");
+    return { store, remembered: sources };
   } catch (error) {
     logger.warn({ reason: messageOf(error) }, "pins could not be read");
     return { store, remembered: [] };

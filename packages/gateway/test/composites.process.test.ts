@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
-import { waitUntil } from "@toolcrib/testing";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import {
   compositeTools,
   dataOf,
@@ -304,6 +304,36 @@ describe("a saved tool that calls more tools after a change", () => {
     assert.deepEqual(requested[0]?.reach, ["s:change"]);
     assert.deepEqual(requested.at(-1)?.reach, ["*"]);
     assert.equal(dataOf(test.audit(), "approval.granted").length, 0);
+  });
+
+  it("keeps its narrower approval when it is deleted, and over two starts of the gateway", async () => {
+    await using directory = await makeTemporaryDirectory();
+    await using server = await startTools("get", "change");
+    const home = directory.join("home");
+    const start = () => startTestGateway({ tool_servers: [onHttp("s", server.url)] }, { home });
+    {
+      await using test = await start();
+      const client = await test.connect({ capabilities: { elicitation: {} } });
+      client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { approve: true } }));
+      await save(client, "job", "return s.get()");
+      assert.equal((await save(client, "job", grown))["needsApproval"], false);
+      assert.deepEqual((await call(client, "job"))["result"], { name: "change" });
+      // From here on, only the narrower reach is approved.
+      assert.equal((await save(client, "job", "return s.get()"))["needsApproval"], false);
+      await call(client, "delete_saved_tool", { name: "job" });
+    }
+    for (let count = 0; count < 2; count += 1) {
+      await using test = await start();
+      const client = await test.connect();
+      assert.ok(!(await namesIn(client)).includes("job"));
+      assert.equal((await save(client, "job", grown))["needsApproval"], true);
+      assert.equal(typeOf(await call(client, "job")), "policy_error");
+      await call(client, "delete_saved_tool", { name: "job" });
+    }
+    await using test = await start();
+    const client = await test.connect();
+    assert.equal((await save(client, "job", "return s.get()"))["needsApproval"], false);
+    assert.deepEqual((await call(client, "job"))["result"], { name: "get" });
   });
 
   it("can be approved by the human at the client through elicitation", async () => {

@@ -7,6 +7,7 @@
 
 import { type FSWatcher, mkdirSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
+import type { FileSteps } from "@toolcrib/files";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { ListenerSet } from "@toolcrib/lifecycle";
 import type { Unsubscribe } from "@toolcrib/tool";
@@ -26,6 +27,8 @@ const settleMs = 20;
 export interface ApprovalStoreDeps {
   /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
   readonly randomBytes: (count: number) => Uint8Array;
+  /** The steps of a change. @default Node's file system */
+  readonly steps?: FileSteps;
   /** Called once for each reason why the approvals cannot be read. For the log. @default no call */
   readonly onProblem?: (problem: StoreError) => void;
 }
@@ -53,12 +56,12 @@ class FileApprovalStore implements ApprovalStore {
   #last: Promise<unknown> = Promise.resolve();
   #isOpen = true;
 
-  constructor(home: string, { randomBytes, onProblem = () => undefined }: ApprovalStoreDeps) {
+  constructor(home: string, { randomBytes, steps, onProblem = () => undefined }: ApprovalStoreDeps) {
     const layout = toHomeLayout(home);
     this.#path = join(layout.approvalDirectory, "saved-tools.json");
     this.#onProblem = onProblem;
     this.#file = new RecordFile(
-      { layout, randomBytes },
+      { layout, randomBytes, steps },
       {
         path: this.#path,
         lockName: "approvals",

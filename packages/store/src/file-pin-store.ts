@@ -3,20 +3,20 @@
  * Also when the process is killed, a file has its content from before a change or from
  * after it.
  *
- * Keeps no pins in memory. A damaged file is moved to `<file>.damaged-<number>` before
- * its source gets a new one, and never deleted.
+ * Keeps no pins in memory. A file that cannot be read is never replaced and never counts
+ * as no pins.
  */
 
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf, reasonOf } from "@toolcrib/files";
+import { errnoOf, type FileSteps, reasonOf } from "@toolcrib/files";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { DefinitionKind } from "@toolcrib/tool";
 import { parseApprover } from "./file-approval-store.ts";
 import { type HomeLayout, toHomeLayout } from "./home-layout.ts";
-import type { Pin, PinState, PinStore, SourcePins, StoredSourcePins } from "./pin-store.ts";
-import { conflict, full, isDamaged, RecordFile } from "./record-file.ts";
+import type { Pin, PinListing, PinState, PinStore, SourcePins, StoredSourcePins } from "./pin-store.ts";
+import { conflict, full, RecordFile } from "./record-file.ts";
 import { StoreError } from "./store-error.ts";
 
 const maxSources = 1000;
@@ -30,8 +30,8 @@ const extension = ".json";
 export interface PinStoreDeps {
   /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Called once for each reason why pins cannot be read. For the log. @default no call */
-  readonly onProblem?: (problem: StoreError) => void;
+  /** The steps of a change. @default Node's file system */
+  readonly steps?: FileSteps;
 }
 
 /** Opens the pins of a home. Several processes can do so at the same time. Creates nothing before the first pins. */
@@ -42,8 +42,6 @@ export function createPinStore(home: string, deps: PinStoreDeps): PinStore {
 class FilePinStore implements PinStore {
   readonly #layout: HomeLayout;
   readonly #deps: PinStoreDeps;
-  /** Messages of the problems that were reported; at most one for each file and reason. */
-  readonly #reported = new Set<string>();
   /** The last change; changes of one process do not compete for the lock. */
   #last: Promise<unknown> = Promise.resolve();
   #isOpen = true;
@@ -55,29 +53,23 @@ class FilePinStore implements PinStore {
 
   async get(sourceId: string): Promise<StoredSourcePins | undefined> {
     this.#assertOpen();
-    const name = toFileName(sourceId);
-    try {
-      return recordOf(await this.#fileOf(name).read());
-    } catch (error) {
-      if (!isDamaged(error)) throw error;
-      this.#report(error);
-      return undefined;
-    }
+    return recordOf(await this.#fileOf(toFileName(sourceId)).read());
   }
 
-  async list(): Promise<readonly StoredSourcePins[]> {
+  async list(): Promise<PinListing> {
     this.#assertOpen();
-    const found: StoredSourcePins[] = [];
+    const sources: StoredSourcePins[] = [];
+    const problems: StoreError[] = [];
     for (const name of await this.#fileNames()) {
       try {
         const pins = recordOf(await this.#fileOf(name).read());
-        if (pins !== undefined) found.push(pins);
+        if (pins !== undefined) sources.push(pins);
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
-        this.#report(error);
+        problems.push(error);
       }
     }
-    return found.sort((a, b) => (a.sourceId < b.sourceId ? -1 : 1));
+    return { sources: sources.sort((a, b) => (a.sourceId < b.sourceId ? -1 : 1)), problems };
   }
 
   put(pins: SourcePins, expectedVersion: number | undefined): Promise<StoredSourcePins> {
@@ -119,9 +111,9 @@ class FilePinStore implements PinStore {
   }
 
   #fileOf(name: string): RecordFile<StoredSourcePins> {
-    const { randomBytes } = this.#deps;
+    const { randomBytes, steps } = this.#deps;
     return new RecordFile(
-      { layout: this.#layout, randomBytes },
+      { layout: this.#layout, randomBytes, steps },
       {
         path: join(this.#layout.pinDirectory, name),
         lockName: "pins",
@@ -132,7 +124,6 @@ class FilePinStore implements PinStore {
           return pins !== undefined && toFileName(pins.sourceId) === name ? pins : undefined;
         },
         hint: "restore the file from a backup, or remove it: its definitions then count as new",
-        onSetAside: (problem) => this.#report(problem),
         removesEmpty: true,
       },
     );
@@ -156,12 +147,6 @@ class FilePinStore implements PinStore {
     if (names.length >= maxSources && !names.includes(name)) {
       throw full(this.#layout.pinDirectory, `${maxSources} sources`);
     }
-  }
-
-  #report(problem: StoreError): void {
-    if (this.#reported.has(problem.message) || this.#reported.size >= maxSources) return;
-    this.#reported.add(problem.message);
-    this.#deps.onProblem?.(problem);
   }
 
   #assertOpen(): void {

@@ -10,6 +10,7 @@
 
 import type { DefinitionKind } from "@toolcrib/tool";
 import type { Approver } from "./approval-store.ts";
+import type { StoreError } from "./store-error.ts";
 
 /**
  * State of a definition. `quarantined`: it is not offered. `pinned`: it was accepted at
@@ -60,6 +61,13 @@ export interface StoredSourcePins extends SourcePins {
   readonly version: number;
 }
 
+/** The pins of all sources. */
+export interface PinListing {
+  readonly sources: readonly StoredSourcePins[];
+  /** One for each record that cannot be read. Its source is missing in `sources`; ask `get` about one source. */
+  readonly problems: readonly StoreError[];
+}
+
 /**
  * The pins of one home, which several open stores share.
  *
@@ -68,15 +76,19 @@ export interface StoredSourcePins extends SourcePins {
  * to every later `get` and `list` of every store. Limits: 1,000 sources of 10,000 pins
  * and 8 MiB of JSON each.
  *
- * The pins of a source whose record is damaged count as none. The store reports each
- * damaged record once, and `put` keeps a copy of it. A record that a later version of
- * Toolcrib wrote cannot be read and is never replaced.
+ * A record that is damaged, or that a later version of Toolcrib wrote, cannot be read and
+ * is never replaced: "no pins" means the first contact with a source, at which its
+ * definitions are accepted, and a lost record must never be taken for that.
  */
 export interface PinStore extends AsyncDisposable {
-  /** Returns the pins of a source; `undefined` for none. @throws {StoreError} `STORE_UNREADABLE`, `STORE_CLOSED` */
+  /**
+   * Returns the pins of a source; `undefined` only if the store has none.
+   *
+   * @throws {StoreError} `STORE_UNREADABLE` also for a damaged record; `STORE_CLOSED`
+   */
   get(sourceId: string): Promise<StoredSourcePins | undefined>;
-  /** Returns the pins of all sources by id. Reports and omits those that cannot be read. @throws {StoreError} as `get` */
-  list(): Promise<readonly StoredSourcePins[]>;
+  /** Returns the pins of all sources by id. @throws {StoreError} `STORE_UNREADABLE` when no record can be read; `STORE_CLOSED` */
+  list(): Promise<PinListing>;
   /**
    * Creates or replaces the pins of `pins.sourceId`.
    *

@@ -3,19 +3,24 @@
  *
  * Invariant: the file has its content from before a change or from after it, also
  * when the process is killed. A change takes a lock of the home, reads the file and
- * replaces it, so that no change of another process is lost. Readers take no lock. A
- * file that cannot be parsed is never replaced; where the options say so, a change
- * renames a damaged one and continues without its records.
+ * replaces it, so that no change of another process is lost. Readers take no lock.
+ *
+ * A file that cannot be read or parsed is never replaced and never counts as empty: its
+ * records may be lost, and a reader that took them for absent would accept anew what an
+ * operator has refused.
  */
 
-import { link, stat, unlink } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
   errnoOf,
+  type FileSteps,
   FilesError,
   makePrivateDirectory,
+  nodeFileSteps,
   readRegularFile,
   reasonOf,
+  removeDrafts,
   removeFile,
   replaceFile,
   waitForLock,
@@ -25,8 +30,7 @@ import { createHome, type HomeLayout } from "./home-layout.ts";
 import { StoreError } from "./store-error.ts";
 
 const formatVersion = 1;
-/** Damaged files that are kept for each path. */
-const maxSetAside = 10;
+const damaged = "its content is damaged";
 /** Milliseconds that a change waits for changes of other processes. */
 const lockTimeoutMs = 10_000;
 
@@ -35,6 +39,8 @@ export interface RecordFileDeps {
   readonly layout: HomeLayout;
   /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
   readonly randomBytes: (count: number) => Uint8Array;
+  /** The steps of a change. @default Node's file system */
+  readonly steps?: FileSteps | undefined;
 }
 
 /** Location and format of a record file. */
@@ -49,21 +55,8 @@ export interface RecordFileOptions<T> {
   readonly parse: (value: JsonObject) => T | undefined;
   /** Hint of the error for a file that cannot be read. */
   readonly hint: string;
-  /**
-   * Called with the problem after a change renamed a damaged file to `<path>.damaged-<number>`.
-   * @default a damaged file is never replaced
-   */
-  readonly onSetAside?: (problem: StoreError) => void;
   /** Removes the file with its last record. @default false */
   readonly removesEmpty?: boolean;
-}
-
-/** The content of a file is damaged. Other errors do not say that its records are lost. */
-class DamagedFileError extends StoreError {}
-
-/** Whether `error` says that the content of a file is damaged, and not that the file cannot be read. */
-export function isDamaged(error: unknown): error is StoreError {
-  return error instanceof DamagedFileError;
 }
 
 /** The records of one file. */
@@ -101,22 +94,23 @@ export class RecordFile<T> {
    * @throws {StoreError} `STORE_BUSY`, `STORE_UNWRITABLE`, `STORE_FULL`, and as `read`.
    */
   async change<R>(apply: (records: Map<string, T>) => R): Promise<R> {
-    const { layout, randomBytes } = this.#deps;
+    const { layout, randomBytes, steps = nodeFileSteps } = this.#deps;
     const { path, lockName, maxBytes, removesEmpty = false } = this.#options;
     try {
       await createHome(layout);
       await makePrivateDirectory(dirname(path));
       using lock = await waitForLock(layout.lockDirectory, lockName, lockTimeoutMs);
       if (lock === undefined) throw busy(path);
-      const records = new Map(await this.#readForChange());
+      await removeDrafts(dirname(path), { steps });
+      const records = new Map(await this.read());
       const result = apply(records);
       if (removesEmpty && records.size === 0) {
-        await removeFile(path);
+        await removeFile(path, steps);
         return result;
       }
       const text = `${JSON.stringify({ format: formatVersion, records: [...records.values()] })}\n`;
       if (Buffer.byteLength(text) > maxBytes) throw full(path, `${maxBytes} bytes`);
-      await replaceFile({ randomBytes }, path, text);
+      await replaceFile({ randomBytes, steps }, path, text);
       await this.read();
       return result;
     } catch (cause) {
@@ -127,24 +121,12 @@ export class RecordFile<T> {
     }
   }
 
-  /** Returns the records; none after a damaged file was renamed. The caller has the lock. */
-  async #readForChange(): Promise<ReadonlyMap<string, T>> {
-    const { path, onSetAside } = this.#options;
-    try {
-      return await this.read();
-    } catch (error) {
-      if (!isDamaged(error) || onSetAside === undefined || !(await setAside(path))) throw error;
-      onSetAside(error);
-      return new Map();
-    }
-  }
-
   async #parseFile(): Promise<ReadonlyMap<string, T>> {
     const { path, maxBytes, keyOf, parse } = this.#options;
     const { bytes } = await readRegularFile(path, maxBytes);
-    if (bytes.length > maxBytes) throw this.#damaged(`it has more than ${maxBytes} bytes`);
+    if (bytes.length > maxBytes) throw this.#unreadable(`it has more than ${maxBytes} bytes`);
     const document = parseDocument(Buffer.from(bytes).toString("utf8"));
-    if (document === undefined) throw this.#damaged();
+    if (document === undefined) throw this.#unreadable(damaged);
     if (document["format"] !== formatVersion) {
       const format = JSON.stringify(document["format"])?.slice(0, 20);
       throw this.#unreadable(
@@ -152,40 +134,20 @@ export class RecordFile<T> {
       );
     }
     const values = document["records"];
-    if (!Array.isArray(values)) throw this.#damaged();
+    if (!Array.isArray(values)) throw this.#unreadable(damaged);
     const records = new Map<string, T>();
     for (const value of values) {
       const record = isJsonObject(value) ? parse(value) : undefined;
-      if (record === undefined) throw this.#damaged();
+      if (record === undefined) throw this.#unreadable(damaged);
       records.set(keyOf(record), record);
     }
     return records;
-  }
-
-  #damaged(reason = "its content is damaged"): StoreError {
-    const { path, hint } = this.#options;
-    return new DamagedFileError("STORE_UNREADABLE", `Cannot read "${path}": ${reason}`, { hint });
   }
 
   #unreadable(reason: string, cause?: unknown): StoreError {
     const { path, hint } = this.#options;
     return new StoreError("STORE_UNREADABLE", `Cannot read "${path}": ${reason}`, { cause, hint });
   }
-}
-
-/** Renames a damaged file to a name that does not exist. @returns `false` when all names exist */
-async function setAside(path: string): Promise<boolean> {
-  for (let number = 1; number <= maxSetAside; number += 1) {
-    try {
-      // Unlike a rename, a link never replaces an earlier copy.
-      await link(path, `${path}.damaged-${number}`);
-      await unlink(path);
-      return true;
-    } catch (error) {
-      if (errnoOf(error) !== "EEXIST") throw error;
-    }
-  }
-  return false;
 }
 
 /** Identifies the content of a file, which is only ever replaced whole; empty when it does not exist. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createPinStore, type Pin } from "@toolcrib/store";
@@ -32,7 +32,7 @@ test("a file of pins is created with the first pin, and only its owner can read 
   await using directory = await makeTemporaryDirectory();
   const home = directory.join("home");
   await using store = createPinStore(home, { randomBytes });
-  assert.deepEqual(await store.list(), []);
+  assert.deepEqual((await store.list()).sources, []);
   assert.throws(() => statSync(home), /ENOENT/);
   await store.put(pins, undefined);
   const [name = ""] = readdirSync(join(home, "pins"));
@@ -42,63 +42,33 @@ test("a file of pins is created with the first pin, and only its owner can read 
   assert.deepEqual(readdirSync(join(home, "pins")), []);
 });
 
-test("a damaged file counts as no pins, is reported once, and is kept by a change", async () => {
+test("a damaged file, or one of a later version, is never taken for no pins and never replaced", async () => {
   const record = (changes: object) =>
     JSON.stringify({ format: 1, records: [{ ...pins, version: 1, ...changes }] });
-  const texts = ["", "{", "[]", record({ sourceId: "b" }), record({ pins: [{ ...pin, state: {} }] })];
-  for (const text of texts) {
+  const damaged = ["", "{", "[]", record({ sourceId: "b" }), record({ pins: [{ ...pin, state: {} }] })];
+  const later = '{"format":2,"records":[]}';
+  for (const text of [...damaged, later]) {
     await withFile(async (home, path) => {
       writeFileSync(path, text);
-      const problems: string[] = [];
-      const onProblem = ({ code }: { readonly code: string }) => problems.push(code);
-      await using store = createPinStore(home, { randomBytes, onProblem });
-      assert.equal(await store.get("a"), undefined);
+      await using store = createPinStore(home, { randomBytes });
+      const unreadable = { code: "STORE_UNREADABLE" };
+      await assert.rejects(store.get("a"), unreadable);
+      for (const version of [undefined, 1]) await assert.rejects(store.put(pins, version), unreadable);
+      await assert.rejects(store.delete("a", 1), unreadable);
+      const { sources, problems } = await store.list();
       assert.deepEqual(
-        (await store.list()).map(({ sourceId }) => sourceId),
+        sources.map(({ sourceId }) => sourceId),
         ["b"],
       );
+      assert.match(problems[0]?.message ?? "", text === later ? /its format is 2, and/ : /is damaged$/);
+      assert.equal(problems.length, 1);
       assert.equal(readFileSync(path, "utf8"), text);
+      // The operator decides that the definitions count as new.
+      rmSync(path);
+      assert.equal(await store.get("a"), undefined);
       assert.equal((await store.put(pins, undefined)).version, 1);
-      assert.deepEqual(await store.get("a"), { ...pins, version: 1 });
-      assert.equal(readFileSync(`${path}.damaged-1`, "utf8"), text);
-      assert.deepEqual(problems, ["STORE_UNREADABLE"]);
     });
   }
-});
-
-test("of a file that is damaged again and again, ten copies are kept, and then it is not replaced", async () => {
-  await withFile(async (home, path) => {
-    await using store = createPinStore(home, { randomBytes });
-    for (let count = 1; count <= 10; count += 1) {
-      writeFileSync(path, `damaged ${count}`);
-      await store.put(pins, undefined);
-    }
-    writeFileSync(path, "damaged 11");
-    await assert.rejects(store.put(pins, undefined), { code: "STORE_UNREADABLE" });
-    assert.equal(readFileSync(path, "utf8"), "damaged 11");
-    for (let count = 1; count <= 10; count += 1)
-      assert.equal(readFileSync(`${path}.damaged-${count}`, "utf8"), `damaged ${count}`);
-  });
-});
-
-test("a file of a later version cannot be read, is reported once, and is never replaced", async () => {
-  await withFile(async (home, path) => {
-    const text = '{"format":2,"records":[]}';
-    writeFileSync(path, text);
-    const problems: string[] = [];
-    const onProblem = ({ message }: { readonly message: string }) => problems.push(message);
-    await using store = createPinStore(home, { randomBytes, onProblem });
-    await assert.rejects(store.get("a"), { code: "STORE_UNREADABLE" });
-    await assert.rejects(store.put(pins, undefined), { code: "STORE_UNREADABLE" });
-    for (let count = 0; count < 2; count += 1)
-      assert.deepEqual(
-        (await store.list()).map(({ sourceId }) => sourceId),
-        ["b"],
-      );
-    assert.equal(problems.length, 1);
-    assert.match(problems[0] ?? "", /its format is 2, and this version of Toolcrib supports 1$/);
-    assert.equal(readFileSync(path, "utf8"), text);
-  });
 });
 
 test("put() refuses more than 1,000 sources", async () => {

@@ -113,6 +113,5 @@ function refreshAfterChanges(index: SourceContext["core"]["index"], metatool: Me
 }
 
 function toAuditData({ tool, context, codeDigest, reach }: MetatoolEvent) {
-  const by = context === undefined ? {} : { client: toAuditClient(context.identity), byCall: context.callId };
-  return { tool, ...by, codeDigest, reach };
+  return { tool, client: toAuditClient(context.identity), byCall: context.callId, codeDigest, reach };
 }

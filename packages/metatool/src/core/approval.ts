@@ -5,41 +5,25 @@
  */
 
 import { isJsonObject } from "@toolcrib/json";
-import type { Approver, SavedTool } from "@toolcrib/store";
-import { type CallContext, localIdentity } from "@toolcrib/tool";
+import type { SavedTool } from "@toolcrib/store";
+import type { CallContext } from "@toolcrib/tool";
 import { MetatoolError } from "../metatool-error.ts";
 import type { CompositeError } from "../run/outcome.ts";
 import { approveReach } from "./approved-reach.ts";
 import type { MetatoolDeps } from "./metatool.ts";
-import { Assessment, type SavedEntry, toSavedId } from "./saved-entries.ts";
+import { type SavedEntry, toSavedId } from "./saved-entries.ts";
 import { digestCode } from "./tool-facts.ts";
 
 /** Dependencies of an approval. */
-type ApprovalContext = Pick<MetatoolDeps, "saved" | "approvals" | "now" | "wholeCatalog" | "onEvent">;
-
-/** The identity of the operator in approvals. */
-export const operator: Approver = { issuer: localIdentity("cli", "operator").issuer, subject: "operator" };
-
-/**
- * Approves the saved tool `name` as it is now, for the operator.
- *
- * @throws as `approveReach`; `METATOOL_NOT_FOUND`.
- */
-export async function approveSavedTool(deps: ApprovalContext, name: string): Promise<SavedTool> {
-  await deps.approvals.refresh();
-  const saved = await deps.saved.get(name);
-  if (saved === undefined) throw notFound(name);
-  const entry = new Assessment(deps, []).entryOf(saved);
-  return entry.growth.length === 0 ? saved : grantApproval(deps, entry, undefined);
-}
+type ApprovalContext = Pick<MetatoolDeps, "saved" | "approvals" | "now" | "onEvent">;
 
 /** Stores and records the approval of the reach of `entry`. @throws as `approveReach` */
 export async function grantApproval(
   deps: ApprovalContext,
   { saved, reach, growth }: SavedEntry,
-  context: CallContext | undefined,
+  context: CallContext,
 ): Promise<SavedTool> {
-  const { issuer, subject } = context?.identity ?? operator;
+  const { issuer, subject } = context.identity;
   const tool = await approveReach(deps, saved, reach, { issuer, subject });
   const codeDigest = digestCode(saved.code);
   deps.onEvent({ type: "approval.granted", tool: toSavedId(saved.name), context, codeDigest, reach: growth });

@@ -2,7 +2,6 @@
 
 import { CompositeCache } from "../run/composite-cache.ts";
 import { CompositeMemory, defaultTotalBytes } from "../run/composite-memory.ts";
-import { approveSavedTool } from "./approval.ts";
 import { CoreSource } from "./core-source.ts";
 import type { Metatool, MetatoolDeps, MetatoolOptions } from "./metatool.ts";
 import { SavedListing } from "./saved-listing.ts";
@@ -24,7 +23,6 @@ export function createMetatool(given: MetatoolDeps, options: MetatoolOptions): M
       since: deps.now(),
     }),
     refresh: () => listing.refresh(),
-    approve: (name) => approveSavedTool(deps, name),
     [Symbol.dispose]: () => listing[Symbol.dispose](),
   };
 }

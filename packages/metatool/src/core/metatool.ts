@@ -1,7 +1,7 @@
 /** The dependencies and the interface of a metatool: the core tools and the saved tools as two sources. Types only. */
 
 import type { JsonObject, SchemaValidator } from "@toolcrib/json";
-import type { ApprovalStore, SavedTool, SavedToolStore } from "@toolcrib/store";
+import type { ApprovalStore, SavedToolStore } from "@toolcrib/store";
 import type { CallContext, Identity, ToolId, ToolSource } from "@toolcrib/tool";
 import type { Catalog } from "../run/catalog.ts";
 import type { ExecutionOptions } from "../run/outcome.ts";
@@ -36,8 +36,8 @@ export interface MetatoolEvent {
   readonly type: "tool.saved" | "tool.deleted" | "approval.requested" | "approval.granted";
   /** Id of the saved tool. */
   readonly tool: ToolId;
-  /** The call that caused it; absent for the operator. */
-  readonly context: CallContext | undefined;
+  /** The call that caused it. */
+  readonly context: CallContext;
   /** Digest of its code, such as `sha256:…`. */
   readonly codeDigest: string;
   /** Ids that it can call; for an approval, the additional ones. `*` means any tool. */
@@ -52,6 +52,4 @@ export interface Metatool extends Disposable {
   readonly savedTools: ToolSource;
   /** Derives the facts again, after other tools changed. */
   refresh(): void;
-  /** Approves a saved tool, for the operator. @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedToolStore.save`; {StoreError} as `ApprovalStore.put` */
-  approve(name: string): Promise<SavedTool>;
 }

@@ -3,11 +3,14 @@
  * Needs neither the tools that it calls nor a gateway.
  */
 
-import type { ApprovalStore, SavedTool } from "@toolcrib/store";
-import { operator } from "../core/approval.ts";
+import type { ApprovalStore, Approver, SavedTool } from "@toolcrib/store";
+import { localIdentity } from "@toolcrib/tool";
 import { type ApprovalDeps, approvedReachOf, approveReach } from "../core/approved-reach.ts";
 import { digestCode, growthOf, keptReachOf, namesOf } from "../core/tool-facts.ts";
 import { MetatoolError } from "../metatool-error.ts";
+
+/** The identity of the operator in approvals. */
+const operator: Approver = { issuer: localIdentity("cli", "operator").issuer, subject: "operator" };
 
 /** The reach and approval of a tool, from its file. */
 export interface StoredStanding {

@@ -43,7 +43,7 @@ export function testPinStore(engine: string, open: (home: string) => Promise<Pin
       {
         await using store = await open(directory.path);
         assert.equal(await store.get("a"), undefined);
-        assert.deepEqual(await store.list(), []);
+        assert.deepEqual(await store.list(), { sources: [], problems: [] });
         const first = await store.put(pinsOf("a", pinOf("x")), undefined);
         assert.deepEqual(first, { ...pinsOf("a", pinOf("x")), version: 1 });
         assert.deepEqual(await store.get("a"), first);
@@ -51,7 +51,7 @@ export function testPinStore(engine: string, open: (home: string) => Promise<Pin
       }
       await using store = await open(directory.path);
       assert.deepEqual(await store.get("a"), { ...changed, version: 2 });
-      assert.deepEqual(await store.list(), [{ ...changed, version: 2 }]);
+      assert.deepEqual((await store.list()).sources, [{ ...changed, version: 2 }]);
     });
 
     test("put() refuses a version that another store replaced", () =>
@@ -84,7 +84,7 @@ export function testPinStore(engine: string, open: (home: string) => Promise<Pin
         assert.equal(await store.get("a"), undefined);
         await assert.rejects(store.delete("a", 1), { code: "STORE_CONFLICT" });
         assert.deepEqual(
-          (await store.list()).map(({ sourceId }) => sourceId),
+          (await store.list()).sources.map(({ sourceId }) => sourceId),
           ["b"],
         );
       }));
@@ -123,7 +123,7 @@ function testContent(withStores: WithStores): void {
       const ids = ["../a", "A", "__proto__", "a", "a.b", "a_b", "con", "x".repeat(64)];
       for (const id of ids) await store.put(pinsOf(id, pinOf(id)), undefined);
       assert.deepEqual(
-        (await other.list()).map(({ sourceId, pins }) => [sourceId, pins[0]?.name]),
+        (await other.list()).sources.map(({ sourceId, pins }) => [sourceId, pins[0]?.name]),
         ids.map((id) => [id, id]),
       );
     }));
@@ -140,7 +140,7 @@ function testLimits(withStores: WithStores): void {
       await assert.rejects(store.put(pinsOf("a", ...large), undefined), tooLarge);
       await assert.rejects(store.put(pinsOf("a", pinOf("x"), pinOf("x")), undefined), tooLarge);
       await assert.rejects(store.put(pinsOf("a", pinOf("")), undefined), tooLarge);
-      assert.deepEqual(await store.list(), []);
+      assert.deepEqual(await store.list(), { sources: [], problems: [] });
       await store.put(pinsOf("a", ...many.slice(1)), undefined);
       assert.equal((await store.get("a"))?.pins.length, 10_000);
     }));
