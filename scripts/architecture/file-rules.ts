@@ -219,7 +219,11 @@ function checkRenames(file: WorkspaceFile): Diagnostic[] {
   }
   const isWhole = ({ names }: { readonly names: readonly string[] }) =>
     names.length === 0 || names.some((name) => ["default", "*", "promises"].includes(name));
-  if (!references.some(isWhole)) return findings;
+  // The steps of the package "files" are for its own functions.
+  const hasSteps = listModuleReferences(file.syntax).some(
+    ({ specifier, names }) => specifier === `${scope}${filesPackage}` && names.includes("nodeFileSteps"),
+  );
+  if (!hasSteps && !references.some(isWhole)) return findings;
   visitNodes(file.syntax, (node) => {
     const member = readMember(node);
     if (member !== undefined && renameFunctions.has(member)) add(member, spanOf(node));

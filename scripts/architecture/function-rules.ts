@@ -7,11 +7,13 @@
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import {
   isArrowFunction,
+  isClassStaticBlockDeclaration,
   isConstructorDeclaration,
   isFunctionDeclaration,
   isFunctionExpression,
   isGetAccessorDeclaration,
   isMethodDeclaration,
+  isSetAccessorDeclaration,
   type Node,
 } from "typescript/unstable/ast";
 import { headerOf, spanOf, visitNodes } from "../syntax.ts";
@@ -48,6 +50,8 @@ function isFunctionLike(node: Node): boolean {
     isArrowFunction(node) ||
     isMethodDeclaration(node) ||
     isConstructorDeclaration(node) ||
-    isGetAccessorDeclaration(node)
+    isGetAccessorDeclaration(node) ||
+    isSetAccessorDeclaration(node) ||
+    isClassStaticBlockDeclaration(node)
   );
 }

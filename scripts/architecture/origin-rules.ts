@@ -1,15 +1,19 @@
 /**
  * The gateway does not branch on where a tool comes from: a source states its
  * facts, and code asks for the fact that it needs. Only composition roots
- * compare an origin. Recognizes comparisons with a literal, by the property
- * name `origin`.
+ * compare an origin. Recognizes an origin by its name, `origin`: comparisons with
+ * anything but another origin (those of two URLs) or `undefined`, and lookups in lists.
  */
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import {
+  isAsExpression,
   isBinaryExpression,
+  isCallExpression,
   isElementAccessExpression,
   isIdentifier,
+  isNonNullExpression,
+  isParenthesizedExpression,
   isPropertyAccessExpression,
   isStringLiteral,
   isSwitchStatement,
@@ -32,7 +36,7 @@ const compositionRoots: ReadonlySet<string> = new Set([
   "packages/registry/src/registry.ts",
 ]);
 
-/** Returns a finding for each comparison of an origin with a literal in `file`. */
+/** Returns a finding for each comparison of an origin in `file`. */
 export function checkOrigins(file: WorkspaceFile): Diagnostic[] {
   if (compositionRoots.has(file.name)) return [];
   const findings: Diagnostic[] = [];
@@ -50,15 +54,33 @@ export function checkOrigins(file: WorkspaceFile): Diagnostic[] {
   return findings;
 }
 
+/** Methods that look a value up. */
+const lookups: ReadonlySet<string> = new Set(["includes", "indexOf", "has", "get"]);
+
 function isOriginBranch(node: Node): boolean {
   if (isSwitchStatement(node)) return isOrigin(node.expression);
+  if (isCallExpression(node)) {
+    const { expression, arguments: given } = node;
+    const [first] = given;
+    if (!isPropertyAccessExpression(expression) || !lookups.has(expression.name.text)) return false;
+    // A plain name is also that of the header `Origin`, which lists of allowed ones contain.
+    return first !== undefined && !isIdentifier(first) && isOrigin(first);
+  }
   if (!isBinaryExpression(node) || !comparisons.has(node.operatorToken.kind)) return false;
   const { left, right } = node;
-  return (isOrigin(left) && isStringLiteral(right)) || (isStringLiteral(left) && isOrigin(right));
+  if (isOrigin(left) === isOrigin(right)) return false;
+  return !isAbsence(isOrigin(left) ? right : left);
 }
 
-/** `origin`, `x.origin` or `x["origin"]`. */
+function isAbsence(node: Node): boolean {
+  return node.kind === SyntaxKind.NullKeyword || (isIdentifier(node) && node.text === "undefined");
+}
+
+/** `origin`, `x.origin` or `x["origin"]`, also in parentheses, with `as` or with `!`. */
 function isOrigin(node: Node): boolean {
+  if (isParenthesizedExpression(node) || isAsExpression(node) || isNonNullExpression(node)) {
+    return isOrigin(node.expression);
+  }
   if (isIdentifier(node)) return node.text === "origin";
   if (isPropertyAccessExpression(node)) return node.name.text === "origin";
   return (

@@ -28,7 +28,7 @@ const origins = ({ packages }: Workspace) => packages.flatMap(({ src }) => src.f
 const functions = ({ packages }: Workspace) => packages.flatMap(({ src }) => src.flatMap(checkFunctions));
 
 describe("checkOrigins() finds", () => {
-  test("a comparison of an origin with a literal, in any spelling", () =>
+  test("a comparison of an origin with anything but an origin, in any spelling", () =>
     check(
       origins,
       {
@@ -38,10 +38,14 @@ describe("checkOrigins() finds", () => {
           'export const b = ({ origin }: Tool) => origin !== "saved";',
           'export const c = (tool: Tool) => "server" == tool["origin"];',
           "export function d(tool: Tool) { switch (tool.origin) { default: return 1; } }",
+          "export const e = (tool: Tool) => tool.origin === `meta`;",
+          "export const f = (tool: Tool, wanted: string) => (tool.origin as string) !== wanted;",
+          'export const g = (tool: Tool) => ["meta", "saved"].includes(tool.origin);',
+          'export const h = (tool: Tool) => new Map([["meta", 1]]).get(tool.origin!);',
           "",
         ].join("\n"),
       },
-      [2, 3, 4, 5].map((line) => `packages/mcp/src/a.ts:${line} ARCH_ORIGIN_COMPARED`),
+      [2, 3, 4, 5, 6, 7, 8, 9].map((line) => `packages/mcp/src/a.ts:${line} ARCH_ORIGIN_COMPARED`),
     ));
 
   test("no comparison of two origins, as of URLs, and no other property", () =>
@@ -59,17 +63,20 @@ describe("checkFunctions() finds", () => {
   const long = (name: string, lines: number) =>
     `export function ${name}() {\n${"  void 0;\n".repeat(lines - 2)}}\n`;
 
-  test("a function, a method and an arrow function of more than 120 lines", () =>
+  test("a function, a method, a setter, a static block and an arrow function of more than 120 lines", () =>
     check(
       functions,
       {
         "packages/mcp/src/a.ts": `${long("a", 120)}${long("b", 121)}`,
         "packages/mcp/src/c.ts": `export class C {\n  d() {\n${"    void 0;\n".repeat(120)}  }\n}\nexport const e = () => {\n${"  void 0;\n".repeat(120)}};\n`,
+        "packages/mcp/src/d.ts": `export class D {\n  set d(d: number) {\n${"    void d;\n".repeat(120)}  }\n  static {\n${"    void 0;\n".repeat(120)}  }\n}\n`,
       },
       [
         "packages/mcp/src/a.ts:121 ARCH_FUNCTION_TOO_LONG",
         "packages/mcp/src/c.ts:125 ARCH_FUNCTION_TOO_LONG",
         "packages/mcp/src/c.ts:2 ARCH_FUNCTION_TOO_LONG",
+        "packages/mcp/src/d.ts:124 ARCH_FUNCTION_TOO_LONG",
+        "packages/mcp/src/d.ts:2 ARCH_FUNCTION_TOO_LONG",
       ],
     ));
 

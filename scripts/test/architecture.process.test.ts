@@ -284,6 +284,8 @@ describe("checkArchitecture() finds", () => {
         ].join("\n"),
         "packages/mcp/src/d.ts":
           'import { readFile } from "node:fs/promises";\nexport const a = (store: { rename: typeof readFile }) => store.rename;\n',
+        "packages/mcp/src/e.ts":
+          'import { nodeFileSteps } from "@toolcrib/files";\nexport const replace = nodeFileSteps.rename;\n',
       },
       [
         "packages/mcp/src/a.ts:1 ARCH_FILE_REPLACED",
@@ -291,6 +293,8 @@ describe("checkArchitecture() finds", () => {
         "packages/mcp/src/c.ts:3 ARCH_FILE_REPLACED",
         "packages/mcp/src/c.ts:4 ARCH_FILE_REPLACED",
         "packages/mcp/src/c.ts:5 ARCH_FILE_REPLACED",
+        "packages/mcp/src/e.ts:1 ARCH_IMPORT_NOT_ALLOWED",
+        "packages/mcp/src/e.ts:2 ARCH_FILE_REPLACED",
       ],
     ));
 
