@@ -8,6 +8,7 @@ export const registryCodes = {
   REGISTRY_HANDLER_NOT_FOUND: "ErrHandlerNotFound: a local tool has no function to run.",
   REGISTRY_EXECUTION_FAILED:
     "ErrExecutionFailed: the tool ran and failed, or could not be run; the cause says why.",
+  REGISTRY_UNAUTHORIZED: "A request to a served registry has no valid credentials.",
   REGISTRY_INVALID_REQUEST: "ErrInvalidRequest: an argument of the registry is not valid.",
 } as const;
 

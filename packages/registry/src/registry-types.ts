@@ -1,6 +1,5 @@
 /** The interface of a registry (registry document). Types only. */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Writable } from "node:stream";
 import type { PolicyConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
@@ -9,6 +8,7 @@ import type { JsonObject } from "@toolcrib/json";
 import type { ClientTransport, ServerInfo, StdioServer } from "@toolcrib/mcp";
 import type { Health, Tool, ToolId, Unsubscribe } from "@toolcrib/tool";
 import type { LocalHandler, LocalToolOptions } from "./local-source.ts";
+import type { AuthenticateRequest, RequestHandler } from "./serve-authenticated.ts";
 
 /** Options of a registry. Each has a default. */
 export interface RegistryConfig {
@@ -64,6 +64,17 @@ export interface RegistryHealth {
   readonly backends: { readonly [name: string]: Health };
 }
 
+/** How clients are served. */
+export interface ServeOptions {
+  /**
+   * Authenticates each request. Policy, sessions, shares of limits and the audit trail tell clients apart by the issuer
+   * and the subject that it returns.
+   *
+   * @default all clients are one, `toolcrib:anonymous`, and the program authenticates requests before the handler
+   */
+  readonly authenticate?: AuthenticateRequest;
+}
+
 /** A registry. Disposing it is `stop()`. */
 export interface Registry extends AsyncDisposable {
   /**
@@ -109,10 +120,15 @@ export interface Registry extends AsyncDisposable {
   /** Namespaces that have tools, sorted. */
   namespaces(): readonly string[];
   onChange(listener: (change: RegistryChange) => void): Unsubscribe;
-  /** Serves a client on a pair of streams. @throws {RegistryError} `REGISTRY_NOT_STARTED` */
+  /** Serves a client, `toolcrib:stdio`, on a pair of streams. @throws {RegistryError} `REGISTRY_NOT_STARTED` */
   serveStdio(streams?: { readonly input: Readable; readonly output: Writable }): StdioServer;
-  /** Returns a handler of streamable HTTP for a `node:http` server. The program authenticates requests before it calls the handler. */
-  serveHttp(): (request: IncomingMessage, response: ServerResponse) => void;
-  /** Returns a handler of legacy SSE: GET opens the stream, POSTs to the same path carry messages. */
-  serveSse(path: string): (request: IncomingMessage, response: ServerResponse) => void;
+  /**
+   * Returns a handler of streamable HTTP for a `node:http` server. The program checks `Host` and `Origin` before it calls
+   * the handler.
+   *
+   * @throws {RegistryError} `REGISTRY_NOT_STARTED`
+   */
+  serveHttp(options?: ServeOptions): RequestHandler;
+  /** Returns a handler of legacy SSE, as `serveHttp`: GET opens the stream, POSTs to the same path carry messages. */
+  serveSse(path: string, options?: ServeOptions): RequestHandler;
 }

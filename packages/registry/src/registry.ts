@@ -8,7 +8,6 @@
  */
 
 import { randomBytes, randomUUID } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Writable } from "node:stream";
 import { lintServerId, parseConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
@@ -41,11 +40,12 @@ import type {
   RegistryChange,
   RegistryConfig,
   RegistryHealth,
+  ServeOptions,
 } from "./registry-types.ts";
+import { type RequestHandler, serveAuthenticated } from "./serve-authenticated.ts";
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 const identity: Identity = localIdentity("library", "library");
-const caller = { view: "", identity };
 
 /** Creates a registry. It starts and writes nothing before `start`. */
 export function createRegistry(config: RegistryConfig = {}): Registry {
@@ -222,13 +222,17 @@ class RunningRegistry implements Registry {
     this.#requireStarted("serve");
     if (given === undefined) this.#takeStandardStreams("a client");
     const streams = given ?? { input: process.stdin, output: process.stdout };
-    const server = startStdioServer(this.#core.service, streams, { ...caller, sessionId: randomUUID() });
+    const server = startStdioServer(this.#core.service, streams, {
+      view: "",
+      identity: localIdentity("stdio", "stdio"),
+      sessionId: randomUUID(),
+    });
     this.#endpoints.add(server);
     void server.ended.then(() => this.#endpoints.delete(server));
     return server;
   }
 
-  serveHttp(): (request: IncomingMessage, response: ServerResponse) => void {
+  serveHttp({ authenticate }: ServeOptions = {}): RequestHandler {
     this.#requireStarted("serve");
     this.#http ??= new HttpEndpoint(this.#core.service, {
       now: Date.now,
@@ -237,18 +241,21 @@ class RunningRegistry implements Registry {
     });
     const endpoint = this.#http;
     this.#endpoints.add(endpoint);
-    return (request, response) => void endpoint.handle(request, response, caller);
+    return serveAuthenticated(authenticate, this.#logger, (request, response, client) => {
+      void endpoint.handle(request, response, { view: "", identity: client });
+    });
   }
 
-  serveSse(path: string): (request: IncomingMessage, response: ServerResponse) => void {
+  serveSse(path: string, { authenticate }: ServeOptions = {}): RequestHandler {
     this.#requireStarted("serve");
     const deps = { now: Date.now, newSessionId: () => randomUUID() };
     const endpoint = new SseEndpoint(this.#core.service, deps, { messagesPath: path });
     this.#endpoints.add(endpoint);
-    return (request, response) => {
+    return serveAuthenticated(authenticate, this.#logger, (request, response, client) => {
+      const caller = { view: "", identity: client };
       if (request.method === "GET") endpoint.open(request, response, caller);
       else void endpoint.post(request, response, caller);
-    };
+    });
   }
 
   [Symbol.asyncDispose](): Promise<void> {

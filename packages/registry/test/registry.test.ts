@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -8,6 +8,7 @@ import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { createRegistry, type Registry, type RegistryConfig } from "@toolcrib/registry";
+import { openAuditReader } from "@toolcrib/store";
 import {
   checkGolden,
   makeTemporaryDirectory,
@@ -217,6 +218,69 @@ describe("a served registry", () => {
     const result = await client.callTool({ name: "utility__echo", arguments: { message: "hi" } });
     assert.deepEqual(result.structuredContent, { echo: "hi" });
     await client.close();
+  });
+
+  it("tells clients apart by the identity that the program returns, and refuses requests without one", async () => {
+    await using home = await makeTemporaryDirectory();
+    const identityOf = (subject: string) => ({ issuer: "https://id.test", subject, name: "same", roles: [] });
+    const policy = {
+      clients: { jane: { identity: identityOf("jane"), allow: undefined, deny: ["utility:*"] } },
+    };
+    await using registry = await startedRegistry({ policy, auditHome: home.path });
+    const authenticate = ({ headers: { authorization = "" } }: IncomingMessage) => {
+      if (authorization === "Bearer broken") throw new Error("the identity provider does not answer");
+      const [, subject] = /^Bearer (jane|john)$/.exec(authorization) ?? [];
+      return subject === undefined ? undefined : Promise.resolve(identityOf(subject));
+    };
+    const urls = [
+      await listen(registry.serveHttp({ authenticate }) as never),
+      await listen(registry.serveSse("/mcp", { authenticate }) as never),
+    ];
+    const namesFor = async (subject: string, url: URL, Transport: typeof StreamableHTTPClientTransport) => {
+      const client = new Client({ name: "test", version: "1" });
+      const requestInit = { headers: { authorization: `Bearer ${subject}` } };
+      await client.connect(new Transport(url, { requestInit }));
+      const { tools } = await client.listTools();
+      if (subject === "john") await client.callTool({ name: "utility__echo", arguments: { message: "hi" } });
+      await client.close();
+      return tools.map(({ name }) => name).filter((name) => name.startsWith("utility__"));
+    };
+    for (const [at, url] of urls.entries()) {
+      const Transport = (at === 0 ? StreamableHTTPClientTransport : SSEClientTransport) as never;
+      assert.deepEqual(await namesFor("jane", url, Transport), []);
+      assert.deepEqual(await namesFor("john", url, Transport), ["utility__echo"]);
+      for (const authorization of ["", "Bearer other", "Bearer broken"]) {
+        const response = await fetch(url, { method: "POST", headers: { authorization }, body: "{}" });
+        assert.equal(response.status, 401);
+        assert.equal(JSON.parse(await response.text()).error.data.code, "REGISTRY_UNAUTHORIZED");
+      }
+    }
+    await registry.stop();
+    await using reader = await openAuditReader({ home: home.path });
+    const records = await reader.list({ type: "call.intent" });
+    const clients = records.map(({ data }) => (data as { readonly client: object }).client);
+    assert.equal(clients.length, 2);
+    for (const client of clients) {
+      const { issuer, subject } = client as { readonly issuer: string; readonly subject: string };
+      assert.deepEqual([issuer, subject], ["https://id.test", "john"]);
+    }
+  });
+
+  it("records a client as anonymous where the program passes no authentication", async () => {
+    await using home = await makeTemporaryDirectory();
+    await using registry = await startedRegistry({ auditHome: home.path });
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(await listen(registry.serveHttp() as never)));
+    await client.callTool({ name: "utility__echo", arguments: { message: "hi" } });
+    await client.close();
+    await registry.execute("utility:echo", { message: "hi" });
+    await registry.stop();
+    await using reader = await openAuditReader({ home: home.path });
+    const records = await reader.list({ type: "call.intent" });
+    assert.deepEqual(
+      records.map(({ data }) => (data as { readonly client: { readonly issuer: string } }).client.issuer),
+      ["toolcrib:library", "toolcrib:anonymous"],
+    );
   });
 
   it("lets SDK clients call namespaced tools over legacy SSE", async () => {
