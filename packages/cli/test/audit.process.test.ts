@@ -78,6 +78,9 @@ test("the trail is listed, filtered, shown as a tree and tailed without a gatewa
       ["audit", "list"],
       ["audit", "list", "--tool", "files:*", "--outcome", "failed"],
       ["audit", "list", "--client", "cli", "--limit", "1"],
+      ["audit", "list", "--issuer", "cli"],
+      ["audit", "list", "--issuer", "toolcrib:token", "--subject", "default", "--limit", "1"],
+      ["audit", "list", "--issuer", "https://id.example.com"],
       ["audit", "list", "--since", "2026-06-01T12:00:08Z"],
       ["audit", "list", "--since", "1s"],
       ["audit", "show", ids[0]?.slice(0, 8) ?? ""],
@@ -102,7 +105,19 @@ test("--json prints the records unchanged", async () => {
 });
 
 test("tail --follow shows new records until Ctrl-C, which is a normal exit", async () => {
-  const args = [...commandLine, "audit", "tail", "--follow", "--tool", "files:*", "-n", "1", "--json"];
+  const args = [
+    ...commandLine,
+    "audit",
+    "tail",
+    "--follow",
+    "--issuer",
+    "cli",
+    "--subject",
+    "cli",
+    "-n",
+    "1",
+    "--json",
+  ];
   const env = { ...process.env, ...cleanEnvironment(directory.path) };
   const child = spawn(process.execPath, args, {
     cwd: directory.path,
@@ -127,8 +142,9 @@ test("tail --follow shows new records until Ctrl-C, which is a normal exit", asy
     await waitUntil(() => stdout.includes("\n"));
     {
       await using store = await openStore({ home: directory.join(".toolcrib") }, { now: Date.now });
-      const client = toAuditClient(localIdentity("cli", "cli"));
-      for (const tool of ["web:get", "files:list"]) {
+      const identities = [localIdentity("token", "cli"), localIdentity("cli", "cli")];
+      for (const [at, tool] of ["web:get", "files:list"].entries()) {
+        const client = toAuditClient(identities[at]!);
         const call = { callId: `new-${tool}`, depth: 0, client, tool, origin: "server" };
         await store.audit.intent({ ...call, argumentsDigest: "sha256:0", decision: "allow" });
       }

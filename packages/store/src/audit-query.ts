@@ -16,8 +16,12 @@ export interface AuditListQuery {
   readonly until?: number;
   /** Older than this record in the order of the list: the last record of the previous page. */
   readonly before?: AuditPosition;
-  /** Identity name of the client. */
+  /** Identity name of the client. Several clients can have one name; `issuer` and `subject` identify one. */
   readonly client?: string;
+  /** Authority that authenticated the client, such as `toolcrib:token` or the URL of an identity provider. */
+  readonly issuer?: string;
+  /** Id of the client at its issuer. */
+  readonly subject?: string;
   /** Tool id; `*` stands for any characters and `?` for one. At most 200 characters and 8 `*`. */
   readonly tool?: string;
   /** `ok`, `tool_error`, `failed`, `cancelled`, `unknown` or `denied`. Intents have no outcome. */
@@ -89,6 +93,8 @@ export function toListSql(query: AuditListQuery): ListSql {
     add("(time, writer, sequence) < (?, ?, ?)", ...checkPosition(Date.parse(time), writer, sequence));
   }
   if (query.client !== undefined) add("client = ?", checkText("client", query.client));
+  if (query.issuer !== undefined) add("issuer = ?", checkText("issuer", query.issuer));
+  if (query.subject !== undefined) add("subject = ?", checkText("subject", query.subject));
   if (query.tool !== undefined) add("tool GLOB ?", toGlob(query.tool));
   if (query.outcome !== undefined) add("outcome = ?", checkText("outcome", query.outcome));
   if (query.type !== undefined) {

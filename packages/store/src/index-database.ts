@@ -23,7 +23,7 @@ export interface IndexDatabase {
 }
 
 /** Incremented with every change of the tables. An index of another version is rebuilt. */
-const schemaVersion = 1;
+const schemaVersion = 2;
 /** Milliseconds that a statement waits for another process that writes to the index. */
 const busyTimeoutMs = 5000;
 const lockName = "index";
@@ -198,6 +198,8 @@ const tables = `
     call TEXT,
     parent TEXT,
     client TEXT,
+    issuer TEXT,
+    subject TEXT,
     tool TEXT,
     outcome TEXT,
     PRIMARY KEY (time, writer, sequence)

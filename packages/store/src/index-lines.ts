@@ -4,6 +4,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { clientIdentityOf } from "./audit-client.ts";
 import type { AuditRecord } from "./audit-event.ts";
 import type { IndexStatements, SegmentRow } from "./index-statements.ts";
 import { parseRecord } from "./parse-record.ts";
@@ -61,12 +62,15 @@ function addEvent(statements: IndexStatements, record: AuditRecord, place: reado
   // A file can contain types and data that this version does not know: only text fields are indexed.
   const data = record.data as unknown as JsonObject;
   const client = data["client"];
+  const identity = clientIdentityOf(client);
   statements.addEvent.run(
     ...place,
     text(record.type) ?? "",
     text(data["callId"]),
     text(data["parentId"]),
     text(isJsonObject(client) ? client["name"] : undefined),
+    text(identity?.issuer),
+    text(identity?.subject),
     text(data["tool"]),
     text(data["outcome"]),
   );

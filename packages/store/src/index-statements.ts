@@ -64,7 +64,7 @@ export function prepareStatements(database: DatabaseSync): IndexStatements {
     ),
     deleteSegment: database.prepare("DELETE FROM audit_segment WHERE id = ?"),
     addEvent: database.prepare(
-      "INSERT OR REPLACE INTO audit_event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO audit_event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     ),
     deleteEvents: database.prepare(
       `DELETE FROM audit_event WHERE (time, writer, sequence) IN (

@@ -6,7 +6,7 @@ export type {
   Approver,
   StoredApproval,
 } from "./approval-store.ts";
-export { toAuditClient } from "./audit-client.ts";
+export { clientIdentityOf, toAuditClient } from "./audit-client.ts";
 export type {
   AuditCallSubject,
   AuditClient,

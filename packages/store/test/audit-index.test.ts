@@ -50,10 +50,10 @@ test("records of earlier versions, whose client has a kind and a name, are liste
   const client = toAuditClient(localIdentity("token", "ci"));
   await store.audit.intent(intentOf("new", { client }));
   store.audit.record("call.completed", completionOf("new", { client }));
-  const calls = (await store.audit.list({ client: "ci" })).map(
-    ({ data }) => (data as { callId: string }).callId,
-  );
-  assert.deepEqual(calls, ["new", "new", "old", "old"]);
+  for (const query of [{ client: "ci" }, { issuer: "toolcrib:token", subject: "ci" }]) {
+    const calls = (await store.audit.list(query)).map(({ data }) => (data as { callId: string }).callId);
+    assert.deepEqual(calls, ["new", "new", "old", "old"]);
+  }
   assert.deepEqual((await store.audit.show("old"))?.intent?.data.client, { kind: "token", name: "ci" });
   assert.deepEqual((await store.audit.show("new"))?.intent?.data.client, {
     issuer: "toolcrib:token",
@@ -96,6 +96,10 @@ test("list() returns the records that meet every condition", async (t) => {
   const time = (index: number) => Date.parse(all[index]!.time);
   await check({ limit: 3 }, (index) => index < 3);
   await check({ client: "ci" }, (index) => data(index).client?.name === "ci");
+  await check({ issuer: "toolcrib:token" }, (index) => data(index).client !== undefined);
+  await check({ issuer: "https://id.test" }, () => false);
+  await check({ issuer: "toolcrib:token", subject: "ci" }, (index) => data(index).client?.name === "ci");
+  await check({ subject: "toolcrib:token" }, () => false);
   await check({ tool: "github:create_issue" }, (index) => data(index).tool === "github:create_issue");
   await check({ tool: "github:*_issue?" }, (index) => data(index).tool === "github:list_issues");
   await check({ tool: "*" }, (index) => data(index).tool !== undefined);

@@ -1,11 +1,14 @@
 /** Selects records of the audit trail by the options of `toolcrib audit`. Pure. */
 
-import type { AuditListQuery, AuditRecord } from "@toolcrib/store";
+import { type AuditListQuery, type AuditRecord, clientIdentityOf } from "@toolcrib/store";
 import { InvalidArgumentError } from "commander";
 
 /** Options of the commands that show records. */
 export interface AuditFlags {
   readonly client?: string;
+  /** The whole issuer, or a local one without `toolcrib:`. */
+  readonly issuer?: string;
+  readonly subject?: string;
   readonly tool?: string;
   readonly outcome?: string;
   /** Start of the time range. */
@@ -38,8 +41,17 @@ export function parseSince(text: string): AuditTime {
 
 /** Converts the options to a query of the store. */
 export function toQuery(flags: AuditFlags, now: number): AuditListQuery {
-  const { since, ...query } = flags;
-  return { ...query, since: since === undefined ? undefined : "at" in since ? since.at : now - since.agoMs };
+  const { since, issuer, ...query } = flags;
+  return {
+    ...query,
+    ...(issuer === undefined ? {} : { issuer: toIssuer(issuer) }),
+    since: since === undefined ? undefined : "at" in since ? since.at : now - since.agoMs,
+  };
+}
+
+/** Returns the issuer that a person names: `token` is `toolcrib:token`. An issuer of another program is a URL. */
+function toIssuer(text: string): string {
+  return text.includes(":") ? text : `toolcrib:${text}`;
 }
 
 /** Whether `record` matches `query`, with the same rules as `AuditQueries.list`; for new records. */
@@ -51,6 +63,10 @@ export function isWanted(record: AuditRecord, query: AuditListQuery): boolean {
   };
   if (query.since !== undefined && Date.parse(record.time) < query.since) return false;
   if (query.client !== undefined && client?.name !== query.client) return false;
+  const identity =
+    query.issuer === undefined && query.subject === undefined ? undefined : clientIdentityOf(client);
+  if (query.issuer !== undefined && identity?.issuer !== query.issuer) return false;
+  if (query.subject !== undefined && identity?.subject !== query.subject) return false;
   if (query.outcome !== undefined && outcome !== query.outcome) return false;
   return query.tool === undefined || (tool !== undefined && toPattern(query.tool).test(tool));
 }

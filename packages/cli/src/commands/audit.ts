@@ -9,6 +9,11 @@ const load = () => import("../audit/show-audit.ts");
 /** Options that select records. */
 const filters = {
   client: { value: "name", help: "only calls of this client (the name of its token, or cli)" },
+  issuer: {
+    value: "issuer",
+    help: "only calls of clients of this issuer (token, cli, stdio, library, anonymous, or a URL)",
+  },
+  subject: { value: "id", help: "only calls of the client with this id at its issuer" },
   tool: { value: "id", help: "only this tool, such as files:read_file or files:*" },
   outcome: { value: "outcome", choices: auditOutcomes, help: "only calls with this outcome" },
   since: {
