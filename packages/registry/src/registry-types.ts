@@ -67,7 +67,7 @@ export interface RegistryHealth {
 /** How clients are served. */
 export interface ServeOptions {
   /**
-   * Authenticates each request. Policy, sessions, shares of limits and the audit trail tell clients apart by the issuer
+   * Authenticates each request. Policy, sessions, shares of limits and the audit trail distinguish clients by the issuer
    * and the subject that it returns.
    *
    * @default all clients are one, `toolcrib:anonymous`, and the program authenticates requests before the handler

@@ -1,5 +1,5 @@
 /**
- * Handlers of `node:http` servers whose clients are told apart. A program
+ * Handlers of `node:http` servers that distinguish clients. A program
  * authenticates each request; without that, all clients are one anonymous client,
  * as in a gateway whose configuration requires no token.
  *

@@ -220,7 +220,7 @@ describe("a served registry", () => {
     await client.close();
   });
 
-  it("tells clients apart by the identity that the program returns, and refuses requests without one", async () => {
+  it("distinguishes clients by the identity that the program returns, and refuses requests without one", async () => {
     await using home = await makeTemporaryDirectory();
     const identityOf = (subject: string) => ({ issuer: "https://id.test", subject, name: "same", roles: [] });
     const policy = {
