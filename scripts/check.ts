@@ -10,7 +10,7 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
-import { checkExportUse } from "./architecture/export-rules.ts";
+import { checkExportCount, checkExportUse } from "./architecture/export-rules.ts";
 import { checkArchitecture } from "./architecture.ts";
 import { checkApiDocs } from "./docs/api-page.ts";
 import { checkPages, makePages } from "./docs/generated-pages.ts";
@@ -40,6 +40,7 @@ async function check(): Promise<void> {
   const findings = [
     ...checkArchitecture(workspace),
     ...checkExportUse(workspace),
+    ...checkExportCount(workspace),
     ...checkErrorCodes(workspace),
     ...workspace.packages.flatMap((one) => checkApiDocs(one, workspace.checker)),
     ...checkPages(root, await makePages(workspace)),

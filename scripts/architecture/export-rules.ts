@@ -1,5 +1,5 @@
 /**
- * Finds unused exports of `index.ts` files. An export is used by another package, by a
+ * Finds unused exports of `index.ts` files, and limits their number. An export is used by another package, by a
  * test, by the tools of the repository, or by users if a README or a guide names it.
  * The object with the error codes of a package always counts as used, because the
  * reference of error codes documents it.
@@ -51,9 +51,20 @@ export function checkExportUse(workspace: Workspace): Diagnostic[] {
   });
 }
 
-/** Returns the number of names that the packages of `workspace` export. */
-export function countExports({ packages }: Workspace): number {
-  return packages.reduce((sum, owner) => sum + listExports(owner).length, 0);
+/** Most names that the packages for users and for each other export: each is a promise to keep. */
+const maxExports = 620;
+/** The package that is never published. */
+const testTools = "testing";
+
+/** Returns a finding when the packages of `workspace`, except for the test tools, export too many names. */
+export function checkExportCount({ packages }: Workspace, limit: number = maxExports): Diagnostic[] {
+  const exports = packages.filter(({ folder }) => folder !== testTools).flatMap(listExports);
+  const first = exports[limit];
+  if (first === undefined) return [];
+  const message = `The packages export ${exports.length} names; the limit is ${limit}`;
+  const hint = "stop exporting names that only tests use, or that follow from another type";
+  const { source, node } = first;
+  return [{ severity: "error", code: "ARCH_EXPORTS_TOO_MANY", message, hint, source, span: spanOf(node) }];
 }
 
 function listExports(owner: WorkspacePackage): Export[] {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type Diagnostic, formatDiagnostics } from "@toolcrib/diagnostics";
-import { checkExportUse } from "../architecture/export-rules.ts";
+import { checkExportCount, checkExportUse } from "../architecture/export-rules.ts";
 import { checkFunctions } from "../architecture/function-rules.ts";
 import { checkOrigins } from "../architecture/origin-rules.ts";
 import { openWorkspace, startCompiler, type Workspace } from "../workspace.ts";
@@ -107,6 +107,24 @@ describe("checkExportUse() finds", () => {
           'import { forMcp } from "@toolcrib/json";\nexport const a = async () => {\n  const { later } = await import("@toolcrib/json");\n  return [later, forMcp];\n};\n',
       },
       ["packages/json/src/index.ts:1 ARCH_EXPORT_UNUSED", "packages/json/src/index.ts:1 ARCH_EXPORT_UNUSED"],
+    ));
+});
+
+describe("checkExportCount() finds", () => {
+  const exporting = (names: string) => `export { ${names} } from "./a.ts";\n`;
+
+  test("more names than allowed over all packages, except for those of the test tools", () =>
+    check(
+      (workspace) => checkExportCount(workspace, 3),
+      {
+        "packages/json/src/index.ts": exporting("a, b"),
+        "packages/json/src/a.ts": "export const a = 1, b = 2;\n",
+        "packages/mcp/src/index.ts": `\n${exporting("c, d")}`,
+        "packages/mcp/src/a.ts": "export const c = 1, d = 2;\n",
+        "packages/testing/src/index.ts": exporting("e, f"),
+        "packages/testing/src/a.ts": "export const e = 1, f = 2;\n",
+      },
+      ["packages/mcp/src/index.ts:2 ARCH_EXPORTS_TOO_MANY"],
     ));
 });
 
