@@ -11,6 +11,7 @@ import {
   type Connection,
   type ConnectionRequestOptions,
   createHttpClient,
+  type HttpClient,
   HttpTransport,
   McpError,
   openConnection,
@@ -55,35 +56,68 @@ export async function openRemoteTools(address: GatewayAddress, signal: AbortSign
         })
       : error;
   }
-  let listed: Promise<readonly ToolSummary[]> | undefined;
-  const listAll = () => {
-    listed ??= listTools(address, signal);
-    return listed;
-  };
-  const callOwnTool = (name: string, args: JsonObject) =>
-    callTool(connection, name, args, { signal, timeoutMs: listTimeoutMs });
+  return new RemoteTools(address, signal, { httpClient, connection });
+}
 
-  return {
-    gatewayUrl: address.url,
-    list: async () => (await listAll()).filter(({ isOwn }) => !isOwn),
-    async search(query, limit) {
-      const result = await callOwnTool("search_tools", { query, limit });
-      const ids = new Map((await listAll()).map((tool) => [tool.wireName, tool.id]));
-      return hitsOf(result).map((hit) => ({ ...hit, id: ids.get(hit.name) ?? hit.name }));
-    },
-    async describe(name) {
-      const summary = (await listAll()).find((tool) => tool.id === name || tool.wireName === name);
-      if (summary === undefined) return undefined;
-      const result = await callOwnTool("describe_tool", { name: summary.wireName });
-      return toDescription(summary, result);
-    },
-    call: (name, args, options) => callTool(connection, name, args, options),
-    servers: () => listServers(address, signal),
-    async [Symbol.asyncDispose]() {
-      await connection[Symbol.asyncDispose]();
-      await httpClient.destroy();
-    },
-  };
+/** The open connection to a gateway. */
+interface OpenConnection {
+  readonly httpClient: HttpClient;
+  readonly connection: Connection;
+}
+
+class RemoteTools implements ToolAccess {
+  readonly gatewayUrl: string;
+  readonly #address: GatewayAddress;
+  readonly #signal: AbortSignal;
+  readonly #open: OpenConnection;
+  /** All tools; listed once. */
+  #listed: Promise<readonly ToolSummary[]> | undefined;
+
+  constructor(address: GatewayAddress, signal: AbortSignal, open: OpenConnection) {
+    this.gatewayUrl = address.url;
+    this.#address = address;
+    this.#signal = signal;
+    this.#open = open;
+  }
+
+  async list(): Promise<readonly ToolSummary[]> {
+    return (await this.#listAll()).filter(({ isOwn }) => !isOwn);
+  }
+
+  async search(query: string, limit: number): Promise<readonly ToolHit[]> {
+    const result = await this.#callOwnTool("search_tools", { query, limit });
+    const ids = new Map((await this.#listAll()).map((tool) => [tool.wireName, tool.id]));
+    return hitsOf(result).map((hit) => ({ ...hit, id: ids.get(hit.name) ?? hit.name }));
+  }
+
+  async describe(name: string): Promise<ToolDescription | undefined> {
+    const summary = (await this.#listAll()).find((tool) => tool.id === name || tool.wireName === name);
+    if (summary === undefined) return undefined;
+    const result = await this.#callOwnTool("describe_tool", { name: summary.wireName });
+    return toDescription(summary, result);
+  }
+
+  call(name: string, args: JsonObject, options: ConnectionRequestOptions): Promise<ToolResult> {
+    return callTool(this.#open.connection, name, args, options);
+  }
+
+  servers(): Promise<readonly ServerState[]> {
+    return listServers(this.#address, this.#signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#open.connection[Symbol.asyncDispose]();
+    await this.#open.httpClient.destroy();
+  }
+
+  #listAll(): Promise<readonly ToolSummary[]> {
+    this.#listed ??= listTools(this.#address, this.#signal);
+    return this.#listed;
+  }
+
+  #callOwnTool(name: string, args: JsonObject): Promise<ToolResult> {
+    return callTool(this.#open.connection, name, args, { signal: this.#signal, timeoutMs: listTimeoutMs });
+  }
 }
 
 async function listTools(address: GatewayAddress, signal: AbortSignal): Promise<readonly ToolSummary[]> {

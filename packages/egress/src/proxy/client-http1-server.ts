@@ -7,7 +7,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { EgressError } from "../egress-error.ts";
-import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
+import type { ClientExchange, RawHeaders, ResponseHead } from "./client-exchange.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { toPairs } from "./raw-headers.ts";
 import { toRefusalBytes } from "./refusal.ts";
@@ -34,7 +34,7 @@ export class ClientHttp1Server implements Disposable {
     });
     server.timeout = limits.idleTimeoutMs;
     const handle = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) =>
-      this.#handlers.get(request.socket)?.(toExchange(request, response, awaitsContinue));
+      this.#handlers.get(request.socket)?.(new Http1Exchange(request, response, awaitsContinue));
     server.on("request", (request, response) => handle(request, response, false));
     server.on("checkContinue", (request, response) => handle(request, response, true));
     server.on("connect", (_request, socket) => refuseConnect(socket));
@@ -67,54 +67,75 @@ function refuseInvalid(error: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(toRefusalBytes(refusal), () => socket.destroy());
 }
 
-function toExchange(
-  request: IncomingMessage,
-  response: ServerResponse,
-  awaitsContinue: boolean,
-): ClientExchange {
-  const { authorities, headers } = withoutHost(request.rawHeaders);
-  let mayContinue = !awaitsContinue;
-  // The client gets the Date of the origin, or none.
-  response.sendDate = false;
-  return {
-    method: request.method ?? "",
-    target: request.url ?? "",
-    scheme: undefined,
-    authorities,
-    headers,
-    hasBody: request.headers["transfer-encoding"] !== undefined || hasLength(request),
-    body: request,
-    trailers: () => request.rawTrailers,
-    wasCut: () => !request.complete,
-    onGone(listener) {
-      response.once("close", () => {
-        if (!response.writableFinished) listener();
-      });
-      request.once("error", listener);
-    },
-    inform(status, interim) {
-      if (status === 100) {
-        mayContinue = true;
-        response.writeContinue();
-      } else if (status === 102) response.writeProcessing();
-      else if (status === 103) writeEarlyHints(response, interim);
-    },
-    respond({ status, statusText, headers: sent, isEnd }) {
-      // A client without "100 Continue" may or may not send its body, so the start of its next request is unknown.
-      const all = mayContinue ? sent : [...sent, "Connection", "close"];
-      response.writeHead(status, statusText, all as string[]);
-      // Sends the head with the first piece of the body, if that is written in this turn.
-      if (!isEnd) setImmediate(() => flush(response));
-      return response;
-    },
-    end(trailers) {
-      if (trailers.length > 0) response.addTrailers(toPairs(trailers));
-      response.end();
-    },
-    reset() {
-      request.socket.destroy();
-    },
-  };
+/** One request and its response. */
+class Http1Exchange implements ClientExchange {
+  readonly method: string;
+  readonly target: string;
+  readonly scheme = undefined;
+  readonly authorities: readonly string[];
+  readonly headers: RawHeaders;
+  readonly hasBody: boolean;
+  readonly body: IncomingMessage;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  /** Whether the client sends its body: it did not ask, or was answered. */
+  #mayContinue: boolean;
+
+  constructor(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) {
+    const { authorities, headers } = withoutHost(request.rawHeaders);
+    this.method = request.method ?? "";
+    this.target = request.url ?? "";
+    this.authorities = authorities;
+    this.headers = headers;
+    this.hasBody = request.headers["transfer-encoding"] !== undefined || hasLength(request);
+    this.body = request;
+    this.#request = request;
+    this.#response = response;
+    this.#mayContinue = !awaitsContinue;
+    // The client gets the Date of the origin, or none.
+    response.sendDate = false;
+  }
+
+  trailers(): RawHeaders {
+    return this.#request.rawTrailers;
+  }
+
+  wasCut(): boolean {
+    return !this.#request.complete;
+  }
+
+  onGone(listener: () => void): void {
+    this.#response.once("close", () => {
+      if (!this.#response.writableFinished) listener();
+    });
+    this.#request.once("error", listener);
+  }
+
+  inform(status: number, headers: RawHeaders): void {
+    if (status === 100) {
+      this.#mayContinue = true;
+      this.#response.writeContinue();
+    } else if (status === 102) this.#response.writeProcessing();
+    else if (status === 103) writeEarlyHints(this.#response, headers);
+  }
+
+  respond({ status, statusText, headers, isEnd }: ResponseHead): ServerResponse {
+    // A client without "100 Continue" may or may not send its body, so the start of its next request is unknown.
+    const all = this.#mayContinue ? headers : [...headers, "Connection", "close"];
+    this.#response.writeHead(status, statusText, all as string[]);
+    // Sends the head with the first piece of the body, if that is written in this turn.
+    if (!isEnd) setImmediate(() => flush(this.#response));
+    return this.#response;
+  }
+
+  end(trailers: RawHeaders): void {
+    if (trailers.length > 0) this.#response.addTrailers(toPairs(trailers));
+    this.#response.end();
+  }
+
+  reset(): void {
+    this.#request.socket.destroy();
+  }
 }
 
 function flush(response: ServerResponse): void {

@@ -10,7 +10,7 @@ import {
   type ServerStreamResponseOptions,
 } from "node:http2";
 import type { Duplex } from "node:stream";
-import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
+import type { ClientExchange, RawHeaders, ResponseHead } from "./client-exchange.ts";
 import type { OnRequest } from "./client-http1-server.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { toHeaderObject } from "./raw-headers.ts";
@@ -38,7 +38,7 @@ export function serveHttp2(
   session.on(
     "stream",
     (stream: ServerHttp2Stream, _headers: IncomingHttpHeaders, _flags: number, raw: string[]) =>
-      onRequest(toExchange(stream, raw)),
+      onRequest(new Http2Exchange(stream, raw)),
   );
   return session;
 }
@@ -63,57 +63,79 @@ function readHead(raw: RawHeaders): Head {
   return { pseudo, authorities, headers };
 }
 
-function toExchange(stream: ServerHttp2Stream, raw: RawHeaders): ClientExchange {
-  const { pseudo, authorities, headers } = readHead(raw);
-  let trailers: RawHeaders = [];
-  let sentTrailers: RawHeaders = [];
-  stream.once("trailers", (_fields: IncomingHttpHeaders, _flags: number, fields?: string[]) => {
-    trailers = fields ?? [];
-  });
-  // The "close" event reports every end of a stream; an error without a listener would end the process.
-  stream.on("error", () => {});
-  stream.once("wantTrailers", () => {
-    if (!stream.destroyed) stream.sendTrailers(toHeaderObject(sentTrailers));
-  });
-  return {
+/** One stream. */
+class Http2Exchange implements ClientExchange {
+  readonly method: string;
+  readonly target: string;
+  readonly scheme: string;
+  readonly authorities: readonly string[];
+  readonly headers: RawHeaders;
+  readonly hasBody: boolean;
+  readonly body: ServerHttp2Stream;
+  readonly #stream: ServerHttp2Stream;
+  #trailers: RawHeaders = [];
+  #sentTrailers: RawHeaders = [];
+
+  constructor(stream: ServerHttp2Stream, raw: RawHeaders) {
+    const { pseudo, authorities, headers } = readHead(raw);
     // An extended CONNECT has the method CONNECT, which is refused.
-    method: pseudo.get(":method") ?? "",
-    target: pseudo.get(":path") ?? "",
-    scheme: pseudo.get(":scheme") ?? "",
-    authorities,
-    headers,
-    hasBody: !stream.endAfterHeaders,
-    body: stream,
-    trailers: () => trailers,
-    wasCut: () => stream.rstCode !== constants.NGHTTP2_NO_ERROR,
-    onGone(listener) {
-      stream.once("close", () => {
-        if (!stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR) listener();
-      });
-    },
-    inform(status, interim) {
-      if (!stream.destroyed && !stream.headersSent) {
-        stream.additionalHeaders({ ...toHeaderObject(interim), ":status": status });
-      }
-    },
-    respond({ status, headers: sent, isEnd }) {
-      const fields: OutgoingHttpHeaders = toHeaderObject(sent);
-      fields[":status"] = status;
-      // The client gets the Date of the origin, or none. The declared type lacks this option.
-      const options: ServerStreamResponseOptions & { readonly sendDate: boolean } = {
-        endStream: isEnd,
-        waitForTrailers: !isEnd,
-        sendDate: false,
-      };
-      if (!stream.destroyed) stream.respond(fields, options);
-      return stream;
-    },
-    end(fields) {
-      sentTrailers = fields;
-      if (!stream.writableEnded) stream.end();
-    },
-    reset(errorCode = constants.NGHTTP2_INTERNAL_ERROR) {
-      if (!stream.closed) stream.close(errorCode);
-    },
-  };
+    this.method = pseudo.get(":method") ?? "";
+    this.target = pseudo.get(":path") ?? "";
+    this.scheme = pseudo.get(":scheme") ?? "";
+    this.authorities = authorities;
+    this.headers = headers;
+    this.hasBody = !stream.endAfterHeaders;
+    this.body = stream;
+    this.#stream = stream;
+    stream.once("trailers", (_fields: IncomingHttpHeaders, _flags: number, fields?: string[]) => {
+      this.#trailers = fields ?? [];
+    });
+    // The "close" event reports every end of a stream; an error without a listener would end the process.
+    stream.on("error", () => {});
+    stream.once("wantTrailers", () => {
+      if (!stream.destroyed) stream.sendTrailers(toHeaderObject(this.#sentTrailers));
+    });
+  }
+
+  trailers(): RawHeaders {
+    return this.#trailers;
+  }
+
+  wasCut(): boolean {
+    return this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR;
+  }
+
+  onGone(listener: () => void): void {
+    this.#stream.once("close", () => {
+      if (!this.#stream.writableFinished || this.wasCut()) listener();
+    });
+  }
+
+  inform(status: number, headers: RawHeaders): void {
+    if (!this.#stream.destroyed && !this.#stream.headersSent) {
+      this.#stream.additionalHeaders({ ...toHeaderObject(headers), ":status": status });
+    }
+  }
+
+  respond({ status, headers, isEnd }: ResponseHead): ServerHttp2Stream {
+    const fields: OutgoingHttpHeaders = toHeaderObject(headers);
+    fields[":status"] = status;
+    // The client gets the Date of the origin, or none. The declared type lacks this option.
+    const options: ServerStreamResponseOptions & { readonly sendDate: boolean } = {
+      endStream: isEnd,
+      waitForTrailers: !isEnd,
+      sendDate: false,
+    };
+    if (!this.#stream.destroyed) this.#stream.respond(fields, options);
+    return this.#stream;
+  }
+
+  end(trailers: RawHeaders): void {
+    this.#sentTrailers = trailers;
+    if (!this.#stream.writableEnded) this.#stream.end();
+  }
+
+  reset(errorCode: number = constants.NGHTTP2_INTERNAL_ERROR): void {
+    if (!this.#stream.closed) this.#stream.close(errorCode);
+  }
 }
