@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { type Diagnostic, positionAt, type Span } from "@toolcrib/diagnostics";
 import { type Problem, toDiagnostic } from "@toolcrib/document";
-import type { NetworkSettings } from "@toolcrib/mcp";
+import type { NetworkSettings, TransportSettings } from "@toolcrib/mcp";
 import { ConfigError } from "./config-error.ts";
 import type { ConfigText, TemplatePart, ToolServerConfig } from "./config-types.ts";
 import { looksLikeCredential } from "./credential.ts";
@@ -16,23 +16,6 @@ import { quote } from "./display-source.ts";
 import { environmentProxy } from "./environment-proxy.ts";
 import type { SecretResolver } from "./secret-resolver.ts";
 import { lintServerUrl } from "./server-url.ts";
-
-/** A declared transport with a value for each secret and variable, ready to be opened. */
-export type DeclaredTransport =
-  | {
-      readonly kind: "stdio";
-      readonly command: string;
-      readonly args: readonly string[];
-      readonly env: { readonly [name: string]: string };
-      readonly cwd?: string;
-    }
-  | {
-      readonly kind: "sse" | "streamable_http";
-      readonly url: string;
-      readonly headers: { readonly [name: string]: string };
-      /** The network path to the server. @default a direct connection */
-      readonly network?: NetworkSettings;
-    };
 
 /**
  * Resolves the transport of `server`.
@@ -42,12 +25,12 @@ export type DeclaredTransport =
 export async function resolveTransport(
   server: ToolServerConfig,
   resolver: SecretResolver,
-): Promise<DeclaredTransport> {
+): Promise<TransportSettings> {
   const problems: Diagnostic[] = [...server.problems];
   const report = (problem: Problem): void => void problems.push(toDiagnostic(problem, server.source));
   const texts = new ServerTexts(server.source.name, resolver, report);
   const { transport } = server;
-  let resolved: DeclaredTransport;
+  let resolved: TransportSettings;
   if (transport.kind === "stdio") {
     const env = await texts.map(transport.env, "env");
     const args = await texts.list(transport.args, "args");

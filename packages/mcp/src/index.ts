@@ -15,6 +15,7 @@ export { HttpTransport } from "./client/http-transport.ts";
 export { SseTransport } from "./client/sse-transport.ts";
 export { StdioTransport } from "./client/stdio-transport.ts";
 export type { ClientTransport } from "./client/transport.ts";
+export type { TransportSettings } from "./client/transport-settings.ts";
 export { mcpCodes } from "./codes.ts";
 // For other packages here.
 export { LineDecoder, LineWriter } from "./framing/lines.ts";

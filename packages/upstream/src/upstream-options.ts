@@ -1,27 +1,14 @@
 /** Settings, limits and dependencies of an upstream server, and the defaults of the limits. */
 
 import type { Logger } from "@toolcrib/diagnostics";
-import type { ClientTransport, HttpClient, NetworkSettings } from "@toolcrib/mcp";
+import type { ClientTransport, HttpClient, TransportSettings } from "@toolcrib/mcp";
 import type { ProcessLauncher } from "@toolcrib/process";
 import type { ClientInfo } from "@toolcrib/tool";
 import type { RememberedServer } from "./definition-memory.ts";
 
 /** The transport to a server, with all references to secrets resolved. */
 export type ResolvedTransport =
-  | {
-      readonly kind: "stdio";
-      readonly command: string;
-      readonly args: readonly string[];
-      readonly env: { readonly [name: string]: string };
-      readonly cwd?: string;
-    }
-  | {
-      readonly kind: "sse" | "streamable_http";
-      readonly url: string;
-      readonly headers: { readonly [name: string]: string };
-      /** The network path to the server. @default a direct connection */
-      readonly network?: NetworkSettings;
-    }
+  | TransportSettings
   /** A transport that the embedding program created, such as one in memory. The connection owns it from then on. */
   | { readonly kind: "custom"; readonly transport: ClientTransport };
 
