@@ -47,6 +47,7 @@ export {
   dictionary,
   either,
   list,
+  type RecordOf,
   record,
   reportAtMap,
   reportRepeated,

@@ -18,7 +18,7 @@ import {
   readProcessTable,
 } from "@toolcrib/process";
 
-export const never = new AbortController().signal;
+export const never: AbortSignal = new AbortController().signal;
 
 export interface TestLauncher extends AsyncDisposable {
   readonly launcher: ProcessLauncher;

@@ -133,7 +133,7 @@ export function oddStdio(...args: readonly string[]): ResolvedTransport {
   return nodeStdio(path, args);
 }
 
-export const never = new AbortController().signal;
+export const never: AbortSignal = new AbortController().signal;
 
 /** A call that records the messages for its client. */
 export interface TestCall extends CallContext {
