@@ -4,10 +4,14 @@
  */
 
 import { existsSync } from "node:fs";
-import { type IncomingMessage, request } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { createRequire } from "node:module";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
+
+// An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
+const { request } = createRequire(import.meta.url)("node:http") as typeof import("node:http");
 
 /** Time limit of one response, in milliseconds. */
 const responseTimeoutMs = 5000;

@@ -7,7 +7,8 @@
  * streams, and leaves no socket and no timer.
  */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "@toolcrib/diagnostics";
@@ -20,6 +21,9 @@ import { RequestHandler, type RequestHandlerDeps } from "./request-handler.ts";
 import type { ApiRoute } from "./route-access.ts";
 import { StalledClients } from "./stalled-clients.ts";
 import { StatusRoutes, type StatusRoutesDeps } from "./status-routes.ts";
+
+// An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
+const { createServer } = createRequire(import.meta.url)("node:http") as typeof import("node:http");
 
 /** Dependencies of a server, independent of its address. */
 export interface ServerDeps extends StatusRoutesDeps {
