@@ -117,13 +117,13 @@ export const memoryBombs: readonly Attack[] = [
     name: "a string replaced by long ones",
     source: '("a" * 100000).replace("a", "b" * 100000)',
     ends: "resource",
-    says: "out of steps",
+    says: memory,
   },
   {
     name: "a string with something between its letters",
     source: '("a" * 100000).replace("", "b" * 100000)',
     ends: "resource",
-    says: "out of steps",
+    says: memory,
   },
   { name: "a split string", source: '("a," * 4000000).split(",")', ends: "resource", says: memory },
   { name: "the lines of a string", source: '("\\n" * 8000000).splitlines()', ends: "resource", says: memory },
@@ -135,9 +135,15 @@ export const memoryBombs: readonly Attack[] = [
   },
   {
     name: "an upper case that is longer",
+    source: '("ÿ" * 7000000).upper() + ("ÿ" * 7000000).upper()',
+    ends: "resource",
+    says: memory,
+  },
+  {
+    name: "an upper case that takes long",
     source: '("ß" * 7000000).upper() + ("ß" * 7000000).upper()',
     ends: "resource",
-    says: "out of steps",
+    says: steps,
   },
   {
     name: "every end of a string",

@@ -23,6 +23,8 @@ interface Run {
   readonly steps: number;
   readonly turns: number;
   readonly value: unknown;
+  readonly chargedBytes: number;
+  readonly printed: readonly string[];
 }
 
 /** Runs `text`. Each reading of the clock adds `tickMs`. */
@@ -42,14 +44,22 @@ async function run(text: string, tickMs: number): Promise<Run> {
       return nextImmediate();
     },
   };
-  const thread = new Thread(host, { limits: { wallMs: 86_400_000 } });
+  const printed: string[] = [];
+  const print = (line: string) => printed.push(line);
+  const thread = new Thread(host, { limits: { wallMs: 86_400_000 }, print });
+  const counts = () => ({ steps: thread.steps, chargedBytes: thread.chargedBytes, turns, printed });
   try {
     const { value } = await executeProgram(thread, program, new Map());
-    return { ended: "done", steps: thread.steps, turns, value };
+    return { ended: "done", value, ...counts() };
   } catch (error) {
     assert(error instanceof StarlarkError);
-    return { ended: error.message, steps: thread.steps, turns, value: undefined };
+    return { ended: error.traceback, value: undefined, ...counts() };
   }
+}
+
+/** The parts of a run that do not depend on time. */
+function comparable({ ended, steps, chargedBytes, printed }: Run): unknown {
+  return { ended, steps, chargedBytes, printed };
 }
 
 const graph = 't = ["a"]\nfor i in range(40): t = [t, t]\n';
@@ -94,7 +104,7 @@ suite("operations on large values", slowTest, () => {
         `${slow.turns} turns, ${setUp.turns} before the operation`,
       );
       const fast = await run(source, 0);
-      assert.deepEqual([fast.ended, fast.steps], [slow.ended, slow.steps]);
+      assert.deepEqual(comparable(fast), comparable(slow));
     });
   }
 
@@ -148,6 +158,29 @@ return f()
       5,
     );
     assert.equal(value, "set: unhashable type: list");
+  });
+
+  test("repeat no output of their expression", async () => {
+    const { ended, printed } = await run(
+      'xs = list(range(50000))\nf = lambda: [print("b"), str(xs)]\ny = [print("a"), str(xs)]\nf()',
+      5,
+    );
+    assert.equal(ended, "done");
+    assert.deepEqual(printed, ["a", "b"]);
+  });
+
+  test("let fibers take the same turns on a machine of any speed", async () => {
+    const source = `
+log = parallel([lambda n=n: [len(("aB" * 30000 + str(n)).lower()) for i in range(20)] for n in range(8)])
+parallel_map(lambda n: "a" * 1000000 + str(n), range(1000))
+`;
+    assert.deepEqual(comparable(await run(source, 5)), comparable(await run(source, 0)));
+  });
+
+  test("count the memory of an expression that is evaluated again", async () => {
+    const parts = Array.from({ length: 20 }, (_, index) => `"a" * ${10_000_000 + index}`).join(", ");
+    const { ended } = await run(`xs = list(range(50000))\ny = [str(xs), ${parts}]`, 5);
+    assert.match(ended, /out of memory/);
   });
 
   test("count their memory while they are suspended", async () => {

@@ -32,7 +32,7 @@ export class Purity {
     const { callee, args } = call;
     if (callee.kind !== "Identifier" || callee.binding?.kind !== "universal") return undefined;
     const value = this.#universe.get(callee.name);
-    if (!(value instanceof Builtin) || value.defers) return undefined;
+    if (!(value instanceof Builtin) || value.defers || value.hasEffect) return undefined;
     if (args.some((argument) => argument.kind !== "positional")) return undefined;
     if (value.variadic !== undefined) return value;
     const fits = args.length >= value.required && args.length <= value.parameters.length;

@@ -40,6 +40,11 @@ export interface BuiltinOptions {
    * program or waits. @default false
    */
   readonly defers?: boolean;
+  /**
+   * Whether a call has an effect other than its result. The compiler then gives the call
+   * an instruction of its own, so that no operation after it can repeat it. @default false
+   */
+  readonly hasEffect?: boolean;
 }
 
 /** A builtin function, or a method that is not bound to a receiver. */
@@ -53,6 +58,7 @@ export class Builtin extends SharedObject {
   /** A description of one or more sentences, in Markdown. */
   readonly doc: string;
   readonly defers: boolean;
+  readonly hasEffect: boolean;
   /** Names of the parameters; empty for a variadic builtin. */
   readonly parameters: readonly string[];
   /** Number of required parameters. */
@@ -81,6 +87,7 @@ export class Builtin extends SharedObject {
     this.signature = signature;
     this.doc = doc;
     this.defers = options.defers ?? false;
+    this.hasEffect = options.hasEffect ?? false;
     this.positionalOnly = Math.max(0, words.indexOf("/"));
     const parameters = words.filter((word) => word !== "/");
     if (parameters.some((word) => word.startsWith("*"))) {

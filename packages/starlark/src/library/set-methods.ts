@@ -70,7 +70,7 @@ function combining(
     }
     try {
       const set = self as StarlarkSet;
-      return inPiecesIfLong(thread, totalLength(set, args), () => combine(set, args, thread));
+      return inPiecesIfLong(thread, totalLength(set, args), [set, ...args], () => combine(set, args, thread));
     } catch (error) {
       throw prefixError(name, error);
     }
@@ -88,7 +88,9 @@ function comparing(
       throw new StarlarkError(`${name}: for parameter 1: got ${typeOf(other!)}, want iterable`);
     try {
       const set = self as StarlarkSet;
-      return inPiecesIfLong(thread, totalLength(set, [other!]), () => compare(set, other!, thread));
+      return inPiecesIfLong(thread, totalLength(set, [other!]), [set, other!], () =>
+        compare(set, other!, thread),
+      );
     } catch (error) {
       throw prefixError(name, error);
     }

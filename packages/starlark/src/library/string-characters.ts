@@ -5,7 +5,7 @@
  * is processed in windows, counted as steps, so that no operation takes long.
  */
 
-import { inPieces } from "../run/long-work.ts";
+import { inPieces, type Pieces } from "../run/long-work.ts";
 import type { Thread } from "../run/thread.ts";
 import { isWide } from "./string-build.ts";
 
@@ -60,31 +60,38 @@ export function isSpace(unit: number): boolean {
   );
 }
 
+/** Receives the windows of a text; a result of `visit` ends the work early. */
+interface WindowReader<Result> {
+  visit(window: string): Result | undefined;
+  end(): Result;
+}
+
 /**
  * Reads `text` window by window, as long work if there are several. `start` creates
- * the functions that receive each window and return the result; a result of `visit`
- * ends the work early.
+ * the reader.
  */
 export function overWindows<Result extends string | number | boolean>(
   text: string,
   t: Thread,
-  start: () => { visit(window: string): Result | undefined | undefined; end(): Result },
+  start: () => WindowReader<Result>,
 ): Result {
   if (text.length <= windowLength) {
     const reader = start();
     if (text === "") return reader.end();
     t.step(1 + (text.length >> 4));
-    return (reader.visit(text) as Result | undefined) ?? reader.end();
+    return reader.visit(text) ?? reader.end();
   }
-  return inPieces(t, function* () {
-    const reader = start();
-    for (const window of windowsOf(text, t)) {
-      const early = reader.visit(window);
-      if (early !== undefined) return early as Result;
-      yield;
-    }
-    return reader.end();
-  });
+  return inPieces(t, [text], () => readWindows(text, t, start));
+}
+
+function* readWindows<Result>(text: string, t: Thread, start: () => WindowReader<Result>): Pieces<Result> {
+  const reader = start();
+  for (const window of windowsOf(text, t)) {
+    const early = reader.visit(window);
+    if (early !== undefined) return early;
+    yield;
+  }
+  return reader.end();
 }
 
 /** Number of code points in `text`; a lone surrogate counts as one. */

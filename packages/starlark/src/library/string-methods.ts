@@ -6,7 +6,7 @@
  * methods; most of the work is in other files of this folder.
  */
 
-import { inPieces, inPiecesIfLong, longLength, type Pieces, pieceLength } from "../run/long-work.ts";
+import { inPieces, inPiecesIfLong, longLength, PieceMeter, type Pieces } from "../run/long-work.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { stringWeight, tupleWeight } from "../value/heap-weight.ts";
@@ -555,7 +555,7 @@ function replace(text: string, old: string, replacement: string, limit: number, 
   if (old === "") return interleave(text, replacement, limit, t);
   const search = createSearch(old, t);
   if (text.length >= longLength)
-    return inPieces(t, () => replaceLong(text, old, replacement, limit, search, t));
+    return inPieces(t, [text, old, replacement], () => replaceLong(text, old, replacement, limit, search, t));
   let found = limit > 0 ? search.find(text, 0) : -1;
   if (found === -1) return text;
   const textWide = isWide(text);
@@ -584,6 +584,7 @@ function* replaceLong(
   const textWide = isWide(text);
   const replacementWide = isWide(replacement);
   const result = new StringBuilder(t);
+  const meter = new PieceMeter(t);
   let start = 0;
   for (let count = 0; count < limit; count += 1) {
     const found = search.quickFind(text, start) ?? (yield* search.findInPieces(text, start));
@@ -592,7 +593,7 @@ function* replaceLong(
     result.add(text.slice(start, found), textWide);
     result.add(replacement, replacementWide);
     start = found + old.length;
-    if ((count & (pieceLength - 1)) === 0) yield;
+    if (meter.isFull()) yield;
   }
   if (start === 0) return text;
   result.add(text.slice(start), textWide);
@@ -601,23 +602,26 @@ function* replaceLong(
 
 /** `text` with `piece` before each of the first `limit` code points; the end counts as one. */
 function interleave(text: string, piece: string, limit: number, t: Thread): string {
-  return inPiecesIfLong(t, text.length, function* () {
-    const textWide = isWide(text);
-    const pieceWide = isWide(piece);
-    const result = new StringBuilder(t);
-    let at = 0;
-    for (let count = 0; count < limit && at <= text.length; count += 1) {
-      result.add(piece, pieceWide);
-      const point = text.codePointAt(at);
-      const next = at + (point === undefined || point <= 0xffff ? 1 : 2);
-      result.add(text.slice(at, next), textWide);
-      t.step(1);
-      if ((count & (pieceLength - 1)) === 0) yield;
-      at = next;
-    }
-    result.add(text.slice(at), textWide);
-    return result.finish();
-  });
+  return inPiecesIfLong(t, text.length, [text, piece], () => interleaved(text, piece, limit, t));
+}
+
+function* interleaved(text: string, piece: string, limit: number, t: Thread): Pieces<string> {
+  const textWide = isWide(text);
+  const pieceWide = isWide(piece);
+  const result = new StringBuilder(t);
+  const meter = new PieceMeter(t);
+  let at = 0;
+  for (let count = 0; count < limit && at <= text.length; count += 1) {
+    result.add(piece, pieceWide);
+    const point = text.codePointAt(at);
+    const next = at + (point === undefined || point <= 0xffff ? 1 : 2);
+    result.add(text.slice(at, next), textWide);
+    t.step(1);
+    if (meter.isFull()) yield;
+    at = next;
+  }
+  result.add(text.slice(at), textWide);
+  return result.finish();
 }
 
 /** The maximum count: unlimited if the argument is absent or negative. */

@@ -19,23 +19,26 @@ const plainWork = 1 << 18;
 /** Index of the first `needle` in `haystack` at or after `from`; -1 if there is none. */
 export function indexOf(haystack: string, needle: string, from: number, t: Thread): number {
   if (needle.length <= plainNeedle) return plainIndexOf(haystack, needle, from, t);
-  return findOnce(createSearch(needle, t), haystack, from, t);
+  return findOnce(createSearch(needle, t), haystack, needle, from, t);
 }
 
 /** Index of the last `needle` in `haystack` at or before `from`; -1 if there is none. */
 export function lastIndexOf(haystack: string, needle: string, from: number, t: Thread): number {
-  return findOnce(createLastSearch(needle, t), haystack, from, t);
+  return findOnce(createLastSearch(needle, t), haystack, needle, from, t);
 }
 
-function findOnce(search: Search, haystack: string, from: number, t: Thread): number {
-  return search.quickFind(haystack, from) ?? inPieces(t, () => search.findInPieces(haystack, from));
+function findOnce(search: Search, haystack: string, needle: string, from: number, t: Thread): number {
+  return (
+    search.quickFind(haystack, from) ??
+    inPieces(t, [haystack, needle], () => search.findInPieces(haystack, from))
+  );
 }
 
 /** Number of non-overlapping occurrences of a non-empty `needle` in `haystack`, from the left. */
 export function countOccurrences(haystack: string, needle: string, t: Thread): number {
   const search = createSearch(needle, t);
   if (haystack.length >= longLength)
-    return inPieces(t, () => countInPieces(haystack, needle.length, search, t));
+    return inPieces(t, [haystack, needle], () => countInPieces(haystack, needle.length, search, t));
   let count = 0;
   for (let at = search.find(haystack, 0); at !== -1; at = search.find(haystack, at + needle.length)) {
     t.step(1);

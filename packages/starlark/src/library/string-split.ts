@@ -50,7 +50,7 @@ class Parts {
 export function splitAt(text: string, separator: string, limit: number, t: Thread): string[] {
   const search = createSearch(separator, t);
   if (text.length >= longLength)
-    return inPieces(t, () => splitLong(text, search, separator.length, limit, t));
+    return inPieces(t, [text, separator], () => splitLong(text, search, separator.length, limit, t));
   const parts = new Parts(text, t);
   let start = 0;
   while (parts.items.length < limit) {
@@ -85,29 +85,39 @@ function* splitLong(
 /** Like `splitAt`, from the right. */
 export function splitAtLast(text: string, separator: string, limit: number, t: Thread): string[] {
   const search = createLastSearch(separator, t);
-  return inPiecesIfLong(t, text.length, function* () {
-    const parts = new Parts(text, t);
-    let end = text.length;
-    while (parts.items.length < limit) {
-      const from = end - separator.length;
-      const found = search.quickFind(text, from) ?? (yield* search.findInPieces(text, from));
-      if (found === -1) break;
-      if (parts.add(found + separator.length, end)) yield;
-      end = found;
-    }
-    parts.add(0, end);
-    return parts.items.reverse();
-  });
+  return inPiecesIfLong(t, text.length, [text, separator], () =>
+    splitFromLast(text, search, separator.length, limit, t),
+  );
+}
+
+function* splitFromLast(
+  text: string,
+  search: Search,
+  separatorLength: number,
+  limit: number,
+  t: Thread,
+): Pieces<string[]> {
+  const parts = new Parts(text, t);
+  let end = text.length;
+  while (parts.items.length < limit) {
+    const from = end - separatorLength;
+    const found = search.quickFind(text, from) ?? (yield* search.findInPieces(text, from));
+    if (found === -1) break;
+    if (parts.add(found + separatorLength, end)) yield;
+    end = found;
+  }
+  parts.add(0, end);
+  return parts.items.reverse();
 }
 
 /** Splits `text` at white space, at most `limit` times, from the left; the last part extends to the end. */
 export function splitSpace(text: string, limit: number, t: Thread): string[] {
-  return inPiecesIfLong(t, text.length, () => splitWords(text, 1, limit, t));
+  return inPiecesIfLong(t, text.length, [text], () => splitWords(text, 1, limit, t));
 }
 
 /** Like `splitSpace`, from the right; the first part extends to the start. */
 export function splitSpaceLast(text: string, limit: number, t: Thread): string[] {
-  return inPiecesIfLong(t, text.length, () => splitWords(text, -1, limit, t));
+  return inPiecesIfLong(t, text.length, [text], () => splitWords(text, -1, limit, t));
 }
 
 function* splitWords(text: string, direction: Direction, limit: number, t: Thread): Pieces<string[]> {
@@ -129,17 +139,19 @@ function* splitWords(text: string, direction: Direction, limit: number, t: Threa
 
 /** Splits `text` at line feeds, which `keepEnds` keeps. */
 export function splitLines(text: string, keepEnds: boolean, t: Thread): string[] {
+  return inPiecesIfLong(t, text.length, [text], () => linesOf(text, keepEnds, t));
+}
+
+function* linesOf(text: string, keepEnds: boolean, t: Thread): Pieces<string[]> {
   const search = createSearch("\n", t);
-  return inPiecesIfLong(t, text.length, function* () {
-    const parts = new Parts(text, t);
-    for (let start = 0; start < text.length; ) {
-      const found = search.find(text, start);
-      const next = found === -1 ? text.length : found + 1;
-      if (parts.add(start, found === -1 || keepEnds ? next : found)) yield;
-      start = next;
-    }
-    return parts.items;
-  });
+  const parts = new Parts(text, t);
+  for (let start = 0; start < text.length; ) {
+    const found = search.find(text, start);
+    const next = found === -1 ? text.length : found + 1;
+    if (parts.add(start, found === -1 || keepEnds ? next : found)) yield;
+    start = next;
+  }
+  return parts.items;
 }
 
 /** A direction of reading. */
@@ -187,12 +199,14 @@ export type Ends = "both" | "left" | "right";
 /** `text` without the code points of `cutset` at its ends; without white space there if `cutset` is empty. */
 export function stripEnds(text: string, cutset: string, ends: Ends, t: Thread): string {
   if (cutset === "") {
-    if (text.length >= portion) return inPieces(t, () => stripSpace(text, ends, t));
+    if (text.length >= portion) return inPieces(t, [text], () => stripSpace(text, ends, t));
     const start = ends === "right" ? 0 : skipPortion(text, 0, 1, true);
     const end = ends === "left" ? text.length : skipPortion(text, text.length, -1, true);
     return cut(text, start, Math.max(start, end), t);
   }
-  return inPiecesIfLong(t, Math.max(text.length, cutset.length), () => stripSet(text, cutset, ends, t));
+  return inPiecesIfLong(t, Math.max(text.length, cutset.length), [text, cutset], () =>
+    stripSet(text, cutset, ends, t),
+  );
 }
 
 function* stripSpace(text: string, ends: Ends, t: Thread): Pieces<string> {

@@ -49,7 +49,7 @@ function hasElement(name: string, iterable: Value, wanted: boolean, thread: Thre
 function enumerate(thread: Thread, _self: Value, iterable: Value, start: Value | undefined): StarlarkList {
   const first = start === undefined ? 0 : wantSafeInt("enumerate", 2, start);
   const length = lengthOf(wantIterable("enumerate", 1, iterable)) ?? 0;
-  return inPiecesIfLong(thread, length, () => enumerated(iterable, first, thread));
+  return inPiecesIfLong(thread, length, [iterable], () => enumerated(iterable, first, thread));
 }
 
 function* enumerated(iterable: Value, first: number, thread: Thread): Pieces<StarlarkList> {
@@ -119,7 +119,7 @@ function set(thread: Thread, _self: Value, iterable: Value | undefined): Starlar
   if (iterable === undefined) return newSet(thread);
   wantIterable("set", 1, iterable);
   try {
-    return inPiecesIfLong(thread, lengthOf(iterable) ?? 0, () => setOf(iterable, thread));
+    return inPiecesIfLong(thread, lengthOf(iterable) ?? 0, [iterable], () => setOf(iterable, thread));
   } catch (error) {
     throw prefixError("set", error);
   }
@@ -154,7 +154,7 @@ function zip(
     throw new StarlarkError(`zip: argument #${index + 1} is not iterable: ${typeOf(arg)}`);
   }
   const length = Math.min(...args.map((arg) => lengthOf(arg) ?? longLength));
-  return inPiecesIfLong(thread, args.length === 0 ? 0 : length, () => zipped(args, thread));
+  return inPiecesIfLong(thread, args.length === 0 ? 0 : length, args, () => zipped(args, thread));
 }
 
 function* zipped(args: readonly Value[], thread: Thread): Pieces<StarlarkList> {

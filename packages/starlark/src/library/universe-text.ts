@@ -117,6 +117,7 @@ export const textBuiltins: readonly Builtin[] = [
       thread.print(joined("print", args, named, thread));
       return null;
     },
+    { hasEffect: true },
   ),
   builtin(
     "repr(x, /)",

@@ -37,6 +37,7 @@ export async function callFunction(
     thread.depth = 0;
     thread.output = undefined;
     thread.waitFor = undefined;
+    thread.takesTurns = false;
     thread.otherFrames = () => [];
     thread.otherValues = () => [];
     thread.otherBytes = () => 0;
@@ -83,7 +84,7 @@ class Scheduler {
         if (outcome.kind === "error") throw outcome.error;
         return outcome.value;
       }
-      if (thread.yieldDue) {
+      if (thread.sliceEnded) {
         await thread.host.nextTurn?.();
         thread.startSlice();
         thread.checkInterrupts();
@@ -134,6 +135,9 @@ class Scheduler {
     thread.frame = fiber.frame;
     thread.depth = fiber.depth;
     thread.output = fiber.output;
+    thread.takesTurns = this.#alive.size > 1;
+    thread.turnEnded = false;
+    thread.yieldDue = thread.sliceEnded;
     const delivery = fiber.delivery;
     fiber.delivery = undefined;
     try {
@@ -141,7 +145,9 @@ class Scheduler {
       fiber.frame = thread.frame;
       fiber.depth = thread.depth;
       if (stop === "done") this.#finish(fiber, { kind: "value", value: thread.result });
-      else if (stop === "yields") this.#ready.push(fiber);
+      // A slice ends by time. The fiber then keeps its turn, so that the order in which fibers run does
+      // not depend on the speed of the machine.
+      else if (stop === "yields") thread.turnEnded ? this.#ready.push(fiber) : this.#ready.unshift(fiber);
       else this.#wait(fiber);
     } catch (thrown) {
       const error = toStarlarkError(thrown);

@@ -9,12 +9,22 @@
  * An instruction has no effect before its operators and its call are done, so it can
  * be executed again. Whether an operation interrupts depends on the sizes of its
  * operands only, never on time, so a program takes the same steps in every run.
+ *
+ * While work is suspended, only its generator refers to its operands and to the part
+ * of its result that exists. The operands are listed for the heap walk, and every byte
+ * that the work charges counts as live until it ends.
  */
 
+import type { Value } from "../value/value.ts";
 import type { Frame } from "./frame.ts";
+import { StarlarkError } from "./starlark-error.ts";
 import type { Thread } from "./thread.ts";
 
-/** Work in pieces: yields after each one, and returns the result. */
+/**
+ * Work in pieces: yields after each one, and returns the result. The generator function
+ * must be a declaration: V8 keeps each function expression with `function*`, and all
+ * values that it captures, until the next full garbage collection.
+ */
 export type Pieces<Result> = Generator<undefined, Result, undefined>;
 
 /** Number of elements or code units from which an operation is worth an interruption. */
@@ -23,12 +33,43 @@ export const longLength = 32_768;
 /** Number of elements that long work reads in one piece. */
 export const pieceLength = 4096;
 
-/** Interrupts the instruction that needs the result of `pieces`. It is no error, and no program can catch it. */
-export class Interruption {
-  readonly pieces: Pieces<unknown>;
+/** Maximum number of steps in one piece of work whose elements differ in size. */
+const pieceSteps = 8192;
 
-  constructor(pieces: Pieces<unknown>) {
-    this.pieces = pieces;
+/** Divides work whose elements differ in size: a piece is complete after a number of steps. */
+export class PieceMeter {
+  readonly #thread: Thread;
+  #end: number;
+
+  constructor(thread: Thread) {
+    this.#thread = thread;
+    this.#end = thread.steps + pieceSteps;
+  }
+
+  /** Whether the piece is complete. If so, the next one starts. */
+  isFull(): boolean {
+    const { steps } = this.#thread;
+    if (steps < this.#end) return false;
+    this.#end = steps + pieceSteps;
+    return true;
+  }
+}
+
+/** Long work that has not ended. */
+interface Work {
+  readonly pieces: Pieces<unknown>;
+  /** The values that the work reads. */
+  readonly operands: readonly Value[];
+  /** Bytes that the work has charged. */
+  bytes: number;
+}
+
+/** Interrupts the instruction that needs the result of `work`. It is no error, and no program can catch it. */
+export class Interruption {
+  readonly work: Work;
+
+  constructor(work: Work) {
+    this.work = work;
   }
 }
 
@@ -46,8 +87,16 @@ export interface Replay {
 /**
  * Returns the result of work that may take long. The call does not return if the
  * machine has to do the work first.
+ *
+ * @param operands the values that the work reads.
+ * @param bytes bytes that were charged for the result already.
  */
-export function inPieces<Result>(t: Thread, start: () => Pieces<Result>): Result {
+export function inPieces<Result>(
+  t: Thread,
+  operands: readonly Value[],
+  start: () => Pieces<Result>,
+  bytes = 0,
+): Result {
   const { frame, replay } = t;
   const outcome = replay?.outcomes[replay.next];
   if (replay !== undefined && outcome !== undefined) {
@@ -55,14 +104,19 @@ export function inPieces<Result>(t: Thread, start: () => Pieces<Result>): Result
     if (outcome.kind === "error") throw outcome.error;
     return outcome.result as Result;
   }
-  // A continuation is a generator itself, and would end with an interruption.
-  if (frame === undefined || frame.continuation !== undefined) return finish(start());
-  throw new Interruption(start());
+  // A continuation and a piece are generators themselves, and would end with an interruption.
+  if (frame === undefined || frame.continuation !== undefined || t.isInPiece) return finish(start());
+  throw new Interruption({ pieces: start(), operands, bytes });
 }
 
 /** Like `inPieces` if `length`, the number of elements to work on, is large; otherwise does the work immediately. */
-export function inPiecesIfLong<Result>(t: Thread, length: number, start: () => Pieces<Result>): Result {
-  return length < longLength ? finish(start()) : inPieces(t, start);
+export function inPiecesIfLong<Result>(
+  t: Thread,
+  length: number,
+  operands: readonly Value[],
+  start: () => Pieces<Result>,
+): Result {
+  return length < longLength ? finish(start()) : inPieces(t, operands, start);
 }
 
 /** Does all pieces without a pause. */
@@ -76,33 +130,53 @@ export function finish<Result>(pieces: Pieces<Result>): Result {
 /** The state of a frame whose instruction is interrupted. */
 export class InterruptedInstruction {
   readonly outcomes: WorkOutcome[] = [];
-  /** Bytes that the current work has charged: only its generator refers to them. */
-  bytes = 0;
-  #pieces: Pieces<unknown> | undefined;
   readonly #at: number;
+  #work: Work | undefined;
+  /** The bytes charged by the thread before the piece that runs. */
+  #chargedBefore: number | undefined = undefined;
 
-  constructor(pieces: Pieces<unknown>, at: number) {
-    this.#pieces = pieces;
+  constructor(work: Work, at: number) {
+    this.#work = work;
     this.#at = at;
   }
 
   /** Sets the next work of the same instruction. */
-  interruptAgain(pieces: Pieces<unknown>): void {
-    this.#pieces = pieces;
+  interruptAgain(work: Work): void {
+    this.#work = work;
   }
 
-  /** Works until the result is available (true) or the slice ends (false). */
+  /** The operands of the current work, and the results of the work before it. */
+  *values(): Iterable<Value> {
+    yield* this.#work?.operands ?? [];
+    for (const outcome of this.outcomes) {
+      if (outcome.kind === "error") continue;
+      // The result of an operation is a value, or an array of values that becomes a list.
+      if (Array.isArray(outcome.result)) yield* outcome.result as Value[];
+      else yield outcome.result as Value;
+    }
+  }
+
+  /** Bytes that the current work has charged. */
+  bytes(t: Thread): number {
+    const ofPiece = this.#chargedBefore === undefined ? 0 : t.chargedBytes - this.#chargedBefore;
+    return (this.#work?.bytes ?? 0) + ofPiece;
+  }
+
+  /**
+   * Works until the result is available (true) or the slice ends (false).
+   *
+   * @throws {StarlarkError} an error that no program can catch.
+   */
   work(t: Thread): boolean {
-    const pieces = this.#pieces;
-    if (pieces === undefined) return true;
+    const work = this.#work;
+    if (work === undefined) return true;
     t.at = this.#at;
     // At least one piece in each slice, however slow the machine is.
     do {
-      const outcome = this.#nextPiece(pieces, t);
+      const outcome = this.#nextPiece(work, t);
       if (outcome !== undefined) {
         this.outcomes.push(outcome);
-        this.#pieces = undefined;
-        this.bytes = 0;
+        this.#work = undefined;
         return true;
       }
       t.checkInterrupts();
@@ -110,15 +184,20 @@ export class InterruptedInstruction {
     return false;
   }
 
-  #nextPiece(pieces: Pieces<unknown>, t: Thread): WorkOutcome | undefined {
-    const chargedBytes = t.chargedBytes;
+  #nextPiece(work: Work, t: Thread): WorkOutcome | undefined {
+    const chargedBefore = t.chargedBytes;
+    this.#chargedBefore = chargedBefore;
+    t.isInPiece = true;
     try {
-      const piece = pieces.next();
+      const piece = work.pieces.next();
       return piece.done === true ? { kind: "result", result: piece.value } : undefined;
     } catch (error) {
+      if (error instanceof StarlarkError && !error.catchable) throw error;
       return { kind: "error", error };
     } finally {
-      this.bytes += t.chargedBytes - chargedBytes;
+      t.isInPiece = false;
+      this.#chargedBefore = undefined;
+      work.bytes += t.chargedBytes - chargedBefore;
     }
   }
 }
@@ -135,6 +214,7 @@ export function resumeInstruction(
 ): number | undefined {
   if (!interrupted.work(t)) return undefined;
   t.replay = { outcomes: interrupted.outcomes, next: 0 };
+  t.startSegment();
   try {
     const next = frame.code.instructions[frame.pc]!(frame.registers, t);
     frame.interrupted = undefined;

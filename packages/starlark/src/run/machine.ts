@@ -76,10 +76,10 @@ function runFrames(t: Thread): number {
 }
 
 /** Records that the instruction at `pc` waits for long work, which starts immediately. */
-function interrupt(t: Thread, frame: Frame, pc: number, { pieces }: Interruption): number {
+function interrupt(t: Thread, frame: Frame, pc: number, { work }: Interruption): number {
   frame.pc = pc;
-  if (frame.interrupted === undefined) frame.interrupted = new InterruptedInstruction(pieces, t.at);
-  else frame.interrupted.interruptAgain(pieces);
+  if (frame.interrupted === undefined) frame.interrupted = new InterruptedInstruction(work, t.at);
+  else frame.interrupted.interruptAgain(work);
   return switchFrame;
 }
 

@@ -29,8 +29,8 @@ let lastEpoch = 0;
 /** Measures the live bytes of `thread`, and how many values were visited to count them. */
 export function measureHeap(thread: Thread): { liveBytes: number; visited: number } {
   const walk = new Walk();
-  walk.meetFrames(thread.frame);
-  for (const frame of thread.otherFrames()) walk.meetFrames(frame);
+  walk.meetFrames(thread.frame, thread);
+  for (const frame of thread.otherFrames()) walk.meetFrames(frame, thread);
   for (const register of thread.heldRegisters ?? []) walk.meetRegister(register);
   for (const value of thread.extraRoots) walk.meet(value);
   for (const value of thread.otherValues()) walk.meet(value);
@@ -57,16 +57,14 @@ class Walk {
     this.#epoch = lastEpoch;
   }
 
-  meetFrames(innermost: Frame | undefined): void {
+  meetFrames(innermost: Frame | undefined, thread: Thread): void {
     for (let frame = innermost; frame !== undefined; frame = frame.caller) {
       this.liveBytes += frameWeight + 8 * frame.registers.length;
       for (const register of frame.registers) this.meetRegister(register);
       for (const root of frame.continuation?.roots ?? []) this.meet(root);
       if (frame.interrupted !== undefined) {
-        this.liveBytes += frame.interrupted.bytes;
-        for (const outcome of frame.interrupted.outcomes) {
-          if (outcome.kind === "result") this.meet(outcome.result as Value);
-        }
+        this.liveBytes += frame.interrupted.bytes(thread);
+        for (const value of frame.interrupted.values()) this.meet(value);
       }
     }
   }

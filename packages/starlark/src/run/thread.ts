@@ -88,8 +88,14 @@ export class Thread {
   depth = 0;
   /** The source offset of the current operation, for the position of errors. */
   at = 0;
-  /** Whether the thread should yield to the event loop at the next opportunity. */
+  /** Whether the machine should stop at the next opportunity: the slice or the turn has ended. */
   yieldDue = false;
+  /** Whether the time of the slice is used up, so that the event loop should run. */
+  sliceEnded = false;
+  /** Whether there are other fibers, which take turns; set by the scheduler. */
+  takesTurns = false;
+  /** Whether the turn of the fiber has ended. Turns end by steps and never by time. */
+  turnEnded = false;
   /** The result of the outermost frame, after the machine has stopped. */
   result: Value = null;
   /** The result that the fiber waits for, after the machine has stopped. */
@@ -100,6 +106,8 @@ export class Thread {
   heldRegisters: Registers | undefined = undefined;
   /** The results of long work for the instruction that is executed again. */
   replay: Replay | undefined = undefined;
+  /** Whether a piece of long work runs. */
+  isInPiece = false;
   /** Values that running builtins hold, for the heap walk. */
   readonly extraRoots: Value[] = [];
   /** The innermost frames of the other fibers; set by the scheduler. */
@@ -180,6 +188,7 @@ export class Thread {
   /** Starts a new slice, after the event loop has run. */
   startSlice(): void {
     this.yieldDue = false;
+    this.sliceEnded = false;
     this.#sliceStartMs = this.host.monotonicMs();
   }
 
@@ -256,6 +265,7 @@ export class Thread {
         hint: "do less work in one run: fetch less, leave loops early, or avoid nested loops",
       });
     }
+    if (this.takesTurns) this.turnEnded = this.yieldDue = true;
     this.checkInterrupts();
   }
 
@@ -264,12 +274,19 @@ export class Thread {
     if (this.options.signal?.aborted === true) throw cancelled(this.options.signal);
     const now = this.host.monotonicMs();
     if (now >= this.#deadlineMs) throw this.timeout();
-    if (now - this.#sliceStartMs >= this.limits.sliceMs) this.yieldDue = true;
+    if (now - this.#sliceStartMs >= this.limits.sliceMs) this.sliceEnded = this.yieldDue = true;
   }
 
   /** The error of a thread whose wall time is used up. */
   timeout(): StarlarkError {
     return new StarlarkError(`out of time: the limit is ${this.limits.wallMs} ms`, { kind: "timeout" });
+  }
+
+  /** Starts a stretch of straight-line code: the walks in it count everything charged from now on as live. */
+  startSegment(): void {
+    this.#walkFrame = this.frame;
+    this.#walkSteps = this.steps - this.#stepsInBuiltins;
+    this.#chargedInSegment = this.headroom - this.#window;
   }
 
   /**
@@ -284,14 +301,12 @@ export class Thread {
     if (bytes > limit) throw this.#outOfMemory();
     if (this.#extendWindow(charged)) return;
     const programSteps = this.steps - this.#stepsInBuiltins;
-    // The bytes of long work are counted with its frame.
-    const sameSegment =
-      this.#walkFrame === this.frame &&
-      this.#walkSteps === programSteps &&
-      this.frame?.interrupted === undefined;
+    const sameSegment = this.#walkFrame === this.frame && this.#walkSteps === programSteps;
     this.#walkFrame = this.frame;
     this.#walkSteps = programSteps;
-    this.#chargedInSegment = sameSegment ? this.#chargedInSegment + charged : bytes;
+    // The bytes of long work are counted with its frame.
+    if (this.isInPiece) this.#chargedInSegment = 0;
+    else this.#chargedInSegment = sameSegment ? this.#chargedInSegment + charged : bytes;
     const { liveBytes, visited } = measureHeap(this);
     this.#chargedBefore += charged;
     // The walk counts a string each time it is reached, but no more can be live than was ever

@@ -12,7 +12,7 @@ import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import type { ArithmeticOperator } from "../syntax/ast.ts";
 import { equals } from "./equality.ts";
-import { hashKey } from "./hash-key.ts";
+import { hashKey, type Key } from "./hash-key.ts";
 import { bytesWeight, listWeight, stringWeight, structWeight } from "./heap-weight.ts";
 import { lengthOf, rangeAt } from "./iterate.ts";
 import {
@@ -236,17 +236,19 @@ function repeat(sequence: Value, count: Int, t: Thread): Value | undefined {
 }
 
 function uniteDicts(x: StarlarkDict, y: StarlarkDict, t: Thread): StarlarkDict {
-  return inPiecesIfLong(t, x.size + y.size, function* () {
-    const united = newDict(t);
-    for (const dict of [x, y]) yield* updateInPieces(united, dict, t);
-    return united;
-  });
+  return inPiecesIfLong(t, x.size + y.size, [x, y], () => unitedDict(x, y, t));
+}
+
+function* unitedDict(x: StarlarkDict, y: StarlarkDict, t: Thread): Pieces<StarlarkDict> {
+  const united = newDict(t);
+  for (const dict of [x, y]) yield* updateInPieces(united, dict, t);
+  return united;
 }
 
 /** `dict |= other`: adds every entry of `other`. */
 export function updateDict(dict: StarlarkDict, other: StarlarkDict, t: Thread): void {
   if (dict === other) return;
-  inPiecesIfLong(t, other.size, () => updateInPieces(dict, other, t));
+  inPiecesIfLong(t, other.size, [dict, other], () => updateInPieces(dict, other, t));
 }
 
 function* updateInPieces(dict: StarlarkDict, other: StarlarkDict, t: Thread): Pieces<null> {
@@ -268,22 +270,28 @@ function* updateInPieces(dict: StarlarkDict, other: StarlarkDict, t: Thread): Pi
 function selectMembers(
   sets: readonly StarlarkSet[],
   t: Thread,
-  selects: (hashed: Parameters<StarlarkSet["members"]["has"]>[0]) => boolean,
+  selects: (hashed: Key) => boolean,
 ): StarlarkSet {
   const length = sets.reduce((sum, set) => sum + set.size, 0);
-  return inPiecesIfLong(t, length, function* () {
-    const selected = newSet(t);
-    let count = 0;
-    for (const set of sets) {
-      for (const [hashed, member] of set.members) {
-        t.step(2);
-        if (selects(hashed)) setAdd(selected, member, t);
-        count += 1;
-        if ((count & (pieceLength - 1)) === 0) yield;
-      }
+  return inPiecesIfLong(t, length, sets, () => selectedMembers(sets, t, selects));
+}
+
+function* selectedMembers(
+  sets: readonly StarlarkSet[],
+  t: Thread,
+  selects: (hashed: Key) => boolean,
+): Pieces<StarlarkSet> {
+  const selected = newSet(t);
+  let count = 0;
+  for (const set of sets) {
+    for (const [hashed, member] of set.members) {
+      t.step(2);
+      if (selects(hashed)) setAdd(selected, member, t);
+      count += 1;
+      if ((count & (pieceLength - 1)) === 0) yield;
     }
-    return selected;
-  });
+  }
+  return selected;
 }
 
 /** `+x`, `-x`, `~x`, `not x`. */

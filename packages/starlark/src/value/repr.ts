@@ -7,7 +7,7 @@
 import { BoundMethod, Builtin } from "../library/builtin.ts";
 import { decodeOctets, decodeText, sequenceLength } from "../library/bytes-text.ts";
 import { windowsOf } from "../library/string-characters.ts";
-import { inPieces, longLength, type Pieces } from "../run/long-work.ts";
+import { inPieces, longLength, PieceMeter, type Pieces } from "../run/long-work.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { formatFloat } from "./float-text.ts";
@@ -43,10 +43,11 @@ export function str(value: Value, t: Thread): string {
 
 /** The result of `repr(value)`. */
 export function repr(value: Value, t: Thread): string {
+  const chargedBefore = t.chargedBytes;
   const writer = new Writer(t);
   writer.start(value);
-  if (writer.advance(pieceValues)) return writer.finish();
-  return inPieces(t, () => writer.complete());
+  if (writer.advance()) return writer.finish();
+  return inPieces(t, [value], () => writer.complete(), t.chargedBytes - chargedBefore);
 }
 
 /** A string literal that denotes `text`. */
@@ -107,9 +108,6 @@ function charged(text: string, t: Thread): string {
 /** Maximum number of pieces that are kept before they are joined. */
 const maxPieces = 1024;
 
-/** Number of values that are written in one piece. */
-const pieceValues = 2048;
-
 const written = Symbol("written");
 
 /** A container whose elements are being written. */
@@ -145,29 +143,28 @@ class Writer {
     this.#write(value);
   }
 
-  /** Writes up to `count` values. Returns whether the text is complete. */
-  advance(count: number): boolean {
-    for (let left = count; left > 0; left -= 1) {
+  /** Writes values until a piece is complete. Returns whether the text is complete. */
+  advance(): boolean {
+    if (this.#levels.length === 0) return true;
+    const meter = new PieceMeter(this.#thread);
+    do {
       const level = this.#levels.at(-1);
       if (level === undefined) return true;
       const value = level.next();
-      if (value === written) {
-        left -= pieceValues / 4;
-        continue;
-      }
+      if (value === written) continue;
       if (value !== undefined) {
         this.#write(value);
       } else {
         this.#put(level.close);
         this.#levels.pop();
       }
-    }
+    } while (!meter.isFull());
     return this.#levels.length === 0;
   }
 
   /** Completes the text, as long work. */
   *complete(): Pieces<string> {
-    while (!this.advance(pieceValues)) yield;
+    while (!this.advance()) yield;
     return this.finish();
   }
 
@@ -180,11 +177,14 @@ class Writer {
   #write(value: Value): void {
     switch (typeof value) {
       case "string":
+        this.#thread.step(1 + (value.length >> 4));
+        if (value.length >= longLength) {
+          this.#openText(value);
+          return;
+        }
         // Charged before the text is made: an escape has at most ten characters for each one.
         this.#thread.charge(24 + value.length);
-        this.#thread.step(1 + (value.length >> 4));
-        if (value.length >= longLength) this.#openText(value);
-        else this.#put(quote(value));
+        this.#put(quote(value));
         return;
       case "number":
         this.#put(String(value));
