@@ -285,6 +285,8 @@ export interface AuditConfig {
   readonly durability: "process" | "fsync";
   /** Most bytes of the trail. @default 4294967296 */
   readonly retentionMaxBytes: number;
+  /** Most bytes of records that the calls of one client may cause in 24 hours. @default half of `retentionMaxBytes` */
+  readonly clientMaxBytesPerDay: number;
   /** Days after which records are deleted. @default 400 */
   readonly retentionDays: number;
 }

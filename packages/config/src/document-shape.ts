@@ -96,6 +96,12 @@ const fields = {
         maximum: 2 ** 50,
         default: auditDefaults.retentionMaxBytes,
       }),
+      client_max_bytes_per_day: integer({
+        description:
+          "Most bytes of records that the calls of one client may cause in 24 hours; beyond this limit its calls are refused. Default: half of retention_max_bytes.",
+        minimum: 1024 * 1024,
+        maximum: 2 ** 50,
+      }),
       retention_days: integer({
         description: "Days after which records are deleted. A jump of the clock counts as at most one day.",
         minimum: 1,

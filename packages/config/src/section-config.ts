@@ -46,9 +46,11 @@ export function toServeConfig(document: ServeDocument | undefined): ServeConfig 
 }
 
 export function toAuditConfig(document: ConfigDocument["audit"]): AuditConfig {
+  const retentionMaxBytes = document?.retention_max_bytes ?? auditDefaults.retentionMaxBytes;
   return {
     durability: document?.durability ?? "process",
-    retentionMaxBytes: document?.retention_max_bytes ?? auditDefaults.retentionMaxBytes,
+    retentionMaxBytes,
+    clientMaxBytesPerDay: document?.client_max_bytes_per_day ?? Math.floor(retentionMaxBytes / 2),
     retentionDays: document?.retention_days ?? auditDefaults.retentionDays,
   };
 }

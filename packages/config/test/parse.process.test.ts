@@ -170,7 +170,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
           maxQueuedCallsPerServer: 256,
         },
       },
-      audit: { durability: "process", retentionMaxBytes: 4_294_967_296, retentionDays: 400 },
+      audit: { durability: "process", retentionMaxBytes: 4_294_967_296, clientMaxBytesPerDay: 2_147_483_648, retentionDays: 400 },
       execution: {
         timeoutMs: 30_000,
         memoryBytes: 134_217_728,
@@ -233,7 +233,12 @@ test("parseConfig() reads every field of every section", () => {
       maxQueuedCallsPerServer: 3,
     },
   });
-  assert.deepEqual(config.audit, { durability: "fsync", retentionMaxBytes: 268_435_456, retentionDays: 30 });
+  assert.deepEqual(config.audit, {
+    durability: "fsync",
+    retentionMaxBytes: 268_435_456,
+    clientMaxBytesPerDay: 67_108_864,
+    retentionDays: 30,
+  });
 });
 
 test("parseConfig() reads JSON with comments and trailing commas, with or without a byte order mark", () => {

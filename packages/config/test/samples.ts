@@ -104,7 +104,7 @@ serve:
     max_concurrent_calls: 5
     max_calls_per_server: 4
     max_queued_calls_per_server: 3
-audit: { durability: fsync, retention_max_bytes: 268435456, retention_days: 30 }
+audit: { durability: fsync, retention_max_bytes: 268435456, client_max_bytes_per_day: 67108864, retention_days: 30 }
 secrets: {}
 `;
 
@@ -134,6 +134,7 @@ export const faultyShapes: readonly string[] = [
   "audit: { durability: x }",
   "audit: { retention_days: 0 }",
   "audit: { retention_max_bytes: 1 }",
+  "audit: { client_max_bytes_per_day: 1 }",
   "secrets: { a: b }",
   "toolspecs: {}",
   "toolspecs: [{ id: a }]",

@@ -157,6 +157,7 @@ async function openAudit(
       audit: {
         durability: config.audit.durability,
         retainMaxBytes: config.audit.retentionMaxBytes,
+        clientMaxBytesPerDay: config.audit.clientMaxBytesPerDay,
         retainMaxAgeMs: config.audit.retentionDays * dayMs,
       },
     },

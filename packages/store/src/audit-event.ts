@@ -210,6 +210,17 @@ export interface AuditDropped {
   readonly to: string;
 }
 
+/** Written by the store: calls of a client were refused because it has used its budget of records, and not recorded one by one. */
+export interface AuditLimited {
+  readonly client: AuditClient;
+  readonly count: number;
+  /** RFC 3339 times of the first and the last refusal. */
+  readonly from: string;
+  readonly to: string;
+  /** Bytes of records that a client may cause in 24 hours. */
+  readonly limitBytes: number;
+}
+
 /** The data of each type of event. */
 export interface AuditEvents {
   readonly "call.intent": CallIntent;
@@ -232,6 +243,7 @@ export interface AuditEvents {
   readonly "audit.recovered": AuditRecovered;
   readonly "audit.pruned": AuditPruned;
   readonly "audit.dropped": AuditDropped;
+  readonly "audit.limited": AuditLimited;
 }
 
 /** The name of an event, such as `call.intent`. */

@@ -27,6 +27,11 @@ export interface AuditOptions {
   readonly retainMaxBytes?: number;
   /** A segment that was finished this long ago is deleted. A jump of the clock counts as at most one day. @default 34,560,000,000 (400 days) */
   readonly retainMaxAgeMs?: number;
+  /**
+   * Bytes of records that the calls of one client may cause in 24 hours, counted in UTF-16
+   * units; beyond this limit its calls are refused. @default half of `retainMaxBytes`
+   */
+  readonly clientMaxBytesPerDay?: number;
   /** Longest record in UTF-16 units. Longer ones lose their preview, then the ends of their texts. @default 65,536 */
   readonly recordMaxLength?: number;
   /**
@@ -39,6 +44,7 @@ export interface AuditOptions {
 /** `AuditOptions` with defaults. */
 export type ResolvedAuditOptions = Required<AuditOptions>;
 
+const retainMaxBytes = 4 * 1024 ** 3;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Returns `options` with defaults. A limit that is not a positive integer is a programming error. */
@@ -48,8 +54,10 @@ export function resolveAuditOptions(options: AuditOptions = {}): ResolvedAuditOp
     durability: options.durability ?? "process",
     segmentMaxBytes: options.segmentMaxBytes ?? 64 * 1024 * 1024,
     segmentMaxAgeMs: options.segmentMaxAgeMs ?? 7 * dayMs,
-    retainMaxBytes: options.retainMaxBytes ?? 4 * 1024 ** 3,
+    retainMaxBytes: options.retainMaxBytes ?? retainMaxBytes,
     retainMaxAgeMs: options.retainMaxAgeMs ?? 400 * dayMs,
+    clientMaxBytesPerDay:
+      options.clientMaxBytesPerDay ?? Math.ceil((options.retainMaxBytes ?? retainMaxBytes) / 2),
     recordMaxLength: options.recordMaxLength ?? 64 * 1024,
     pendingMaxLength: options.pendingMaxLength ?? 32 * 1024 * 1024,
   };

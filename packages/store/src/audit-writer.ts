@@ -10,10 +10,11 @@
  */
 
 import { reasonOf } from "@toolcrib/files";
-import type { AuditEvents, AuditEventType } from "./audit-event.ts";
+import type { AuditClient, AuditEvents, AuditEventType } from "./audit-event.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
 import { BodyFormatter, type HeadParts, toHead, toHeadParts } from "./format-record.ts";
 import { type HomeLayout, toWriterId } from "./home-layout.ts";
+import { type Admission, RecordBudget } from "./record-budget.ts";
 import { SegmentAppender } from "./segment-appender.ts";
 import { lineFeed } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
@@ -25,6 +26,8 @@ const flushDelayMs = 50;
 const flushLength = 256 * 1024;
 /** Milliseconds until a failed write is retried, unless an intent retries it earlier. */
 const retryDelayMs = 1000;
+/** Milliseconds between two records about refusals that are only counted. */
+const summaryDelayMs = 60_000;
 /** Most UTF-16 units of a batch. A turn that records more takes several writes. */
 const batchMaxLength = 8 * 1024 * 1024;
 
@@ -86,6 +89,8 @@ export class AuditWriter {
   #queue: Entry[] = [];
   #queuedLength = 0;
   #sequence: number;
+  readonly #budget: RecordBudget;
+  #summary: NodeJS.Timeout | undefined;
   #turn: NodeJS.Immediate | undefined;
   #delay: NodeJS.Timeout | undefined;
   #batch: Promise<void> | undefined;
@@ -108,6 +113,7 @@ export class AuditWriter {
     this.#options = options;
     this.#events = deps.events;
     this.#formatter = new BodyFormatter(deps.now, options.recordMaxLength);
+    this.#budget = new RecordBudget(options.clientMaxBytesPerDay);
     this.#writerId = toWriterId(lane.writer);
     this.#directory = deps.layout.auditDirectory;
     this.#sequence = lane.lastSequence;
@@ -131,6 +137,12 @@ export class AuditWriter {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw closedError();
       const body = this.#formatter.body(type, data);
+      const admission = this.#admit(type, data, body);
+      if (admission === "refuse" || admission === "refuse-first") {
+        const error = this.#spentError(data);
+        if (admission === "refuse-first") this.#events.problem(error);
+        throw error;
+      }
       const isIntent = type === "call.intent";
       if (this.#queuedLength + body.length > this.#options.pendingMaxLength) {
         if (isIntent) this.#refusedIntents += 1;
@@ -152,6 +164,10 @@ export class AuditWriter {
     if (this.#closed) throw closedError();
     const body = this.#formatter.body(type, data);
     const { time } = this.#formatter;
+    if (this.#admit(type, data, body) === "count") {
+      this.#summary ??= setTimeout(() => this.#writeSummaries(), summaryDelayMs).unref();
+      return;
+    }
     if (this.#queuedLength + body.length > this.#options.pendingMaxLength) {
       this.#drop(time);
       return;
@@ -175,6 +191,7 @@ export class AuditWriter {
   /** Writes pending records and closes the segment; safe to repeat. Rejects when records remain unwritten. */
   async close(): Promise<void> {
     if (this.#closed) return;
+    this.#writeSummaries();
     this.#closed = true;
     do {
       await this.#writeNext();
@@ -345,6 +362,26 @@ export class AuditWriter {
       this.#failing = true;
       this.#events.problem(failure);
     }
+  }
+
+  #admit<Type extends AuditEventType>(type: Type, data: AuditEvents[Type], body: string): Admission {
+    return this.#budget.admit(type, data, { bytes: body.length, now: this.#formatter.timeMs });
+  }
+
+  /** Records the refusals that were only counted. */
+  #writeSummaries(): void {
+    clearTimeout(this.#summary);
+    this.#summary = undefined;
+    for (const summary of this.#budget.takeSummaries()) this.#append("audit.limited", summary);
+  }
+
+  #spentError(data: object): StoreError {
+    const { client } = data as { readonly client?: AuditClient };
+    return new StoreError(
+      "AUDIT_BUDGET_EXCEEDED",
+      `The calls of "${client?.name}" have used the ${this.#options.clientMaxBytesPerDay} bytes of audit records that one client may cause in 24 hours`,
+      { hint: "wait until earlier calls are 24 hours old, or raise audit.client_max_bytes_per_day" },
+    );
   }
 
   #recover(): void {

@@ -10,6 +10,8 @@ export const storeCodes = {
   STORE_FULL: "The store has its maximum number of records.",
   STORE_RECORD_TOO_LARGE: "A record exceeds its limit.",
   AUDIT_UNWRITABLE: "An audit record could not be written, so the call must not be made.",
+  AUDIT_BUDGET_EXCEEDED:
+    "A client has used its budget of audit records for 24 hours, so its calls are refused.",
   AUDIT_RECORD_TOO_LARGE:
     "An audit record exceeds its limit even without its preview and with truncated texts.",
   AUDIT_RECORDS_DROPPED:

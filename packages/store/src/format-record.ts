@@ -48,6 +48,11 @@ export class BodyFormatter {
     );
   }
 
+  /** Milliseconds since the epoch of the last body. */
+  get timeMs(): number {
+    return this.#timeMs;
+  }
+
   /** RFC 3339 time of the last body. */
   get time(): string {
     return this.#time;

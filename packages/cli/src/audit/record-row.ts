@@ -62,15 +62,17 @@ function tookOf(durationMs: unknown): string {
 }
 
 function detailOf({ type, data }: AuditRecord): string {
-  const { code, reason, toolCount, files, preview } = data as {
+  const { code, reason, toolCount, files, preview, count } = data as {
     readonly code?: string;
     readonly reason?: string;
     readonly toolCount?: number;
     readonly files?: readonly string[];
     readonly preview?: unknown;
+    readonly count?: number;
   };
   if (type === "call.intent") return preview === undefined ? "" : JSON.stringify(preview);
   if (type === "server.started") return toolCount === undefined ? "" : `${toolCount} tools`;
+  if (type === "audit.limited") return `${count} refused calls`;
   if (files !== undefined) return files.join(", ");
   return [code, reason].filter((one) => one !== undefined).join(": ");
 }
