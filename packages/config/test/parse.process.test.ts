@@ -170,7 +170,12 @@ test("parseConfig() returns the default configuration for an empty text", () => 
           maxQueuedCallsPerServer: 256,
         },
       },
-      audit: { durability: "process", retentionMaxBytes: 4_294_967_296, clientMaxBytesPerDay: 2_147_483_648, retentionDays: 400 },
+      audit: {
+        durability: "process",
+        retentionMaxBytes: 4_294_967_296,
+        clientMaxBytesPerDay: 2_147_483_648,
+        retentionDays: 400,
+      },
       execution: {
         timeoutMs: 30_000,
         memoryBytes: 134_217_728,

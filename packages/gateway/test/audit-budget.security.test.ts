@@ -30,7 +30,9 @@ test("the calls of a client end at its budget of audit records, and its first re
 
   await running.stop();
   const records = await running.audit();
-  const ofFlood = records.filter(({ data }) => (data as { client?: { name: string } }).client?.name === "flood");
+  const ofFlood = records.filter(
+    ({ data }) => (data as { client?: { name: string } }).client?.name === "flood",
+  );
   const denials = ofFlood.filter(({ type }) => type === "call.denied");
   assert(denials.length > 0 && denials.length < 300, `${denials.length} denials`);
   const limited = records.filter(({ type }) => type === "audit.limited");

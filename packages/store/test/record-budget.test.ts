@@ -116,7 +116,8 @@ test("clients beyond the counted number share one budget, and idle clients make 
   const { audit, clock } = limited;
   const intentBy = (name: string) =>
     intentOf("c", { client: toAuditClient(localIdentity("token", name), undefined) });
-  for (let n = 0; n < 10_000; n += 1) audit.record("call.denied", { ...denialOf("d"), client: intentBy(`n${n}`).client });
+  for (let n = 0; n < 10_000; n += 1)
+    audit.record("call.denied", { ...denialOf("d"), client: intentBy(`n${n}`).client });
   const spend = async (name: string) => {
     for (let n = 0; n < 200; n += 1) await audit.intent(intentBy(name));
   };
