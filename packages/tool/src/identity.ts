@@ -61,10 +61,18 @@ export function isSameIdentity(a: Identity, b: Identity): boolean {
   return a.subject === b.subject && a.issuer === b.issuer;
 }
 
+/** The keys of identities that are in use. A call needs its key several times, and maps find the same string fastest. */
+const keys = new WeakMap<object, string>();
+
 /** Returns a map key. Two identities have the same key exactly when they are the same caller. */
-export function identityKey({ issuer, subject }: Pick<Identity, "issuer" | "subject">): string {
+export function identityKey(identity: Pick<Identity, "issuer" | "subject">): string {
+  const known = keys.get(identity);
+  if (known !== undefined) return known;
+  const { issuer, subject } = identity;
   // The length makes the boundary unambiguous for any characters in the two texts.
-  return `${issuer.length}:${issuer}${subject}`;
+  const key = `${issuer.length}:${issuer}${subject}`;
+  keys.set(identity, key);
+  return key;
 }
 
 const localPrefix = "toolcrib:";
