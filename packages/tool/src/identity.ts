@@ -61,17 +61,24 @@ export function isSameIdentity(a: Identity, b: Identity): boolean {
   return a.subject === b.subject && a.issuer === b.issuer;
 }
 
+/** The key of an identity, and the texts that it was made from: a program may reuse the object for another caller. */
+interface KnownKey {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly key: string;
+}
+
 /** The keys of identities that are in use. A call needs its key several times, and maps find the same string fastest. */
-const keys = new WeakMap<object, string>();
+const knownKeys = new WeakMap<object, KnownKey>();
 
 /** Returns a map key. Two identities have the same key exactly when they are the same caller. */
 export function identityKey(identity: Pick<Identity, "issuer" | "subject">): string {
-  const known = keys.get(identity);
-  if (known !== undefined) return known;
   const { issuer, subject } = identity;
+  const known = knownKeys.get(identity);
+  if (known?.subject === subject && known.issuer === issuer) return known.key;
   // The length makes the boundary unambiguous for any characters in the two texts.
   const key = `${issuer.length}:${issuer}${subject}`;
-  keys.set(identity, key);
+  knownKeys.set(identity, { issuer, subject, key });
   return key;
 }
 
