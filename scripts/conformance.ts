@@ -169,7 +169,8 @@ async function startTarget(column: Column): Promise<Target> {
   }
   // JSON is YAML.
   const config = home.join("toolcrib.yaml");
-  const server = { id: "fixture", transport, trust_state: "certified" };
+  // The scenarios expect that the first question of a server is passed on.
+  const server = { id: "fixture", transport, trust_state: "certified", interactive: true };
   await writeFile(config, JSON.stringify({ tool_servers: [server] }));
   const args = [
     "--conditions=toolcrib-source",

@@ -25,7 +25,7 @@ export function toServerDeclaration(
     mutabilityClass: document.mutability_class ?? "unknown",
     declared: toContainment(document.containment),
     labels: document.labels ?? {},
-    ...(document.interactive === false ? { isInteractive: false } : {}),
+    ...(document.interactive === undefined ? {} : { isInteractive: document.interactive }),
     ...(document.start === "lazy" ? { idleSeconds: document.idle_seconds ?? idleSecondsDefault } : {}),
     problems: [],
     source,

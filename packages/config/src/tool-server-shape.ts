@@ -273,8 +273,7 @@ export const toolServerShape = record({
       aliases: { on_demand: "lazy", immediate: "eager" },
     }),
     interactive: flag(
-      "Whether clients with sampling, elicitation or roots get a session of their own, in which the server can ask them. Write false for a server that asks nothing.",
-      { default: true },
+      "Whether clients with sampling, elicitation or roots get a session of their own, in which the server can ask them. true: from their first call on. false: never, and the server cannot ask. Default: when the server has asked for one of these once, which is remembered.",
     ),
     idle_seconds: integer({
       description: "Seconds without a call after which a lazy server is stopped.",

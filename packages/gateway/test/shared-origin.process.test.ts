@@ -25,6 +25,7 @@ test(`${serverCount} servers of one origin lose no call of ${clientCount} client
   const tool_servers = Array.from({ length: serverCount }, (_, index) => ({
     id: `s${index}`,
     trust_state: "certified",
+    interactive: true,
     transport: { kind: "streamable_http", url: `${server.origin}/${index}` },
   }));
   await using gateway = await startTestGateway({ tool_servers });

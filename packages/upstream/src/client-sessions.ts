@@ -1,8 +1,8 @@
 /**
- * The sessions of a server that belong to one client each. A client that can be
- * asked (sampling, elicitation, roots) or that set a log level gets a session of
- * its own, so that the server's requests and log messages reach that client and
- * no other. A session is opened at the first call of its client, and closed
+ * The sessions of a server that belong to one client each. A client gets a session
+ * of its own if it can be asked (sampling, elicitation, roots) by a server that is
+ * known to ask, or if it set a log level, so that the server's requests and log
+ * messages reach that client and no other. A session is opened at the first call of its client, and closed
  * with the client or after an idle time; never while a lease holds it.
  */
 
@@ -14,15 +14,20 @@ import { reasonOf } from "./upstream-failure.ts";
 import type { UpstreamLimits } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
-/** Whether calls of `client` need a session of their own. @param isInteractive whether the server may ask clients */
+/**
+ * Whether calls of `client` need a session of their own.
+ *
+ * @param asks capabilities that the server is known to ask for.
+ */
 export function needsOwnSession(
   client: ClientSession | undefined,
-  isInteractive = true,
+  asks: ReadonlySet<string>,
 ): client is ClientSession {
   if (client === undefined) return false;
   const { capabilities, logLevel } = client;
   if (logLevel !== undefined) return true;
-  return isInteractive && askable.some((name) => capabilities[name] !== undefined);
+  for (const name of asks) if (capabilities[name] !== undefined) return true;
+  return false;
 }
 
 /** Returns the capabilities of a client that its own session declares: those that can be passed on to the client. */
@@ -38,7 +43,8 @@ export const sharedCapabilities: ClientSession["capabilities"] = {
   roots: { listChanged: true },
 };
 
-const askable: readonly string[] = ["sampling", "elicitation", "roots"];
+/** Capabilities for which a server can ask a client. */
+export const askable: readonly string[] = ["sampling", "elicitation", "roots"];
 
 /** The right to use a session, which stays open until the lease is released. */
 export interface Lease {

@@ -14,7 +14,7 @@ export const upstreamCodes = {
   UPSTREAM_SESSION_LIMIT:
     "The maximum number of clients, of this caller or of all, already has a session of their own with this server.",
   UPSTREAM_ASK_UNATTRIBUTED:
-    "The upstream server sent a request for a client that cannot be attributed to a call of one client.",
+    "The upstream server sent a request for a client on the session that all clients share.",
   UPSTREAM_ASK_REFUSED:
     "The upstream server sent a request for a client, and is declared with `interactive: false`.",
   UPSTREAM_WATCH_REFUSED:

@@ -28,6 +28,8 @@ export interface RememberedServer {
   readonly resources: readonly JsonObject[];
   readonly resourceTemplates: readonly JsonObject[];
   readonly prompts: readonly JsonObject[];
+  /** Capabilities of clients that the server has asked for. @default none */
+  readonly asks?: readonly string[];
 }
 
 /** Limits of the remembered definitions. */
@@ -211,7 +213,14 @@ function parseRemembered(text: string, maxLength: number): RememberedServer {
     resources: objectsOf("resources", value["resources"]),
     resourceTemplates: objectsOf("resourceTemplates", value["resourceTemplates"]),
     prompts: objectsOf("prompts", value["prompts"]),
+    ...(value["asks"] === undefined ? {} : { asks: textsOf("asks", value["asks"]) }),
   };
+}
+
+function textsOf(name: string, value: JsonValue): readonly string[] {
+  if (!Array.isArray(value) || !value.every((one) => typeof one === "string"))
+    throw new Error(`"${name}" is not a list of texts`);
+  return value;
 }
 
 function objectsOf(name: string, value: JsonValue | undefined): readonly JsonObject[] {

@@ -25,6 +25,8 @@ export interface SessionOptions {
   readonly signal: AbortSignal;
   /** Gets the process as soon as it is launched. */
   readonly onProcess?: (process: LaunchedProcess) => void;
+  /** Gets the capability that a request of the server needs. */
+  readonly onAsked: (capability: string) => void;
   /** Gets the error of each message that breaks a limit. */
   readonly onViolation: (error: McpError) => void;
   /** Gets notifications that belong to no call: list changes and resource updates. `session` is absent during the handshake. */
@@ -57,6 +59,7 @@ export async function openSession(
   const messages = new ServerMessages({
     calls,
     isInteractive: settings.isInteractive !== false,
+    onAsked: options.onAsked,
     serverId,
     logger,
     scrub,

@@ -16,6 +16,8 @@ export interface ServerMessagesDeps {
   readonly calls: SessionCalls;
   /** Whether the server may ask clients. */
   readonly isInteractive: boolean;
+  /** Gets the capability that the server asked for, before the answer. */
+  readonly onAsked: (capability: string) => void;
   readonly serverId: string;
   readonly logger: Logger;
   readonly scrub: (text: string) => string;
@@ -43,7 +45,7 @@ export class ServerMessages {
 
   /** Answers a request of the server, through the client that it belongs to. */
   async request({ method, params, signal, relatedTo }: InboundRequest): Promise<JsonObject> {
-    const { calls, isInteractive, serverId } = this.#deps;
+    const { calls, isInteractive, serverId, onAsked } = this.#deps;
     const capability = capabilityFor[method];
     if (capability === undefined) throw methodNotFound(method);
     if (!isInteractive) {
@@ -53,7 +55,8 @@ export class ServerMessages {
         { hint: "remove interactive: false if the server has to ask clients", data: { server: serverId } },
       );
     }
-    const recipient = calls.recipientOf(relatedTo);
+    onAsked(capability);
+    const recipient = calls.askedBy(relatedTo);
     const context = recipient?.kind === "call" ? recipient.context : calls.refuser(capability);
     if (params["mode"] === "url") calls.addElicitation(params["elicitationId"], context);
     if (context !== undefined) {
@@ -65,7 +68,8 @@ export class ServerMessages {
     if (method === "roots/list") return { roots: [] };
     throw new UpstreamError(
       "UPSTREAM_ASK_UNATTRIBUTED",
-      `"${method}" cannot be attributed to one client's call`,
+      `"${method}" was refused on the session of the server "${serverId}" that all clients share`,
+      { hint: "call again: a client that can be asked has a session of its own from now on" },
     );
   }
 

@@ -67,6 +67,17 @@ export class SessionCalls {
     return relatedTo === undefined ? this.#toRecipient(this.#onlyCall()) : undefined;
   }
 
+  /**
+   * Returns the recipient of a request of the server. On the shared session, a request belongs to a call only if it
+   * arrived on the stream of that call. Being the only call in flight proves nothing: the server may ask for an earlier one.
+   *
+   * @param relatedTo the request on whose stream it arrived.
+   */
+  askedBy(relatedTo: RpcId | undefined): Recipient | undefined {
+    const isShared = this.#owner === undefined;
+    return isShared && relatedTo === undefined ? undefined : this.recipientOf(relatedTo);
+  }
+
   /** Returns the recipient of a log message. */
   logRecipientOf(relatedTo: RpcId | undefined): Recipient | undefined {
     if (this.era === "legacy" || relatedTo !== undefined) return this.recipientOf(relatedTo);

@@ -28,8 +28,8 @@ export interface UpstreamSettings {
   /** Removes secrets from text about this server: reasons, log records, lines of standard error. @default text stays as it is */
   readonly scrub?: (text: string) => string;
   /**
-   * Whether clients that can be asked get a session of their own. If not, all clients share one session, which
-   * declares no capability, and requests of the server are refused. @default true
+   * Whether clients that can be asked get a session of their own. With `false`, all clients share one session, which
+   * declares no capability, and requests of the server are refused. @default when the server is known to ask
    */
   readonly isInteractive?: boolean | undefined;
   /**

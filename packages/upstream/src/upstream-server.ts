@@ -24,6 +24,7 @@ import {
   type Unsubscribe,
 } from "@toolcrib/tool";
 import {
+  askable,
   ClientSessions,
   type Lease,
   needsOwnSession,
@@ -95,6 +96,8 @@ export class UpstreamServer implements ToolSource {
   #capabilities: JsonObject = {};
   #instructions: string | undefined;
   #isStopping = false;
+  /** Capabilities that the server is known to ask clients for. */
+  readonly #asks: Set<string>;
 
   constructor(settings: UpstreamSettings, deps: UpstreamDeps, limits: Required<UpstreamLimits>) {
     const { id: serverId, scrub = (text) => text } = settings;
@@ -105,6 +108,7 @@ export class UpstreamServer implements ToolSource {
     this.#limits = limits;
     this.#scrub = scrub;
     this.#health = { state: "starting", since: now() };
+    this.#asks = new Set(settings.isInteractive === true ? askable : knownAsks(settings));
     this.#load = new ServerLoad(serverId, now, limits);
     this.#quarantine = new Quarantine(serverId, now, limits);
     this.#shared = new SharedSession(
@@ -183,7 +187,7 @@ export class UpstreamServer implements ToolSource {
   connect({ session, signal }: CallContext): Promise<void> | undefined {
     const shared = this.#shared;
     if (shared.current !== undefined || (shared.connections > 0 && !shared.isIdle)) return undefined;
-    return needsOwnSession(session, this.#settings.isInteractive) && this.#clients.has(session)
+    return needsOwnSession(session, this.#asks) && this.#clients.has(session)
       ? undefined
       : shared.get(signal).then(() => undefined);
   }
@@ -276,12 +280,16 @@ export class UpstreamServer implements ToolSource {
   }
 
   #open(
-    options: Omit<SessionOptions, "timeoutMs" | "messageMaxBytes" | "onViolation" | "onNotification">,
+    options: Omit<
+      SessionOptions,
+      "timeoutMs" | "messageMaxBytes" | "onAsked" | "onViolation" | "onNotification"
+    >,
   ): Promise<UpstreamSession> {
     return openSession(this.#settings, this.#deps, {
       ...options,
       timeoutMs: this.#limits.handshakeTimeoutMs,
       messageMaxBytes: this.#limits.messageMaxBytes,
+      onAsked: (capability) => this.#asked(capability),
       onViolation: (error) => this.#violated(error.message),
       onNotification: (method, params, session) => {
         this.#onNotification(method);
@@ -317,7 +325,19 @@ export class UpstreamServer implements ToolSource {
       resources,
       resourceTemplates,
       prompts,
+      asks: [...this.#asks],
     });
+  }
+
+  /** The server asked for `capability`: from now on, clients that have it get sessions of their own. */
+  #asked(capability: string): void {
+    if (this.#asks.has(capability)) return;
+    this.#asks.add(capability);
+    this.#deps.logger.info(
+      { server: this.id, capability },
+      "server asks clients; those that can be asked get sessions of their own",
+    );
+    if (this.#shared.connections > 0) this.#remember();
   }
 
   #onDown(reason: string, attempt: number, willRetry: boolean): void {
@@ -385,8 +405,7 @@ export class UpstreamServer implements ToolSource {
   async #lease(client: ClientSession | undefined, signal: AbortSignal): Promise<Lease> {
     if (this.#quarantine.error !== undefined) throw this.#quarantine.error;
     // There is one custom transport, so all clients share it.
-    const canHaveOwn =
-      this.#settings.kind !== "custom" && needsOwnSession(client, this.#settings.isInteractive);
+    const canHaveOwn = this.#settings.kind !== "custom" && needsOwnSession(client, this.#asks);
     if (canHaveOwn && this.#clients.has(client)) return this.#clients.lease(client, signal);
     const session = await this.#shared.get(signal);
     // A modern request carries the capabilities of its client, and modern servers send no requests.
@@ -419,7 +438,7 @@ export class UpstreamServer implements ToolSource {
   ): Promise<JsonObject> {
     for (let attempt = 1; ; attempt += 1) {
       const client = context.session;
-      const shared = needsOwnSession(client, this.#settings.isInteractive) ? undefined : this.#shared.current;
+      const shared = needsOwnSession(client, this.#asks) ? undefined : this.#shared.current;
       const lease = shared === undefined ? await this.#lease(client, context.signal) : undefined;
       const session = lease?.session ?? (shared as UpstreamSession);
       try {
@@ -485,6 +504,11 @@ export class UpstreamServer implements ToolSource {
     this.#setHealth("stopped");
     await Promise.allSettled([this.#shared[Symbol.asyncDispose](), this.#clients[Symbol.asyncDispose]()]);
   }
+}
+
+/** Returns the capabilities that the server asked for in earlier runs, as far as it may. */
+function knownAsks({ isInteractive, remembered }: UpstreamSettings): readonly string[] {
+  return isInteractive === false ? [] : (remembered?.asks ?? []).filter((name) => askable.includes(name));
 }
 
 /** Adds the `content` that results of old servers can lack. */

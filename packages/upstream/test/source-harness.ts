@@ -21,6 +21,9 @@ import {
   type UpstreamServer,
 } from "@toolcrib/upstream";
 
+/** What is remembered about a server. */
+export type RememberedServer = NonNullable<Parameters<typeof createUpstreamServer>[0]["remembered"]>;
+
 /** A message that was sent to a client. */
 export interface Sent {
   readonly method: string;
@@ -51,11 +54,16 @@ export interface SourceOptions {
   /** Milliseconds for a server to end by itself. @default 500 */
   readonly graceMs?: number;
   readonly now?: () => number;
+  /** "learnt": when the server has asked. @default true: clients that can be asked get sessions of their own at once */
+  readonly isInteractive?: boolean | "learnt";
+  readonly remembered?: RememberedServer;
+  readonly remember?: (definitions: RememberedServer) => void;
 }
 
 /** Creates a server without starting it. */
 export function createSource(options: SourceOptions): TestSource {
-  const { transport, kind, scrub, tags, now = Date.now } = options;
+  const { transport, kind, scrub, tags, remembered, remember, now = Date.now } = options;
+  const { isInteractive = true } = options;
   const records: TestSource["records"] = [];
   const record = (fields: object, event: string): void => {
     records.push({ ...fields, event });
@@ -74,6 +82,9 @@ export function createSource(options: SourceOptions): TestSource {
       resolveTransport,
       scrub,
       tags,
+      isInteractive: isInteractive === "learnt" ? undefined : isInteractive,
+      remembered,
+      ...(remember === undefined ? {} : { remember }),
     },
     { launcher, httpClient, logger, now, random: () => 0.5, clientInfo: { name: "test", version: "1" } },
     { reconnectMinMs: 20, handshakeTimeoutMs: 60_000, ...options.limits },
