@@ -36,6 +36,7 @@ import { openSession, type SessionOptions } from "./open-session.ts";
 import { Quarantine } from "./quarantine.ts";
 import { ResourceWatch } from "./resource-watch.ts";
 import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
+import { ServerHealth } from "./server-health.ts";
 import { ServerLoad } from "./server-load.ts";
 import { SharedSession } from "./shared-session.ts";
 import { StderrTail } from "./stderr-tail.ts";
@@ -90,9 +91,7 @@ export class UpstreamServer implements ToolSource {
   readonly #listeners = new ListenerSet<[change: SourceChange]>();
   readonly #liveness: LivenessCheck;
   readonly #dispose = disposeOnce(() => this.#stop());
-  #health: Health;
-  /** Whether the last ping of the session was not answered. */
-  #isSilent = false;
+  readonly #health: ServerHealth;
   #capabilities: JsonObject = {};
   #instructions: string | undefined;
   #isStopping = false;
@@ -107,7 +106,14 @@ export class UpstreamServer implements ToolSource {
     this.#deps = deps;
     this.#limits = limits;
     this.#scrub = scrub;
-    this.#health = { state: "starting", since: now() };
+    this.#health = new ServerHealth({
+      serverId,
+      now,
+      logger,
+      scrub,
+      unresponsiveReason: () => this.#load.silence(),
+      onChange: () => this.#emit("health"),
+    });
     this.#asks = new Set(settings.isInteractive === true ? askable : knownAsks(settings));
     this.#load = new ServerLoad(serverId, now, limits);
     this.#quarantine = new Quarantine(serverId, now, limits);
@@ -120,8 +126,8 @@ export class UpstreamServer implements ToolSource {
         prepare: (session, signal) => this.#prepare(session, signal),
         idleMs: settings.idleMs,
         usesOf: (session) => (this.#watch.isWatchedOn(session) ? undefined : session.endedRequests),
-        onIdle: () => this.#setHealth("idle"),
-        onDown: (reason, attempt, willRetry) => this.#onDown(reason, attempt, willRetry),
+        onIdle: () => this.#health.change("idle"),
+        onDown: (reason, attempt, willRetry) => this.#health.failed(reason, attempt, willRetry),
       },
       limits,
     );
@@ -212,16 +218,14 @@ export class UpstreamServer implements ToolSource {
     return result as Promise<unknown> as Promise<ToolResult>;
   }
 
-  /** A server that is ready and answers no call is named as silent. */
   health(): Health {
-    const reason = this.#health.state === "ready" ? this.#load.silence() : undefined;
-    return reason === undefined ? this.#health : { ...this.#health, reason };
+    return this.#health.current;
   }
 
   /** Uses a quarantined server again. @returns whether it was quarantined */
   release(): boolean {
     if (!this.#quarantine.end()) return false;
-    this.#setHealth("unavailable", "It was released from quarantine and is being connected");
+    this.#health.change("unavailable", "It was released from quarantine and is being connected");
     this.#shared.resume();
     return true;
   }
@@ -307,8 +311,7 @@ export class UpstreamServer implements ToolSource {
       replaceLists();
       const { length } = this.#catalogue.lists.tools;
       this.#deps.logger.info({ server: this.id, era, protocolVersion, tools: length }, "server is ready");
-      this.#isSilent = false;
-      this.#setHealth("ready");
+      this.#health.connected();
       this.#remember();
       if (this.#settings.kind === "streamable_http" || this.#settings.kind === "sse") this.#liveness.start();
       void this.#watch.restore(session);
@@ -340,31 +343,11 @@ export class UpstreamServer implements ToolSource {
     if (this.#shared.connections > 0) this.#remember();
   }
 
-  #onDown(reason: string, attempt: number, willRetry: boolean): void {
-    const text = this.#scrub(reason);
-    // A server that stays down for the same reason is logged as a warning once.
-    const isNews = withoutTimes(this.#health.reason ?? "") !== withoutTimes(text) || !willRetry;
-    const { logger } = this.#deps;
-    logger[isNews ? "warn" : "debug"]({ server: this.id, attempt, reason: text }, "server is not available");
-    this.#setHealth(willRetry ? "unavailable" : "stopped", text);
-  }
-
   /** Updates the health after a ping. `error` is absent when the server answered. */
   #onPing(session: UpstreamSession, error: unknown): void {
     if (session !== this.#shared.current) return;
-    if (isRefused(error)) {
-      this.#shared.renew(session, reasonOf(error), "after a pause");
-    } else if (error !== undefined) {
-      this.#isSilent = true;
-      const reason = this.#scrub(`It is connected but does not answer: ${reasonOf(error)}`);
-      if (this.#health.state === "ready") {
-        this.#deps.logger.warn({ server: this.id, reason }, "server does not answer");
-      }
-      this.#setHealth("unavailable", reason);
-    } else if (this.#isSilent) {
-      this.#isSilent = false;
-      this.#setHealth("ready");
-    }
+    if (isRefused(error)) this.#shared.renew(session, reasonOf(error), "after a pause");
+    else this.#health.pinged(error);
   }
 
   #onNotification(method: string): void {
@@ -376,14 +359,6 @@ export class UpstreamServer implements ToolSource {
     this.#listeners.emit({ kind });
   }
 
-  #setHealth(state: Health["state"], reason?: string): void {
-    const { state: oldState, reason: oldReason } = this.#health;
-    if (oldState === "stopped" || (oldState === state && oldReason === reason)) return;
-    const since = this.#deps.now();
-    this.#health = reason === undefined ? { state, since } : { state, reason, since };
-    this.#emit("health");
-  }
-
   #violated(violation: string): void {
     const reason = this.#quarantine.add(violation);
     if (reason === undefined) return;
@@ -392,7 +367,7 @@ export class UpstreamServer implements ToolSource {
       { server: this.id, code: "UPSTREAM_QUARANTINED", reason: text },
       "server is quarantined",
     );
-    this.#setHealth("quarantined", text);
+    this.#health.change("quarantined", text);
     // The failed call is answered before its session ends.
     setImmediate(() => {
       if (this.#quarantine.error === undefined) return;
@@ -501,7 +476,7 @@ export class UpstreamServer implements ToolSource {
   async #stop(): Promise<void> {
     this.#isStopping = true;
     this.#liveness.stop();
-    this.#setHealth("stopped");
+    this.#health.change("stopped");
     await Promise.allSettled([this.#shared[Symbol.asyncDispose](), this.#clients[Symbol.asyncDispose]()]);
   }
 }
@@ -514,9 +489,4 @@ function knownAsks({ isInteractive, remembered }: UpstreamSettings): readonly st
 /** Adds the `content` that results of old servers can lack. */
 function withContent(result: JsonObject): JsonObject {
   return Array.isArray(result["content"]) ? result : { ...result, content: [] };
-}
-
-/** Removes durations from a reason, because they differ from one attempt to the next. */
-function withoutTimes(reason: string): string {
-  return reason.replace(/\d+(?:\.\d+)? (?:ms|s|min)\b/g, "");
 }

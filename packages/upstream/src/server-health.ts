@@ -1,0 +1,86 @@
+/**
+ * The health of a server as its source reports it: the state of the connection,
+ * whether pings are answered, and whether calls are. Each change is emitted, and
+ * a server that stays down for the same reason is logged as a warning once.
+ */
+
+import type { Logger } from "@toolcrib/diagnostics";
+import type { Health } from "@toolcrib/tool";
+import { reasonOf } from "./upstream-failure.ts";
+
+/** Dependencies of `ServerHealth`. */
+export interface ServerHealthDeps {
+  readonly serverId: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly logger: Logger;
+  /** Removes secrets from a reason. */
+  readonly scrub: (text: string) => string;
+  /** Why a connected server counts as one that answers no call. */
+  readonly unresponsiveReason: () => string | undefined;
+  readonly onChange: () => void;
+}
+
+/** The health of one server. A stopped server stays stopped. */
+export class ServerHealth {
+  readonly #deps: ServerHealthDeps;
+  #health: Health;
+  /** Whether the last ping was not answered. */
+  #isUnanswered = false;
+
+  constructor(deps: ServerHealthDeps) {
+    this.#deps = deps;
+    this.#health = { state: "starting", since: deps.now() };
+  }
+
+  /** The health now. A server that is ready and answers no call has a reason. */
+  get current(): Health {
+    const reason = this.#health.state === "ready" ? this.#deps.unresponsiveReason() : undefined;
+    return reason === undefined ? this.#health : { ...this.#health, reason };
+  }
+
+  /** A new session is ready. */
+  connected(): void {
+    this.#isUnanswered = false;
+    this.change("ready");
+  }
+
+  /** The server cannot be used. @param attempt number of failed attempts in a row */
+  failed(reason: string, attempt: number, willRetry: boolean): void {
+    const { serverId, logger, scrub } = this.#deps;
+    const text = scrub(reason);
+    const isNewReason = withoutTimes(this.#health.reason ?? "") !== withoutTimes(text) || !willRetry;
+    logger[isNewReason ? "warn" : "debug"](
+      { server: serverId, attempt, reason: text },
+      "server is not available",
+    );
+    this.change(willRetry ? "unavailable" : "stopped", text);
+  }
+
+  /** A ping was answered, or failed with `error`. */
+  pinged(error: unknown): void {
+    if (error !== undefined) {
+      const { serverId, logger, scrub } = this.#deps;
+      this.#isUnanswered = true;
+      const reason = scrub(`It is connected but does not answer: ${reasonOf(error)}`);
+      if (this.#health.state === "ready") logger.warn({ server: serverId, reason }, "server does not answer");
+      this.change("unavailable", reason);
+    } else if (this.#isUnanswered) {
+      this.connected();
+    }
+  }
+
+  /** Changes the state. @param reason without secrets */
+  change(state: Health["state"], reason?: string): void {
+    const { state: oldState, reason: oldReason } = this.#health;
+    if (oldState === "stopped" || (oldState === state && oldReason === reason)) return;
+    const since = this.#deps.now();
+    this.#health = reason === undefined ? { state, since } : { state, reason, since };
+    this.#deps.onChange();
+  }
+}
+
+/** Removes durations from a reason, because they differ from one attempt to the next. */
+function withoutTimes(reason: string): string {
+  return reason.replace(/\d+(?:\.\d+)? (?:ms|s|min)\b/g, "");
+}
