@@ -1,6 +1,7 @@
 /** Sources, credentials, requests and events of the egress. Types only. */
 
 import type { HostPattern } from "@toolcrib/hosts";
+import type { StartTimer } from "@toolcrib/lifecycle";
 
 /** A sender of requests: the engine of one toolspec pair, or one local process. Events name it. */
 export interface EgressSource {
@@ -74,6 +75,8 @@ export interface EgressDeps {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly randomBytes: (length: number) => Buffer;
+  /** Limits the time for which a proxy holds back bytes that can begin a secret. @default `setTimeout` */
+  readonly startTimer?: StartTimer;
   /** Resolves a host, once for each connection. @default `dns.lookup` of the operating system */
   readonly resolve?: ResolveHost;
   /** Receives every event before the request continues. Must not throw. */

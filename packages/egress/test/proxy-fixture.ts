@@ -36,6 +36,7 @@ import {
 } from "@toolcrib/egress";
 import {
   createTestAuthority,
+  type ManualTimers,
   makeTemporaryDirectory,
   type TemporaryDirectory,
   type TestCertificate,
@@ -66,6 +67,8 @@ export interface ProxyFixtureOptions extends OriginOptions {
   readonly ports?: readonly number[];
   readonly credentials?: readonly EgressCredential[];
   readonly settings?: EgressSettings;
+  /** @default timers of Node */
+  readonly timers?: ManualTimers;
 }
 
 /** A running proxy with its origin and clients. */
@@ -107,6 +110,8 @@ export interface SentRequest {
   readonly path?: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string | Buffer | undefined;
+  /** Is called with the bytes of the response body that have arrived, at each piece. */
+  readonly onPiece?: (arrived: Buffer) => void;
 }
 
 /** A received response. */
@@ -121,7 +126,7 @@ export interface Received {
 
 /** Starts the origin and the proxy. */
 export async function startProxyFixture(options: ProxyFixtureOptions = {}): Promise<ProxyFixture> {
-  const { hosts = [host], allow = hosts, ports, credentials = [], settings } = options;
+  const { hosts = [host], allow = hosts, ports, credentials = [], settings, timers } = options;
   const directory = await makeTemporaryDirectory();
   const authority = createTestAuthority();
   const origin = await startOrigin(authority.sign({ hosts }), options);
@@ -137,6 +142,7 @@ export async function startProxyFixture(options: ProxyFixtureOptions = {}): Prom
       directory: directory.join("egress"),
       now: Date.now,
       randomBytes,
+      startTimer: timers?.startTimer,
       onEvent: (event) => void events.push(event),
     },
   );
@@ -193,6 +199,8 @@ async function startOrigin(certificate: TestCertificate, options: OriginOptions)
   server.on("connection", (socket: Socket) => {
     count += 1;
     open.add(socket);
+    // A server of both protocols would wait for the acknowledgement of each piece.
+    socket.setNoDelay(true);
     socket.on("error", () => {});
     socket.on("close", () => open.delete(socket));
   });
@@ -336,9 +344,8 @@ async function sendHttp1(inside: TLSSocket, request: SentRequest): Promise<Recei
   });
   sent.end(body);
   const [response] = await once(sent, "response");
-  const pieces: Buffer[] = [];
-  for await (const piece of response as AsyncIterable<Buffer>) pieces.push(piece);
-  return toReceived(response.statusCode, response.headers, response.trailers, pieces);
+  const received = await readBody(response, request);
+  return toReceived(response.statusCode, response.headers, response.trailers, received);
 }
 
 /** Sends one request as a stream of a session. */
@@ -354,18 +361,25 @@ export async function sendHttp2(session: ClientHttp2Session, request: SentReques
   });
   if (body !== undefined) stream.end(body);
   const [head] = await once(stream, "response");
+  const received = await readBody(stream, request);
+  return toReceived(Number(head[":status"]), head, trailers, received);
+}
+
+async function readBody(stream: AsyncIterable<Buffer>, { onPiece }: SentRequest): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  for await (const piece of stream as AsyncIterable<Buffer>) pieces.push(piece);
-  return toReceived(Number(head[":status"]), head, trailers, pieces);
+  for await (const piece of stream) {
+    pieces.push(piece);
+    onPiece?.(Buffer.concat(pieces));
+  }
+  return Buffer.concat(pieces);
 }
 
 function toReceived(
   status: number,
   headers: { readonly [name: string]: unknown },
   trailers: { readonly [name: string]: unknown },
-  pieces: readonly Buffer[],
+  body: Buffer,
 ): Received {
-  const body = Buffer.concat(pieces);
   return { status, headers, trailers, body, json: () => JSON.parse(body.toString("utf8")) };
 }
 

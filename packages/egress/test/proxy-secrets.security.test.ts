@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { createPlaceholder } from "@toolcrib/egress";
+import { ManualTimers, waitUntil } from "@toolcrib/testing";
 import { credential, host } from "./fixture.ts";
 import { openSession, protocols, readToEnd, sendHttp2, startProxyFixture } from "./proxy-fixture.ts";
 
@@ -202,45 +204,79 @@ for (const protocol of protocols) {
   test(`the proxy removes the secret from a body that is cut at any place, over ${protocol}`, async () => {
     const own = credential(secret);
     const text = `{"token":"${secret}"}`;
+    const timers = new ManualTimers();
+    let firstPart = Promise.withResolvers<void>();
     await using fixture = await startProxyFixture({
       credentials: [own],
+      timers,
       async respond(request, response) {
         const at = Number(request.url.slice(1));
         response.write(text.slice(0, at));
-        // Lets the proxy read the first part separately. No event reports that: it may forward nothing yet.
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        // The proxy passes on the beginning of the first part as soon as it has read it.
+        await firstPart.promise;
         response.end(text.slice(at));
       },
     });
     await using opened = openSession(await fixture.secure({ protocols: ["h2"] }));
-    for (let at = 1; at < text.length; at += 1) {
-      const request = { protocol, path: `/${at}`, headers: { authorization: `Bearer ${own.placeholder}` } };
-      const { body } =
-        protocol === "h2" ? await sendHttp2(opened.session, request) : await fixture.send(request);
-      const got = body.toString();
-      assert.ok(!got.includes(secret), got);
-      assert.ok(got.includes(own.placeholder), got);
-      // The released bytes reveal nothing.
-      assert.match(got.replace(own.placeholder, ""), /^\{"token":".{0,3}"\}$/);
+    for (const isReleased of [false, true]) {
+      for (let at = 1; at < text.length; at += 1) {
+        firstPart = Promise.withResolvers();
+        const request = {
+          protocol,
+          path: `/${at}`,
+          headers: { authorization: `Bearer ${own.placeholder}` },
+          onPiece() {
+            if (isReleased) timers.fire();
+            firstPart.resolve();
+          },
+        };
+        const { body } =
+          protocol === "h2" ? await sendHttp2(opened.session, request) : await fixture.send(request);
+        const got = body.toString();
+        assert.ok(!got.includes(secret), got);
+        assert.ok(got.includes(own.placeholder), got);
+        // The released bytes reveal nothing.
+        const held = Math.max(0, at - text.indexOf(secret));
+        const released = isReleased && held < 4 ? held : 0;
+        assert.equal(got, `{"token":"${secret.slice(0, released)}${own.placeholder}"}`);
+      }
     }
   });
 
   test(`an origin that sends a secret slowly, byte by byte, reveals only its first letters, over ${protocol}`, async () => {
     const own = credential(secret);
+    const timers = new ManualTimers();
+    let arrived = "";
     await using fixture = await startProxyFixture({
       credentials: [own],
+      timers,
       async respond(_request, response) {
-        for (const character of `<${secret}>`) {
-          response.write(character);
-          // Longer than the 20 ms after which the proxy releases letters that it holds back, by a real timer.
-          await new Promise((resolve) => setTimeout(resolve, 30));
+        response.write("<");
+        await waitUntil(() => arrived === "<", { intervalMs: 1 });
+        for (let count = 1; count < 4; count += 1) {
+          response.write(secret.charAt(count - 1));
+          await waitUntil(() => timers.delays.length > 0, { intervalMs: 1 });
+          timers.fire();
+          await waitUntil(() => arrived === `<${secret.slice(0, count)}`, { intervalMs: 1 });
         }
-        response.end();
+        for (const character of secret.slice(3)) {
+          response.write(character);
+          // Usually the proxy reads each letter on its own; nothing is released for it, however long it waits.
+          for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+          timers.fire();
+        }
+        response.end(">");
       },
     });
     const headers = { authorization: `Bearer ${own.placeholder}` };
-    const got = (await fixture.send({ protocol, headers })).body.toString();
-    assert.equal(got.replace(own.placeholder, "…").replace(secret.slice(0, 3), ""), "<…>");
+    await fixture.send({
+      protocol,
+      headers,
+      onPiece(pieces) {
+        arrived = pieces.toString();
+      },
+    });
+    assert.equal(arrived, `<${secret.slice(0, 3)}${own.placeholder}>`);
   });
 
   test(`the proxy scrubs compressed responses, over ${protocol}`, async () => {

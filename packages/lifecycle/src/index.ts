@@ -1,6 +1,6 @@
 // For users.
 export { abortable, whenAborted } from "./abortable.ts";
-export { Deadline } from "./deadline.ts";
+export { Deadline, type StartTimer } from "./deadline.ts";
 export { disposeOnce } from "./dispose-once.ts";
 export { FairQueue } from "./fair-queue.ts";
 export { FairShare, type ShareRefusal } from "./fair-share.ts";

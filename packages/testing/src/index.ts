@@ -48,6 +48,7 @@ export {
   serverNameCases,
 } from "./hosts/proxy-host-cases.ts";
 export { ownAddresses, type Sinks, startSinks } from "./hosts/sinks.ts";
+export { ManualTimers } from "./manual-timers.ts";
 export {
   canFindProcesses,
   findProcessesByEnvironment,

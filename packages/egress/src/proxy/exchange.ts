@@ -9,6 +9,7 @@
  * mistakes half a response for a complete one. No request is sent twice.
  */
 
+import type { StartTimer } from "@toolcrib/lifecycle";
 import type { Authority } from "../authority.ts";
 import type { HeaderField } from "../inject/request-head.ts";
 import type { AdmittedRequest, Pipeline, Requester } from "../pipeline.ts";
@@ -29,11 +30,12 @@ export interface ExchangeContext {
   readonly authority: Authority;
   readonly pipeline: Pipeline;
   readonly upstream: Upstream;
+  readonly startTimer: StartTimer;
 }
 
 /** Passes a request to the origin, and the response to the client. Never rejects. */
 export async function passExchange(client: ClientExchange, context: ExchangeContext): Promise<void> {
-  const { requester, authority, pipeline, upstream } = context;
+  const { requester, authority, pipeline, upstream, startTimer } = context;
   let isGone = false;
   client.onGone(() => {
     isGone = true;
@@ -44,7 +46,8 @@ export async function passExchange(client: ClientExchange, context: ExchangeCont
     const lease = await upstream.open();
     if (isGone) return lease.release();
     admitted.sending();
-    passAdmitted(client, { admitted, lease, head: toRequestHead(client, request, admitted, requester) });
+    const head = toRequestHead(client, request, admitted, requester);
+    passAdmitted(client, { admitted, lease, head, startTimer });
   } catch (error) {
     pipeline.reportDenied(requester, authority.host, error);
     if (!isGone) refuse(client, error);
@@ -69,9 +72,10 @@ interface AdmittedExchange {
   readonly admitted: AdmittedRequest;
   readonly head: RequestHead;
   readonly lease: UpstreamLease;
+  readonly startTimer: StartTimer;
 }
 
-function passAdmitted(client: ClientExchange, { admitted, head, lease }: AdmittedExchange): void {
+function passAdmitted(client: ClientExchange, { admitted, head, lease, startTimer }: AdmittedExchange): void {
   let isOver = false;
   let hasHead = false;
   const fail = (error: Error, { errorCode, wasIdle = false }: FailureKind = {}): void => {
@@ -89,7 +93,7 @@ function passAdmitted(client: ClientExchange, { admitted, head, lease }: Admitte
     onResponse(response) {
       if (isOver) return;
       try {
-        passResponse(client, response, admitted, { done, fail });
+        passResponse(client, response, admitted, { done, fail, startTimer });
         hasHead = true;
       } catch (error) {
         fail(error as Error);

@@ -15,7 +15,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "@toolcrib/diagnostics";
-import { disposeOnce } from "@toolcrib/lifecycle";
+import { disposeOnce, type StartTimer } from "@toolcrib/lifecycle";
 import { type Authority, authorize, parseAuthority } from "../authority.ts";
 import { EgressError } from "../egress-error.ts";
 import type { EgressProxy, EgressSource } from "../egress-types.ts";
@@ -37,6 +37,7 @@ export interface ProxyDeps {
   readonly leaves: LeafCache;
   readonly limits: ProxyLimits;
   readonly now: () => number;
+  readonly startTimer: StartTimer;
 }
 
 /** CONNECT needs a port. */
@@ -159,7 +160,7 @@ class ProxyServer implements AsyncDisposable {
 
   /** Returns the handler of the requests on `connection`, a tunnel to `authority`. */
   #onConnection(authority: Authority, connection: Duplex): (exchange: ClientExchange) => void {
-    const { pipeline, limits } = this.#deps;
+    const { pipeline, limits, startTimer } = this.#deps;
     const requester = this.#requester;
     const isHttp2 = "alpnProtocol" in connection && connection.alpnProtocol === "h2";
     const controller = new AbortController();
@@ -174,7 +175,8 @@ class ProxyServer implements AsyncDisposable {
       controller.abort(new EgressError("EGRESS_CLOSED", "The client closed the connection"));
       upstream[Symbol.dispose]();
     });
-    return (exchange) => void passExchange(exchange, { requester, authority, pipeline, upstream });
+    return (exchange) =>
+      void passExchange(exchange, { requester, authority, pipeline, upstream, startTimer });
   }
 }
 

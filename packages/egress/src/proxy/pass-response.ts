@@ -5,6 +5,7 @@
  */
 
 import type { Writable } from "node:stream";
+import type { StartTimer } from "@toolcrib/lifecycle";
 import type { StreamScrubber } from "@toolcrib/redaction";
 import { EgressError } from "../egress-error.ts";
 import type { EgressCredential } from "../egress-types.ts";
@@ -16,8 +17,9 @@ import { connectionOptions, valuesOf, withoutHeaders } from "./raw-headers.ts";
 import { relayBody } from "./relay-body.ts";
 import type { UpstreamResponse } from "./upstream-exchange.ts";
 
-/** Receives the end of a response. */
-export interface ResponseEnd {
+/** The context of one response. */
+export interface ResponseContext {
+  readonly startTimer: StartTimer;
   done(): void;
   fail(error: Error): void;
 }
@@ -38,7 +40,7 @@ export function passResponse(
   client: ClientExchange,
   response: UpstreamResponse,
   admitted: AdmittedRequest,
-  { done, fail }: ResponseEnd,
+  { done, fail, startTimer }: ResponseContext,
 ): void {
   const { isEnd, status } = response;
   const scrubber = isEnd ? undefined : admitted.scrubber;
@@ -67,33 +69,36 @@ export function passResponse(
     done();
   };
   if (scrubber === undefined) relayBody(body, to, { piece: (piece) => [piece], end: finish, fail });
-  else relayScrubbed(body, to, { stream: scrubber.stream(admitted.echoed("body")), finish, fail });
+  else
+    relayScrubbed(body, to, { stream: scrubber.stream(admitted.echoed("body")), finish, fail, startTimer });
 }
 
 interface ScrubbedRelay {
   readonly stream: StreamScrubber<EgressCredential>;
+  readonly startTimer: StartTimer;
   finish(): void;
   fail(error: Error): void;
 }
 
-function relayScrubbed(body: BodySource, to: Writable, { stream, finish, fail }: ScrubbedRelay): void {
-  let timer: NodeJS.Timeout | undefined;
+function relayScrubbed(body: BodySource, to: Writable, relay: ScrubbedRelay): void {
+  const { stream, finish, fail, startTimer } = relay;
+  let cancelTimer: (() => void) | undefined;
   const release = (): void => {
-    timer = undefined;
+    cancelTimer = undefined;
     if (to.destroyed || to.writableEnded) return;
     // A client that does not read is not waiting for bytes.
     if (to.writableNeedDrain) {
-      timer = setTimeout(release, releaseAfterMs);
+      cancelTimer = startTimer(releaseAfterMs, release);
       return;
     }
     const rest = stream.release();
     if (rest.length > 0) to.write(rest);
   };
-  to.once("close", () => clearTimeout(timer));
+  to.once("close", () => cancelTimer?.());
   relayBody(body, to, {
     piece(piece) {
       const passed = stream.push(piece);
-      if (stream.canRelease) timer ??= setTimeout(release, releaseAfterMs);
+      if (stream.canRelease) cancelTimer ??= startTimer(releaseAfterMs, release);
       return passed;
     },
     end() {

@@ -1,6 +1,6 @@
 /** The proxies of one egress. They share one local authority, which opens with the first proxy. */
 
-import { disposeOnce } from "@toolcrib/lifecycle";
+import { disposeOnce, type StartTimer } from "@toolcrib/lifecycle";
 import { EgressError } from "../egress-error.ts";
 import type { ResolvedSettings } from "../egress-settings.ts";
 import type { EgressDeps, EgressProxy, EgressSource } from "../egress-types.ts";
@@ -9,6 +9,11 @@ import { LeafCache } from "./host-cache.ts";
 import { type OpenAuthority, openLocalAuthority } from "./open-local-authority.ts";
 import { openProxy } from "./open-proxy.ts";
 import { proxyLimits } from "./proxy-limits.ts";
+
+const startNodeTimer: StartTimer = (delayMs, callback) => {
+  const timer = setTimeout(callback, delayMs);
+  return () => clearTimeout(timer);
+};
 
 interface SharedAuthority {
   readonly files: OpenAuthority;
@@ -47,6 +52,7 @@ export class ProxySet implements AsyncDisposable {
       leaves,
       limits: proxyLimits,
       now: this.#deps.now,
+      startTimer: this.#deps.startTimer ?? startNodeTimer,
       files,
     });
     const dispose = disposeOnce(() => proxy[Symbol.asyncDispose]());
