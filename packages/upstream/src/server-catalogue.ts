@@ -8,6 +8,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
+import type { StartTimer } from "@toolcrib/lifecycle";
 import { McpError } from "@toolcrib/mcp";
 import type { SourceChange, Tool } from "@toolcrib/tool";
 import { listAll, toTools } from "./server-lists.ts";
@@ -35,6 +36,7 @@ export interface ServerCatalogueDeps {
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  readonly startBackgroundTimer: StartTimer;
   /** Returns the shared session, if there is one. */
   readonly session: () => UpstreamSession | undefined;
   /** Aborts when the server is stopped. */
@@ -99,8 +101,7 @@ export class ServerCatalogue {
   #schedule(kind: ListKind, pauseMs: number): void {
     if (this.#busy.has(kind) || this.#deps.stopped.aborted) return;
     this.#busy.add(kind);
-    const timer = setTimeout(() => void this.#refresh(kind), pauseMs);
-    timer.unref();
+    this.#deps.startBackgroundTimer(pauseMs, () => void this.#refresh(kind));
   }
 
   async #refresh(kind: ListKind): Promise<void> {

@@ -9,7 +9,7 @@
  */
 
 import { messageOf } from "@toolcrib/diagnostics";
-import { disposeOnce } from "@toolcrib/lifecycle";
+import { disposeOnce, type StartTimer } from "@toolcrib/lifecycle";
 import type { Era } from "@toolcrib/tool";
 import { Backoff } from "./backoff.ts";
 import { UpstreamError } from "./upstream-error.ts";
@@ -22,6 +22,7 @@ export interface SharedSessionDeps {
   readonly serverId: string;
   readonly now: () => number;
   readonly random: () => number;
+  readonly startBackgroundTimer: StartTimer;
   /** Opens a session. `era` is the era of the last session, to be tried first. */
   open(era: Era | undefined, signal: AbortSignal): Promise<UpstreamSession>;
   /** Reads the lists of a new session. @returns a function that publishes them, called when the session is handed out */
@@ -59,7 +60,8 @@ export class SharedSession implements AsyncDisposable {
   #lastReason = "";
   #connections = 0;
   #failedAttempts = 0;
-  #retryTimer: NodeJS.Timeout | undefined;
+  /** Cancels the next attempt. */
+  #cancelRetry: (() => void) | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   /** The current attempt, or the end of the last session. Never rejects. */
   #work: Promise<void> = Promise.resolve();
@@ -128,7 +130,7 @@ export class SharedSession implements AsyncDisposable {
     const state = this.#state;
     if (this.#isSuspended || this.stopped.aborted) return;
     this.#isSuspended = true;
-    clearTimeout(this.#retryTimer);
+    this.#cancelRetry?.();
     // An attempt in progress ends by itself.
     if (state.kind === "connecting") return;
     this.#enter({ kind: "gone" });
@@ -263,9 +265,8 @@ export class SharedSession implements AsyncDisposable {
       this.#enter({ kind: "gone" });
       return;
     }
-    this.#retryTimer = setTimeout(() => void this.#connect(), pauseMs);
     // A waiting call keeps the process alive; the pause alone does not.
-    this.#retryTimer.unref();
+    this.#cancelRetry = this.#deps.startBackgroundTimer(pauseMs, () => void this.#connect());
     this.#enter({ kind: "pausing", retryAt: this.#deps.now() + pauseMs });
   }
 
@@ -310,7 +311,7 @@ export class SharedSession implements AsyncDisposable {
 
   async #stop(): Promise<void> {
     const { current } = this;
-    clearTimeout(this.#retryTimer);
+    this.#cancelRetry?.();
     clearInterval(this.#idleTimer);
     this.#stopping.abort(
       new UpstreamError("UPSTREAM_CLOSED", `The server "${this.#deps.serverId}" was stopped`),

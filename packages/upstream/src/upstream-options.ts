@@ -1,6 +1,7 @@
 /** Settings, limits and dependencies of an upstream server, and the defaults of the limits. */
 
 import type { Logger } from "@toolcrib/diagnostics";
+import type { StartTimer } from "@toolcrib/lifecycle";
 import type { ClientTransport, HttpClient, TransportSettings } from "@toolcrib/mcp";
 import type { ProcessLauncher } from "@toolcrib/process";
 import type { ClientInfo } from "@toolcrib/tool";
@@ -99,9 +100,20 @@ export interface UpstreamDeps {
   readonly now: () => number;
   /** In [0, 1); spreads reconnections. */
   readonly random: () => number;
+  /**
+   * Times the pauses before reconnections and before a changed list is read. The timers do not keep the process
+   * alive. @default `setTimeout`
+   */
+  readonly startBackgroundTimer?: StartTimer;
   /** Name and version that the gateway sends to servers. */
   readonly clientInfo: ClientInfo;
 }
+
+/** The default of `UpstreamDeps.startBackgroundTimer`. */
+export const startNodeTimer: StartTimer = (delayMs, callback) => {
+  const timer = setTimeout(callback, delayMs).unref();
+  return () => clearTimeout(timer);
+};
 
 /** Completes `limits` with the defaults. */
 export function resolveUpstreamLimits(limits: UpstreamLimits = {}): Required<UpstreamLimits> {

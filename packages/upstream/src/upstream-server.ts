@@ -43,6 +43,7 @@ import { StderrTail } from "./stderr-tail.ts";
 import { isExpired, isRefused, reasonOf, toCallerError } from "./upstream-failure.ts";
 import {
   resolveUpstreamLimits,
+  startNodeTimer,
   type UpstreamDeps,
   type UpstreamLimits,
   type UpstreamSettings,
@@ -100,7 +101,7 @@ export class UpstreamServer implements ToolSource {
 
   constructor(settings: UpstreamSettings, deps: UpstreamDeps, limits: Required<UpstreamLimits>) {
     const { id: serverId, scrub = (text) => text } = settings;
-    const { logger, now, random } = deps;
+    const { logger, now, random, startBackgroundTimer = startNodeTimer } = deps;
     this.id = serverId;
     this.#settings = settings;
     this.#deps = deps;
@@ -122,6 +123,7 @@ export class UpstreamServer implements ToolSource {
         serverId,
         now,
         random,
+        startBackgroundTimer,
         open: (era, signal) => this.#openShared(era, signal),
         prepare: (session, signal) => this.#prepare(session, signal),
         idleMs: settings.idleMs,
@@ -144,6 +146,7 @@ export class UpstreamServer implements ToolSource {
       limits,
       logger,
       now,
+      startBackgroundTimer,
       session: () => this.#shared.current,
       stopped,
       onChange: (kind) => this.#emit(kind),

@@ -5,7 +5,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { JsonObject } from "@toolcrib/json";
 import { createHttpClient, McpError } from "@toolcrib/mcp";
 import { createProcessLauncher } from "@toolcrib/process";
-import { echoStdioPath, fixtureCommand, waitUntil } from "@toolcrib/testing";
+import { echoStdioPath, fixtureCommand, type ManualTimers, waitUntil } from "@toolcrib/testing";
 import {
   type CallContext,
   type ClientSession,
@@ -58,12 +58,15 @@ export interface SourceOptions {
   readonly isInteractive?: boolean | "learnt";
   readonly remembered?: RememberedServer;
   readonly remember?: (definitions: RememberedServer) => void;
+  /** @default timers of Node */
+  readonly timers?: ManualTimers;
 }
 
 /** Creates a server without starting it. */
 export function createSource(options: SourceOptions): TestSource {
-  const { transport, kind, scrub, tags, remembered, remember, now = Date.now } = options;
+  const { transport, kind, scrub, tags, timers, remembered, remember, now = Date.now } = options;
   const { isInteractive = true } = options;
+  const startBackgroundTimer = timers?.startTimer;
   const records: TestSource["records"] = [];
   const record = (fields: object, event: string): void => {
     records.push({ ...fields, event });
@@ -86,7 +89,15 @@ export function createSource(options: SourceOptions): TestSource {
       remembered,
       ...(remember === undefined ? {} : { remember }),
     },
-    { launcher, httpClient, logger, now, random: () => 0.5, clientInfo: { name: "test", version: "1" } },
+    {
+      launcher,
+      httpClient,
+      logger,
+      now,
+      random: () => 0.5,
+      startBackgroundTimer,
+      clientInfo: { name: "test", version: "1" },
+    },
     { reconnectMinMs: 20, handshakeTimeoutMs: 60_000, ...options.limits },
   );
   const changes: TestSource["changes"] = [];

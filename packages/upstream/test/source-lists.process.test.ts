@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
-import { startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
+import { ManualTimers, startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
 import type { ResourceWatcher } from "@toolcrib/tool";
 import {
   createAskableClient,
@@ -88,14 +87,17 @@ test("start() lists the tools of a server whose other lists cannot be read", asy
 });
 
 test("a changed list is read once for a burst of notifications, and emitted once", async () => {
-  await using source = await startSource({ transport: oddStdio("held-list") });
+  const timers = new ManualTimers();
+  await using source = await startSource({ transport: oddStdio("held-list"), timers });
   source.changes.length = 0;
   await source.call("change", { times: 4 });
+  // The notifications arrive before the answer, and the list is read after a pause.
+  assert.deepEqual(timers.delays, [20]);
+  timers.fire();
   await untilListing(source, 2);
   await source.call("release");
   await waitUntil(() => source.changes.length > 0);
-  // A further request would follow after a pause by a real timer, of 20 ms or the time that the reading took.
-  await delay(100);
+  assert.deepEqual(timers.delays, [], "no further reading is planned");
   assert.deepEqual(source.changes, ["tools"]);
   assert.equal(namesOf(source)[0], "version_2");
   assert.equal(await source.text("count"), "2");
@@ -120,17 +122,23 @@ test("a change that is reported during the first reading of the lists is not los
 });
 
 test("changes during the reading of a list are read after it", async () => {
-  await using source = await startSource({ transport: oddStdio("held-list") });
+  const timers = new ManualTimers();
+  let now = 0;
+  await using source = await startSource({ transport: oddStdio("held-list"), timers, now: () => now });
   await source.call("change");
+  timers.fire();
   await untilListing(source, 2);
   await Promise.all([source.call("change"), source.call("change")]);
+  now += 700;
   await source.call("release");
+  await waitUntil(() => timers.delays.length > 0);
+  assert.deepEqual(timers.delays, [700], "the pause is as long as the reading");
+  timers.fire();
   await untilListing(source, 3);
   assert.equal(namesOf(source)[0], "version_2");
   await source.call("release");
   await waitUntil(() => namesOf(source).includes("version_3"));
-  // A further request would follow after a pause by a real timer, of 20 ms or the time that the reading took.
-  await delay(100);
+  assert.deepEqual(timers.delays, [], "no further reading is planned");
   assert.equal(await source.text("count"), "3");
 });
 

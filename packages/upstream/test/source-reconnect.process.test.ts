@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
+import { ManualTimers, startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
 import type { ResolvedTransport } from "@toolcrib/upstream";
 import {
   createCall,
@@ -76,11 +76,13 @@ test("the reason of a server's end stays readable after its restart", async () =
 
 test("a server that flaps is tried again after growing pauses", async () => {
   let launchCount = 0;
+  const timers = new ManualTimers();
   await using source = createSource({
     async transport() {
       launchCount += 1;
       return echoStdio();
     },
+    timers,
     // No connection counts as stable, however long the machine takes.
     now: () => 1_000_000,
     limits: { reconnectMinMs: 400 },
@@ -89,17 +91,24 @@ test("a server that flaps is tried again after growing pauses", async () => {
     source.records.filter(({ event }) => event === "server is not available").map(({ attempt }) => attempt);
   await source.server.start(never);
   assert.equal(source.server.health().state, "ready");
-  for (const attempt of [1, 2, 3]) {
+  for (const [attempt, pauseMs] of [
+    [1, 300],
+    [2, 600],
+    [3, 1200],
+  ] as const) {
+    timers.fire();
     await waitUntil(() => launchCount === attempt && source.server.health().state === "ready");
     kill(source);
-    await waitUntil(() => readAttempts().length === attempt);
+    await waitUntil(() => timers.delays.length > 0);
+    assert.deepEqual(timers.delays, [pauseMs]);
+    assert.equal(readAttempts().at(-1), attempt);
   }
-  assert.deepEqual(readAttempts(), [1, 2, 3]);
-  // A call does not shorten the pause: 300, 600, then 1,200 ms.
-  const calls = Promise.allSettled(Array.from({ length: 5 }, () => source.call("echo", { text: "x" })));
-  assert.equal(launchCount, 3);
-  await calls;
-  assert.ok(launchCount <= 4);
+  // Calls wait for the end of the pause, and do not shorten it.
+  const calls = Promise.all(Array.from({ length: 5 }, () => source.text("echo", { text: "x" })));
+  assert.deepEqual([launchCount, timers.delays], [3, [1200]]);
+  timers.fire();
+  assert.deepEqual(await calls, Array(5).fill("x"));
+  assert.equal(launchCount, 4);
 });
 
 test("the end of a stable connection resets the pauses", async () => {

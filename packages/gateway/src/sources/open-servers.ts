@@ -51,7 +51,8 @@ function createServer(
   memory: ServerMemory,
   context: SourceContext,
 ): UpstreamServer {
-  const { home, env, scrubber, launcher, httpClient, logger, now, random, serverInfo } = context;
+  const { home, env, scrubber, launcher, httpClient, logger, now, random, startBackgroundTimer, serverInfo } =
+    context;
   const {
     maxCallsPerServer: maxConcurrentCalls,
     maxQueuedCallsPerServer: maxQueuedCalls,
@@ -80,7 +81,7 @@ function createServer(
         }
       },
     },
-    { launcher, httpClient, logger, now, random, clientInfo: serverInfo },
+    { launcher, httpClient, logger, now, random, startBackgroundTimer, clientInfo: serverInfo },
     { messageMaxBytes, maxConcurrentCalls, maxQueuedCalls, ...context.upstreamLimits },
   );
 }

@@ -5,6 +5,7 @@
 
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
+import type { StartTimer } from "@toolcrib/lifecycle";
 import type { HttpClient, ServerInfo } from "@toolcrib/mcp";
 import type { ProcessLauncher, SpawnWrap } from "@toolcrib/process";
 import type { SecretScrubber } from "@toolcrib/redaction";
@@ -38,9 +39,9 @@ export interface SourceContext {
   /** Resolves in the next turn of the event loop. */
   readonly nextTurn: () => Promise<void>;
   /** Calls `callback` once after `delayMs`. @returns a function that cancels it */
-  readonly startTimer: (delayMs: number, callback: () => void) => () => void;
+  readonly startTimer: StartTimer;
   /** As `startTimer`, but the timer does not keep the process alive. */
-  readonly startBackgroundTimer: (delayMs: number, callback: () => void) => () => void;
+  readonly startBackgroundTimer: StartTimer;
 }
 
 /** Sources of one kind, in the roster of the gateway. Disposing them waits for what they started. */
