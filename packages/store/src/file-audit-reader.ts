@@ -12,12 +12,14 @@ import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
 import type { AuditReader } from "./audit-store.ts";
 import { type HomeLayout, toHomeLayout } from "./home-layout.ts";
 import { StoreError } from "./store-error.ts";
-import { type AuditTailOptions, tailTrail } from "./tail-trail.ts";
+import { type AuditTailOptions, type Sleep, tailTrail } from "./tail-trail.ts";
 
 /** Dependencies of a reader. */
 export interface AuditReaderDeps {
   /** Called with a defect of the index that was repaired. @default no call */
   readonly onProblem?: (problem: StoreError) => void;
+  /** Waits between two polls of `tail`; rejects when `signal` aborts. @default `setTimeout` of `node:timers/promises` */
+  readonly sleep?: Sleep;
 }
 
 /**
@@ -26,18 +28,20 @@ export interface AuditReaderDeps {
  */
 export async function openAuditReader(
   { home }: { readonly home: string },
-  { onProblem = () => undefined }: AuditReaderDeps = {},
+  { onProblem = () => undefined, sleep }: AuditReaderDeps = {},
 ): Promise<AuditReader> {
-  return new FileAuditReader(toHomeLayout(home), onProblem);
+  return new FileAuditReader(toHomeLayout(home), onProblem, sleep);
 }
 
 class FileAuditReader implements AuditReader {
   readonly #layout: HomeLayout;
   readonly #index: AuditIndex;
+  readonly #sleep: Sleep | undefined;
   #isClosed = false;
 
-  constructor(layout: HomeLayout, onProblem: (problem: StoreError) => void) {
+  constructor(layout: HomeLayout, onProblem: (problem: StoreError) => void, sleep: Sleep | undefined) {
     this.#layout = layout;
+    this.#sleep = sleep;
     this.#index = new AuditIndex(layout, onProblem, { usesMemoryWhenFull: true });
   }
 
@@ -54,7 +58,7 @@ class FileAuditReader implements AuditReader {
   }
 
   tail(options: AuditTailOptions = {}): AsyncIterable<AuditRecord> {
-    return tailTrail(this.#layout.auditDirectory, options);
+    return tailTrail(this.#layout.auditDirectory, options, this.#sleep);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

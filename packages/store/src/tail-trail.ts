@@ -6,7 +6,7 @@
 
 import { closeSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import type { AuditRecord } from "./audit-event.ts";
 import { checkLimit } from "./audit-query.ts";
 import { listSegments, newestSegments } from "./home-layout.ts";
@@ -22,6 +22,11 @@ export interface AuditTailOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Waits between two polls; rejects when `signal` aborts. */
+export type Sleep = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+
+const sleepByTimer: Sleep = (ms, signal) => delay(ms, undefined, { signal });
+
 const pollMs = 200;
 /** Bytes read from one segment at a time. */
 const readMaxBytes = 256 * 1024;
@@ -35,6 +40,7 @@ const readMaxBytes = 256 * 1024;
 export async function* tailTrail(
   auditDirectory: string,
   { limit = 10, follow = false, signal }: AuditTailOptions,
+  sleep: Sleep = sleepByTimer,
 ): AsyncGenerator<AuditRecord, void, undefined> {
   checkLimit(limit, 0);
   signal?.throwIfAborted();
@@ -47,13 +53,13 @@ export async function* tailTrail(
       yield record;
       signal?.throwIfAborted();
     }
-    if (!isMore) await pause(signal);
+    if (!isMore) await pause(sleep, signal);
   }
 }
 
-async function pause(signal: AbortSignal | undefined): Promise<void> {
+async function pause(sleep: Sleep, signal: AbortSignal | undefined): Promise<void> {
   try {
-    await sleep(pollMs, undefined, { signal });
+    await sleep(pollMs, signal);
   } catch (error) {
     // The timer rejects with an AbortError of its own.
     signal?.throwIfAborted();

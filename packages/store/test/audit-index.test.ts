@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from "node:path";
 import { test } from "node:test";
 import { type AuditCall, openAuditReader, openStore, type Store, toAuditClient } from "@toolcrib/store";
+import { waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
   callIdsOf,
@@ -315,9 +316,7 @@ test("the index indexes new records without a query", async (t) => {
   await using store = await openStore({ home }, { now: tickingClock(start) });
   await Promise.all(Array.from({ length: 1000 }, (_, n) => store.audit.intent(intentOf(`c${n}`))));
   const path = join(home, "toolcrib.db-wal");
-  while ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < 50_000) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await waitUntil(() => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) >= 50_000);
 });
 
 test("a reader of a home that does not exist returns an empty trail and creates nothing", async (t) => {

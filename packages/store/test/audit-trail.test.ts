@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openStore } from "@toolcrib/store";
+import { waitUntil } from "@toolcrib/testing";
 import {
   callIdsOf,
   completionOf,
@@ -75,9 +76,7 @@ test("record() is written although no caller waits for it", async (t) => {
   await using store = await openStore({ home }, { now: tickingClock() });
   store.audit.record("call.denied", denialOf("c1"));
   assert.equal(store.audit.stats().pendingRecords, 1);
-  while (store.audit.stats().pendingRecords > 0 || store.audit.stats().records === 0) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await waitUntil(() => store.audit.stats().pendingRecords === 0 && store.audit.stats().records > 0);
   assert.deepEqual(callIdsOf(recordsOf(home)), ["c1"]);
 });
 

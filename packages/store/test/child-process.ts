@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { waitUntil } from "@toolcrib/testing";
 
 /** A running child. */
 export interface ChildWriter {
@@ -52,11 +53,14 @@ export function startChildWriter(
     lines,
     ended,
     async until(condition) {
-      while (!condition(lines())) {
-        if (end !== undefined)
+      await waitUntil(
+        () => {
+          if (condition(lines())) return true;
+          if (end === undefined) return false;
           throw new Error(`The child ended with ${end}: ${lines().slice(-3).join(" / ")}`);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
+        },
+        { timeoutMs: 120_000, intervalMs: 5, what: "the child has printed the expected lines" },
+      );
     },
   };
 }

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type AuditRecord, openAuditReader, openStore } from "@toolcrib/store";
+import { waitUntil } from "@toolcrib/testing";
 import { type ChildWriter, startChildWriter } from "./child-process.ts";
 import { completionOf, intentOf, newHome, recordsOf } from "./sample-events.ts";
 
@@ -28,10 +29,13 @@ function unknownIn(home: string): readonly AuditRecord<"call.completed">[] {
 /** Opens the store and waits until the records of killed runs are complete. */
 async function openUntilComplete(home: string, expectedCount: number): Promise<void> {
   await using store = await openStore({ home }, { now: Date.now });
-  while (unknownIn(home).length < expectedCount || markersOf(home).length > 1) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    await store.audit.flush();
-  }
+  await waitUntil(
+    async () => {
+      await store.audit.flush();
+      return unknownIn(home).length >= expectedCount && markersOf(home).length <= 1;
+    },
+    { timeoutMs: 120_000 },
+  );
 }
 
 function markersOf(home: string): readonly string[] {
@@ -68,7 +72,7 @@ test("calls that completed, calls of a running process and calls of its own stay
   {
     await using store = await openStore({ home }, { now: Date.now });
     await store.audit.intent(intentOf("own"));
-    while (unknownIn(home).length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await waitUntil(() => unknownIn(home).length >= 2);
     store.audit.record("call.completed", completionOf("own"));
   }
   assert.deepEqual(idsOf(unknownIn(home)), [...intentsOf(killed)].sort());

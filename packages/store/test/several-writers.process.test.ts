@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openAuditReader, openStore } from "@toolcrib/store";
+import { waitUntil } from "@toolcrib/testing";
 import { startChildWriter } from "./child-process.ts";
 import { callIdsOf, intentOf, newHome, recordsOf, segmentNames, tickingClock } from "./sample-events.ts";
 
@@ -16,12 +17,15 @@ test("two processes write to one home while a third reads", async (t) => {
   writeFileSync(startFile, "");
   // Results grow and never lose a record while both write and three processes index.
   let seenCount = 0;
-  while (seenCount < 1000) {
-    const records = await reader.list({ limit: 1000 });
-    assert(records.length >= seenCount);
-    seenCount = records.length;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await waitUntil(
+    async () => {
+      const records = await reader.list({ limit: 1000 });
+      assert(records.length >= seenCount);
+      seenCount = records.length;
+      return seenCount === 1000;
+    },
+    { timeoutMs: 120_000 },
+  );
   for (const child of children) assert.equal(await child.ended, 0);
   assert.deepEqual(children.map((child) => child.lines()[0]).sort(), ["writer 001", "writer 002"]);
   assert.deepEqual(segmentNames(home), ["001-00000001.jsonl", "002-00000001.jsonl"]);

@@ -3,6 +3,7 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type AuditRecord, openAuditReader, openStore } from "@toolcrib/store";
+import { waitUntil } from "@toolcrib/testing";
 import { startChildWriter } from "./child-process.ts";
 import { callIdsOf, intentOf, newHome, tickingClock } from "./sample-events.ts";
 
@@ -64,16 +65,30 @@ test("tail() skips lines that are not records and waits for the end of unfinishe
   await using store = await openStore({ home }, { now: tickingClock() });
   await store.audit.intent(intentOf("c1"));
   const [first] = await toArray(store.audit.tail());
-  await using reader = await openAuditReader({ home });
+  const pauses: { readonly ms: number; readonly end: () => void }[] = [];
+  const sleep = (ms: number) => new Promise<void>((end) => pauses.push({ ms, end }));
+  await using reader = await openAuditReader({ home }, { sleep });
   const records = reader.tail({ follow: true, limit: 0 })[Symbol.asyncIterator]();
   const next = records.next();
+  await waitUntil(() => pauses.length === 1);
   const [complete, line] = ["c2", "c3"].map((id) => JSON.stringify({ ...first, data: intentOf(id) }));
   assert(line !== undefined);
   // The unfinished line is read together with the complete one.
   appendFileSync(path, `noise\n${complete}\n${line.slice(0, 100)}`);
+  pauses[0]?.end();
   assert.deepEqual(callIdsOf([(await next).value as AuditRecord]), ["c2"]);
+  const last = records.next();
+  await waitUntil(() => pauses.length === 2);
+  // A poll that finds only the unfinished line returns nothing and is followed by another pause.
+  pauses[1]?.end();
+  await waitUntil(() => pauses.length === 3);
   appendFileSync(path, `${line.slice(100)}\n`);
-  assert.deepEqual(callIdsOf(await take(records, 1)), ["c3"]);
+  pauses[2]?.end();
+  assert.deepEqual(callIdsOf([(await last).value as AuditRecord]), ["c3"]);
+  assert.deepEqual(
+    pauses.map(({ ms }) => ms),
+    [200, 200, 200],
+  );
   await records.return?.();
 });
 

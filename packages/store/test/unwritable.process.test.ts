@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openAuditReader, openStore, StoreError } from "@toolcrib/store";
+import { waitUntil } from "@toolcrib/testing";
 import { startChildWriter } from "./child-process.ts";
 import { callIdsOf, completionOf, intentOf, newHome, recordsOf, tickingClock } from "./sample-events.ts";
 
@@ -74,7 +75,7 @@ test("completions are retried without an intent", async (t) => {
   store.audit.record("call.completed", completionOf("running"));
   await assert.rejects(store.audit.flush(), { code: "AUDIT_UNWRITABLE" });
   rmSync(inTheWay, { recursive: true });
-  while (store.audit.stats().failing) await new Promise((resolve) => setTimeout(resolve, 20));
+  await waitUntil(() => !store.audit.stats().failing);
   assert.deepEqual(callIdsOf(recordsOf(home)), ["running"]);
 });
 
