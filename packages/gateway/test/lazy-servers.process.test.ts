@@ -3,7 +3,13 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import {
+  fixtureCommand,
+  makeTemporaryDirectory,
+  type TemporaryDirectory,
+  trackerStdioPath,
+  waitUntil,
+} from "@toolcrib/testing";
 import {
   dataOf,
   echoStdio,
@@ -23,8 +29,8 @@ function lazyConfig(directory: TemporaryDirectory, idleSeconds: number) {
   };
 }
 
-function stateOf({ gateway }: TestGateway): string | undefined {
-  return gateway.status().servers[0]?.health.state;
+function stateOf({ gateway }: TestGateway, id = "lazy"): string | undefined {
+  return gateway.status().servers.find((server) => server.id === id)?.health.state;
 }
 
 async function echo({ gateway }: TestGateway, text: string): Promise<string> {
@@ -87,10 +93,23 @@ test("a lazy server that is remembered does not start before its first call, and
 test("a lazy server runs while one of its resources is watched", async () => {
   await using directory = await makeTemporaryDirectory();
   const { document, starts } = lazyConfig(directory, 1);
-  await using test = await startTestGateway(document, { home: directory.join("home") });
+  const other = {
+    id: "other",
+    transport: { kind: "stdio", ...fixtureCommand(trackerStdioPath, "github") },
+    trust_state: "certified",
+    start: "lazy",
+    idle_seconds: 1,
+  };
+  await using test = await startTestGateway(
+    { tool_servers: [...document.tool_servers, other] },
+    { home: directory.join("home") },
+  );
   const client = await test.connect();
   await client.subscribeResource({ uri: "echo://watched" });
-  await new Promise((resolve) => setTimeout(resolve, 2500));
+  // The other server was used last, so the watched one would be stopped before it.
+  await client.callTool({ name: "other__searchIssues", arguments: { query: "" } });
+  assert.equal(stateOf(test, "other"), "ready");
+  await waitUntil(() => stateOf(test, "other") === "idle");
   assert.deepEqual([stateOf(test), starts()], ["ready", 1]);
   await client.unsubscribeResource({ uri: "echo://watched" });
   await waitUntil(() => stateOf(test) === "idle");

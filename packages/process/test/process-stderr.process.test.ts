@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { LauncherOptions, StderrLog } from "@toolcrib/process";
+import { waitUntil } from "@toolcrib/testing";
 import { createTestLauncher } from "./process-harness.ts";
 
 /** Returns the log of a shell script that has ended. */
@@ -43,7 +44,7 @@ test("tail() includes an unfinished line, and onLine() calls its listener until 
       });
     });
   const stop = server.stderr.onLine((line) => lines.push(line));
-  while (server.stderr.tail().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await waitUntil(() => server.stderr.tail().length > 0);
   assert.deepEqual([server.stderr.tail(), server.stderr.lineCount], [["Password: "], 0]);
   const two = next(2);
   server.stdin.write("\n");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "@toolcrib/diagnostics";
-import { slowTest } from "@toolcrib/testing";
+import { slowTest, waitUntil } from "@toolcrib/testing";
 import { jsonPathFault, nextPageKey, ToolpackError } from "@toolcrib/toolpack";
 import { ToolspecError } from "@toolcrib/toolspec";
 import { openLoopbackApi, type Reply } from "./loopback-api.ts";
@@ -551,11 +551,11 @@ test("a cancelled call ends at once with the reason, in every phase", async () =
   await assert.rejects(bench.call({}, { signal: before.signal }), (error) => error === gone);
   assert.deepEqual(api.seen, []);
   const during = new AbortController();
-  const call = bench.call({}, { signal: during.signal });
   // The service never answers.
-  const arrived = setInterval(() => api.seen.length > 0 && during.abort(gone), 1);
-  await assert.rejects(call, (error) => error === gone);
-  clearInterval(arrived);
+  const call = assert.rejects(bench.call({}, { signal: during.signal }), (error) => error === gone);
+  await waitUntil(() => api.seen.length > 0);
+  during.abort(gone);
+  await call;
   assert.equal(api.seen.length, 1);
 });
 

@@ -259,8 +259,7 @@ export const oddAnswers: { readonly [name: string]: Answer } = {
   },
   "broken-length": ({ response, secret }) => {
     response.writeHead(200, { ...plain, "content-length": "5000" });
-    response.write(`${before} ${secret}`);
-    setTimeout(() => response.socket?.end(), 5);
+    response.write(`${before} ${secret}`, () => response.socket?.end());
   },
   "broken-short": ({ response, secret }) =>
     wire(response, `HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n${secret}${secret}`),

@@ -2,9 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { CompositeMemory, type CompositeOutcome } from "@toolcrib/metatool";
-import { waitUntil } from "@toolcrib/testing";
+import { ManualTimers, waitUntil } from "@toolcrib/testing";
 import { setUpWorkshop } from "./workshop.ts";
 
 const mib = 1024 * 1024;
@@ -29,10 +28,14 @@ function errorOf(outcome: CompositeOutcome): string {
   return outcome.kind === "error" ? JSON.stringify(outcome.error) : "";
 }
 
-function setUp(totalMib: number, waitMs: number): CompositeMemory {
+function setUp(
+  totalMib: number,
+  waitMs: number,
+  deps: ConstructorParameters<typeof CompositeMemory>[0] = workshop.deps,
+): CompositeMemory {
   gate = Promise.withResolvers();
   waiting = 0;
-  return new CompositeMemory(workshop.deps, { totalBytes: totalMib * mib, waitMs });
+  return new CompositeMemory(deps, { totalBytes: totalMib * mib, waitMs });
 }
 
 test("programs that wait for a tool share one total, whatever their own limits allow", async () => {
@@ -54,20 +57,23 @@ test("programs that wait for a tool share one total, whatever their own limits a
 });
 
 test("a new program waits for memory, and is refused with a code if none becomes free", async () => {
-  const memory = setUp(2, 50);
+  const timers = new ManualTimers();
+  const memory = setUp(2, 60_000, timers);
   const first = workshop.run("a.wait()\nreturn 1", {}, { memory });
   const second = workshop.run("a.wait()\nreturn 2", {}, { memory });
   await waitUntil(() => waiting === 2);
-  const refused = await workshop.run("return 1", {}, { memory });
-  assert.match(errorOf(refused), /METATOOL_MEMORY_BUSY/);
+  const refused = workshop.run("return 1", {}, { memory });
+  await waitUntil(() => timers.delays.length === 1);
+  timers.fire();
+  assert.match(errorOf(await refused), /METATOOL_MEMORY_BUSY/);
   gate.resolve();
   assert.deepEqual([(await first).kind, (await second).kind], ["result", "result"]);
 
-  const single = setUp(1, 60_000);
+  const single = setUp(1, 60_000, timers);
   const running = workshop.run("a.wait()\nreturn 1", {}, { memory: single });
   await waitUntil(() => waiting === 1);
   const next = [1, 2, 3].map((n) => workshop.run(`return ${n}`, {}, { memory: single }));
-  await delay(20);
+  await waitUntil(() => timers.delays.length === 3);
   gate.resolve();
   await running;
   assert.deepEqual(

@@ -1,9 +1,8 @@
 /** Calls of the tools of `writePair`, through the gateway and through the standalone engine. */
 
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { benignNames, caseHost, hostileValues, redirectTargets } from "@toolcrib/testing";
+import { benignNames, caseHost, hostileValues, redirectTargets, waitUntil } from "@toolcrib/testing";
 import { forEachOf, type HostSetting } from "./host-setting.ts";
 
 /** The outcome of a call. */
@@ -107,9 +106,9 @@ export async function checkTexts(
 
 /** Repeats a call until it succeeds, because its server may not be ready yet. */
 export async function untilServed(call: CallTool): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (!(await call("add_item", { text: "" })).isError) return;
-    await delay(50);
-  }
-  assert.fail("the tools are not served");
+  await waitUntil(async () => !(await call("add_item", { text: "" })).isError, {
+    timeoutMs: 120_000,
+    intervalMs: 50,
+    what: "the tools are served",
+  });
 }
