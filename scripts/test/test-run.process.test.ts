@@ -37,7 +37,7 @@ async function run(
       directory.path,
       ...flags,
     ],
-    { cwd: root, env, timeoutMs: 60_000 },
+    { cwd: root, env },
   );
   return { code, report: stdout + stderr };
 }

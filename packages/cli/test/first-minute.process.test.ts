@@ -56,7 +56,7 @@ const generations = [
 for (const { name, connect } of generations) {
   test(`serve --stdio answers the first list of a ${name} client with the tools of every server`, async () => {
     await using directory = await makeTemporaryDirectory();
-    writeConfig(directory);
+    writeConfig(directory, { serve: { list_wait_seconds: 60 } });
     const client = await connect(directory);
     try {
       const { tools } = await client.listTools();
@@ -99,7 +99,7 @@ for (const { name, connect } of generations) {
 
 test("the command line lists and calls tools of servers that are starting in the running gateway", async () => {
   await using directory = await makeTemporaryDirectory();
-  writeConfig(directory);
+  writeConfig(directory, { serve: { list_wait_seconds: 60 } });
   const setting = { directory: directory.path, env: { TOOLCRIB_LISTEN: "127.0.0.1:0" } };
   await using gateway = await startServe(["--auth", "none"], setting);
   const [listed, called] = await Promise.all([

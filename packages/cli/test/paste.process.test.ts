@@ -63,7 +63,7 @@ function paste(line: string) {
   const path = `${directory.join("bin")}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
   const project = directory.join("it's a project");
   const env = { ...cleanEnvironment(directory.path), PATH: path };
-  return runProcess("sh", ["-c", line], { cwd: project, env, timeoutMs: 60_000 });
+  return runProcess("sh", ["-c", line], { cwd: project, env });
 }
 
 function token(): string {

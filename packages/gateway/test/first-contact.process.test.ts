@@ -32,7 +32,7 @@ function startEarly(document: Parameters<typeof startTestGateway>[0]): Promise<T
 
 describe("the first list of a client", () => {
   test("has the tools, prompts and resources of every server, in both eras", async () => {
-    await using test = await startEarly({ tool_servers: [quick, late] });
+    await using test = await startEarly({ tool_servers: [quick, late], serve: { list_wait_seconds: 60 } });
     const clients = await Promise.all([test.connect(), test.connectModern()]);
     for (const [tools, prompts, resources] of await Promise.all(
       clients.map((client) =>
@@ -58,6 +58,8 @@ describe("the first list of a client", () => {
 
   test("waits no longer than the limit, and only once", async () => {
     await using test = await startEarly({ tool_servers: [quick, hanging], serve: { list_wait_seconds: 1 } });
+    const stateOf = (id: string) => test.gateway.status().servers.find((one) => one.id === id)?.health.state;
+    await waitUntil(() => stateOf("quick") === "ready");
     const client = await test.connect();
     const startedAt = performance.now();
     const { tools } = await client.listTools();
@@ -94,7 +96,7 @@ describe("the first list of a client", () => {
 });
 
 test("the first search and the first program of a client find the tools of every server", async () => {
-  await using test = await startEarly({ tool_servers: [quick, late] });
+  await using test = await startEarly({ tool_servers: [quick, late], serve: { list_wait_seconds: 60 } });
   const [searching, programming] = await Promise.all([test.connect(), test.connect()]);
   const [found, evaluated] = await Promise.all([
     searching.callTool({ name: "search_tools", arguments: { query: "asks the client for its roots" } }),

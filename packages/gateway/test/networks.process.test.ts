@@ -146,7 +146,7 @@ test("/readyz and the status notice a server that accepts requests but does not 
   });
   const readyz = new URL("/readyz", await gateway.endpoint());
   const unavailable = async () => ((await (await fetch(readyz)).json()) as JsonObject)["unavailable"];
-  assert.equal(await unavailable(), undefined);
+  await waitUntil(async () => (await unavailable()) === undefined);
   isHung = true;
   await waitUntil(async () => (await unavailable()) === 1);
   await waitUntil(() => /does not answer/.test(JSON.stringify(gateway.logger.records)));

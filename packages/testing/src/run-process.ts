@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly env?: { readonly [name: string]: string | undefined };
   /** Working directory. @default that of this process */
   readonly cwd?: string;
-  /** Milliseconds after which the program is killed. @default 60000 */
+  /** Milliseconds after which the program is killed. @default 120000 */
   readonly timeoutMs?: number;
 }
 
@@ -41,7 +41,7 @@ export async function runProcess(
   args: readonly string[],
   options: RunOptions & { readonly stdin?: string } = {},
 ): Promise<ProcessOutcome> {
-  const timeoutMs = options.timeoutMs ?? 60_000;
+  const timeoutMs = options.timeoutMs ?? 120_000;
   const program = start(command, args, options);
   program.child.stdin?.on("error", () => {
     // A program can end before it has read everything; the exit code shows whether it failed.
@@ -73,7 +73,7 @@ export interface ServerProcess extends AsyncDisposable {
   /** The output so far. */
   stdout(): string;
   stderr(): string;
-  /** Sends SIGTERM; resolves after the exit and the rest of the output. @throws {AssertionError} if that takes more than 30 seconds. */
+  /** Sends SIGTERM; resolves after the exit and the rest of the output. @throws {AssertionError} if that takes more than a minute. */
   stop(): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
@@ -81,7 +81,7 @@ export interface ServerProcess extends AsyncDisposable {
  * Starts a server, and resolves when it has printed its URL on stdout.
  *
  * @param options.urlPattern matches the URL in a line. @default an http URL
- * @param options.timeoutMs milliseconds until the URL is printed. @default 60000
+ * @param options.timeoutMs milliseconds until the URL is printed. @default 120000
  * @throws {AssertionError} with its output if it ends before that, or takes too long.
  */
 export async function startServerProcess(
@@ -116,7 +116,7 @@ export async function startServerProcess(
         const lines = program.stdout();
         return pattern.exec(lines.slice(0, lines.lastIndexOf("\n") + 1))?.[0];
       },
-      { timeoutMs: options.timeoutMs ?? 60_000, what: `${describe(command, args)} prints a URL` },
+      { timeoutMs: options.timeoutMs ?? 120_000, what: `${describe(command, args)} prints a URL` },
     );
     return {
       url,

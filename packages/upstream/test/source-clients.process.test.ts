@@ -12,6 +12,7 @@ import {
   oddStdio,
   receivedBy,
   startSource,
+  type TestCall,
   type TestSource,
 } from "./source-harness.ts";
 
@@ -228,15 +229,19 @@ test("a session in use is never closed for another client, an unused one is", as
     transport: echoStdio(),
     limits: { maxClientSessions: 2, sessionWaitMs: 0 },
   });
-  const calls = ["a", "b", "c"].map((name) => createCall({ client: createAskableClient(name) }));
-  const [a, b, c] = calls as [never, never, never];
-  const busy = source.text("sleep", { ms: 300 }, a);
-  const other = source.text("sleep", { ms: 300 }, b);
-  await waitUntil(() => source.server.facts().clientSessions === 2);
+  const { promise: ready, resolve: answer } = Promise.withResolvers<void>();
+  const clients = ["a", "b"].map((name) => createAskableClient(name, ready));
+  const [a, b] = clients.map((client) => createCall({ client })) as [TestCall, TestCall];
+  const c = createCall({ client: createAskableClient("c") });
+  const busy = [a, b].map((call) => source.text("ask_sampling", {}, call));
+  await waitUntil(() => clients.every(({ asked }) => asked.length === 1));
   const error = await failureOf(source.call("echo", {}, c));
   assert.equal(error.code, "UPSTREAM_SESSION_LIMIT");
   assert.equal(error.message, 'All 2 client sessions of the server "s" are in use');
-  assert.deepEqual(await Promise.all([busy, other]), ["slept 300 ms", "slept 300 ms"]);
+  answer();
+  const [first = "", second = ""] = await Promise.all(busy);
+  assert.match(first, /"a"/);
+  assert.match(second, /"b"/);
   await source.call("echo", {}, b);
   // Now the least recently used session is closed.
   assert.match(await source.text("ask_sampling", {}, c), /"c"/);
@@ -249,15 +254,19 @@ test("the sessions of one caller get half of the places, and close no session of
     transport: echoStdio(),
     limits: { maxClientSessions: 4, sessionWaitMs: 0 },
   });
-  const callOf = (name: string, user: string) => {
-    const client = { ...createAskableClient(name), identity: localIdentity("token", user) };
-    return createCall({ client });
-  };
-  const busy = ["a1", "a2"].map((name) => source.text("sleep", { ms: 300 }, callOf(name, "a")));
-  await waitUntil(() => source.server.facts().clientSessions === 2);
+  const clientOf = (name: string, user: string, ready?: Promise<void>) => ({
+    ...createAskableClient(name, ready),
+    identity: localIdentity("token", user),
+  });
+  const callOf = (name: string, user: string) => createCall({ client: clientOf(name, user) });
+  const { promise: ready, resolve: answer } = Promise.withResolvers<void>();
+  const clients = ["a1", "a2"].map((name) => clientOf(name, "a", ready));
+  const busy = clients.map((client) => source.text("ask_sampling", {}, createCall({ client })));
+  await waitUntil(() => clients.every(({ asked }) => asked.length === 1));
   const error = await failureOf(source.call("echo", {}, callOf("a3", "a")));
   assert.equal(error.code, "UPSTREAM_SESSION_LIMIT");
   assert.match(await source.text("ask_sampling", {}, callOf("b", "b")), /"b"/);
+  answer();
   await Promise.all(busy);
   // A further session of the same caller closes one of its own.
   await source.call("echo", {}, callOf("a4", "a"));

@@ -252,11 +252,12 @@ export function createClient(
   };
 }
 
-/** Creates a client that answers all requests; its answers contain `name`. */
-export function createAskableClient(name: string): TestClient {
+/** Creates a client that answers all requests, after `ready`; its answers contain `name`. */
+export function createAskableClient(name: string, ready?: Promise<void>): TestClient {
   return createClient({
     capabilities: { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } },
-    answer(method) {
+    async answer(method) {
+      await ready;
       if (method === "roots/list") return { roots: [{ uri: `file:///${name}`, name }] };
       if (method === "elicitation/create") return { action: "accept", content: { name } };
       return { role: "assistant", content: { type: "text", text: name }, model: name };

@@ -57,13 +57,10 @@ describe("the tasks of examples/composites", () => {
     const args = [...commandLine, "serve", "--stdio", "--config", path, "--home", directory.join("home")];
     await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));
     const servers = ["everything__", "filesystem__", "memory__"];
-    await waitUntil(
-      async () => {
-        const { tools } = await client.listTools();
-        return servers.every((server) => tools.some(({ name }) => name.startsWith(server)));
-      },
-      { timeoutMs: 30_000 },
-    );
+    await waitUntil(async () => {
+      const { tools } = await client.listTools();
+      return servers.every((server) => tools.some(({ name }) => name.startsWith(server)));
+    });
   });
   after(async () => {
     await client.close();

@@ -34,7 +34,6 @@ export async function serveGateway(
   const server = await startServerProcess(process.execPath, args, {
     urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
     env: { NO_COLOR: "1", ...env },
-    timeoutMs: 30_000,
   });
   return {
     process: server,

@@ -117,7 +117,7 @@ describe("killed processes under load", { skip: needsProc }, () => {
         writeConfig(directory.path, mark),
         join(directory.path, "home"),
       );
-      await waitUntil(async () => (await fetch(`${gateway.baseUrl}/readyz`)).ok, { timeoutMs: 20_000 });
+      await waitUntil(async () => (await fetch(`${gateway.baseUrl}/readyz`)).ok);
       let isRunning = true;
       const worker = async (server: string) => {
         const call = await openSession(gateway);
@@ -144,12 +144,12 @@ describe("killed processes under load", { skip: needsProc }, () => {
       const workers = [...victims, ...victims, ...steady, ...steady].map(worker);
       const killer = async (server: string) => {
         for (let kill = 0; kill < 5; kill += 1) {
-          await waitUntil(async () => (await pidOf(gateway, server)) !== undefined, { timeoutMs: 30_000 });
+          await waitUntil(async () => (await pidOf(gateway, server)) !== undefined);
           const pid = await pidOf(gateway, server);
           const before = served.get(server) ?? 0;
           await waitUntil(() => (served.get(server) ?? 0) > before + 4, { what: `${server} is called` });
           process.kill(pid as number, "SIGKILL");
-          await waitUntil(async () => (await pidOf(gateway, server)) !== pid, { timeoutMs: 10_000 });
+          await waitUntil(async () => (await pidOf(gateway, server)) !== pid);
         }
       };
       await Promise.all(victims.map(killer));
@@ -157,9 +157,7 @@ describe("killed processes under load", { skip: needsProc }, () => {
       await Promise.all(workers);
       assert.ok(counts.hit > 0, "no call was in flight at any kill");
     }
-    await waitUntil(async () => findProcessesByEnvironment(`TEST_MARK=${mark}`).length === 0, {
-      timeoutMs: 10_000,
-    });
+    await waitUntil(async () => findProcessesByEnvironment(`TEST_MARK=${mark}`).length === 0);
   });
 
   it("5 killed gateways: each call is answered or its connection closed, and no server outlives its gateway", async () => {
@@ -167,7 +165,7 @@ describe("killed processes under load", { skip: needsProc }, () => {
     for (let round = 0; round < 5; round += 1) {
       const mark = randomUUID();
       const gateway = await serveGateway(writeConfig(directory.path, mark), join(directory.path, "home"));
-      await waitUntil(async () => (await fetch(`${gateway.baseUrl}/readyz`)).ok, { timeoutMs: 20_000 });
+      await waitUntil(async () => (await fetch(`${gateway.baseUrl}/readyz`)).ok);
       const call = await openSession(gateway);
       await call("victim-a__spawn_child", {});
       const outcomes: Promise<"answered" | "closed">[] = [];
@@ -187,16 +185,14 @@ describe("killed processes under load", { skip: needsProc }, () => {
       const settled = await Promise.all(outcomes);
       // The 20 calls of `sleep` cannot have been answered; the number of others depends on the machine.
       assert.ok(settled.filter((outcome) => outcome === "closed").length >= 20);
-      await waitUntil(async () => findProcessesByEnvironment(`TEST_MARK=${mark}`).length === 0, {
-        timeoutMs: 15_000,
-      });
+      await waitUntil(async () => findProcessesByEnvironment(`TEST_MARK=${mark}`).length === 0);
       await gateway[Symbol.asyncDispose]();
     }
     // The next start completes what the killed gateways left, and only that.
     const home = join(directory.path, "home");
     await using _next = await serveGateway(writeConfig(directory.path, randomUUID()), home);
     await using reader = await openAuditReader({ home });
-    await waitUntil(async () => (await unfinishedCalls(reader)).length === 0, { timeoutMs: 20_000 });
+    await waitUntil(async () => (await unfinishedCalls(reader)).length === 0);
     const sleeping = await reader.list({ type: "call.intent", tool: "*:sleep", limit: 1000 });
     const unknown = await reader.list({ outcome: "unknown", tool: "*:sleep", limit: 1000 });
     assert.ok(sleeping.length > 0);

@@ -383,7 +383,7 @@ describe("toolcrib metatool", () => {
   it("has the name and the home of the document", async () => {
     const bin = fileURLToPath(new URL("../../bin/mcp-metatool.js", import.meta.url));
     const env = { HOME: directory.path, TOOLCRIB_HOME: "", NO_COLOR: "1" };
-    const none = await runProcess(process.execPath, [bin], { env, timeoutMs: 30_000 });
+    const none = await runProcess(process.execPath, [bin], { env });
     assert.equal(none.code, 2, none.stderr);
     assert.match(none.stderr, /there is no config\.json in .*\.mcp-metatool/);
     mkdirSync(join(directory.path, ".mcp-metatool"), { recursive: true });
