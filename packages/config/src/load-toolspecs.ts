@@ -5,10 +5,11 @@
  * file, and no secret.
  */
 
-import { hash, X509Certificate } from "node:crypto";
+import { hash } from "node:crypto";
 import { join } from "node:path";
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import { fieldOf, nodeAt, type Problem, toDiagnostic } from "@toolcrib/document";
+import { readCertificateFile } from "@toolcrib/files";
 import { explainFileFailure } from "@toolcrib/secrets";
 import { lintCatalog } from "@toolcrib/toolspec";
 import type { ConfigLayer, ToolspecDeclaration } from "./config-layer.ts";
@@ -41,7 +42,6 @@ export interface LoadToolspecsDeps extends ToolspecFilesDeps {
 }
 
 /** Longest file of certificates, in bytes. */
-const caFileMaxBytes = 1024 * 1024;
 
 /** Reads each pair once, also when several entries name it. */
 type PairReader = (declaration: ToolspecDeclaration) => Promise<PairReading>;
@@ -223,38 +223,12 @@ async function readCertificates(
     const place = ["egress", "ca_files", index] as const;
     const at = { span: nodeAt(layer.tree, place)?.span, path: `egress.ca_files[${index}]` };
     const hint = "name a file with certificates in PEM (-----BEGIN CERTIFICATE-----)";
-    try {
-      const { bytes } = await deps.readFile(pathFrom(path, layer.source.name, deps), caFileMaxBytes);
-      const text = new TextDecoder().decode(bytes);
-      const problem = bytes.length > caFileMaxBytes ? "it is longer than 1 MiB" : problemOf(text);
-      if (problem === undefined) texts.set(path, text);
-      else
-        report({
-          code: "CONFIG_CA_FILE_INVALID",
-          message: `Cannot use ${quote(path)}: ${problem}`,
-          hint,
-          ...at,
-        });
-    } catch (error) {
-      const message = `Cannot read ${quote(path)}: ${explainFileFailure(error)}`;
+    const file = await readCertificateFile(pathFrom(path, layer.source.name, deps), deps.readFile);
+    if (file.kind === "read") texts.set(path, file.pem);
+    else {
+      const message = `Cannot use ${quote(path)}: ${file.reason}`;
       report({ code: "CONFIG_CA_FILE_INVALID", message, hint, ...at });
     }
   }
   return texts;
-}
-
-/** What keeps `text` from being certificates. */
-function problemOf(text: string): string | undefined {
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) return "it has no certificate";
-  const bad = blocks.findIndex((block) => !isCertificate(block));
-  return bad === -1 ? undefined : `its certificate ${bad + 1} cannot be read`;
-}
-
-function isCertificate(block: string): boolean {
-  try {
-    return new X509Certificate(block).subject !== undefined;
-  } catch {
-    return false;
-  }
 }

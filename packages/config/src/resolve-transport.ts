@@ -4,10 +4,10 @@
  * only; all problems are reported together, without values.
  */
 
-import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { type Diagnostic, positionAt, type Span } from "@toolcrib/diagnostics";
 import { type Problem, toDiagnostic } from "@toolcrib/document";
+import { readCertificateFile } from "@toolcrib/files";
 import type { NetworkSettings, TransportSettings } from "@toolcrib/mcp";
 import { ConfigError } from "./config-error.ts";
 import type { ConfigText, TemplatePart, ToolServerConfig } from "./config-types.ts";
@@ -88,10 +88,10 @@ async function resolveNetwork(
   }
   if (caFile !== undefined) {
     const path = texts.path(await texts.one(caFile, "ca_file"));
-    const ca = await readFile(path, "utf8").catch(() => "");
-    if (ca.includes("-----BEGIN CERTIFICATE-----")) network.ca = ca;
+    const file = await readCertificateFile(path);
+    if (file.kind === "read") network.ca = file.pem;
     else {
-      const message = `transport.ca_file ${quote(path)} cannot be read or has no certificate`;
+      const message = `Cannot use transport.ca_file ${quote(path)}: ${file.reason}`;
       report({ code: "CONFIG_CA_FILE_INVALID", message, hint: "name a PEM file", span: caFile.span });
     }
   }

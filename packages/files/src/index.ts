@@ -1,4 +1,5 @@
 // For other packages here.
+export { readCertificateFile } from "./certificate-file.ts";
 export { filesCodes } from "./codes.ts";
 export { createDirectory } from "./create-directory.ts";
 export { type FileSteps, nodeFileSteps } from "./file-steps.ts";

@@ -271,6 +271,7 @@ export class GatewayCore {
       targets: this.#targets,
       unknownTools,
       inFlight,
+      shares: this.#callDeps.shares,
       maxConcurrentCalls,
       now: this.#deps.now,
     });

@@ -12,7 +12,7 @@ import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
-import { createHttpClient, trustedCertificates } from "@toolcrib/mcp";
+import { createHttpClient } from "@toolcrib/mcp";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { createPinStore, MemorySessionStore, openStore, type PinMemory, type Store } from "@toolcrib/store";
@@ -30,10 +30,11 @@ import { GatewayMetrics } from "./http/metrics.ts";
 import { releaseRoutes } from "./http/release-routes.ts";
 import type { Authenticate } from "./http/request-handler.ts";
 import { isOperator } from "./service/visibility.ts";
-import { findIdleRules } from "./sources/idle-rules.ts";
+import { findIdleRules, type IdleRule } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
 import { openToolspecs } from "./toolspecs/open-configured-toolspecs.ts";
+import { trustedCertificates } from "./trusted-certificates.ts";
 
 /** Dependencies of a gateway on its process. */
 export interface GatewayDeps {
@@ -243,8 +244,17 @@ class RunningGateway implements Gateway {
   }
 
   status(): GatewayStatus {
-    const { index, roster, toolCount, ownToolCount, service, inFlight } = this.#core;
-    const { policy } = this.#config;
+    return { ...this.#facts(), idleRules: this.#idleRules() };
+  }
+
+  #idleRules(): readonly IdleRule[] {
+    const { index, roster } = this.#core;
+    return findIdleRules(this.#config.policy, index, roster);
+  }
+
+  /** The status without the comparison of rules with tools, which takes time. */
+  #facts(): Omit<GatewayStatus, "idleRules"> {
+    const { roster, toolCount, ownToolCount, service, inFlight } = this.#core;
     return {
       version: this.#deps.version,
       startedAt: new Date(this.#startedAt).toISOString(),
@@ -255,10 +265,6 @@ class RunningGateway implements Gateway {
       sessions: service.sessionCount,
       callsInFlight: inFlight.count,
       quarantined: this.#core.quarantined(),
-      // Compared when it is read: metrics do not need it.
-      get idleRules() {
-        return findIdleRules(policy, index, roster);
-      },
     };
   }
 
@@ -341,8 +347,8 @@ class RunningGateway implements Gateway {
 
   /** The status without the servers that `identity` may not see; complete for the operator. */
   #statusFor(identity: Identity | undefined): GatewayStatus {
-    const status = this.status();
-    if (identity !== undefined && isOperator(identity)) return status;
+    if (identity !== undefined && isOperator(identity)) return this.status();
+    const status = this.#facts();
     const isShown = (id: string) => identity !== undefined && this.#core.visibility.isVisible(identity, id);
     const tools = identity === undefined ? [] : this.#core.listTools(identity);
     const ownTools = tools.filter(({ isOwn }) => isOwn).length;
@@ -380,7 +386,7 @@ class RunningGateway implements Gateway {
   }
 
   #warnAboutIdleRules(): void {
-    for (const { path, pattern, reason, hint } of this.status().idleRules) {
+    for (const { path, pattern, reason, hint } of this.#idleRules()) {
       this.#deps.logger.warn({ rule: path, pattern, reason, hint }, "rule matches nothing known");
     }
   }

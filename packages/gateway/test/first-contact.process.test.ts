@@ -161,4 +161,27 @@ describe("a call of a tool whose server is starting", () => {
     await waiting;
     assert.equal(test.gateway.status().callsInFlight, 0);
   });
+
+  test("takes a place of its client's share, and leaves places for other clients", async () => {
+    await using test = await startEarly({
+      tool_servers: [hanging],
+      serve: { limits: { max_concurrent_calls: 4 } },
+    });
+    const { gateway } = test;
+    const stopping = new AbortController();
+    const wait = (name: string) =>
+      gateway.call(localIdentity("token", name), "hanging:echo", {}, { signal: stopping.signal });
+    const waiting = [wait("greedy"), wait("greedy")];
+    await waitUntil(() => gateway.status().callsInFlight === 2);
+    const refused = await wait("greedy");
+    assert.equal(
+      refused.kind === "failed" && (refused.error as { code?: string }).code,
+      "CALLS_SHARE_EXCEEDED",
+    );
+    waiting.push(wait("other"));
+    await waitUntil(() => gateway.status().callsInFlight === 3);
+    stopping.abort(new Error("stop"));
+    await Promise.all(waiting);
+    assert.equal(gateway.status().callsInFlight, 0);
+  });
 });

@@ -6,6 +6,7 @@ import { it } from "node:test";
 import { readToken } from "@toolcrib/auth";
 import type { JsonObject } from "@toolcrib/json";
 import { startEchoHttpServer } from "@toolcrib/testing";
+import type { Identity } from "@toolcrib/tool";
 import { callsIn, onHttp, startTestGateway } from "./gateway-harness.ts";
 
 const secretServers = /vault|backup|payroll/;
@@ -125,4 +126,35 @@ it("a denied tool, resource or prompt is answered as one that does not exist, an
   const denials = callsIn(test.audit()).filter((line) => line.includes("denied POLICY_DENIED"));
   assert.equal(denials.filter((line) => line.startsWith("a:env ")).length, 4);
   assert.ok(denials.some((line) => line.startsWith("a:resources/echo://note ")));
+});
+
+it("a client sees hidden servers only with the role of an operator", async () => {
+  await using open = await startEchoHttpServer({ builtin: ["echo"] });
+  await using vault = await startEchoHttpServer({ builtin: ["echo"] });
+  const roles: { readonly [name: string]: Identity["roles"] } = {
+    nobody: [],
+    viewer: ["viewer"],
+    operator: ["operator"],
+    admin: ["viewer", "admin"],
+  };
+  await using test = await startTestGateway(
+    { tool_servers: [onHttp("open", open.url), onHttp("vault", vault.url)], policy: { deny: ["vault:*"] } },
+    {
+      authenticate: async (authorization) => {
+        const name = authorization?.replace("Bearer ", "") ?? "";
+        const own = roles[name];
+        return own && { issuer: "https://id.example.com", subject: name, name, roles: own };
+      },
+    },
+  );
+  const { origin } = await test.endpoint();
+  for (const [name, isShown] of [
+    ["nobody", false],
+    ["viewer", false],
+    ["operator", true],
+    ["admin", true],
+  ] as const) {
+    const response = await fetch(`${origin}/api/v1/status`, { headers: { authorization: `Bearer ${name}` } });
+    assert.equal((await response.text()).includes("vault"), isShown, name);
+  }
 });

@@ -9,7 +9,6 @@ export {
   createHttpClient,
   type HttpClient,
   type NetworkSettings,
-  trustedCertificates,
 } from "./client/http-client.ts";
 export { HttpTransport } from "./client/http-transport.ts";
 export { SseTransport } from "./client/sse-transport.ts";

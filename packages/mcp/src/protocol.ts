@@ -17,6 +17,9 @@ export const latestLegacyVersion = legacyVersions[0];
 /** The revision that modern requests carry. */
 export const latestModernVersion = modernVersions[0];
 
+/** The oldest revision of the modern era that is spoken here. */
+export const oldestModernVersion: string = modernVersions[modernVersions.length - 1] ?? latestModernVersion;
+
 /** Returns the era of `version`; undefined for a revision that this package does not support. */
 export function eraOf(version: string): Era | undefined {
   if ((legacyVersions as readonly string[]).includes(version)) return "legacy";

@@ -124,8 +124,8 @@ export function listOpenapi(source: Source): {
 
 function checkVersion({ root }: Documents, findings: Findings): boolean {
   const written = fieldOf(root.root, "openapi");
-  // YAML parses 3.0 as a number.
-  if (/^3\.[012](?:\.|$)|^3$/.test(String(written))) return true;
+  // YAML parses 3.0 as the number 3.
+  if (/^3\.[01](?:\.|$)|^3$/.test(String(written))) return true;
   const isSecond = fieldOf(root.root, "swagger") !== undefined;
   findings.report({
     severity: "error",

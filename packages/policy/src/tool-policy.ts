@@ -13,7 +13,7 @@
  * Some tools need no entry in an allow list (`defaultAllowed`), because they show
  * and call only what their caller may use. A deny list can exclude them.
  *
- * Pure. It never parses a configuration and records nothing.
+ * It never parses a configuration and records nothing.
  */
 
 import { type Identity, identityKey, isSameIdentity, localIdentityKeys, type ToolId } from "@toolcrib/tool";

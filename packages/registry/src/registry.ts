@@ -185,7 +185,7 @@ class RunningRegistry implements Registry {
   }
 
   getTool(id: ToolId): Tool | undefined {
-    return this.#core.find(identity, id)?.tool;
+    return this.#core.describe(identity, id);
   }
 
   listTools(options: ListToolsOptions = {}): {
@@ -311,14 +311,18 @@ class RunningRegistry implements Registry {
 
   async #dispose(): Promise<void> {
     this.#state = "stopped";
-    for (const endpoint of [...this.#endpoints].reverse()) await endpoint[Symbol.asyncDispose]();
-    await Promise.allSettled([...this.#backends.values()].map((backend) => backend[Symbol.asyncDispose]()));
+    // Disposed in the opposite order; an error keeps nothing from being disposed.
+    await using resources = new AsyncDisposableStack();
+    resources.defer(() => this.#store?.[Symbol.asyncDispose]());
+    resources.use(this.#local);
+    resources.defer(() => this.#httpClient.destroy());
+    resources.use(this.#launcher);
     // The caller of `start` received its error.
-    await this.#starting?.catch(() => {});
-    await this.#launcher[Symbol.asyncDispose]();
-    await this.#httpClient.destroy();
-    await this.#local[Symbol.asyncDispose]();
-    await this.#store?.[Symbol.asyncDispose]();
+    resources.defer(async () => void (await this.#starting?.catch(() => {})));
+    resources.defer(async () => {
+      await Promise.allSettled([...this.#backends.values()].map((backend) => backend[Symbol.asyncDispose]()));
+    });
+    for (const endpoint of this.#endpoints) resources.use(endpoint);
   }
 
   #createUpstream(backend: BackendConfig): UpstreamServer {

@@ -11,9 +11,8 @@
 
 import { mkdir } from "node:fs/promises";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { FilesError, removeDrafts, removeFile, replaceFile, waitForLock } from "@toolcrib/files";
+import { FilesError, reasonOf, removeDrafts, removeFile, replaceFile, waitForLock } from "@toolcrib/files";
 import type { SecretChange, SecretEntry, SecretStore } from "@toolcrib/store";
-import { explainFileFailure } from "./file-failure.ts";
 import { formatKeyFile, keyBytes, readKey, type SecretKeySettings } from "./key.ts";
 import { checkFolders, listStoredNames, readPrivateFile, type StoreLayout, toStoreLayout } from "./layout.ts";
 import { needKey, readStoredSecret } from "./read-secret.ts";
@@ -255,7 +254,7 @@ function notFound(name: string): SecretsError {
 
 function unwritable(folder: string, error: unknown): SecretsError {
   const isChanged = error instanceof FilesError && error.content === "new";
-  const reason = explainFileFailure(error instanceof FilesError ? error.cause : error);
+  const reason = reasonOf(error instanceof FilesError ? error.cause : error);
   const shown = JSON.stringify(folder);
   return new SecretsError(
     "SECRETS_UNWRITABLE",

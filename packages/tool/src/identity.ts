@@ -37,6 +37,15 @@ export const localIssuers = {
 /** Key of `localIssuers`. */
 export type LocalIssuer = keyof typeof localIssuers;
 
+/** Roles, lowest first. */
+const roleOrder: readonly Role[] = ["viewer", "operator", "admin"];
+
+/** Whether an identity with `roles` has `role` or a higher one. */
+export function hasRole(roles: readonly Role[], role: Role): boolean {
+  const needed = roleOrder.indexOf(role);
+  return roles.some((one) => roleOrder.indexOf(one) >= needed);
+}
+
 const noRoles: readonly Role[] = Object.freeze([]);
 
 /** Local issuers of a single identity, whose name is that of the issuer. */

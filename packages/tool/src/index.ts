@@ -8,6 +8,7 @@ export {
 export { type CheckedFeatures, checkFeatures } from "./check-features.ts";
 export { foldName } from "./fold-name.ts";
 export {
+  hasRole,
   type Identity,
   identityKey,
   isSameIdentity,

@@ -34,21 +34,22 @@ export class ServerLoad {
    */
   async run<Value>(context: CallContext, work: () => Promise<Value>): Promise<Value> {
     const holder = identityKey(context.identity);
-    await this.enter(holder, context.signal);
+    const waiting = this.#enter(holder, context.signal);
+    if (waiting !== undefined) await waiting;
     try {
       return await work();
     } finally {
-      this.leave(holder, context.signal);
+      this.#leave(holder, context.signal);
     }
   }
 
   /**
-   * Starts a call of `holder`, an `identityKey`; `leave` follows at its end.
+   * Starts a call of `holder`, an `identityKey`; `#leave` follows at its end.
    *
    * @returns undefined if it runs now, else a promise for the time when it runs.
    * @throws {UpstreamError} what `run` throws.
    */
-  enter(holder: string, signal: AbortSignal): Promise<void> | undefined {
+  #enter(holder: string, signal: AbortSignal): Promise<void> | undefined {
     const entry = this.#queue.enter(holder, signal);
     if (entry === "full" || entry === "share") throw this.#refusal(entry);
     if (entry !== "entered") return entry;
@@ -57,7 +58,7 @@ export class ServerLoad {
   }
 
   /** Ends a call. */
-  leave(holder: string, signal: AbortSignal): void {
+  #leave(holder: string, signal: AbortSignal): void {
     this.#queue.leave(holder);
     // The end of a call that was cancelled is no sign of the server.
     if (!signal.aborted) this.#heardAt = this.#now();

@@ -11,17 +11,16 @@ import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce, ListenerSet, whenAborted } from "@toolcrib/lifecycle";
 import { McpError } from "@toolcrib/mcp";
-import {
-  type CallContext,
-  type ClientSession,
-  type Health,
-  identityKey,
-  type SourceChange,
-  type SourceFeatures,
-  type Tool,
-  type ToolResult,
-  type ToolSource,
-  type Unsubscribe,
+import type {
+  CallContext,
+  ClientSession,
+  Health,
+  SourceChange,
+  SourceFeatures,
+  Tool,
+  ToolResult,
+  ToolSource,
+  Unsubscribe,
 } from "@toolcrib/tool";
 import {
   askable,
@@ -391,21 +390,14 @@ export class UpstreamServer implements ToolSource {
     return { session, release() {} };
   }
 
-  async #request(
+  #request(
     method: string,
     params: JsonObject,
     context: CallContext,
     options?: { readonly inputSchema?: JsonObject },
   ): Promise<JsonObject> {
-    if (this.#quarantine.error !== undefined) throw this.#quarantine.error;
-    const holder = identityKey(context.identity);
-    const waiting = this.#load.enter(holder, context.signal);
-    if (waiting !== undefined) await waiting;
-    try {
-      return await this.#send(method, params, context, options);
-    } finally {
-      this.#load.leave(holder, context.signal);
-    }
+    if (this.#quarantine.error !== undefined) return Promise.reject(this.#quarantine.error);
+    return this.#load.run(context, () => this.#send(method, params, context, options));
   }
 
   async #send(

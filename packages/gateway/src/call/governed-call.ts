@@ -27,6 +27,7 @@ import { previewArguments } from "./argument-preview.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { jsonSize } from "./json-size.ts";
+import { refusedCall } from "./refused-call.ts";
 import type { RelayLimit } from "./relay-limit.ts";
 import { scrubCause, scrubError } from "./scrub-error.ts";
 
@@ -157,16 +158,7 @@ function refuse(
     return new GatewayError("CALL_TOO_DEEP", `Inner calls can be at most ${limits.maxDepth} levels deep`);
   }
   const refusal = depth > 0 ? undefined : shares.refusalFor(holder);
-  if (refusal === undefined) return undefined;
-  if (refusal === "share") {
-    const text = `This client has used up its share of the ${limits.maxConcurrentCalls} calls in flight`;
-    return new GatewayError("CALLS_SHARE_EXCEEDED", text, {
-      hint: "wait for answers before sending more, or raise serve.limits.max_concurrent_calls",
-    });
-  }
-  return new GatewayError("CALLS_OVERLOADED", `More than ${limits.maxConcurrentCalls} calls are in flight`, {
-    hint: "try again after other calls have ended, or raise serve.limits.max_concurrent_calls",
-  });
+  return refusal === undefined ? undefined : refusedCall(refusal, limits.maxConcurrentCalls);
 }
 
 /** The arguments for the record, or the error if they are not JSON: a program can pass anything. */

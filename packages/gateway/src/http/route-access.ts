@@ -7,7 +7,7 @@
  */
 
 import type { ServerResponse } from "node:http";
-import type { Identity } from "@toolcrib/tool";
+import { hasRole, type Identity } from "@toolcrib/tool";
 import { type Refusal, refusalError } from "./refusal.ts";
 
 /** The callers and methods that a route accepts. */
@@ -39,9 +39,6 @@ export const readAccess: RouteAccess = { kind: "read" };
 
 type Role = Identity["roles"][number];
 
-/** Roles, lowest first. */
-const roleOrder: readonly Role[] = ["viewer", "operator", "admin"];
-
 /** Returns the refusal of a request that `access` does not allow, otherwise `undefined`. */
 export function decideAccess(
   access: RouteAccess,
@@ -50,14 +47,8 @@ export function decideAccess(
 ): Refusal | undefined {
   const methods: readonly string[] = access.kind === "change" ? access.methods : ["GET", "HEAD"];
   if (method === undefined || !methods.includes(method)) return methodNotAllowed(methods.join(", "));
-  if (access.kind !== "change" || hasRole(identity, access.role)) return undefined;
+  if (access.kind !== "change" || hasRole(identity?.roles ?? [], access.role)) return undefined;
   return roleRequired(access.role);
-}
-
-/** Whether `identity` has `role` or a higher one. */
-function hasRole(identity: Identity | undefined, role: Role): boolean {
-  const needed = roleOrder.indexOf(role);
-  return identity?.roles.some((one) => roleOrder.indexOf(one) >= needed) ?? false;
 }
 
 /** The refusal for a method that a path does not accept. */

@@ -7,7 +7,7 @@
  */
 
 import type { ToolPolicy } from "@toolcrib/policy";
-import { type Identity, localIdentity, type ToolId } from "@toolcrib/tool";
+import { hasRole, type Identity, localIdentity, type ToolId } from "@toolcrib/tool";
 import { type FeatureKind, featureNames } from "../call/call-targets.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import type { SourceRoster } from "../sources/source-roster.ts";
@@ -73,5 +73,5 @@ const operatorIssuers = (["cli", "library"] as const).map((issuer) => localIdent
  * all other clients, what they may not use does not exist.
  */
 export function isOperator({ roles, issuer }: Identity): boolean {
-  return roles.length > 0 || operatorIssuers.includes(issuer);
+  return hasRole(roles, "operator") || operatorIssuers.includes(issuer);
 }

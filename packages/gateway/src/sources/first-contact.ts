@@ -24,7 +24,8 @@ export class FirstContact {
   readonly #roster: Pick<SourceRoster, "entries">;
   readonly #waitMs: number;
   /** The one wait of each client, also after its end. */
-  readonly #sessions = new WeakMap<object, Promise<void>>();
+  readonly #sessions = new WeakMap<object, Map<string, Promise<void>>>();
+  /** The same for clients without a session. Empty when there is nothing to wait for. */
   readonly #identities = new Map<string, Promise<void>>();
 
   /** @param waitMs longest time that a client's first list or search waits, in milliseconds */
@@ -47,15 +48,26 @@ export class FirstContact {
    */
   untilListed({ session, identity }: ListingClient, serverId?: string): Promise<void> | undefined {
     const pending = this.pending.filter(({ id }) => serverId === undefined || id === serverId);
-    if (pending.length === 0) return undefined;
+    if (pending.length === 0) {
+      if (serverId === undefined) this.#identities.clear();
+      return undefined;
+    }
+    const waits = session === undefined ? this.#identities : this.#waitsOf(session);
     const key = `${serverId ?? ""} ${identityKey(identity)}`;
-    const known = session === undefined ? this.#identities.get(key) : this.#sessions.get(session);
+    const known = waits.get(key);
     if (known !== undefined) return known;
-    if (session === undefined && this.#identities.size >= maxIdentities) return undefined;
+    if (waits.size >= maxIdentities) return undefined;
     const waiting = untilSettled(pending, this.#waitMs);
-    if (session === undefined) this.#identities.set(key, waiting);
-    else this.#sessions.set(session, waiting);
+    waits.set(key, waiting);
     return waiting;
+  }
+
+  #waitsOf(session: object): Map<string, Promise<void>> {
+    const known = this.#sessions.get(session);
+    if (known !== undefined) return known;
+    const waits = new Map<string, Promise<void>>();
+    this.#sessions.set(session, waits);
+    return waits;
   }
 
   /**

@@ -3,11 +3,12 @@
  * call waits for the server, within the time limit of the call.
  */
 
-import type { InFlight } from "@toolcrib/lifecycle";
+import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { ToolPolicy } from "@toolcrib/policy";
-import { type Identity, type ToolId, toToolId } from "@toolcrib/tool";
+import { type Identity, identityKey, type ToolId, toToolId } from "@toolcrib/tool";
 import type { CallTarget } from "../call/call-target.ts";
 import type { CallTargets } from "../call/call-targets.ts";
+import { refusedCall } from "../call/refused-call.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import { toWireName } from "../index/wire-name.ts";
 import type { UnknownTools } from "../service/unknown-tool.ts";
@@ -32,7 +33,8 @@ export interface LateToolsDeps {
   readonly targets: CallTargets;
   readonly unknownTools: UnknownTools;
   readonly inFlight: InFlight;
-  /** Most calls in flight, waiting ones included. */
+  /** The places of calls in flight, of which a waiting call takes one. */
+  readonly shares: FairShare;
   readonly maxConcurrentCalls: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -49,21 +51,26 @@ export class LateTools {
   /**
    * Returns the target of a call, after its server made first contact. The time of the wait is part of the time limit.
    *
-   * @throws {GatewayError} `TOOL_NOT_FOUND`
+   * @throws {GatewayError} `TOOL_NOT_FOUND`, `CALLS_OVERLOADED`, `CALLS_SHARE_EXCEEDED`
    */
   async target(request: LateRequest): Promise<CallTarget> {
-    const { index, firstContact, inFlight, targets, unknownTools, maxConcurrentCalls, now } = this.#deps;
+    const { index, firstContact, inFlight, shares, targets, unknownTools, maxConcurrentCalls, now } =
+      this.#deps;
     const { identity, name, serverId, signal } = request;
     const entries = this.#serversOf(request);
     const limitMs = Math.max(0, ...entries.map(({ facts }) => facts.deadlineMs));
-    const isFull = inFlight.count >= maxConcurrentCalls;
-    const waiting = isFull ? undefined : firstContact.untilKnown(entries, limitMs, signal);
+    const holder = identityKey(identity);
+    const refusal = entries.length === 0 ? undefined : shares.refusalFor(holder);
+    if (refusal !== undefined) throw refusedCall(refusal, maxConcurrentCalls);
+    const waiting = firstContact.untilKnown(entries, limitMs, signal);
     if (waiting === undefined) throw unknownTools.errorFor(identity, name, serverId);
     const startedAt = now();
     inFlight.enter();
+    shares.take(holder);
     try {
       await waiting;
     } finally {
+      shares.giveBack(holder);
       inFlight.leave();
     }
     const found = serverId === undefined ? index.find(name) : index.findIn(serverId, name);

@@ -4,10 +4,8 @@
  * with calls, so neither other servers of the origin nor idle streams delay a call.
  */
 
-import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { getCACertificates } from "node:tls";
-import type { Logger } from "@toolcrib/diagnostics";
 import type { Agent as AgentType, Dispatcher } from "undici";
 import { createProxyDispatcher } from "./proxy-dispatcher.ts";
 
@@ -60,21 +58,6 @@ export class HttpClient {
 /** Creates a client. Call `destroy()` to dispose of it. */
 export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   return new HttpClient(options);
-}
-
-/**
- * Reads the certificates of `SSL_CERT_FILE`, for `createHttpClient`. A file that
- * cannot be used is logged, and no certificate is added.
- */
-export async function trustedCertificates(
-  path: string | undefined,
-  logger: Logger,
-): Promise<HttpClientOptions> {
-  if (path === undefined || path === "") return {};
-  const ca = await readFile(path, "utf8").catch(() => "");
-  if (ca.includes("-----BEGIN CERTIFICATE-----")) return { ca };
-  logger.warn({ path }, "SSL_CERT_FILE cannot be read or has no certificate");
-  return {};
 }
 
 /** The connections of one session. */

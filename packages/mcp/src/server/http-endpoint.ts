@@ -20,7 +20,7 @@ import {
 } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { modernVersionOf } from "../modern-version.ts";
-import { eraOf, latestModernVersion } from "../protocol.ts";
+import { eraOf, oldestModernVersion } from "../protocol.ts";
 import { ClientCounts } from "./client-counts.ts";
 import {
   acceptedBy,
@@ -361,7 +361,9 @@ function reusedId(session: HttpSession, requests: readonly RpcRequest[]): RpcId 
 
 function isModernRequest(request: IncomingMessage, value: unknown): boolean {
   const header = request.headers["mcp-protocol-version"];
-  if (typeof header === "string" && header >= latestModernVersion) return true;
+  // A later revision is answered in the modern form, which names the supported ones.
+  if (typeof header === "string" && /^\d{4}-\d\d-\d\d$/.test(header) && header >= oldestModernVersion)
+    return true;
   if (!isJsonObject(value) || !isJsonObject(value["params"])) return false;
   return modernVersionOf(value["params"]) !== undefined;
 }
