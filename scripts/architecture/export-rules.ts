@@ -51,7 +51,7 @@ export function checkExportUse(workspace: Workspace): Diagnostic[] {
   });
 }
 
-/** Most names that the packages for users and for each other export: each is a promise to keep. */
+/** Maximum number of names that the packages for users and for each other export: each is a promise to keep. */
 const maxExports = 620;
 /** The package that is never published. */
 const testTools = "testing";

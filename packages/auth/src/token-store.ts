@@ -145,7 +145,7 @@ export class TokenStore {
   }
 }
 
-/** The token files of a folder, and a signature that changes when any of them changes. */
+/** The token files of a folder, and a fingerprint that changes when any of them changes. */
 interface TokenFiles {
   readonly names: readonly string[];
   readonly signature: string;

@@ -283,9 +283,9 @@ export interface ExecutionConfig {
 export interface AuditConfig {
   /** The event that an audit record survives: the death of the process, or of the machine. @default "process" */
   readonly durability: "process" | "fsync";
-  /** Most bytes of the trail. @default 4294967296 */
+  /** Maximum number of bytes of the trail. @default 4294967296 */
   readonly retentionMaxBytes: number;
-  /** Most bytes of records that the calls of one client may cause in 24 hours. @default half of `retentionMaxBytes` */
+  /** Maximum number of bytes of records that the calls of one client may cause in 24 hours. @default half of `retentionMaxBytes` */
   readonly clientMaxBytesPerDay: number;
   /** Days after which records are deleted. @default 400 */
   readonly retentionDays: number;

@@ -52,7 +52,7 @@ export const policyShape = record({
       },
     ),
     floor: record({
-      description: "The least containment of every tool server. No later file may lower it.",
+      description: "Minimum containment for all tool servers. A later file cannot lower it.",
       name: "PolicyFloor",
       fields: {
         network_egress: containmentLevel("deny: no server may declare more. scoped: allow is refused."),

@@ -57,7 +57,7 @@ const wordings: { readonly [code: string]: Wording } = {
     hint: "remove the --- line, or write each document to its own file",
   },
   MULTIPLE_TAGS: { message: "A value can have one tag only" },
-  NON_STRING_KEY: { message: "A field name must be a text" },
+  NON_STRING_KEY: { message: "A field name must be a string" },
   RESOURCE_EXHAUSTION: {
     message: `Cannot read the YAML text: it is nested deeper than ${documentMaxDepth} levels`,
   },
@@ -71,6 +71,6 @@ const wordings: { readonly [code: string]: Wording } = {
 
 /** Returns the message and hint for an error code of the library. */
 export function wordingOf(code: string, isAtEnd: boolean): Wording {
-  // At the end of the text, an indentation that is missing is a bracket that is missing.
+  // At the end of the input, the library reports a missing closing bracket as missing indentation.
   return isAtEnd && code === "BAD_INDENT" ? unclosed : (wordings[code] ?? unreadable);
 }

@@ -35,7 +35,7 @@ export class TrustedRoots {
 
   /** The roots as a TLS context, created on first use. */
   get context(): SecureContext {
-    // Without added certificates, Node uses its defaults, which it keeps ready.
+    // Without additional certificates, Node uses its default CA certificates, which it has already parsed.
     this.#context ??= createSecureContext(
       this.#added.length === 0 ? {} : { ca: [...getCACertificates("default"), ...this.#added] },
     );

@@ -9,7 +9,7 @@ export const gatewayCodes = {
   SERVER_NOT_FOUND: "The endpoint names a server that does not exist.",
   PARAMS_INVALID: "The parameters of a request are not valid for its method.",
   ARGUMENTS_INVALID: "The arguments of a call break the tool's input schema.",
-  RESULT_INVALID: "The result of a call breaks the tool's output schema.",
+  RESULT_INVALID: "The result of a call does not match the tool's output schema.",
   RESULT_TOO_LARGE: "The result of a call is larger than `serve.limits.result_max_bytes`.",
   CALL_TIMEOUT: "A call was not answered within its deadline (`containment.max_execution_seconds`).",
   CALL_CANCELLED: "A call was cancelled by its client, or its client is gone.",

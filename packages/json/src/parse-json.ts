@@ -9,7 +9,7 @@ import type { JsonValue } from "./json-value.ts";
 
 /** Limits of `parseJson`. */
 export interface JsonLimits {
-  /** Most UTF-16 units of text. @default 16,777,216 */
+  /** Maximum number of UTF-16 units of text. @default 16,777,216 */
   readonly maxLength?: number;
   /** Maximum number of nested objects and arrays. @default 128 */
   readonly maxDepth?: number;

@@ -31,7 +31,7 @@ export type SchemaVerdict =
 export interface SchemaValidatorOptions {
   /** Maximum number of compiled schemas kept, least recently compiled dropped first. @default 1000 */
   readonly maxSchemas?: number;
-  /** Most UTF-16 units of a schema as canonical JSON; a longer one is unusable. @default 262,144 */
+  /** Maximum number of UTF-16 units of a schema as canonical JSON; a longer one is unusable. @default 262,144 */
   readonly maxSchemaLength?: number;
   /** Maximum number of problems reported for one value. @default 20 */
   readonly maxProblems?: number;

@@ -184,9 +184,9 @@ test("A success status without a valid response is reported with the content typ
   const bodies: [status: number, type: string | undefined, text: string, message: RegExp][] = [
     [200, "text/html", "<h1>Sign in</h1>", /answered HTTP 200 with "text\/html" and no JSON-RPC answer/],
     [202, undefined, "", /answered HTTP 202 with "no content type" and no JSON-RPC answer/],
-    [200, "application/json", "{}", /does not hold the answer/],
-    [200, "application/json", '{"jsonrpc":"2.0","id":77,"result":{}}', /does not hold the answer/],
-    [200, "application/json", "[]", /does not hold the answer/],
+    [200, "application/json", "{}", /contains no response to the request/],
+    [200, "application/json", '{"jsonrpc":"2.0","id":77,"result":{}}', /contains no response to the request/],
+    [200, "application/json", "[]", /contains no response to the request/],
   ];
   for (const [status, type, text, message] of bodies) {
     await using server = await startScripted(({ response }) => {

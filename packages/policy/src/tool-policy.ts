@@ -113,7 +113,7 @@ export class ToolPolicy {
     return rule;
   }
 
-  /** Whether the rules leave `identity` anything in `namespace`, whatever its tools, resources and prompts are called. */
+  /** Whether the rules can allow `identity` anything in `namespace`. */
   mayReach(identity: Identity, namespace: string): boolean {
     return this.#layersFor(identity).every(
       ({ allow, deny }) => deny.coverageOf(namespace) !== "all" && allow?.coverageOf(namespace) !== "none",

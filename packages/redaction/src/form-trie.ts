@@ -10,7 +10,7 @@ import { classOf, highClass } from "./unit-class.ts";
 /** A node: 0 if there is none, a form below zero (see `formOf`). */
 export type TrieNode = number;
 
-/** A leaf has this depth or more: most places are rejected without following a form. */
+/** Minimum depth of a leaf, so that most positions are rejected without following a form. */
 const leafMinDepth = 12;
 /** One more than the largest class. */
 const classCount = 128;

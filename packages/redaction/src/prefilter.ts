@@ -52,7 +52,7 @@ const bytesKind = kinds.indexOf("bytes");
 /** The bit of pairs that are neighbours anywhere in a form with separators. */
 const kindCount = kinds.length;
 const neighbourBit = 1 << kindCount;
-/** Most units of a gap, each of them an escape or plain. More than a matcher accepts. */
+/** Maximum number of units of a gap, each of them an escape or plain. More than a matcher accepts. */
 const gapMaxCount = 20;
 const kindMask = neighbourBit - 1;
 const classMask = 2 ** classBits - 1;

@@ -16,7 +16,7 @@ import { secretTextsOf } from "./secret-texts.ts";
 
 /** Limits of what a scrubber remembers. */
 interface SecretScrubberLimits {
-  /** Most values that a scrubber of results, errors and logs remembers; it forgets the one that was learned least recently. @default 4,000 */
+  /** Maximum number of values that a scrubber of results, errors and logs remembers; it forgets the one that was learned least recently. @default 4,000 */
   readonly maxValues?: number | undefined;
 }
 

@@ -26,7 +26,7 @@ export function singleUnit(unit: number): UnitSet {
   return set;
 }
 
-/** The set of a hexadecimal digit in both cases. */
+/** The code units of a hexadecimal digit, upper and lower case. */
 function hexDigit(digit: string): UnitSet {
   let set = hexDigits.get(digit);
   if (set === undefined) {

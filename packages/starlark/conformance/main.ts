@@ -48,7 +48,9 @@ async function main(): Promise<number> {
     const path = resolve(process.env["INIT_CWD"] ?? ".", folder);
     const run = suiteOf(path);
     if (run === undefined) {
-      console.error(`"${path}" is no checkout of google/starlark-go or bazelbuild/starlark.\n${howToGetOne}`);
+      console.error(
+        `"${path}" is not a checkout of google/starlark-go or bazelbuild/starlark.\n${howToGetOne}`,
+      );
       return 2;
     }
     const result = await run(path);

@@ -20,7 +20,7 @@ export interface AuditOptions {
   /** Age of the first record at which a segment is complete and a new one starts. @default 604,800,000 (7 days) */
   readonly segmentMaxAgeMs?: number;
   /**
-   * Most bytes of all segments of all writers together; beyond this limit the oldest
+   * Maximum number of bytes of all segments of all writers together; beyond this limit the oldest
    * segments are deleted. The newest segment of each writer always stays.
    * @default 4,294,967,296 (4 GiB)
    */
@@ -35,7 +35,7 @@ export interface AuditOptions {
   /** Longest record in UTF-16 units. Longer ones lose their preview, then the ends of their texts. @default 65,536 */
   readonly recordMaxLength?: number;
   /**
-   * Most UTF-16 units of pending records. Beyond this limit intents are
+   * Maximum number of UTF-16 units of pending records. Beyond this limit intents are
    * refused and other records are discarded, counted and reported. @default 33,554,432
    */
   readonly pendingMaxLength?: number;

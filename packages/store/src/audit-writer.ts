@@ -28,7 +28,7 @@ const flushLength = 256 * 1024;
 const retryDelayMs = 1000;
 /** Milliseconds between two records about refusals that are only counted. */
 const summaryDelayMs = 60_000;
-/** Most UTF-16 units of a batch. A turn that records more takes several writes. */
+/** Maximum number of UTF-16 units of a batch. A turn that records more takes several writes. */
 const batchMaxLength = 8 * 1024 * 1024;
 
 /** Counters since the store was opened, and the position of the writer. */

@@ -22,7 +22,7 @@ export interface UnfinishedQuery {
   readonly through: number;
 }
 
-/** Most intents in one answer to an `UnfinishedQuery`. */
+/** Maximum number of intents in one answer to an `UnfinishedQuery`. */
 export const unfinishedMax = 1000;
 
 /** What the completion of killed runs needs. */

@@ -8,7 +8,7 @@ import type { AuditEvents, AuditEventType } from "./audit-event.ts";
 import { escapeJson } from "./escape-unsafe.ts";
 import { StoreError } from "./store-error.ts";
 
-/** Most UTF-16 units of a text, and most items of a list, in a record that is truncated. */
+/** Maximum number of UTF-16 units of a text, and of items of a list, in a record that is truncated. */
 const cutTextLength = 256;
 const cutListLength = 16;
 

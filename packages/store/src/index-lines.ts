@@ -10,7 +10,7 @@ import type { IndexStatements, SegmentRow } from "./index-statements.ts";
 import { parseRecord } from "./parse-record.ts";
 import { lineFeed } from "./segment-end.ts";
 
-/** Most UTF-16 units of a text column. */
+/** Maximum number of UTF-16 units of a text column. */
 const columnMaxLength = 300;
 
 /**

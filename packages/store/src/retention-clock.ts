@@ -12,7 +12,7 @@ import { readFileSync } from "node:fs";
 import { replaceFile } from "@toolcrib/files";
 import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
 
-/** Most milliseconds that count between two observations. */
+/** Maximum number of milliseconds that count between two observations. */
 const stepMaxMs = 24 * 60 * 60 * 1000;
 /** Milliseconds that must have passed before the state is written again for its time alone. */
 const writeIntervalMs = 60 * 60 * 1000;

@@ -77,7 +77,7 @@ function endOf(chunk: Buffer, start: number, recordLimit: number): SegmentEnd {
   let lineEnd = completeLength - 1;
   while (lineEnd >= 0 && records.length < recordLimit) {
     const lineStart = lineEnd === 0 ? 0 : chunk.lastIndexOf(lineFeed, lineEnd - 1) + 1;
-    // A line that begins before the chunk is complete in the next round.
+    // A line that starts before this chunk is read completely in the next iteration.
     if (lineStart === 0 && start > 0) break;
     const record = parseRecord(chunk.toString("utf8", lineStart, lineEnd));
     if (record !== undefined) records.push(record);

@@ -75,7 +75,7 @@ export class ClientSessions implements AsyncDisposable {
   readonly #deps: ClientSessionsDeps;
   readonly #limits: Required<UpstreamLimits>;
   readonly #entries = new Map<string, ClientEntry>();
-  /** The sessions by the caller that their client is. */
+  /** Sessions counted by client identity. */
   readonly #shares: FairShare;
   /** Sessions that are being closed; disposal waits for them. */
   readonly #endings = new Set<Promise<void>>();

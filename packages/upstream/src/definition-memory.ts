@@ -36,9 +36,9 @@ export interface RememberedServer {
 export interface DefinitionMemoryLimits {
   /** Largest file of one server, in bytes; larger definitions are not remembered. @default 8,388,608 */
   readonly fileMaxBytes?: number;
-  /** Most files. The oldest files of servers that are not configured are removed. @default 1,000 */
+  /** Maximum number of files. The oldest files of servers that are not configured are removed. @default 1,000 */
   readonly maxFiles?: number;
-  /** Most bytes of all files together. @default 268,435,456 */
+  /** Maximum number of bytes of all files together. @default 268,435,456 */
   readonly totalMaxBytes?: number;
 }
 

@@ -23,7 +23,7 @@ export interface SessionOptions {
   /** Largest message of the server. */
   readonly messageMaxBytes: number;
   readonly signal: AbortSignal;
-  /** Gets the process as soon as it is launched. */
+  /** Called with the process when it has started. */
   readonly onProcess?: (process: LaunchedProcess) => void;
   /** Gets the capability that a request of the server needs. */
   readonly onAsked: (capability: string) => void;

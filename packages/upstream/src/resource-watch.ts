@@ -93,7 +93,7 @@ export class ResourceWatch {
     const watch = this.#watches.get(uri)?.get(watcher);
     if (watch === undefined) return;
     this.#unlist(watch);
-    // A watch that is being placed checks whether it is over.
+    // A watch that is being set up checks whether it was cancelled.
     await watch.placed.catch(() => {});
     try {
       if (watch.lease !== undefined) await this.#topics.get(watch.lease.session)?.remove(watch);

@@ -26,7 +26,7 @@ export interface ServerState {
 /** Options of a call. */
 export interface ToolCallOptions {
   readonly signal: AbortSignal;
-  /** Receives progress (`progress`, `total`, `message`). @default none is requested */
+  /** Receives progress (`progress`, `total`, `message`). @default no progress is requested */
   readonly onProgress?: (params: JsonObject) => void;
 }
 

@@ -235,7 +235,7 @@ function contactOf(
     );
   }
   if (health.state === "idle") {
-    return ok(subject, `starts at its first call: ${tools} tools are remembered`);
+    return ok(subject, `idle; starts at its first call: ${tools} tools are remembered`);
   }
   const file = join(options.home, "logs", `${id}.log`);
   const log = existsSync(file)

@@ -20,7 +20,7 @@ export interface ProxyLimits {
   readonly windowBytes: number;
   /** Maximum number of buffered bytes of a body. */
   readonly highWaterBytes: number;
-  /** Most memory of one HTTP/2 session, in megabytes. */
+  /** Maximum memory of one HTTP/2 session, in megabytes. */
   readonly sessionMaxMegabytes: number;
 }
 

@@ -14,11 +14,11 @@ import { echoTextsOf, type ReadSecret } from "../inject/read-secret.ts";
  * next request.
  */
 interface SourceSecretsLimits {
-  /** Most sources whose secrets the egress remembers; it forgets the one that was used least recently. @default 1,000 */
+  /** Maximum number of sources whose secrets the egress remembers; it forgets the one that was used least recently. @default 1,000 */
   readonly maxSources: number;
-  /** Most secrets of one source that the egress remembers; it forgets the one that was learned first. @default 64 */
+  /** Maximum number of secrets of one source that the egress remembers; it forgets the one that was learned first. @default 64 */
   readonly maxSecrets: number;
-  /** Most secrets of all sources together; the egress forgets the source that was used least recently. @default 2,000 */
+  /** Maximum number of secrets of all sources together; the egress forgets the source that was used least recently. @default 2,000 */
   readonly maxAllSecrets: number;
 }
 

@@ -7,9 +7,9 @@ import { credentialRanges } from "@toolcrib/config";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 
 const textMaxLength = 120;
-/** Most characters of one text that are searched for secrets. */
+/** Maximum number of characters of one text that are searched for secrets. */
 const searchedMaxLength = 16 * 1024;
-/** Most characters of all texts that are searched for one preview: any client can cause this work, also with calls that are denied. */
+/** Maximum number of characters of all texts that are searched for one preview: any client can cause this work, also with calls that are denied. */
 const allSearchedMaxLength = 64 * 1024;
 /** Characters before the end of a text that was cut for the search. They can be the beginning of a secret that was divided, and are never shown. */
 const guardLength = 8 * 1024;
@@ -20,7 +20,7 @@ const maxDepth = 4;
 const credentialKey =
   /passw(?:or)?d|passphrase|passcode|(?:^|[-_.])pass$|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|credential|auth$|authorization|bearer|cookie|session[-_.]?id|(?:^|[-_.])(?:otp|pin)$|signature/i;
 
-/** Most values in one preview; later ones are dropped. */
+/** Maximum number of values in one preview; later ones are dropped. */
 const maxValues = 200;
 
 /** Returns a short form of `args` for the audit. @param scrub removes known secrets from a text */

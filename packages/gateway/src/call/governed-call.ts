@@ -44,7 +44,7 @@ export interface GovernedCallDeps {
   readonly limits: {
     /** Largest result in bytes. */
     readonly resultMaxBytes: number;
-    /** Most calls in flight. */
+    /** Maximum number of calls in flight. */
     readonly maxConcurrentCalls: number;
     /** Greatest depth of inner calls. */
     readonly maxDepth: number;
@@ -184,7 +184,7 @@ function unrecordedError(cause: unknown): GatewayError {
   );
 }
 
-/** Returns a result that names every problem, from which models correct themselves; undefined for valid arguments. */
+/** Returns an error result that lists all problems, so that a model can correct the call; undefined if the arguments are valid. */
 function validateArguments(
   deps: GovernedCallDeps,
   target: CallTarget,
@@ -337,7 +337,7 @@ function validateResult(deps: GovernedCallDeps, target: CallTarget, result: Json
   const lines = verdict.problems.map(({ path, message }) => `- structuredContent${path} ${message}`);
   throw new GatewayError(
     "RESULT_INVALID",
-    `The result of "${target.wireName}" breaks the tool's own output schema:\n${lines.join("\n")}`,
+    `The result of "${target.wireName}" does not match the tool's output schema:\n${lines.join("\n")}`,
     { hint: "report it to the operator of this server; the result was not passed on" },
   );
 }

@@ -19,7 +19,7 @@ import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import { foldsOf, savedNamespace, toWireName } from "../index/wire-name.ts";
 
-/** Most identities whose catalogs are kept. */
+/** Maximum number of identities whose catalogs are kept. */
 const maxCatalogs = 100;
 
 /** The host of the composites of one gateway. */

@@ -13,7 +13,7 @@ export type HostCheck = (value: string | undefined, localAddress: () => string |
 /** Decides about an `Origin`. */
 export type OriginCheck = (value: string | undefined) => boolean;
 
-/** Most accepted values that are remembered. */
+/** Maximum number of accepted values that are remembered. */
 const rememberedMaxCount = 256;
 
 const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);

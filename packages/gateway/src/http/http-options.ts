@@ -24,17 +24,17 @@ export interface HttpLimitOptions {
   readonly bodyMaxDepth?: number;
   /** All headers of a request together, in bytes. @default 16,384 */
   readonly headersMaxBytes?: number;
-  /** Most sessions of each transport at once; one client gets at most half of them. @default 1000 */
+  /** Maximum number of sessions of each transport at once; one client gets at most half of them. @default 1000 */
   readonly maxSessions?: number;
   /** Seconds without a request or a stream after which a session ends. @default 3600 */
   readonly sessionIdleSeconds?: number;
-  /** Most calls in flight. The governed call enforces it; the HTTP server accepts more requests than that. @default 1024 */
+  /** Maximum number of calls in flight. The governed call enforces it; the HTTP server accepts more requests than that. @default 1024 */
   readonly maxConcurrentCalls?: number;
-  /** Most requests in flight in one session. @default 256, or `maxConcurrentCalls` if that is more */
+  /** Maximum number of requests in flight in one session. @default 256, or `maxConcurrentCalls` if that is more */
   readonly maxInFlightPerSession?: number;
-  /** Most requests in flight in all; one client gets at most half of them. @default 2048, or `maxConcurrentCalls` if that is more */
+  /** Maximum number of requests in flight in all; one client gets at most half of them. @default 2048, or `maxConcurrentCalls` if that is more */
   readonly maxInFlight?: number;
-  /** Most connections at once; more are closed unanswered. @default 4096 */
+  /** Maximum number of connections at once; more are closed unanswered. @default 4096 */
   readonly maxConnections?: number;
   /** Milliseconds in which the headers of a request must arrive. @default 10,000 */
   readonly headersTimeoutMs?: number;

@@ -14,7 +14,7 @@ import { expositionType, type Metric, type Sample, writeExposition } from "./exp
 /** How a call that was started ended. */
 export type FinishedOutcome = "ok" | "tool_error" | "failed" | "cancelled";
 
-/** Most servers with a label of their own; calls of further ones count as `other`. */
+/** Maximum number of servers with a label of their own; calls of further ones count as `other`. */
 const maxServerLabels = 1000;
 
 /** Upper bounds in seconds, from a local echo to the longest common deadline. */

@@ -229,8 +229,8 @@ const hostRefusal: Refusal = {
   status: 403,
   error: refusalError(
     "HTTP_HOST_REFUSED",
-    "This Host is not answered here",
-    "call it by localhost or 127.0.0.1, or add the host to serve.allowed_hosts",
+    "Requests with this Host header are not accepted",
+    "use localhost or 127.0.0.1, or add the host to serve.allowed_hosts",
   ),
 };
 
@@ -238,7 +238,7 @@ const originRefusal: Refusal = {
   status: 403,
   error: refusalError(
     "HTTP_ORIGIN_REFUSED",
-    "This Origin is not answered here",
+    "Requests with this Origin header are not accepted",
     "add the origin to serve.allowed_origins if this web page may use your tools",
   ),
 };

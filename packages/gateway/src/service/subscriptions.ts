@@ -16,7 +16,7 @@ interface Subscription {
   readonly ready: Promise<void>;
 }
 
-/** Most resources that one client watches. */
+/** Maximum number of resources that one client watches. */
 const maxUris = 1000;
 /** Subscriptions of one stream that are made at a time. */
 const watchedTogether = 16;

@@ -16,7 +16,7 @@ export interface ListingClient {
   readonly identity: Identity;
 }
 
-/** Most identities without a session whose waits are remembered; more are not waited for. */
+/** Maximum number of identities without a session whose waits are remembered; more are not waited for. */
 const maxIdentities = 1000;
 
 /** Waits for the first contact of the sources of one gateway. */

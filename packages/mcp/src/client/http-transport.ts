@@ -52,7 +52,7 @@ export class HttpTransport implements ClientTransport {
   readonly #maxBytes: number;
   readonly #maxResumptions: number;
   readonly #closing = new AbortController();
-  /** The HTTP exchange of each request without a response. */
+  /** HTTP exchanges of pending requests, by request id. */
   readonly #exchanges = new Map<RpcId, AbortController>();
   /** Requests that the server has not begun to answer. */
   readonly #unseen = new Set<RpcId>();
@@ -226,7 +226,7 @@ export class HttpTransport implements ClientTransport {
     }
     if (deliver(this.#receiver, value, id)) return;
     // Nothing more arrives for this request.
-    const reason = `The response of the server at ${shownUrl} does not hold the answer`;
+    const reason = `The response of the server at ${shownUrl} contains no response to the request`;
     this.#receiver.failed(id, new McpError("MCP_INVALID_MESSAGE", reason));
   }
 

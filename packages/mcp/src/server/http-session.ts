@@ -118,7 +118,7 @@ export class HttpSession {
     for (const message of messages) this.session.router.receiveClassified(message);
   }
 
-  /** Whether a request with this id has no answer. */
+  /** Whether the request with this id is pending. */
   isOpen(id: RpcId): boolean {
     return this.#exchanges.has(id);
   }

@@ -57,7 +57,7 @@ interface CachedList<Item> {
   readonly state: number;
 }
 
-/** Most lists in a cache; the least recently made is dropped first. */
+/** Maximum number of lists in a cache; the least recently made is dropped first. */
 const maxLists = 1000;
 
 /** Lists that are made once for each change of their inputs. */

@@ -181,7 +181,7 @@ Every error of the program is reported at once, each with its line and a hint. C
     name: coreToolNames.evaluate,
     title: "Run a Starlark program once",
     description:
-      "Run a composite program once and save nothing: to try it before save_tool, or to do many calls in one step and get back only what matters. The program is written as for save_tool.",
+      "Run a composite program once without saving it. Use it to test a program before save_tool, or to make many calls in one step and return only the relevant data. The program is written as for save_tool.",
     inputSchema: {
       type: "object",
       properties: {

@@ -137,7 +137,7 @@ export function parsePackage(
   const of = (path: string, reason: string) => diagnostics.push(invalid(`${manifestPath}: ${path}`, reason));
   diagnostics.push(...lintId(manifest["toolId"]), ...lintVersion(manifest["version"]));
   for (const member of ["name", "description"]) {
-    if (typeof manifest[member] !== "string") of(member, "it must be a text");
+    if (typeof manifest[member] !== "string") of(member, "it must be a string");
   }
   if (!isTexts(manifest["capabilities"])) of("capabilities", "it must be a list of texts");
   if (!isJsonObject(manifest["input_schema"])) of("input_schema", "it must be a JSON Schema");

@@ -104,7 +104,7 @@ export function lintTestCase(value: JsonValue | undefined, path: string): readon
   return [
     ...(typeof name === "string" && name.trim() !== "" && name.length <= nameMaxLength
       ? []
-      : [invalid(`${path}.name`, `it must be a text of 1 to ${nameMaxLength} characters`)]),
+      : [invalid(`${path}.name`, `it must be a string of 1 to ${nameMaxLength} characters`)]),
     ...(isJsonObject(params) ? [] : [invalid(`${path}.params`, "it must be an object")]),
     ...lintReplies(replies, `${path}.replies`),
     ...lintExpectation(expect, `${path}.expect`),
@@ -142,7 +142,7 @@ function lintRecordedError(error: JsonValue, path: string): Diagnostic[] {
   if (!isJsonObject(error)) return [invalid(path, "it must be an object with a message")];
   const { message, details, kind, ...others } = error;
   const findings = unknownMembers(others, path, "message, details, kind");
-  if (typeof message !== "string") findings.push(invalid(`${path}.message`, "it must be a text"));
+  if (typeof message !== "string") findings.push(invalid(`${path}.message`, "it must be a string"));
   if (details !== undefined && !isJsonObject(details))
     findings.push(invalid(`${path}.details`, "it must be an object"));
   if (kind !== undefined && kind !== "denied" && kind !== "limit") {
@@ -164,7 +164,7 @@ function lintExpectation(expect: JsonValue | undefined, path: string): Diagnosti
       findings.push(invalid(`${path}.error.type`, `it must be one of ${compositeErrorTypes.join(", ")}`));
     }
     if (message !== undefined && typeof message !== "string") {
-      findings.push(invalid(`${path}.error.message`, "it must be a text"));
+      findings.push(invalid(`${path}.error.message`, "it must be a string"));
     }
   }
   return findings;

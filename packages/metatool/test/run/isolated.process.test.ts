@@ -154,7 +154,10 @@ test("a process that cannot start is an error of the execution", async () => {
   assert.equal(outcome.kind, "error");
   assert.equal(outcome.error.type, "resource_error");
   assert.match(outcome.error.message, /^The process of the execution ended with /);
-  assert.equal(outcome.error.details?.["hint"], "it may have run out of memory: keep less at a time");
+  assert.equal(
+    outcome.error.details?.["hint"],
+    "the process may have run out of memory; hold less data at a time",
+  );
 });
 
 test("after disposal no execution and no process is left", async () => {

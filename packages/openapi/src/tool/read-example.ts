@@ -17,7 +17,7 @@ import {
 import { type Node, toJson } from "../document/node.ts";
 import type { DraftParam } from "./draft-param.ts";
 
-/** Most values of an example, and its longest form as JSON. */
+/** Maximum number of values of an example, and its longest form as JSON. */
 const valuesMaxCount = 200;
 const exampleMaxLength = 1500;
 /** Replaces a variable that has no default. */

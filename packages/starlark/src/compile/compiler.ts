@@ -1117,7 +1117,7 @@ class FunctionCompiler {
     return evaluators.registerEvaluator(register);
   }
 
-  /** Compiles an expression of which only the truth value is used. */
+  /** Compiles an expression that is only tested for truth. */
   #test(expression: Expression): Test {
     const unwrapped = withoutParens(expression);
     if (unwrapped.kind === "UnaryExpression" && unwrapped.operator === "not") {

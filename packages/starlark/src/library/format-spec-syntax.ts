@@ -94,7 +94,7 @@ function unreadable(text: string): FormatSpecProblem {
 function unknownTypeHint(type: string): string {
   if (type === "n") return "use , or _ to group digits";
   if (type === "r") return "write !r before the colon";
-  return "the codes are b c d o x X of ints, e E f F g G % of numbers and s of strings";
+  return "valid codes: b c d o x X for ints; e E f F g G % for numbers; s for strings";
 }
 
 function groupingHint(type: string): string {

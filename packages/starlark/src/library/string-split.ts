@@ -157,10 +157,7 @@ function* linesOf(text: string, keepEnds: boolean, t: Thread): Pieces<string[]> 
 /** A direction of reading. */
 type Direction = 1 | -1;
 
-/**
- * Skips code units from `from` that are white space, or that are not, but at most a
- * portion of them.
- */
+/** Skips a run of white space (or of other characters, unless `space`), at most one portion of it. */
 function skipPortion(text: string, from: number, direction: Direction, space: boolean): number {
   const end = direction === 1 ? Math.min(text.length, from + portion) : Math.max(0, from - portion);
   const offset = direction === 1 ? 0 : -1;

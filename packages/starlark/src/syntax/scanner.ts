@@ -102,7 +102,7 @@ export class Scanner {
     if (text.charCodeAt(0) === 0xfeff) this.#at = 1;
   }
 
-  /** Whether only the ends of blocks follow the token. */
+  /** Whether only dedents follow the token. */
   get isAtEnd(): boolean {
     return this.kind === Token.EndOfFile || (this.kind === Token.Outdent && this.#at >= this.#text.length);
   }

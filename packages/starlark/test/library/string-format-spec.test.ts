@@ -88,7 +88,7 @@ describe("format specifications", () => {
 
   test("that are invalid, or not supported by the value, are errors with hints", async () => {
     await checkError("5.d", "1", "digits are missing after the point", /\.2f/);
-    await checkError("q", "1", "unknown format code q", /the codes are/);
+    await checkError("q", "1", "unknown format code q", /valid codes/);
     await checkError("n", "1", "unknown format code n", /, or _/);
     await checkError("r", "1", "unknown format code r", /!r before the colon/);
     await checkError("5 d", "1", "not a format specification", /such as >10/);

@@ -161,7 +161,7 @@ export class IsolatedChild {
   }
 }
 
-const outOfMemoryHint = "it may have run out of memory: keep less at a time";
+const outOfMemoryHint = "the process may have run out of memory; hold less data at a time";
 
 function startProcess({ heapMib, wrap }: ChildSettings): ChildProcess {
   // The process is denied everything that a Starlark program never needs.
