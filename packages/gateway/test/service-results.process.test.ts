@@ -37,6 +37,62 @@ async function askModern(url: URL, method: string, params: JsonObject) {
 }
 
 describe("a result", () => {
+  it("that is invalid in MCP is replaced by an error that names server, tool and member", async () => {
+    const text = { type: "text", text: "x" };
+    const cases: readonly (readonly [result: JsonObject, problem: string])[] = [
+      [{ content: "x" }, "content is not a list"],
+      [{ content: [text, "x"] }, "content[1] is not an object"],
+      [{ content: [{ text: "x" }] }, "content[0].type is not a string"],
+      [{ content: [{ type: "text" }] }, "content[0].text is not a string"],
+      [{ content: [{ type: "text", text: { a: 1 } }] }, "content[0].text is not a string"],
+      [{ content: [{ type: "image", mimeType: "image/png" }] }, "content[0].data is not a string"],
+      [{ content: [{ type: "audio", data: "aGk=" }] }, "content[0].mimeType is not a string"],
+      [{ content: [{ type: "resource_link", name: "y" }] }, "content[0].uri is not a string"],
+      [
+        { content: [{ type: "resource", resource: { uri: "x://y" } }] },
+        "content[0].resource has neither text nor blob",
+      ],
+      [{ content: [text], isError: "yes" }, "isError is neither true nor false"],
+      [{ content: [text], structuredContent: 7 }, "structuredContent is not an object"],
+      [{ content: [text], structuredContent: [1] }, "structuredContent is not an object"],
+      [{ content: [text], _meta: "x" }, "_meta is not an object"],
+    ];
+    await using server = await startScriptedServer({
+      tools: () => [toolNamed("give")],
+      call: (_request, _name, args) => cases[Number(args["at"])]?.[0] ?? {},
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+    const client = await test.connect();
+    for (const [at, [, problem]] of cases.entries()) {
+      const error: unknown = await client
+        .callTool({ name: "s__give", arguments: { at } })
+        .catch((thrown) => thrown);
+      assert(error instanceof Error, problem);
+      const text = `The server "s" answered a call of its tool "give" with an invalid result: ${problem}.`;
+      assert.ok(error.message.includes(text), error.message);
+    }
+    assert.deepEqual(await client.callTool({ name: "s__give", arguments: { at: 99 } }), { content: [] });
+  });
+
+  it("cannot pose as an answer of the gateway", async () => {
+    const _meta = { "toolcrib/code": "ARGUMENTS_INVALID", "toolcrib/callId": "1", "example.org/kept": 1 };
+    const result = { content: [{ type: "text", text: "no" }], isError: true, _meta };
+    await using server = await startScriptedServer({
+      tools: () => [toolNamed("give")],
+      call: () => result as unknown as JsonObject,
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+    const client = await test.connect();
+    const answer = await client.callTool({ name: "s__give", arguments: {} });
+    assert.deepEqual(answer["_meta"], { "example.org/kept": 1 });
+    await test.stop();
+    const completed = test.audit().filter(({ type }) => type === "call.completed");
+    assert.deepEqual(
+      completed.map(({ data }) => (data as { code?: string }).code),
+      [undefined],
+    );
+  });
+
   it("is forwarded to the client unchanged", async () => {
     const results: JsonObject[] = [
       { content: [] },
@@ -75,7 +131,7 @@ describe("a result", () => {
   });
 
   it("without content gets empty content, and an invalid response is refused", async () => {
-    const answers: unknown[] = [{}, { structuredContent: { a: 1 } }, { content: "text" }, null, "text", [1]];
+    const answers: unknown[] = [{}, { structuredContent: { a: 1 } }, null, "text", [1]];
     await using server = await startScriptedServer({
       tools: () => [toolNamed("give")],
       call: (_request, _name, { at }) => answers[Number(at)],
@@ -85,8 +141,7 @@ describe("a result", () => {
     const give = (at: number) => client.callTool({ name: "s__give", arguments: { at } });
     assert.deepEqual(await give(0), { content: [] });
     assert.deepEqual(await give(1), { content: [], structuredContent: { a: 1 } });
-    assert.deepEqual(await give(2), { content: [] });
-    for (const at of [3, 4, 5]) {
+    for (const at of [2, 3, 4]) {
       const result = await give(at);
       assert.equal(result.isError, true);
       assert.match(textOf(result), /is not a result|not valid/, `answer ${at}`);

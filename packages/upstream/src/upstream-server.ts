@@ -22,6 +22,7 @@ import type {
   ToolSource,
   Unsubscribe,
 } from "@toolcrib/tool";
+import { checkedResult } from "./check-result.ts";
 import {
   askable,
   ClientSessions,
@@ -413,7 +414,9 @@ export class UpstreamServer implements ToolSource {
       const session = lease?.session ?? (shared as UpstreamSession);
       try {
         const result = await session.request(method, params, context, options);
-        return method === "tools/call" ? withContent(result) : result;
+        return method === "tools/call"
+          ? checkedResult(result, this.id, { tool: params["name"], era: session.connection.era })
+          : result;
       } catch (error) {
         if (context.signal.aborted) throw context.signal.reason;
         const canRepeat = await this.#renewFor(session, error, context.signal);
@@ -479,9 +482,4 @@ export class UpstreamServer implements ToolSource {
 /** Returns the capabilities that the server asked for in earlier runs, as far as it may. */
 function knownAsks({ isInteractive, remembered }: UpstreamSettings): readonly string[] {
   return isInteractive === false ? [] : (remembered?.asks ?? []).filter((name) => askable.includes(name));
-}
-
-/** Adds the `content` that results of old servers can lack. */
-function withContent(result: JsonObject): JsonObject {
-  return Array.isArray(result["content"]) ? result : { ...result, content: [] };
 }
