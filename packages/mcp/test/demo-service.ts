@@ -118,7 +118,10 @@ export function createDemoService(): DemoService {
       return textResult("flooded");
     },
     large: (given) => textResult("y".repeat(Number(given["bytes"]))),
-    structured: (given) => ({ ...textResult("structured"), structuredContent: given["value"] ?? null }),
+    structured: (given) => ({
+      ...(given["isBare"] === true ? { content: [] } : textResult("structured")),
+      structuredContent: given["value"] ?? null,
+    }),
     late(_given, request) {
       returned.push(request);
       return textResult("done");

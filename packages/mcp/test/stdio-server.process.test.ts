@@ -157,6 +157,8 @@ test("Structured content that is not an object is sent to modern clients only", 
   assert.equal("structuredContent" in (await resultOf(1)), false);
   assert.deepEqual((await resultOf(2)).structuredContent, { a: 1 });
   assert.deepEqual((await resultOf(3)).structuredContent, [1]);
+  pipe.send(callOf(4, "structured", { value: [1, { a: 2 }], isBare: true }));
+  assert.deepEqual(await resultOf(4), { content: [{ type: "text", text: '[1,{"a":2}]' }] });
 });
 
 test("An id in use is refused across the eras, without that id", async () => {

@@ -239,11 +239,16 @@ function clientCapabilityMissing(capability: string): McpError {
   );
 }
 
-/** Removes structured content that is not an object: before revision 2026-07-28, clients refuse such results. */
+/**
+ * Removes structured content that is not an object: before revision 2026-07-28, clients refuse such results. Without
+ * other content, it becomes text.
+ */
 function toLegacyResult(result: JsonObject): JsonObject {
   // An invalid result is left for the client to refuse.
   const content = isJsonObject(result) ? result["structuredContent"] : undefined;
   if (content === undefined || isJsonObject(content)) return result;
   const { structuredContent: _, ...rest } = result;
-  return rest;
+  const { content: others } = rest;
+  if (Array.isArray(others) && others.length > 0) return rest;
+  return { ...rest, content: [{ type: "text", text: JSON.stringify(content) }] };
 }
