@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import {
   createTestAuthority,
@@ -193,10 +195,14 @@ test("the environment of the program contains no secret from any source", async 
     KEPT: "as it is",
   });
   assert.equal(code, 0, stderr);
-  assert.doesNotMatch(stdout, /c4nary|TOOLCRIB_SECRET|NO_PROXY|no_proxy/);
+  assert.doesNotMatch(stdout, /c4nary|TOOLCRIB_SECRET/);
   assert.match(stdout, /^KEPT=as it is$/m);
   const url = /^HTTPS_PROXY=(http:\/\/127\.0\.0\.1:\d+)$/m.exec(stdout)?.[1];
-  assert.ok(url !== undefined && stdout.includes(`https_proxy=${url}\n`));
+  for (const name of ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"]) {
+    for (const each of [name, name.toLowerCase()]) assert.match(stdout, new RegExp(`^${each}=${url}$`, "m"));
+  }
+  for (const name of ["NO_PROXY", "no_proxy"])
+    assert.match(stdout, new RegExp(`^${name}=localhost,127\\.0\\.0\\.1,::1$`, "m"));
   for (const name of [
     "SSL_CERT_FILE",
     "NODE_EXTRA_CA_CERTS",
@@ -218,6 +224,32 @@ test("a program gets 403 with the reason for hosts that its manifest does not li
   assert.equal(code, 0);
   assert.match(stdout, /^refused/);
   assert.match(stderr, /"code":"EGRESS_HOST_DENIED"/);
+  assert.equal(setting.server.connectionCount, 0);
+});
+
+test("plain HTTP is refused with the reason, and no request in it leaves", async () => {
+  await using setting = await startSetting();
+  const plain = createServer((_request, response) => void response.end("reached"));
+  plain.listen(0, "127.0.0.1");
+  await once(plain, "listening");
+  const { port } = plain.address() as AddressInfo;
+  const programs = [
+    `fetch("http://${host}/", { headers: { authorization: process.env.TOOLCRIB_CREDENTIAL_TOKEN } }).then((response) => response.text()).then(console.log)`,
+    `require("node:http").get("http://${host}/", (response) => response.pipe(process.stdout))`,
+  ];
+  for (const script of programs) {
+    const { stdout } = await setting.run([process.execPath, "-e", script]);
+    assert.match(stdout, /EGRESS_PLAIN_HTTP/);
+  }
+  const curl = await setting.run([
+    "sh",
+    "-c",
+    `command -v curl >/dev/null && curl -sS http://${host}/ || echo EGRESS_PLAIN_HTTP`,
+  ]);
+  assert.match(curl.stdout, /EGRESS_PLAIN_HTTP/);
+  const local = `fetch("http://127.0.0.1:${port}/").then((response) => response.text()).then(console.log)`;
+  assert.match((await setting.run([process.execPath, "-e", local])).stdout, /^reached$/m);
+  plain.close();
   assert.equal(setting.server.connectionCount, 0);
 });
 

@@ -21,16 +21,26 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /** Variables with secrets of Toolcrib, for every manifest. */
 const ownSecretPattern = /^TOOLCRIB_(?:SECRET_.*|SECRETS_KEY|TOKEN)$/i;
-/** Variables that make clients bypass the proxy. */
-const bypassVariables: ReadonlySet<string> = new Set(["no_proxy", "all_proxy"]);
+/** Variables of other proxies, and of hosts that need none. Their values are replaced. */
+const proxyVariableNames: ReadonlySet<string> = new Set([
+  "http_proxy",
+  "https_proxy",
+  "all_proxy",
+  "no_proxy",
+]);
+/** Hosts that clients reach without the proxy: servers on this machine, such as those that a program starts itself. */
+const loopback = "localhost,127.0.0.1,::1";
 
 /** Returns the variables that make clients use and trust `proxy`. */
 export function proxyVariables({ url, caFile, caBundleFile }: EgressProxy): {
   readonly [name: string]: string;
 } {
   return {
-    HTTPS_PROXY: url,
-    https_proxy: url,
+    ...bothCases("HTTPS_PROXY", url),
+    // The proxy refuses plain HTTP, so that no request bypasses it.
+    ...bothCases("HTTP_PROXY", url),
+    ...bothCases("ALL_PROXY", url),
+    ...bothCases("NO_PROXY", loopback),
     // Node uses a proxy only with this variable.
     NODE_USE_ENV_PROXY: "1",
     NODE_EXTRA_CA_CERTS: caFile,
@@ -39,6 +49,11 @@ export function proxyVariables({ url, caFile, caBundleFile }: EgressProxy): {
     CURL_CA_BUNDLE: caBundleFile,
     GIT_SSL_CAINFO: caBundleFile,
   };
+}
+
+/** Clients differ in the case that they read. */
+function bothCases(name: string, value: string): { readonly [name: string]: string } {
+  return { [name]: value, [name.toLowerCase()]: value };
 }
 
 /** Returns the environment of a program. */
@@ -50,7 +65,7 @@ export function programEnv(
     ([name, value = ""]) =>
       !ownSecretPattern.test(name) &&
       !secretVariables.includes(name) &&
-      !bypassVariables.has(name.toLowerCase()) &&
+      !proxyVariableNames.has(name.toLowerCase()) &&
       !secretValues.some((secret) => value.includes(secret)),
   );
   return { ...Object.fromEntries(kept), ...variables };
