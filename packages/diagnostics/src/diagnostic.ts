@@ -44,9 +44,20 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
   return lines.join("\n");
 }
 
-/** Formats `diagnostics` in the order of source and position, separated by empty lines. */
+/** Maximum number of findings that are formatted; the rest is counted. */
+const shownMaxCount = 50;
+
+/** Formats `diagnostics` in the order of source and position, separated by empty lines: errors, if not all are shown. */
 export function formatDiagnostics(diagnostics: readonly Diagnostic[]): string {
-  return [...diagnostics].sort(bySourceAndPosition).map(formatDiagnostic).join("\n\n");
+  const moreCount = diagnostics.length - shownMaxCount;
+  const bySeverity = ({ severity }: Diagnostic) => (severity === "error" ? 0 : 1);
+  const shown =
+    moreCount > 0
+      ? diagnostics.toSorted((a, b) => bySeverity(a) - bySeverity(b)).slice(0, shownMaxCount)
+      : [...diagnostics];
+  const blocks = shown.sort(bySourceAndPosition).map(formatDiagnostic);
+  if (moreCount > 0) blocks.push(`… and ${moreCount} more; fix these first`);
+  return blocks.join("\n\n");
 }
 
 function placeOf({ source, span }: Diagnostic): string {

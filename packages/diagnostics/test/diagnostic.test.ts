@@ -175,3 +175,18 @@ test("hasErrors() does not count warnings", () => {
   assert.equal(hasErrors([finding({ severity: "warning" })]), false);
   assert.equal(hasErrors([finding({ severity: "warning" }), finding()]), true);
 });
+
+test("formatDiagnostics() shows 50 findings, errors before warnings, and counts the rest", () => {
+  const at = (start: number, severity: Diagnostic["severity"]) =>
+    finding({
+      code: `C${start}`,
+      severity,
+      source: { name: "a", text: "x\n".repeat(100) },
+      span: { start, end: start + 1 },
+    });
+  const many = Array.from({ length: 60 }, (_, index) => at(index, index < 20 ? "warning" : "error"));
+  const blocks = formatDiagnostics(many).split("\n\n");
+  assert.equal(blocks.length, 51);
+  assert.equal(blocks.at(-1), "… and 10 more; fix these first");
+  assert.equal(blocks.filter((block) => block.includes("error C")).length, 40);
+});

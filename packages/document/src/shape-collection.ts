@@ -252,7 +252,18 @@ function ownerName({ path, reporter }: Place): string {
   return path === "" ? `the ${reporter.noun}` : reporter.quote(path);
 }
 
-function reportUnknown(entry: MapEntry, { entries }: MapNode, place: Place, options: RecordBase): void {
+/** The keys of maps with unknown fields. A map can have very many of them. */
+const presentKeys = new WeakMap<MapNode, ReadonlySet<string>>();
+
+function keysOf(node: MapNode): ReadonlySet<string> {
+  const known = presentKeys.get(node);
+  if (known !== undefined) return known;
+  const keys = new Set(node.entries.map(({ key }) => key));
+  presentKeys.set(node, keys);
+  return keys;
+}
+
+function reportUnknown(entry: MapEntry, node: MapNode, place: Place, options: RecordBase): void {
   const at = fieldPlace(place, entry.key, entry.keySpan);
   const misplaced = options.misplaced?.(entry, at);
   if (misplaced !== undefined) {
@@ -261,7 +272,7 @@ function reportUnknown(entry: MapEntry, { entries }: MapNode, place: Place, opti
   }
   const { quote, codes } = place.reporter;
   const known = Object.keys(options.fields);
-  const free = known.filter((name) => !entries.some(({ key }) => key === name));
+  const free = known.filter((name) => !keysOf(node).has(name));
   const near = nearestName(entry.key, free) ?? nearestName(entry.key, known);
   at.reporter.report({
     code: codes.unknownField,

@@ -245,3 +245,17 @@ test("toJsonSchema() describes the values that check() accepts", () => {
   assert.deepEqual([...definitions], [["Point", pointSchema]]);
   assert.deepEqual(point.toJsonSchema(), pointSchema);
 });
+
+test("a map with very many unknown fields is checked in linear time", () => {
+  // Quadratic time would be minutes.
+  const count = 90_000;
+  const yaml = Array.from({ length: count }, (_, index) => `k${index}: 1`).join("\n");
+  const shape = record({
+    description: "A sample.",
+    fields: { a: text({ description: "A.", maxLength: 5 }) },
+  });
+  const open = openDocument({ name: "x.yaml", text: yaml }, kind);
+  checkDocument(open, shape);
+  assert.ok(open.reporter.diagnostics.length > 0);
+  assert.match(open.reporter.diagnostics[0]?.message ?? "", /Unknown field "k0"/);
+});
