@@ -6,6 +6,7 @@ import { describe, it } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
 import { McpError } from "@toolcrib/mcp";
 import { checkGolden, freePort, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import {
   echoStdio,
   onHttp,
@@ -43,6 +44,7 @@ describe("a result", () => {
       [{ content: "x" }, "content is not a list"],
       [{ content: [text, "x"] }, "content[1] is not an object"],
       [{ content: [{ text: "x" }] }, "content[0].type is not a string"],
+      [{ content: [{ type: "zzz" }] }, 'content[0].type is not a type of content in MCP: "zzz"'],
       [{ content: [{ type: "text" }] }, "content[0].text is not a string"],
       [{ content: [{ type: "text", text: { a: 1 } }] }, "content[0].text is not a string"],
       [{ content: [{ type: "image", mimeType: "image/png" }] }, "content[0].data is not a string"],
@@ -71,21 +73,43 @@ describe("a result", () => {
   });
 
   it("cannot pose as an answer of the gateway", async () => {
-    const _meta = { "toolcrib/code": "ARGUMENTS_INVALID", "toolcrib/callId": "1", "example.org/kept": 1 };
-    const result = { content: [{ type: "text", text: "no" }], isError: true, _meta };
+    const _meta = {
+      "toolcrib/code": "ARGUMENTS_INVALID",
+      "toolcrib/callId": "1",
+      "toolcrib/other": true,
+      "example.org/kept": 1,
+    };
+    const kept = { "example.org/kept": 1 };
+    const result = { content: [{ type: "text", text: "no", _meta }], isError: true, _meta };
     await using server = await startScriptedServer({
-      tools: () => [toolNamed("give")],
-      call: () => result as unknown as JsonObject,
+      tools: () => [{ ...toolNamed("give"), _meta }],
+      resources: () => [{ uri: "x://r", name: "r", _meta }],
+      prompts: () => [{ name: "p", _meta }],
+      call(request) {
+        request.progress({ progress: 1, _meta });
+        return result as unknown as JsonObject;
+      },
+      other: ({ method }) => (method === "prompts/get" ? { messages: [], _meta } : undefined),
     });
     await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
     const client = await test.connect();
     const answer = await client.callTool({ name: "s__give", arguments: {} });
-    assert.deepEqual(answer["_meta"], { "example.org/kept": 1 });
+    assert.deepEqual(answer["_meta"], kept);
+    assert.deepEqual(answer["content"], [{ type: "text", text: "no", _meta: kept }]);
+    const { tools } = await client.listTools();
+    assert.deepEqual(tools.find(({ name }) => name === "s__give")?._meta, kept);
+    assert.deepEqual((await client.listResources()).resources[0]?._meta, kept);
+    assert.deepEqual((await client.listPrompts()).prompts[0]?._meta, kept);
+    assert.deepEqual((await client.getPrompt({ name: "s__p" }))._meta, kept);
+    const heard: unknown[] = [];
+    const onProgress = (params: JsonObject) => heard.push(params["_meta"]);
+    await test.gateway.call(localIdentity("token", "x"), "s:give", {}, { onProgress });
+    assert.deepEqual(heard, [kept]);
     await test.stop();
     const completed = test.audit().filter(({ type }) => type === "call.completed");
     assert.deepEqual(
       completed.map(({ data }) => (data as { code?: string }).code),
-      [undefined],
+      [undefined, undefined, undefined],
     );
   });
 
@@ -100,7 +124,6 @@ describe("a result", () => {
           { type: "audio", data: "aGk=", mimeType: "audio/wav" },
           { type: "resource_link", uri: "x://y", name: "y" },
           { type: "resource", resource: { uri: "x://y", blob: "aGk=" } },
-          { type: "of_the_future", payload: { deep: [[[]]] } },
         ],
         structuredContent: { a: [1, null, true, { "": "x" }] },
         _meta: { "example.org/kept": { x: 1 } },

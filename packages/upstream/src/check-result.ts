@@ -6,10 +6,8 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { Era } from "@toolcrib/tool";
+import { hasOwnMeta, withoutOwnMeta } from "./own-meta.ts";
 import { UpstreamError } from "./upstream-error.ts";
-
-/** Members of `_meta` by which Toolcrib marks its own answers. */
-const ownMetaKeys: readonly string[] = ["toolcrib/code", "toolcrib/callId"];
 
 /**
  * Returns what is wrong with a `CallToolResult`, with the path of the member; undefined if it is valid.
@@ -53,11 +51,10 @@ export function checkedResult(
       { hint: "report it to the maintainers of the server", data: { server } },
     );
   }
-  const withContent = result["content"] === undefined ? { ...result, content: [] } : result;
-  const meta = result["_meta"];
-  if (!isJsonObject(meta) || !ownMetaKeys.some((key) => key in meta)) return withContent;
-  const kept = Object.entries(meta).filter(([key]) => !ownMetaKeys.includes(key));
-  return { ...withContent, _meta: Object.fromEntries(kept) };
+  const sound = withoutOwnMeta(result);
+  const { content } = sound as { readonly content?: readonly JsonObject[] };
+  if (content === undefined) return { ...sound, content: [] };
+  return content.some(hasOwnMeta) ? { ...sound, content: content.map(withoutOwnMeta) } : sound;
 }
 
 function problemOfContent(item: JsonValue | undefined): string | undefined {
@@ -76,8 +73,9 @@ function problemOfContent(item: JsonValue | undefined): string | undefined {
     case "resource":
       return problemOfResource(item["resource"]);
     default:
-      // Later revisions of MCP can have further types.
-      return typeof type === "string" ? undefined : ".type is not a string";
+      if (typeof type !== "string") return ".type is not a string";
+      // Servers use a revision that both sides know, and clients refuse results with other types.
+      return `.type is not a type of content in MCP: ${JSON.stringify(type.slice(0, 100))}`;
   }
 }
 

@@ -7,6 +7,7 @@
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Connection, mirroredParametersOf } from "@toolcrib/mcp";
 import { normalizeTags, type Tool, type ToolDefinition, toToolId } from "@toolcrib/tool";
+import { withoutOwnMeta } from "./own-meta.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
 /** Limits of reading one list. */
@@ -48,7 +49,8 @@ export async function listAll(
     for (let page = 0; page < maxPages; page += 1) {
       const result = await connection.request(method, params, { timeoutMs, signal });
       const listed = result[key];
-      for (const item of Array.isArray(listed) ? listed : []) if (isJsonObject(item)) items.push(item);
+      for (const item of Array.isArray(listed) ? listed : [])
+        if (isJsonObject(item)) items.push(withoutOwnMeta(item));
       if (items.length > maxItems) throw endless(`"${method}" lists more than ${maxItems} items`);
       const cursor = result["nextCursor"];
       if (typeof cursor !== "string" || cursor === "") return items;

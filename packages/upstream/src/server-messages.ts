@@ -8,6 +8,7 @@
 import type { Logger } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { type InboundRequest, methodNotFound, type RpcId } from "@toolcrib/mcp";
+import { withoutOwnMeta } from "./own-meta.ts";
 import type { Recipient, SessionCalls } from "./session-calls.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
@@ -44,7 +45,8 @@ export class ServerMessages {
   }
 
   /** Answers a request of the server, through the client that it belongs to. */
-  async request({ method, params, signal, relatedTo }: InboundRequest): Promise<JsonObject> {
+  async request({ method, params: sent, signal, relatedTo }: InboundRequest): Promise<JsonObject> {
+    const params = withoutOwnMeta(sent);
     const { calls, isInteractive, serverId, onAsked } = this.#deps;
     const capability = capabilityFor[method];
     if (capability === undefined) throw methodNotFound(method);
@@ -74,7 +76,8 @@ export class ServerMessages {
   }
 
   /** Delivers a notification of the server. @param relatedTo the request on whose stream it arrived */
-  notification(method: string, params: JsonObject, relatedTo: RpcId | undefined): void {
+  notification(method: string, sent: JsonObject, relatedTo: RpcId | undefined): void {
+    const params = withoutOwnMeta(sent);
     const { calls, onNotification } = this.#deps;
     if (method === "notifications/message") {
       if (!deliver(calls.logRecipientOf(relatedTo), method, params)) this.#logMessage(params);

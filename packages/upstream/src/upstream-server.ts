@@ -33,6 +33,7 @@ import {
 } from "./client-sessions.ts";
 import { LivenessCheck } from "./liveness-check.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
+import { withoutOwnMeta } from "./own-meta.ts";
 import { Quarantine } from "./quarantine.ts";
 import { ResourceWatch } from "./resource-watch.ts";
 import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
@@ -416,7 +417,7 @@ export class UpstreamServer implements ToolSource {
         const result = await session.request(method, params, context, options);
         return method === "tools/call"
           ? checkedResult(result, this.id, { tool: params["name"], era: session.connection.era })
-          : result;
+          : withoutOwnMeta(result);
       } catch (error) {
         if (context.signal.aborted) throw context.signal.reason;
         const canRepeat = await this.#renewFor(session, error, context.signal);

@@ -8,6 +8,7 @@ import { abortable, disposeOnce } from "@toolcrib/lifecycle";
 import { type Connection, type ConnectionRequestOptions, McpError, type RpcId } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
 import type { CallContext, ClientSession } from "@toolcrib/tool";
+import { withoutOwnMeta } from "./own-meta.ts";
 import type { ServerMessages } from "./server-messages.ts";
 import { requiredElicitations, type SessionCalls } from "./session-calls.ts";
 import { SessionLogLevel } from "./session-log-level.ts";
@@ -85,7 +86,9 @@ export class UpstreamSession implements AsyncDisposable {
     try {
       return await connection.request(method, withMeta(params, context), {
         signal: context.signal,
-        onProgress: context.wantsProgress ? (progress) => context.progress(progress) : undefined,
+        onProgress: context.wantsProgress
+          ? (progress) => context.progress(withoutOwnMeta(progress))
+          : undefined,
         onNotification: (name, notification) => this.#messages.notification(name, notification, id),
         onId: (given) => {
           id = given;
