@@ -98,6 +98,35 @@ test("lint-toolspecs and lint-manifests show every problem and exit with 1, or w
   checkGolden(golden("lint-catalog-bad.txt"), text);
 });
 
+test("a toolspec and its manifest can be in one folder, under names without a version", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, {
+    "flat/one.yaml": manifest("one"),
+    "flat/one.toolspec.yaml": toolspec("one"),
+    "flat/deep/two.json": "not read: it has no toolspec",
+    "flat/other.yaml": "[",
+    "alone/three.toolspec.yaml": toolspec("three"),
+    "bad/four.yaml": manifest("four").replace("get_item", "get_items"),
+    "bad/four.toolspec.yaml": toolspec("four"),
+    "empty/README.md": "nothing",
+  });
+  const text = await transcript(
+    [
+      ["lint-toolspecs", "flat"],
+      ["lint-toolspecs", "flat/one.toolspec.yaml"],
+      ["lint-manifests", "flat"],
+      ["lint-manifests", "flat/one.yaml"],
+      ["lint-toolspecs", "alone"],
+      ["lint-toolspecs", "bad"],
+      ["lint-toolspecs", "empty"],
+      ["lint-manifests", "empty"],
+      ["lint-manifests", "alone"],
+    ],
+    { directory: directory.path },
+  );
+  checkGolden(golden("lint-catalog-flat.txt"), text);
+});
+
 test("a file larger than 1 MiB is skipped", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, {

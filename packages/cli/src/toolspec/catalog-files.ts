@@ -57,7 +57,8 @@ async function readLoneFile(
   const manifest = manifestPathsOf(toSlashes(full)).find((candidate) => existsSync(candidate));
   if (manifest === undefined) return [own];
   const shown = join(dirname(path), toRelative(dirname(full), manifest));
-  return [await readFile(manifest, shown, manifest.split("/").slice(-3).join("/")), own];
+  const file = await readFile(manifest, shown, manifest.split("/").slice(-3).join("/"));
+  return [{ ...file, kind: "manifest" }, own];
 }
 
 function toRelative(from: string, to: string): string {
@@ -86,12 +87,27 @@ async function readFolder(directory: string, folder: string): Promise<readonly C
   const prefix = isInside ? `${tail.join("/")}/` : "";
   const found = await listFiles(full, folder);
   const files: CatalogFile[] = [];
+  const manifests = manifestsBeside(found);
   for (const relative of found) {
     const path = `${prefix}${toSlashes(relative)}`;
-    if (layoutOf(path) === undefined) continue;
-    files.push(await readFile(join(full, relative), join(folder, relative), path));
+    const isPlaced = layoutOf(path) !== undefined;
+    if (!isPlaced && !manifests.has(relative)) continue;
+    const file = await readFile(join(full, relative), join(folder, relative), path);
+    files.push(isPlaced ? file : { ...file, kind: "manifest" });
   }
   return files;
+}
+
+/** Returns the files among `found` that are the manifest of a toolspec in the same folder. */
+function manifestsBeside(found: readonly string[]): ReadonlySet<string> {
+  const all = new Set(found);
+  const manifests = new Set<string>();
+  for (const relative of found) {
+    if (!/\.toolspec\.[^.]+$/i.test(relative)) continue;
+    const manifest = manifestPathsOf(toSlashes(relative)).find((candidate) => all.has(toNative(candidate)));
+    if (manifest !== undefined) manifests.add(toNative(manifest));
+  }
+  return manifests;
 }
 
 /** Lists the files below `full` as sorted relative paths. */
@@ -122,6 +138,10 @@ async function readFile(full: string, name: string, path: string): Promise<Catal
   } catch (error) {
     throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${name}": ${messageOf(error)}`);
   }
+}
+
+function toNative(path: string): string {
+  return sep === "/" ? path : path.split("/").join(sep);
 }
 
 function toSlashes(path: string): string {

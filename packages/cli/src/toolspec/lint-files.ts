@@ -16,6 +16,7 @@ import { readCatalog } from "./catalog-files.ts";
 export async function lintToolspecs(context: CliContext, path: string): Promise<ExitCode> {
   const { files, isFolder } = await readCatalog(context.directory, path, "toolspec");
   const report = lintCatalog(files, { subject: "toolspecs", needsToolspecs: isFolder, jsonPathFault });
+  if (report.toolspecCount === 0 && report.diagnostics.length === 0) throw nothingFound("toolspec", path);
   return show(context, report, `lint-toolspecs OK: ${report.toolspecCount} toolspec(s)`);
 }
 
@@ -33,7 +34,18 @@ export async function lintManifests(
   const { files } = await readCatalog(context.directory, path, "manifest");
   const denylist = flags.denylist === undefined ? undefined : await readDenylist(context, flags.denylist);
   const report = lintCatalog(files, { subject: "manifests", denylist });
+  if (report.manifestCount === 0 && report.diagnostics.length === 0) throw nothingFound("manifest", path);
   return show(context, report, `lint OK: ${report.manifestCount} manifest(s)`);
+}
+
+function nothingFound(kind: "manifest" | "toolspec", path: string): CliError {
+  const places =
+    kind === "manifest"
+      ? "manifests/NAME/VERSION.yaml, or NAME.yaml next to NAME.toolspec.yaml"
+      : "toolspecs/NAME/VERSION.yaml, or NAME.toolspec.yaml next to NAME.yaml";
+  return new CliError("CLI_USAGE", `Found no ${kind} in "${path}"`, {
+    hint: `name one file, or a folder with ${places}`,
+  });
 }
 
 async function readDenylist(context: CliContext, path: string): Promise<HostDenylist> {

@@ -1,8 +1,10 @@
 /**
- * Finds manifests and toolspecs by the paths of their files. Two layouts are
+ * Finds manifests and toolspecs by the paths of their files. Three layouts are
  * known and can be mixed:
  * manifests/<name>/<version>.yaml    toolspecs/<name>/<version>.yaml
  * manifests/<name>/<version>.yaml    manifests/<name>/<version>.toolspec.yaml
+ * <any>.yaml                         <any>.toolspec.yaml
+ * The last one states neither name nor version, and only its toolspec shows the layout.
  * Paths use slashes. The files need not exist.
  */
 
@@ -11,8 +13,8 @@ export interface FileLayout {
   readonly kind: "manifest" | "toolspec";
   /** Name of the entry, from the folder; `undefined` when the path has no such folder. */
   readonly name: string | undefined;
-  /** Version of the entry, from the file name. */
-  readonly version: string;
+  /** Version of the entry, from the file name; `undefined` when the path states none. */
+  readonly version: string | undefined;
   /** The path without extension and kind: equal for a manifest and its toolspec. */
   readonly pairKey: string;
 }
@@ -32,14 +34,22 @@ export function layoutOf(path: string): FileLayout | undefined {
   const isBeside = stem.toLowerCase().endsWith(".toolspec");
   const version = isBeside ? stem.slice(0, -".toolspec".length) : stem;
   const root = Math.max(parts.lastIndexOf("manifests"), parts.lastIndexOf("toolspecs"));
-  if (root === -1 && !isBeside && !/^\d+\.\d+\.\d+$/.test(version)) return undefined;
   const isRooted = root !== -1;
+  if (!isRooted && !/^\d+\.\d+\.\d+$/.test(version)) {
+    if (!isBeside) return undefined;
+    return { kind: "toolspec", name: undefined, version: undefined, pairKey: pairKeyOf(path) };
+  }
   // Files directly in `manifests/` are an index or a readme, not entries.
   if (isRooted && root === parts.length - 1 && !isBeside) return undefined;
   const kind = isBeside || (isRooted && parts[root] === "toolspecs") ? "toolspec" : "manifest";
   const folders = isRooted ? [...parts.slice(0, root), "*", ...parts.slice(root + 1)] : parts;
   const name = isRooted && root === parts.length - 1 ? undefined : parts.at(-1);
   return { kind, name, version, pairKey: [...folders, version].join("/") };
+}
+
+/** Returns the key of a file whose path states neither name nor version. */
+export function pairKeyOf(path: string): string {
+  return path.replace(extension, "").replace(/\.toolspec$/i, "");
 }
 
 /** Returns the possible paths of the manifest for the toolspec at `path`, most likely first. */

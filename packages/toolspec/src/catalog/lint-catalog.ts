@@ -23,7 +23,7 @@ import { isEntryText } from "../spec/entry-name.ts";
 import { type JsonPathFault, lintJsonPaths } from "../spec/lint-json-paths.ts";
 import type { Toolspec } from "../spec/toolspec.ts";
 import { toolspecKind, toolspecShape } from "../spec/toolspec-shape.ts";
-import { type FileLayout, layoutOf } from "./layout.ts";
+import { type FileLayout, layoutOf, pairKeyOf } from "./layout.ts";
 import { lintPair } from "./lint-pair.ts";
 
 /** One file of a catalogue. */
@@ -72,7 +72,7 @@ export interface CatalogReport {
 }
 
 interface Entry extends OpenDocument {
-  readonly layout: Omit<FileLayout, "version"> & { readonly version: string | undefined };
+  readonly layout: FileLayout;
 }
 
 /** Checks the manifests and toolspecs among `files`; other files are ignored. */
@@ -128,7 +128,7 @@ function openFile({ path, text, name = path, kind }: CatalogFile): Entry[] {
   const layout =
     placed?.kind === kind || kind === undefined
       ? placed
-      : { kind, name: undefined, version: undefined, pairKey: path };
+      : { kind, name: undefined, version: undefined, pairKey: pairKeyOf(path) };
   if (layout === undefined) return [];
   const open = openSource({ name, text }, layout.kind === "manifest" ? manifestKind : toolspecKind);
   // A folder that contains only toolspecs can have any name: the content determines the kind.
