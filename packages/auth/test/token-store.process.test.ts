@@ -16,9 +16,17 @@ import { test } from "node:test";
 import { isTokenName, makeToken, openTokenStore, readToken, type TokenStore } from "@toolcrib/auth";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
-import { createTestLogger } from "./http-harness.ts";
 
 const isWindows = process.platform === "win32";
+
+/** A logger that keeps its records. */
+function createTestLogger() {
+  const records: { level: string; fields: object; message: string }[] = [];
+  const at = (level: string) => (fields: object, message: string) => {
+    records.push({ level, fields, message });
+  };
+  return { records, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
 
 /** Opens a store over `home` with a clock that the test advances. */
 async function open(home: string, environmentToken?: string) {
