@@ -314,7 +314,7 @@ export const toolServerShape = record({
     timeout_ms: (entry) => secondsHint(entry, 1000).replace("write ", "write containment: { ").concat(" }"),
     timeout_seconds: (entry) => secondsHint(entry).replace("write ", "write containment: { ").concat(" }"),
     trust: "did you mean trust_state?",
-    trusted: "write trust_state: verified",
+    trusted: "did you mean trust_state?",
     status: "did you mean trust_state?",
     state: "did you mean trust_state?",
     mutability: "did you mean mutability_class?",

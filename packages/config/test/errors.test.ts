@@ -286,6 +286,8 @@ checkGolden("composition", [
 
 checkGolden("syntax", [
   ["an indentation that does not fit", "serve:\n  mode: full\n listen: 127.0.0.1:0\n"],
+  ["a field of a list item that is indented too little", "tool_servers:\n  - id: a\n   name: b\n"],
+  ["a field without a colon", "serve: { mode: full }\npolicy\naudit: {}\n"],
   ["a tab", "serve:\n\tmode: full\n"],
   ["two colons", "serve: mode: full\n"],
   ["a quote that is not closed", 'serve:\n  listen: "127.0.0.1:0\n'],

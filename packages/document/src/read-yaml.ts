@@ -69,7 +69,7 @@ function reportSyntax(
     const isExhausted = finding.code === "RESOURCE_EXHAUSTION";
     report({
       code: isExhausted ? codes.tooComplex : codes.syntax,
-      ...wordingOf(finding.code, finding.pos[0] > textEnd),
+      ...wordingOf(finding, finding.pos[0] > textEnd),
       span: { start, end },
     });
     if (isExhausted || finding.code === "MULTIPLE_DOCS") return;

@@ -69,8 +69,23 @@ const wordings: { readonly [code: string]: Wording } = {
   UNEXPECTED_TOKEN: { ...unreadable, hint: "look for an extra bracket or quote just before it" },
 };
 
-/** Returns the message and hint for an error code of the library. */
-export function wordingOf(code: string, isAtEnd: boolean): Wording {
+/** Wordings for messages of the library that share the code `MISSING_CHAR`, by the beginning of the message. */
+const missing: readonly (readonly [start: string, wording: Wording | undefined])[] = [
+  ["Sequence item without", wordings["BAD_INDENT"]],
+  ["Comments must be separated", wordings["COMMENT_SPACE"]],
+  [
+    "Implicit map keys need",
+    { message: "A field has no `:` after its name", hint: "write `name: value`, or put a text in quotes" },
+  ],
+];
+
+/** Returns the message and hint for an error of the library. */
+export function wordingOf(
+  { code, message }: { readonly code: string; readonly message: string },
+  isAtEnd: boolean,
+): Wording {
   // At the end of the input, the library reports a missing closing bracket as missing indentation.
-  return isAtEnd && code === "BAD_INDENT" ? unclosed : (wordings[code] ?? unreadable);
+  if (isAtEnd && code === "BAD_INDENT") return unclosed;
+  const special = code === "MISSING_CHAR" ? missing.find(([start]) => message.startsWith(start)) : undefined;
+  return special?.[1] ?? wordings[code] ?? unreadable;
 }
