@@ -34,13 +34,15 @@ export async function runCommand(
   // Help and usage do not need these modules and what they import.
   const { createOutput } = await import("./output/output.ts");
   const output = createOutput(process, { isJson: flags.json === true, noColor: flags.color === false });
+  let homeFlag = "";
   try {
     const globalOptions = resolveGlobalOptions(flags, process, command.homeName);
+    homeFlag = globalOptions.homeFlag;
     const context: CliContext = { ...process, options: globalOptions, output, loadCommands };
     return await command.run(context, args, options, excess);
   } catch (error) {
     const { reportError } = await import("./output/report-error.ts");
-    reportError(output, error, flags.debug === true);
+    reportError(output, error, { isDebug: flags.debug === true, homeFlag });
     return exitCodeOfError(error);
   }
 }

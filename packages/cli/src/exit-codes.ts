@@ -36,7 +36,7 @@ export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly mean
   { code: exitCodes.notFound, meaning: "no such tool, server, prompt, resource, call or secret" },
   {
     code: exitCodes.unavailable,
-    meaning: "unavailable or timed out: a server, the gateway, the address to listen on",
+    meaning: "unavailable or timed out: a server, the host of an API, the gateway, the address to listen on",
   },
   { code: exitCodes.interrupted, meaning: "interrupted (Ctrl-C)" },
 ];
@@ -65,6 +65,7 @@ const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
     exitCodes.unavailable,
     /^MCP_(?:TIMEOUT|CONNECTION_CLOSED|UNREACHABLE|HTTP_ERROR|SESSION_EXPIRED|OVERLOADED|UNSUPPORTED_VERSION)$/,
   ],
+  [exitCodes.unavailable, /^EGRESS_(?:UNREACHABLE|TIMED_OUT|TLS_FAILED|CONNECTION_LOST|LISTEN_FAILED)$/],
   // An error response of a server is a failed call. All other upstream errors mean that it is unavailable.
   [exitCodes.unavailable, /^(?:PROCESS_|UPSTREAM_(?!ERROR$))/],
   [exitCodes.notFound, /_NOT_FOUND$/],

@@ -4,6 +4,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { CliOptions, OptionValues } from "./cli-command.ts";
 import { CliError } from "./cli-error.ts";
 import type { ProcessContext } from "./process-context.ts";
+import { shellQuote } from "./serve/shell-quote.ts";
 
 const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 
@@ -40,6 +41,8 @@ export interface GlobalOptions {
   readonly home: string;
   /** Whether the home differs from the default, so that printed commands must name it. */
   readonly isHomeGiven: boolean;
+  /** ` --home DIR` if the flag is given, otherwise empty; for the commands in hints. */
+  readonly homeFlag: string;
   readonly isJson: boolean;
   readonly noColor: boolean;
   /** If `undefined`, the command uses its own default. */
@@ -69,6 +72,7 @@ export function resolveGlobalOptions(
     configFiles: flags.config ?? [],
     home,
     isHomeGiven: home !== defaultHome,
+    homeFlag: flags.home === undefined ? "" : ` --home ${shellQuote(home)}`,
     isJson: flags.json === true,
     noColor: flags.color === false,
     logLevel: flags.logLevel ?? levelOf(env["TOOLCRIB_LOG_LEVEL"]) ?? (flags.debug ? "debug" : undefined),

@@ -59,5 +59,5 @@ async function reportDefect(context: ProcessContext, error: unknown): Promise<vo
   const { createOutput } = await import("./output/output.ts");
   const { reportError } = await import("./output/report-error.ts");
   const output = createOutput(context, { isJson: false, noColor: context.args.includes("--no-color") });
-  reportError(output, error, context.args.includes("--debug"));
+  reportError(output, error, { isDebug: context.args.includes("--debug") });
 }

@@ -18,6 +18,24 @@ const config = {
   policy: { deny: ["echo:crash"] },
 };
 
+/** A server whose tool returns `{"a": 1}` as structured content, and the text of its arguments. */
+const structuredServer = `
+import { createInterface } from "node:readline";
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const text = params?.arguments?.text;
+  const results = {
+    initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } },
+    "tools/list": { tools: [{ name: "give", inputSchema: { type: "object" } }] },
+    "tools/call": { content: text === undefined ? [] : [{ type: "text", text }], structuredContent: { a: 1 } },
+  };
+  const error = { code: -32601, message: "Method not found" };
+  const answer = results[method] === undefined ? { error } : { result: results[method] };
+  process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, ...answer }) + "\\n");
+});
+`;
+
 /** Commands with the same result with and without a running gateway. */
 const commands: readonly (readonly string[])[] = [
   ["search", "returns", "text", "--limit", "1", "--json"],
@@ -55,6 +73,33 @@ describe("with a configuration and no gateway", () => {
       setting,
     );
     checkGolden(golden("arguments.txt"), text);
+  });
+
+  test("a result whose text differs from its structured content is printed once, with a note", async () => {
+    await using own = await makeTemporaryDirectory();
+    const setting = { directory: own.path };
+    writeFileSync(own.join("server.mjs"), structuredServer);
+    const server = {
+      id: "s",
+      transport: { kind: "stdio", command: process.execPath, args: [own.join("server.mjs")] },
+    };
+    writeFileSync(own.join("toolcrib.json"), JSON.stringify({ tool_servers: [server] }));
+    const call = (text: string) =>
+      runToolcrib(["call", "s__give", JSON.stringify(text === "" ? {} : { text })], setting);
+    const [other, same, none] = await Promise.all([call("One item"), call('{"a": 1.0}'), call("")]);
+    assert.equal(other.stdout, "One item\n");
+    assert.match(other.stderr, /The result also has structured content; --json shows it/);
+    assert.equal(same.stdout, '{"a": 1.0}\n');
+    assert.doesNotMatch(same.stderr, /structured content/);
+    assert.equal(none.stdout, '{\n  "a": 1\n}\n');
+  });
+
+  test("the commands in hints name the home that --home names", async () => {
+    const home = directory.join("other home");
+    const { stderr } = await runToolcrib(["--home", home, "call", "zzz__qqq"], { directory: directory.path });
+    assert.ok(stderr.includes(`see toolcrib --home '${home}' list`), stderr);
+    const plain = await runToolcrib(["call", "zzz__qqq"], { directory: directory.path });
+    assert.match(plain.stderr, /see toolcrib list/);
   });
 
   test("list filters by server and reports missing servers", async () => {

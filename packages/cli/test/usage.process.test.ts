@@ -17,6 +17,9 @@ test("wrong usage is reported with a suggestion, and exits with 2", async () => 
       ["serve", "--auth", "jwt"],
       ["serve", "--stdio", "--listen", "127.0.0.1:0"],
       ["audit", "list", "--outcome", "good", "--json"],
+      ["secret", "set"],
+      ["secret", "sett"],
+      ["egress", "--manifest", "absent.yaml", "--", "env"],
       ["help", "exit-code"],
       ["help", "exit-codes"],
     ],
@@ -96,6 +99,9 @@ test("every error code has its documented exit code", () => {
   check("UPSTREAM_ERROR", 1);
   check("CALL_TIMEOUT", 5);
   check("MCP_UNREACHABLE", 5);
+  check("EGRESS_UNREACHABLE", 5);
+  check("EGRESS_TIMED_OUT", 5);
+  check("EGRESS_HOST_DENIED", 1);
   check("MCP_UNAUTHORIZED", 2);
   check("HTTP_ADDRESS_IN_USE", 5);
   check("RESULT_TOO_LARGE", 1);

@@ -137,7 +137,7 @@ function tlsFailed(host: string, cause?: unknown): EgressError {
   const detail = code === undefined ? "" : ` (${code})`;
   return new EgressError("EGRESS_TLS_FAILED", `Cannot trust "${host}": the TLS handshake failed${detail}`, {
     cause,
-    hint: "to trust a certificate authority of your own, list it under egress.ca_files",
+    hint: "check the name of the host and its certificate; for a certificate authority of your own, see egress.ca_files",
   });
 }
 

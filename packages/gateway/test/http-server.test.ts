@@ -149,7 +149,7 @@ test("startHttpServer() suggests a fix when the port is in use", async () => {
   await using server = await startTestServer();
   await assert.rejects(startTestServer({ listen: { host: "127.0.0.1", port: server.port } }), {
     code: "HTTP_ADDRESS_IN_USE",
-    message: `Cannot listen on 127.0.0.1:${server.port}: another program does`,
+    message: `Cannot listen on 127.0.0.1:${server.port}: the address is in use`,
   });
 });
 

@@ -3,6 +3,7 @@
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Style, safeText } from "../output/output.ts";
+import { withHome } from "../output/with-home.ts";
 import type { Finding } from "./check.ts";
 import { checkHome, checkNode, checkTokens, checkTrail } from "./check-machine.ts";
 import { checkSecrets } from "./check-secrets.ts";
@@ -18,16 +19,17 @@ const marks: { readonly [S in Finding["status"]]: { readonly mark: string; reado
 export async function runDoctor(context: CliContext): Promise<ExitCode> {
   const { output } = context;
   const findings: Finding[] = [];
-  const report = (finding: Finding) => {
+  const report = ({ fix: plainFix, ...rest }: Finding) => {
+    const fix = plainFix === undefined ? undefined : withHome(plainFix, context.options.homeFlag);
+    const finding: Finding = { ...rest, fix };
     findings.push(finding);
     const { mark, style } = marks[finding.status];
-    const [first = "", ...rest] = safeText(finding.message).split("\n");
+    const [first = "", ...more] = safeText(finding.message).split("\n");
     output.print(
       `${output.style(style, mark)} ${finding.subject}: ${first}`,
-      ...rest.map((line) => `    ${line}`),
+      ...more.map((line) => `    ${line}`),
     );
-    if (finding.fix !== undefined)
-      output.print(`    ${output.style("cyan", "fix")}: ${safeText(finding.fix)}`);
+    if (fix !== undefined) output.print(`    ${output.style("cyan", "fix")}: ${safeText(fix)}`);
   };
   report(checkNode());
   report(checkHome(context));

@@ -1,8 +1,8 @@
 /** Reads the manifest of a program from a file. */
 
 import { resolve } from "node:path";
-import { type Diagnostic, messageOf } from "@toolcrib/diagnostics";
-import { readRegularFile } from "@toolcrib/files";
+import type { Diagnostic } from "@toolcrib/diagnostics";
+import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { documentMaxBytes, type Manifest, parseManifest } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
@@ -24,7 +24,7 @@ export async function readManifest(path: string, context: ProcessContext): Promi
     const { bytes } = await readRegularFile(resolve(context.directory, path), documentMaxBytes);
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${messageOf(error)}`);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${reasonOf(error)}`);
   }
   const { value, diagnostics } = parseManifest({ name: path, text });
   if (value !== undefined) return { manifest: value, warnings: diagnostics };

@@ -11,7 +11,7 @@
 
 import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
-import { formatDiagnostics, messageOf } from "@toolcrib/diagnostics";
+import { formatDiagnostics } from "@toolcrib/diagnostics";
 import {
   createEgress,
   createPlaceholder,
@@ -20,7 +20,7 @@ import {
   type EgressProxy,
   type EgressSettings,
 } from "@toolcrib/egress";
-import { readRegularFile } from "@toolcrib/files";
+import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { egressPatterns, type Manifest, placedCredentials } from "@toolcrib/toolspec";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -161,7 +161,7 @@ async function readCertificates(context: CliContext, path: string): Promise<stri
     const { bytes } = await readRegularFile(resolve(context.directory, path), certificatesMaxBytes);
     return new TextDecoder().decode(bytes);
   } catch (error) {
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${messageOf(error)}`);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${reasonOf(error)}`);
   }
 }
 

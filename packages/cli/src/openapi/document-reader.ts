@@ -10,7 +10,7 @@ import { realpath } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { createEgress, type Egress } from "@toolcrib/egress";
-import { readRegularFile } from "@toolcrib/files";
+import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { parseHostPattern } from "@toolcrib/hosts";
 import type { ReadReference } from "@toolcrib/openapi";
 import type { CliContext } from "../cli-context.ts";
@@ -93,7 +93,7 @@ async function readFile(full: string, shown: string): Promise<string> {
     return decode(bytes);
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    const state = isMissing ? "it does not exist" : messageOf(error);
+    const state = isMissing ? "it does not exist" : reasonOf(error);
     throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${shown}": ${state}`);
   }
 }

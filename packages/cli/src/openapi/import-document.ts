@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { hasErrors, messageOf } from "@toolcrib/diagnostics";
-import { createFile } from "@toolcrib/files";
+import { hasErrors } from "@toolcrib/diagnostics";
+import { createFile, reasonOf } from "@toolcrib/files";
 import { type ImportOptions, importOpenapi, listOpenapi } from "@toolcrib/openapi";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -111,7 +111,7 @@ async function writeBoth(
         throw new Error("it already exists");
       }
     } catch (error) {
-      throw new CliError("CLI_FILE_UNUSABLE", `Cannot write "${path}": ${messageOf(error)}`);
+      throw new CliError("CLI_FILE_UNUSABLE", `Cannot write "${path}": ${reasonOf(error)}`);
     }
   }
 }

@@ -14,10 +14,19 @@ import {
 import { toLoadFailure } from "../load-failure.ts";
 import type { Output } from "./output.ts";
 import { safeText } from "./output.ts";
+import { withHome } from "./with-home.ts";
+
+/** Options of `reportError`. */
+export interface ReportOptions {
+  readonly isDebug: boolean;
+  /** Added to the commands in the hint. @default "" */
+  readonly homeFlag?: string;
+}
 
 /** Reports `error`. */
-export function reportError(output: Output, error: unknown, isDebug: boolean): void {
-  const { code, message, hint } = describeError(error);
+export function reportError(output: Output, error: unknown, { isDebug, homeFlag = "" }: ReportOptions): void {
+  const { code, message, hint: plainHint } = describeError(error);
+  const hint = plainHint === undefined ? undefined : withHome(plainHint, homeFlag);
   const diagnostics = diagnosticsOf(error);
   if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics), "");
   output.note(`${output.noteStyle(["bold", "red"], `error ${code}`)}: ${safeText(message)}`);

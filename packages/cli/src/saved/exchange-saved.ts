@@ -82,6 +82,7 @@ export async function importSaved(
   if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics));
   const name = safeLine(tool.name);
   output.print(`Imported ${name}. Inspect and approve it before its first call:`);
-  output.print(`  toolcrib saved show ${name}`, `  toolcrib saved approve ${name}`);
+  const command = `toolcrib${context.options.homeFlag} saved`;
+  output.print(`  ${command} show ${name}`, `  ${command} approve ${name}`);
   return exitCodes.done;
 }

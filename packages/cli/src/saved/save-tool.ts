@@ -76,7 +76,7 @@ async function readSchema(context: CliContext, file: string): Promise<JsonObject
   return parseArguments(text, file, "--schema");
 }
 
-function printSaved({ output }: CliContext, saved: JsonObject, program: string): void {
+function printSaved({ output, options }: CliContext, saved: JsonObject, program: string): void {
   printWarnings(output, saved["warnings"], program);
   const { name, status, reach, dynamic, needsApproval } = saved;
   const ids = Array.isArray(reach) ? reach.map((id) => safeLine(String(id))) : [];
@@ -86,7 +86,7 @@ function printSaved({ output }: CliContext, saved: JsonObject, program: string):
   );
   if (needsApproval === true) {
     output.print(
-      `It calls tools that are not approved yet: toolcrib saved approve ${safeLine(String(name))}`,
+      `It calls tools that are not approved yet: toolcrib${options.homeFlag} saved approve ${safeLine(String(name))}`,
     );
   }
 }

@@ -64,7 +64,7 @@ async function findNames(context: CliContext, name: string | undefined): Promise
   return [(await requireSaved(saved, name)).name];
 }
 
-function printReport({ output }: CliContext, name: string, report: JsonObject): void {
+function printReport({ output, options }: CliContext, name: string, report: JsonObject): void {
   const cases = (report["cases"] as readonly JsonValue[]).filter(isJsonObject);
   if (typeof report["recorded"] === "string") output.print(`Recorded "${safeLine(report["recorded"])}".`);
   for (const { name: title, passed, problems } of cases) {
@@ -75,7 +75,7 @@ function printReport({ output }: CliContext, name: string, report: JsonObject): 
   }
   if (cases.length === 0)
     output.print(
-      `${safeLine(name)} has no tests; record one: toolcrib saved test ${safeLine(name)} --record`,
+      `${safeLine(name)} has no tests; record one: toolcrib${options.homeFlag} saved test ${safeLine(name)} --record`,
     );
   else output.print(`${String(report["passed"])} passed, ${String(report["failed"])} failed`);
 }

@@ -133,7 +133,7 @@ async function listen(
     const isOurs = running !== undefined && Number(new URL(running.url).port) === port;
     const hint = isOurs
       ? `the gateway of this home uses it (process ${running.pid}, since ${running.startedAt}): use that gateway, stop it with kill ${running.pid}, or use another address with --listen 127.0.0.1:0`
-      : "another program uses it: use another address with --listen 127.0.0.1:0, or stop that program";
+      : "use another address with --listen 127.0.0.1:0, or stop the program that uses it";
     throw new CodedError(error.code, error.message, { hint, cause: error });
   }
 }

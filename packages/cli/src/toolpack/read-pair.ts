@@ -2,8 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Diagnostic, messageOf } from "@toolcrib/diagnostics";
-import { readRegularFile } from "@toolcrib/files";
+import type { Diagnostic } from "@toolcrib/diagnostics";
+import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { jsonPathFault } from "@toolcrib/toolpack";
 import {
   type CatalogFile,
@@ -67,6 +67,6 @@ async function readOne(
     // The same path makes the two files a pair, independent of their names.
     return { path: "pair", name, text: bytes, kind };
   } catch (error) {
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${name}": ${messageOf(error)}`);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${name}": ${reasonOf(error)}`);
   }
 }

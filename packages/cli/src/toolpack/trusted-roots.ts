@@ -5,8 +5,7 @@
 
 import { resolve } from "node:path";
 import { getCACertificates } from "node:tls";
-import { messageOf } from "@toolcrib/diagnostics";
-import { readRegularFile } from "@toolcrib/files";
+import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 
@@ -39,7 +38,7 @@ async function readCertificates(
     const { bytes } = await readRegularFile(resolve(context.directory, path), fileMaxBytes);
     text = new TextDecoder().decode(bytes);
   } catch (error) {
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${variable}: ${messageOf(error)}`);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${variable}: ${reasonOf(error)}`);
   }
   const found = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g);
   if (found !== null) return found;

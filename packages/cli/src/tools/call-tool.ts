@@ -11,7 +11,7 @@ import { safeText } from "../output/output.ts";
 import { readStandardInput } from "../standard-input.ts";
 import { parseArgumentPairs, parseArguments } from "./call-arguments.ts";
 import { explainUnknownTool, findTool, isUnknownTool } from "./find-tool.ts";
-import { resultLines } from "./print-result.ts";
+import { hasHiddenContent, resultLines } from "./print-result.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { serverOfName } from "./tool-names.ts";
 
@@ -91,5 +91,7 @@ function printResult(context: CliContext, result: ToolResult): void {
   }
   // A program gets the unchanged text; for a terminal, control characters are escaped.
   const safe = output.isTerminal ? lines.map(safeText) : lines;
-  if (!output.isJson) for (const line of safe) context.stdout.write(line.endsWith("\n") ? line : `${line}\n`);
+  if (output.isJson) return;
+  for (const line of safe) context.stdout.write(line.endsWith("\n") ? line : `${line}\n`);
+  if (hasHiddenContent(result)) output.note("The result also has structured content; --json shows it");
 }

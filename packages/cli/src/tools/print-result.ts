@@ -1,6 +1,6 @@
 /**
  * Formats a tool's result for people: text unchanged, other content as one line,
- * structured content as JSON unless a text contains the same.
+ * structured content as JSON if there is no text, because a text is another form of it.
  */
 
 import { canonicalJson, isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
@@ -10,10 +10,21 @@ import { safeLine } from "../output/output.ts";
 /** Returns the lines of a result. */
 export function resultLines({ content, structuredContent }: ToolResult): string[] {
   const lines = content.map(blockText);
-  const isShown =
-    structuredContent === undefined ||
-    content.some(({ type, text }) => type === "text" && isSameContent(text, structuredContent));
-  return isShown ? lines : [...lines, JSON.stringify(structuredContent, undefined, 2)];
+  if (structuredContent === undefined || content.some(isText)) return lines;
+  return [...lines, JSON.stringify(structuredContent, undefined, 2)];
+}
+
+/** Whether a result has structured content that its lines do not contain. */
+export function hasHiddenContent({ content, structuredContent }: ToolResult): boolean {
+  return (
+    structuredContent !== undefined &&
+    content.some(isText) &&
+    !content.some((block) => isText(block) && isSameContent(block["text"], structuredContent))
+  );
+}
+
+function isText({ type, text }: ContentBlock): boolean {
+  return type === "text" && typeof text === "string" && text !== "";
 }
 
 /** Whether `text` is `value` as JSON, or the only text in `value`. */

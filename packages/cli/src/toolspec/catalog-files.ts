@@ -6,8 +6,8 @@
 import { existsSync, type Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, normalize, resolve, sep } from "node:path";
-import { messageOf } from "@toolcrib/diagnostics";
-import { readRegularFile } from "@toolcrib/files";
+
+import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { type CatalogFile, documentMaxBytes, layoutOf, manifestPathsOf } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
 
@@ -38,7 +38,7 @@ async function statusOf(full: string, shown: string): Promise<Stats> {
     return await stat(full);
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    const state = isMissing ? "it does not exist" : messageOf(error);
+    const state = isMissing ? "it does not exist" : reasonOf(error);
     throw new CliError(isMissing ? "CLI_USAGE" : "CLI_FILE_UNUSABLE", `Cannot read "${shown}": ${state}`, {
       hint: "use a folder with manifests and toolspecs, or one file",
     });
@@ -136,7 +136,7 @@ async function readFile(full: string, name: string, path: string): Promise<Catal
     const { bytes } = await readRegularFile(full, documentMaxBytes);
     return { path, name, text: bytes };
   } catch (error) {
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${name}": ${messageOf(error)}`);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${name}": ${reasonOf(error)}`);
   }
 }
 

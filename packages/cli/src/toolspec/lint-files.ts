@@ -1,8 +1,8 @@
 /** `toolcrib lint-toolspecs` and `toolcrib lint-manifests`: report every problem of every file. They change nothing. */
 
 import { resolve } from "node:path";
-import { formatDiagnostics, hasErrors, messageOf } from "@toolcrib/diagnostics";
-import { readRegularFile } from "@toolcrib/files";
+import { formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
+import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { type HostDenylist, parseHostDenylist } from "@toolcrib/hosts";
 import { jsonPathFault } from "@toolcrib/toolpack";
 import { type CatalogReport, documentMaxBytes, lintCatalog } from "@toolcrib/toolspec";
@@ -54,7 +54,7 @@ async function readDenylist(context: CliContext, path: string): Promise<HostDeny
     const { bytes } = await readRegularFile(resolve(context.directory, path), documentMaxBytes);
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new CliError("CLI_USAGE", `Cannot read the denylist "${path}": ${messageOf(error)}`);
+    throw new CliError("CLI_USAGE", `Cannot read the denylist "${path}": ${reasonOf(error)}`);
   }
   const denylist = parseHostDenylist(text);
   const [first] = denylist.unreadable;

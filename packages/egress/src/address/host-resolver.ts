@@ -56,7 +56,7 @@ export class HostResolver {
     if (verdict.kind === "allowed") return verdict.value;
     // The message omits the address: the records of an internal network are not for the source.
     const message = `Cannot reach "${host}": it has an address that is not public (${verdict.range})`;
-    const hint = "to allow the range, list it under egress.internal_ranges";
+    const hint = "check the name of the host; for a host in your own network, see egress.internal_ranges";
     throw new EgressError("EGRESS_ADDRESS_DENIED", message, { hint });
   }
 

@@ -80,8 +80,8 @@ function listen(server: Server, host: string, port: number): Promise<AddressInfo
 function toListenError(cause: NodeJS.ErrnoException, host: string, port: number): GatewayError {
   const place = `${bracketed(host)}:${port}`;
   if (cause.code === "EADDRINUSE") {
-    return new GatewayError("HTTP_ADDRESS_IN_USE", `Cannot listen on ${place}: another program does`, {
-      hint: "stop the other program, or choose another port with --listen 127.0.0.1:PORT (0 takes a free one)",
+    return new GatewayError("HTTP_ADDRESS_IN_USE", `Cannot listen on ${place}: the address is in use`, {
+      hint: "stop the program that uses it, or choose another port with --listen 127.0.0.1:PORT (0 takes a free one)",
       cause,
     });
   }
