@@ -21,15 +21,16 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /** Variables with secrets of Toolcrib, for every manifest. */
 const ownSecretPattern = /^TOOLCRIB_(?:SECRET_.*|SECRETS_KEY|TOKEN)$/i;
-/** Variables of other proxies, and of hosts that need none. Their values are replaced. */
+/**
+ * Variables of other proxies, and of hosts that need none. `NO_PROXY` is never set: with it, a URL
+ * that the program took from elsewhere would reach the services of this machine.
+ */
 const proxyVariableNames: ReadonlySet<string> = new Set([
   "http_proxy",
   "https_proxy",
   "all_proxy",
   "no_proxy",
 ]);
-/** Hosts that clients reach without the proxy: servers on this machine, such as those that a program starts itself. */
-const loopback = "localhost,127.0.0.1,::1";
 
 /** Returns the variables that make clients use and trust `proxy`. */
 export function proxyVariables({ url, caFile, caBundleFile }: EgressProxy): {
@@ -40,7 +41,6 @@ export function proxyVariables({ url, caFile, caBundleFile }: EgressProxy): {
     // The proxy refuses plain HTTP, so that no request bypasses it.
     ...bothCases("HTTP_PROXY", url),
     ...bothCases("ALL_PROXY", url),
-    ...bothCases("NO_PROXY", loopback),
     // Node uses a proxy only with this variable.
     NODE_USE_ENV_PROXY: "1",
     NODE_EXTRA_CA_CERTS: caFile,

@@ -206,7 +206,7 @@ function readConnect(request: IncomingMessage): Authority {
 function plainRefusal(url: string): EgressError {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(url)) return invalid("it is a proxy, which accepts CONNECT only");
   return new EgressError("EGRESS_PLAIN_HTTP", "Cannot pass on a request in plain HTTP", {
-    hint: "use https:// URLs; plain HTTP can be read and changed in transit",
+    hint: "use https:// URLs, or NO_PROXY for servers that the program starts itself on this machine; plain HTTP can be read and changed in transit",
   });
 }
 
