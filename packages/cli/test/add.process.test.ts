@@ -196,6 +196,22 @@ test("serve, status, list and doctor show the states of toolspecs", async () => 
   checkGolden(golden("toolspecs-served.txt"), `$ toolcrib serve\n${served}\n${shown}`);
 });
 
+test("a denied call of a toolspec's tool leaves one record, and is answered the same for every form of arguments", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeCatalog(directory.join("catalog"));
+  const setting = { directory: directory.path, env: { TOOLCRIB_CATALOG: directory.join("catalog") } };
+  writeFileSync(directory.join("toolcrib.yaml"), "policy: { deny: ['acme:get_repo', 'acme:never'] }\n");
+  await runToolcrib(["add", "acme", "--all-tools"], { ...setting, stdin: canary });
+  const byJson = await runToolcrib(["call", "acme:get_repo", '{"id": "x"}'], setting);
+  const byPairs = await runToolcrib(["call", "acme:get_repo", "--arg", "id=x"], setting);
+  assert.equal(byJson.code, 3);
+  assert.match(byJson.stderr, /error POLICY_DENIED/);
+  assert.deepEqual(byPairs, byJson);
+  const { stdout } = await runToolcrib(["audit", "list", "--json"], setting);
+  const denied = JSON.parse(stdout).filter(({ type }: { readonly type: string }) => type === "call.denied");
+  assert.equal(denied.length, 2, stdout);
+});
+
 const hasScript = spawnSync("script", ["--version"], { env: { PATH: "/usr/bin:/bin" } }).status === 0;
 
 test("add asks on a terminal for the API, for confirmation, and for the secret, which it does not show", {

@@ -10,7 +10,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeText } from "../output/output.ts";
 import { readStandardInput } from "../standard-input.ts";
 import { parseArgumentPairs, parseArguments } from "./call-arguments.ts";
-import { explainUnknownTool, findTool, isUnknownTool } from "./find-tool.ts";
+import { explainUnknownTool, isUnknownTool } from "./find-tool.ts";
 import { hasHiddenContent, resultLines } from "./print-result.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { serverOfName } from "./tool-names.ts";
@@ -38,8 +38,9 @@ export async function callTool(
   const given = await readArguments(context, text);
   parseArgumentPairs(pairs, {});
   await using access = await openToolAccess(context, { onlyServer: (ids) => serverOfName(name, ids) });
-  const args =
-    pairs.length === 0 ? given : parseArgumentPairs(pairs, (await findTool(access, name)).inputSchema);
+  // A tool that is unknown or denied is called too: the gateway refuses the call, and records that it denied it.
+  const schemaOf = async () => (await access.describe(name))?.inputSchema ?? {};
+  const args = pairs.length === 0 ? given : parseArgumentPairs(pairs, await schemaOf());
   const result = await callWithin(context, access, name, args, flags.timeout);
   printResult(context, result);
   return result.isError === true ? exitCodes.failed : exitCodes.done;
