@@ -68,12 +68,23 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   return exitCodes.done;
 }
 
-/** Warns once about containment, declared or default, that is not enforced, and keeps these warnings out of the log. */
+/** Servers that the warning about containment names. */
+const warnedMaxCount = 20;
+
+/**
+ * Warns in one line about containment, declared or default, that is not enforced, and keeps the warnings about each
+ * server out of the log.
+ */
 function warnAboutContainment(context: CliContext, { config }: LoadedConfig): Logger {
-  const { output } = context;
-  const warnings = new Set(config.toolServers.flatMap(({ notEnforced }) => notEnforced));
-  for (const warning of warnings)
-    output.note(`${output.noteStyle(["bold", "yellow"], "WARNING")} ${warning}`);
+  const { output, options } = context;
+  const affected = config.toolServers.filter(({ notEnforced }) => notEnforced.length > 0);
+  const warnings = new Set(affected.flatMap(({ notEnforced }) => notEnforced));
+  if (affected.length > 0) {
+    const names = affected.slice(0, warnedMaxCount).map(({ id }) => id);
+    const more = affected.length - names.length;
+    const text = `Containment is NOT enforced for ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}: this version has no sandbox; toolcrib${options.homeFlag} doctor shows the restrictions`;
+    output.note(`${output.noteStyle(["bold", "yellow"], "WARNING")} ${text}`);
+  }
   const logger = createCommandLogger(context, "warn");
   return {
     ...logger,
