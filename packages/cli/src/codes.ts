@@ -7,6 +7,7 @@ export const cliCodes = {
   CLI_CONFIG_INVALID: "The configuration has errors; the command lists each of them.",
   CLI_FILE_EXISTS: "A file that the command would create already exists.",
   CLI_FILE_UNUSABLE: "A file or folder cannot be read or written.",
+  CLI_HOME_IN_USE: "Another gateway uses the home directory, and one of them does not share it.",
   CLI_IMPORT_FAILED:
     "The servers of another program's file, or the operations of an OpenAPI document, cannot be imported.",
   CLI_FETCH_FAILED: "A document cannot be fetched from its URL.",

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import { echoServer, runToolcrib, startServe } from "./transcript.ts";
+import { echoServer, runFileIn, runToolcrib, startServe } from "./transcript.ts";
 
 const config = { tool_servers: [echoServer("echo")], serve: { listen: "127.0.0.1:0" } };
 
@@ -15,7 +15,7 @@ test("commands need no token, and the socket is private and gone after the stop"
   const setting = { directory: directory.path };
   await using gateway = await startServe(["--auth", "token"], setting);
   await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
-  const { controlPath } = JSON.parse(readFileSync(directory.join(".toolcrib/run/gateway.json"), "utf8"));
+  const { controlPath } = JSON.parse(readFileSync(runFileIn(directory.path) ?? "", "utf8"));
   assert.equal(dirname(controlPath), directory.join(".toolcrib/run"));
   assert.equal(statSync(dirname(controlPath)).mode & 0o777, 0o700);
   assert.equal(statSync(controlPath).mode & 0o777, 0o600);
@@ -56,8 +56,7 @@ test("without its socket, the error says so and names the fix", async () => {
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ serve: { listen: "127.0.0.1:0" } }));
   const setting = { directory: directory.path };
   await using gateway = await startServe([], setting);
-  const path = directory.join(".toolcrib/run/gateway.json");
-  await waitUntil(() => existsSync(path));
+  const path = runFileIn(directory.path) ?? assert.fail("no run file");
   const { controlPath, ...older } = JSON.parse(readFileSync(path, "utf8"));
   const check = async (command: string, message: RegExp) => {
     const { code, stdout } = await runToolcrib([command, "--json"], setting);

@@ -15,6 +15,7 @@ import {
   echoServer,
   golden,
   normalize,
+  runFileIn,
   runToolcrib,
   sortServers,
   startServe,
@@ -37,7 +38,7 @@ test("serve prints its address, its servers and how to use it, and stops gracefu
   assert.match(gateway.stdout(), /^Toolcrib [\d.]+ serves http:\/\/127\.0\.0\.1:\d+\/mcp\n/);
   await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
 
-  const runFile = directory.join(".toolcrib/run/gateway.json");
+  const runFile = runFileIn(directory.path) ?? assert.fail("no run file");
   const run = JSON.parse(readFileSync(runFile, "utf8"));
   assert.equal(statSync(runFile).mode & 0o777, 0o600);
   assert.deepEqual(
@@ -123,7 +124,7 @@ test("serve --json prints the address of the gateway, and a second signal ends i
   process.kill(gateway.pid, "SIGINT");
   await waitUntil(() => gateway.stderr().includes("Stopping; calls in flight"));
   assert.deepEqual(await gateway.stop(), { code: 130, signal: null });
-  assert.equal(existsSync(directory.join(".toolcrib/run/gateway.json")), false);
+  assert.equal(runFileIn(directory.path), undefined);
   assert.equal((await call).code, 5);
 });
 
@@ -152,14 +153,14 @@ test("serve --stdio writes only the protocol to standard output", async () => {
     [1, 2],
   );
   assert.match(stderr, /NOT enforced/);
-  assert.equal(existsSync(directory.join(".toolcrib/run/gateway.json")), false);
+  assert.equal(runFileIn(directory.path), undefined);
 });
 
 test("a stale run file, or one that other users can write, is ignored", async () => {
   await using directory = await makeTemporaryDirectory();
   mkdirSync(directory.join(".toolcrib/run"), { recursive: true, mode: 0o700 });
-  const path = directory.join(".toolcrib/run/gateway.json");
-  const check = async (content: string, mode: number) => {
+  const check = async (content: string, mode: number, pid = 4242) => {
+    const path = directory.join(`.toolcrib/run/gateway-${pid}.json`);
     writeFileSync(path, content, { mode });
     const { code, stdout } = await runToolcrib(["status", "--json"], { directory: directory.path });
     assert.deepEqual([code, JSON.parse(stdout).running], [5, false], content);
@@ -173,8 +174,62 @@ test("a stale run file, or one that other users can write, is ignored", async ()
   };
   await check("{", 0o600);
   // Process 1 belongs to another user; nothing listens for the second file; other users can write to the last one.
-  await check(JSON.stringify({ ...gateway, pid: 1 }), 0o600);
-  await check(JSON.stringify({ ...gateway, pid: process.pid }), 0o600);
+  await check(JSON.stringify({ ...gateway, pid: 1 }), 0o600, 1);
+  await check(JSON.stringify({ ...gateway, pid: process.pid }), 0o600, process.pid);
+});
+
+test("gateways of one home have a run file each, and status shows both", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ serve: { listen: "127.0.0.1:0" } }));
+  const setting = { directory: directory.path };
+  await using first = await startServe([], setting);
+  await using second = await startServe([], setting);
+  await waitUntil(() => second.stderr().includes("Another gateway of this home runs at"));
+  assert.ok(
+    second.stderr().includes(`${first.url.replace(/\/mcp$/, "")} (process ${first.pid})`),
+    second.stderr(),
+  );
+  const { stdout } = await runToolcrib(["status", "--json"], setting);
+  const status = JSON.parse(stdout);
+  assert.equal(status.pid, second.pid);
+  assert.deepEqual(
+    status.others.map(({ pid }: { pid: number }) => pid),
+    [first.pid],
+  );
+  const shown = await runToolcrib(["status"], setting);
+  assert.match(shown.stdout, new RegExp(`another gateway of this home: .*process ${first.pid}`));
+  await second.stop();
+  const after = JSON.parse((await runToolcrib(["status", "--json"], setting)).stdout);
+  assert.deepEqual([after.pid, after.others], [first.pid, []]);
+});
+
+test("with serve.shared_home: false, one gateway of a home runs at a time", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const write = (name: string, serve: object) =>
+    writeFileSync(directory.join(name), JSON.stringify({ serve: { listen: "127.0.0.1:0", ...serve } }));
+  write("alone.json", { shared_home: false });
+  write("shared.json", {});
+  const setting = { directory: directory.path };
+  const refused = (file: string) => runToolcrib(["serve", "--config", file], setting);
+  for (const [running, ...others] of [
+    ["alone.json", "alone.json", "shared.json"],
+    ["shared.json", "alone.json"],
+  ] as const) {
+    await using gateway = await startServe(["--config", running], setting);
+    for (const file of others) {
+      const { code, stderr } = await refused(file);
+      assert.equal(code, 5, stderr);
+      assert.match(stderr, /CLI_HOME_IN_USE/);
+      assert.ok(stderr.includes(`(process ${gateway.pid})`), stderr);
+    }
+    await gateway.stop();
+  }
+  // A killed gateway leaves no lock.
+  const killed = await startServe(["--config", "alone.json"], setting);
+  process.kill(killed.pid, "SIGKILL");
+  await killed[Symbol.asyncDispose]();
+  await using last = await startServe(["--config", "alone.json"], setting);
+  assert.ok(last.pid > 0);
 });
 
 test("serve --quiet prints nothing, and commands find it through its run file", async () => {
@@ -182,9 +237,8 @@ test("serve --quiet prints nothing, and commands find it through its run file", 
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ serve: { listen: "127.0.0.1:0" } }));
   const setting = { directory: directory.path };
   const ended = runToolcrib(["serve", "--quiet"], setting);
-  const path = directory.join(".toolcrib/run/gateway.json");
-  await waitUntil(() => existsSync(path));
-  process.kill(JSON.parse(readFileSync(path, "utf8")).pid, "SIGTERM");
+  await waitUntil(() => runFileIn(directory.path) !== undefined);
+  process.kill(JSON.parse(readFileSync(runFileIn(directory.path) ?? "", "utf8")).pid, "SIGTERM");
   const { code, stdout } = await ended;
   assert.deepEqual([code, stdout], [0, ""]);
 });

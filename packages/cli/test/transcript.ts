@@ -3,6 +3,8 @@
  * and exit code. Text that differs from run to run is replaced.
  */
 
+import assert from "node:assert/strict";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -140,4 +142,14 @@ export function sortServers(text: string): string {
 /** Returns the path of a golden file of this package. */
 export function golden(name: string): string {
   return join(import.meta.dirname, "golden", name);
+}
+
+/** Returns the path of the run file of the one gateway that runs in the home of `directory`; `undefined` if there is none. */
+export function runFileIn(directory: string): string | undefined {
+  const folder = join(directory, ".toolcrib/run");
+  const names = existsSync(folder)
+    ? readdirSync(folder).filter((name) => /^gateway-\d+\.json$/.test(name))
+    : [];
+  assert.ok(names.length <= 1, names.join(", "));
+  return names[0] === undefined ? undefined : join(folder, names[0]);
 }

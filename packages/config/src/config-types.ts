@@ -223,6 +223,8 @@ export interface ServeConfig {
   readonly mode: "full" | "search" | "auto";
   /** Longest time that the first list or search of a client waits for starting servers. @default 5 */
   readonly listWaitSeconds: number;
+  /** Whether other gateways may use the home at the same time. @default true */
+  readonly sharesHome: boolean;
   /** Tool patterns: never listed, and listed in every mode. */
   readonly tools: { readonly hidden: readonly string[]; readonly pinned: readonly string[] };
   /** Accepted `Host` values in addition to those of `listen` and loopback. */

@@ -30,6 +30,7 @@ export function toServeConfig(document: ServeDocument | undefined): ServeConfig 
     auth: document?.auth ?? serveDefaults.auth,
     mode: document?.mode ?? serveDefaults.mode,
     listWaitSeconds: document?.list_wait_seconds ?? serveDefaults.listWaitSeconds,
+    sharesHome: document?.shared_home ?? true,
     tools: { hidden: document?.tools?.hidden ?? [], pinned: document?.tools?.pinned ?? [] },
     allowedHosts: document?.allowed_hosts ?? [],
     allowedOrigins: document?.allowed_origins ?? [],

@@ -3,7 +3,7 @@
  * gateway. Defines the finite default of every limit.
  */
 
-import { choice, integer, invalid, list, record, text, type ValueOf } from "@toolcrib/document";
+import { choice, flag, integer, invalid, list, record, text, type ValueOf } from "@toolcrib/document";
 import { quote } from "./display-source.ts";
 import { toolPatterns } from "./pattern-shape.ts";
 
@@ -87,6 +87,10 @@ export const serveShape = record({
       maximum: 60,
       default: serveDefaults.listWaitSeconds,
     }),
+    shared_home: flag(
+      "Whether several gateways may use one home. false: a gateway does not start while another one of the home runs, and no other starts while it runs.",
+      { default: true },
+    ),
     tools: record({
       description: "Listing of single tools.",
       fields: {

@@ -93,6 +93,7 @@ serve:
   listen: "[::1]:0"
   auth: none
   mode: auto
+  shared_home: false
   tools: { hidden: ["files:rm"], pinned: ["files:read"] }
   allowed_hosts: [tools.example.com]
   allowed_origins: [https://app.example.com]

@@ -11,7 +11,7 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { reasonLine } from "../output/output.ts";
 import { openLocalTools, serversWaitMs } from "./local-tools.ts";
 import { openRemoteTools } from "./remote-tools.ts";
-import { findRunningGateway, type RunningGateway } from "./run-file.ts";
+import { findRunningGateways, type RunningGateway } from "./run-file.ts";
 import type { ServerState, ToolAccess } from "./tool-access.ts";
 
 /** Options of `openToolAccess`. */
@@ -45,12 +45,21 @@ export async function openToolAccess(
 const probeTimeoutMs = 2000;
 
 /**
- * Returns the gateway of the run file, unless both its socket and its address refuse
- * connections: the system may have given its process id to another process.
+ * Returns the gateway of the home that started last, unless both its socket and its address
+ * refuse connections: the system may have given its process id to another process.
  */
 export async function findReachableGateway(home: string): Promise<RunningGateway | undefined> {
-  const running = findRunningGateway(home);
-  if (running === undefined) return undefined;
+  const [first] = await findReachableGateways(home);
+  return first;
+}
+
+/** Returns all gateways of the home that can be reached, the one that started last first. */
+export async function findReachableGateways(home: string): Promise<readonly RunningGateway[]> {
+  const found = await Promise.all(findRunningGateways(home).map(reachable));
+  return found.filter((gateway) => gateway !== undefined);
+}
+
+async function reachable(running: RunningGateway): Promise<RunningGateway | undefined> {
   if (running.controlPath !== undefined && (await accepts(running.controlPath))) return running;
   try {
     const response = await fetch(`${running.url}/healthz`, {

@@ -1,14 +1,14 @@
 /**
- * Reads and writes `<home>/run/gateway.json`, which gives commands the addresses of
- * this home's gateway. The gateway writes it when it listens and removes it when
- * it stops. The file is stale if its process is gone or belongs to another user.
+ * Reads and writes `<home>/run/gateway-<pid>.json`, one file for each gateway of the
+ * home, which gives commands its addresses. The gateway writes it when it listens and
+ * removes it when it stops. A file is stale if its process is gone or belongs to another user.
  * Only its owner can write it, because commands send arguments to its socket.
  */
 
 import { randomBytes } from "node:crypto";
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { isOpenToOthers, removeDrafts, replaceFile } from "@toolcrib/files";
 import { isJsonObject, parseJson } from "@toolcrib/json";
 
@@ -30,37 +30,64 @@ export interface RunningGateway {
 /** Age in milliseconds after which a draft is abandoned. */
 const draftLifeMs = 60_000;
 
-/** Returns the path of the run file below `home`. */
-export function runFilePath(home: string): string {
-  return join(home, "run", "gateway.json");
+const fileName = /^gateway-([1-9][0-9]{0,9})\.json$/;
+/** Maximum number of run files that are read. */
+const filesMaxCount = 100;
+
+function runDirectory(home: string): string {
+  return join(home, "run");
 }
 
-/** Writes the run file. A reader sees the old file or the new one. */
+/** Writes the run file of this process. A reader sees the old file or the new one. Removes files of gateways that have ended. */
 export async function writeRunFile(home: string, gateway: RunningGateway): Promise<void> {
-  const path = runFilePath(home);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await removeDrafts(dirname(path), { writtenBeforeMs: Date.parse(gateway.startedAt) - draftLifeMs });
+  const directory = runDirectory(home);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await removeDrafts(directory, { writtenBeforeMs: Date.parse(gateway.startedAt) - draftLifeMs });
+  for (const { name, pid } of listRunFiles(home)) {
+    if (!isOwnProcess(pid)) rmSync(join(directory, name), { force: true });
+  }
+  const path = join(directory, `gateway-${gateway.pid}.json`);
   await replaceFile({ randomBytes }, path, `${JSON.stringify(gateway, undefined, 2)}\n`);
 }
 
-/** Removes the run file if process `pid` wrote it. Never throws: the home may be gone. */
+/** Removes the run file of process `pid`. Never throws: the home may be gone. */
 export function removeRunFile(home: string, pid: number): void {
   try {
-    if (readRunFile(home)?.pid === pid) rmSync(runFilePath(home), { force: true });
+    rmSync(join(runDirectory(home), `gateway-${pid}.json`), { force: true });
   } catch {
     // A file that cannot be removed is stale; readers check its process.
   }
 }
 
-/** Returns the running gateway of `home`, if any. */
-export function findRunningGateway(home: string): RunningGateway | undefined {
-  const gateway = readRunFile(home);
-  return gateway !== undefined && isOwnProcess(gateway.pid) ? gateway : undefined;
+/** Returns the gateways of `home` whose processes run, the one that started last first. */
+export function findRunningGateways(home: string): readonly RunningGateway[] {
+  return listRunFiles(home)
+    .filter(({ pid }) => isOwnProcess(pid))
+    .flatMap(({ name, pid }) => {
+      const gateway = readRunFile(join(runDirectory(home), name));
+      return gateway?.pid === pid ? [gateway] : [];
+    })
+    .sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1));
 }
 
-/** Reads the run file, unless it is invalid or other users can write it. */
-function readRunFile(home: string): RunningGateway | undefined {
-  const path = runFilePath(home);
+function listRunFiles(home: string): readonly { readonly name: string; readonly pid: number }[] {
+  let names: string[];
+  try {
+    names = readdirSync(runDirectory(home));
+  } catch {
+    // Without the directory, no gateway has run.
+    return [];
+  }
+  return names
+    .flatMap((name) => {
+      const pid = fileName.exec(name)?.[1];
+      return pid === undefined ? [] : [{ name, pid: Number(pid) }];
+    })
+    .slice(0, filesMaxCount);
+}
+
+/** Reads the run file at `path`, unless it is invalid or other users can write it. */
+function readRunFile(path: string): RunningGateway | undefined {
   try {
     const { mode, size } = statSync(path);
     if (isOpenToOthers(mode, 0o022) || size > 64 * 1024) return undefined;

@@ -8,17 +8,18 @@ import { resolve } from "node:path";
 import { readToken } from "@toolcrib/auth";
 import { CodedError, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type Gateway, startGateway } from "@toolcrib/gateway";
-import { findRunningGateway, removeRunFile, writeRunFile } from "../access/run-file.ts";
+import { findRunningGateways, removeRunFile, writeRunFile } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import type { Output } from "../output/output.ts";
+import { type Output, safeLine } from "../output/output.ts";
 import { version } from "../version.ts";
 import { announce, announceServers } from "./announce.ts";
 import { releaseMemory } from "./release-memory.ts";
 import { serveStdio, untilInterrupted } from "./serve-stdio.ts";
+import { takeHome } from "./take-home.ts";
 
 /** Options of the command. */
 export interface ServeFlags {
@@ -43,6 +44,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   const loaded = await loadCliConfig(context, flags);
   if (loaded.warnings.length > 0) output.note(formatDiagnostics(loaded.warnings), "");
   const logger = warnAboutContainment(context, loaded);
+  using _home = await takeHome(options.home, loaded.config.serve.sharesHome);
   const hungUp = () => logger.info({}, "SIGHUP is ignored; the configuration is read at start");
   process.on("SIGHUP", hungUp);
   try {
@@ -108,6 +110,7 @@ async function serveHttp(
   const startedAt = new Date(context.now()).toISOString();
   const configFiles = files.map((file) => resolve(context.directory, file));
   const run = { pid: process.pid, url, controlPath, startedAt, version, auth, configFiles };
+  const others = findRunningGateways(options.home);
   await writeRunFile(options.home, run);
   // A second Ctrl-C ends the process at once, without the `finally` block.
   const removeOwnRunFile = () => removeRunFile(options.home, process.pid);
@@ -115,6 +118,11 @@ async function serveHttp(
   try {
     const endpoint = { url, home: options.home, token };
     if (token === undefined) warnAboutNoAuth(output);
+    for (const other of others) {
+      output.note(
+        `Another gateway of this home runs at ${safeLine(other.url)} (process ${other.pid}); both use the tokens, secrets, saved tools and audit trail of the home`,
+      );
+    }
     if (!isQuiet) announce(context, endpoint, gateway.status());
     const announced = isQuiet ? undefined : announceServers(context, gateway, endpoint);
     await untilInterrupted(context);
@@ -140,11 +148,11 @@ async function listen(
     return await gateway.listen();
   } catch (error) {
     if (!isCodedError(error) || error.code !== "HTTP_ADDRESS_IN_USE") throw error;
-    const running = findRunningGateway(options.home);
-    const isOurs = running !== undefined && Number(new URL(running.url).port) === port;
-    const hint = isOurs
-      ? `the gateway of this home uses it (process ${running.pid}, since ${running.startedAt}): use that gateway, stop it with kill ${running.pid}, or use another address with --listen 127.0.0.1:0`
-      : "use another address with --listen 127.0.0.1:0, or stop the program that uses it";
+    const running = findRunningGateways(options.home).find(({ url }) => Number(new URL(url).port) === port);
+    const hint =
+      running !== undefined
+        ? `the gateway of this home uses it (process ${running.pid}, since ${running.startedAt}): use that gateway, stop it with kill ${running.pid}, or use another address with --listen 127.0.0.1:0`
+        : "use another address with --listen 127.0.0.1:0, or stop the program that uses it";
     throw new CodedError(error.code, error.message, { hint, cause: error });
   }
 }

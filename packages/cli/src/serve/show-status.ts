@@ -7,7 +7,7 @@ import { isCodedError } from "@toolcrib/diagnostics";
 import type { GatewayStatus, SourceStatus } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { getFromGateway } from "../access/gateway-api.ts";
-import { findReachableGateway } from "../access/open-tool-access.ts";
+import { findReachableGateways } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -18,11 +18,15 @@ import { ownCommand } from "./own-command.ts";
 
 /** Runs the command. */
 export async function showStatus(context: CliContext): Promise<ExitCode> {
-  const running = await findReachableGateway(context.options.home);
-  return running === undefined ? showNone(context) : showRunning(context, running);
+  const [running, ...others] = await findReachableGateways(context.options.home);
+  return running === undefined ? showNone(context) : showRunning(context, running, others);
 }
 
-async function showRunning(context: CliContext, running: RunningGateway): Promise<ExitCode> {
+async function showRunning(
+  context: CliContext,
+  running: RunningGateway,
+  others: readonly RunningGateway[],
+): Promise<ExitCode> {
   const { output } = context;
   const answer = await getFromGateway(running, "/api/v1/status", context.signal);
   if (!isJsonObject(answer) || !Array.isArray(answer["servers"])) {
@@ -37,12 +41,24 @@ async function showRunning(context: CliContext, running: RunningGateway): Promis
   const status = answer as unknown as GatewayStatus;
   // A gateway of an earlier version has no toolspecs.
   const { servers, toolspecs = [], tools, sessions, callsInFlight, quarantined } = status;
-  output.json({ running: true, pid: running.pid, configFiles: running.configFiles, ...status });
+  output.json({
+    running: true,
+    pid: running.pid,
+    configFiles: running.configFiles,
+    others: others.map(({ pid, url, startedAt, configFiles }) => ({ pid, url, startedAt, configFiles })),
+    ...status,
+  });
   output.print(
     `${output.style("bold", `Toolcrib ${safeLine(status.version)}`)} serves ${output.style("cyan", `${running.url}/mcp`)}`,
     output.style(
       "dim",
       `process ${running.pid}, up ${upFor(context.now() - Date.parse(status.startedAt))}, configuration ${running.configFiles.map(safeLine).join(", ")}`,
+    ),
+    ...others.map((other) =>
+      output.style(
+        "dim",
+        `another gateway of this home: ${safeLine(other.url)}/mcp, process ${other.pid}, configuration ${other.configFiles.map(safeLine).join(", ")}`,
+      ),
     ),
     "",
   );

@@ -1,7 +1,7 @@
 /** Reports what `toolcrib add` did, and what to try next. */
 
 import { inputSchemaOf, type ToolspecTool } from "@toolcrib/toolspec";
-import { findRunningGateway } from "../access/run-file.ts";
+import { findRunningGateways } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
@@ -51,7 +51,7 @@ export function reportAdded(
   const example = offered.find(({ method }) => method === "GET") ?? offered[0];
   if (example !== undefined)
     output.print(`  ${command} call ${id}__${example.name}${argumentWords(example)}${configFlag}`);
-  if (isNew && findRunningGateway(options.home) !== undefined) {
+  if (isNew && findRunningGateways(options.home).length > 0) {
     output.print("", "Restart the running gateway to use it.");
   }
 }
