@@ -3,12 +3,12 @@
  * processes: no server, and nothing that a server starts, outlives the server or
  * the gateway.
  *
- * Two markers in its environment identify every process, so that no other
- * process is ever signalled. The command of a launch comes only from the
+ * Two markers in its environment and one in its resource limits identify every
+ * process, so that no other process is ever signalled. The command of a launch comes only from the
  * caller's configuration, never from a request.
  */
 
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { type Env, toChildEnv } from "./child-env.ts";
@@ -18,6 +18,7 @@ import {
   type ResolvedLauncherOptions,
   resolveLauncherOptions,
 } from "./launcher-options.ts";
+import { LimitMarker, startsCertainly } from "./limit-marker.ts";
 import { LogFile } from "./log-file.ts";
 import { ProcessError } from "./process-error.ts";
 import type { ProcessExit } from "./process-exit.ts";
@@ -77,6 +78,7 @@ export class ProcessLauncher implements AsyncDisposable {
   readonly #deps: ProcessLauncherDeps;
   readonly #options: ResolvedLauncherOptions;
   readonly #table = new SharedRead(() => this.#readTable());
+  readonly #limitMarker: LimitMarker | undefined;
   readonly #watchdog: Watchdog | undefined;
   readonly #launching = new Set<Promise<unknown>>();
   readonly #running = new Set<LaunchedProcess>();
@@ -93,7 +95,9 @@ export class ProcessLauncher implements AsyncDisposable {
     this.instance = Buffer.from(deps.randomBytes(16)).toString("hex");
     // When process 1 of a container ends, the kernel ends the container; Windows has no /bin/sh.
     const isWatched = process.platform !== "win32" && process.pid !== 1;
-    this.#watchdog = isWatched ? new Watchdog(this.instance, deps.env["PATH"] ?? "", deps.logger) : undefined;
+    this.#limitMarker = LimitMarker.create(deps.randomBytes);
+    const watched = { instance: this.instance, limitMarker: this.#limitMarker };
+    this.#watchdog = isWatched ? new Watchdog(watched, deps.env["PATH"] ?? "", deps.logger) : undefined;
   }
 
   /**
@@ -138,19 +142,22 @@ export class ProcessLauncher implements AsyncDisposable {
   async #launch(spec: LaunchSpec, signal: AbortSignal): Promise<LaunchedProcess> {
     checkArguments(spec.command, spec.args);
     const number = ++this.#launchCount;
-    const marker = `${this.instance}/${number}`;
-    const request = await this.#toRequest(spec, marker);
+    const request = await this.#toRequest(spec, this.#markerOf(number));
+    const { wrap } = this.#options;
+    // A sandbox has prepared its own program.
+    const isMarkable = wrap !== undefined || (await startsCertainly(request.program));
     await this.#watchdog?.ready();
     signal.throwIfAborted();
     if (this.#isClosing) throw closed(spec);
 
-    const { wrap } = this.#options;
-    const { child, started } = spawnPiped(wrap === undefined ? request : wrap(request), spec.command);
+    const wrapped = wrap === undefined ? request : wrap(request);
+    const limitMarker = isMarkable && isAbsolute(wrapped.program) ? this.#limitMarker : undefined;
+    const { child, started } = spawnPiped(limitMarker?.mark(wrapped, number) ?? wrapped, spec.command);
     if (child.pid === undefined) {
       await started;
       throw closed(spec);
     }
-    const launched = this.#supervise(spec, child, child.pid, marker);
+    const launched = this.#supervise(spec, child, child.pid, number);
     await started;
     if (signal.aborted) {
       await launched.stop(0);
@@ -170,7 +177,12 @@ export class ProcessLauncher implements AsyncDisposable {
     return { program, args: spec.args, env, directory };
   }
 
-  #supervise(spec: LaunchSpec, child: SpawnedChild, pid: number, marker: string): LaunchedProcess {
+  /** Returns the value of `TOOLCRIB_SERVER` for a launch. */
+  #markerOf(number: number): string {
+    return `${this.instance}/${number}`;
+  }
+
+  #supervise(spec: LaunchSpec, child: SpawnedChild, pid: number, number: number): LaunchedProcess {
     const { logger, now } = this.#deps;
     const { label, scrub } = spec;
     const startTicks = startTicksOf(pid);
@@ -181,7 +193,7 @@ export class ProcessLauncher implements AsyncDisposable {
     if (file !== undefined) {
       sink.onLine((line) => file.append(`${new Date(now()).toISOString()} ${pid} ${line}`));
     }
-    const tree = this.#createTree(child, pid, startedAt, marker);
+    const tree = this.#createTree(child, pid, startedAt, number);
     const onGone = async (exit: ProcessExit): Promise<void> => {
       this.#watchdog?.forget(pid);
       this.#running.delete(launched);
@@ -189,14 +201,17 @@ export class ProcessLauncher implements AsyncDisposable {
     };
     const launched = new LaunchedProcess(child, { tree, sink, now, onGone }, this.#options);
     this.#running.add(launched);
-    logger.info({ label, pid, marker }, "upstream.process.launched");
+    logger.info({ label, pid, marker: this.#markerOf(number) }, "upstream.process.launched");
     return launched;
   }
 
-  #createTree(child: SpawnedChild, pid: number, startedAt: string | undefined, marker: string): ProcessTree {
+  #createTree(child: SpawnedChild, pid: number, startedAt: string | undefined, number: number): ProcessTree {
     if (process.platform === "win32") return createWindowsTree(pid);
+    const marker = this.#markerOf(number);
+    const limit = this.#limitMarker?.valueOf(number);
     return new PosixProcessTree(() => this.#table.get(), {
-      isMarked: (entry) => entry.server === marker,
+      isMarked: ({ server, realtimeLimit }) =>
+        server === marker || (limit !== undefined && realtimeLimit === limit),
       leader: { pid, startedAt, isOurs: () => child.exitCode === null && child.signalCode === null },
     });
   }
@@ -240,7 +255,8 @@ export class ProcessLauncher implements AsyncDisposable {
   async #reapInstance(): Promise<readonly number[]> {
     if (process.platform === "win32") return [];
     const tree = new PosixProcessTree(() => this.#table.get(), {
-      isMarked: (entry) => entry.instance === this.instance,
+      isMarked: ({ instance, realtimeLimit }) =>
+        instance === this.instance || this.#limitMarker?.includes(realtimeLimit) === true,
     });
     return (await tree.reap(this.#options.orphanGraceMs)).leftover;
   }

@@ -12,6 +12,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { instanceMarker, serverMarker } from "./child-env.ts";
+import { realtimeLimitIn } from "./limit-marker.ts";
 
 /** One running process. Ended processes that wait for their parent (zombies) are left out. */
 export interface ProcessEntry {
@@ -25,6 +26,8 @@ export interface ProcessEntry {
   /** Values of `TOOLCRIB_INSTANCE` and `TOOLCRIB_SERVER` in the initial environment. */
   readonly instance: string | undefined;
   readonly server: string | undefined;
+  /** The limit of `limit-marker.ts`, for a process without these variables. Linux only. */
+  readonly realtimeLimit: string | undefined;
   /** Whether the environment reads as empty: the process has none, or is executing a new program right now. */
   readonly isBare: boolean;
 }
@@ -93,17 +96,24 @@ async function readProcEntry(pid: number, since: number): Promise<ProcessEntry |
   // The environment of another user's process is not readable. Its session or parent can still show that it is ours.
   const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => undefined);
   const variables = environment?.split("\0") ?? [];
+  const instance = variableOf(variables, instanceMarker);
   return {
     pid,
     parentPid: Number(fields[parentField]),
     groupId: Number(fields[groupField]),
     sessionId: Number(fields[sessionField]),
     startedAt: fields[startField]!,
-    instance: variableOf(variables, instanceMarker),
+    instance,
     server: variableOf(variables, serverMarker),
+    realtimeLimit: instance === undefined ? await readRealtimeLimit(pid) : undefined,
     // A kernel thread has no memory, and never gets an environment.
     isBare: environment === "" && fields[sizeField] !== "0",
   };
+}
+
+async function readRealtimeLimit(pid: number): Promise<string | undefined> {
+  const limits = await readFile(`/proc/${pid}/limits`, "latin1").catch(() => "");
+  return realtimeLimitIn(limits);
 }
 
 function variableOf(variables: readonly string[], name: string): string | undefined {
@@ -133,6 +143,7 @@ async function readPs(): Promise<ProcessEntry[]> {
         startedAt: startedAt!,
         instance: markerIn(command, instanceMarker),
         server: markerIn(command, serverMarker),
+        realtimeLimit: undefined,
         isBare: false,
       },
     ];

@@ -4,10 +4,11 @@
  * passes a file descriptor of the gateway on.
  */
 
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
 import type { SpawnedChild } from "./launched-process.ts";
+import { interpreterIn, readHeader } from "./limit-marker.ts";
 import { ProcessError } from "./process-error.ts";
 import { type SpawnRequest, spawnChild } from "./spawn-child.ts";
 
@@ -110,9 +111,7 @@ function plainFailure(command: string, error: unknown): ProcessError {
 /** Returns the interpreter in the `#!` line of a script. */
 async function interpreterOf(path: string): Promise<string | undefined> {
   try {
-    await using file = await open(path);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0);
-    return /^#!\s*(\S+)/.exec(buffer.toString("latin1", 0, bytesRead))?.[1];
+    return interpreterIn(await readHeader(path));
   } catch {
     // An executable file need not be readable; its first line is unknown then.
     return undefined;

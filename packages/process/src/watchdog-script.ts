@@ -4,9 +4,10 @@
  * megabyte and does not depend on anything that the gateway depends on.
  *
  * The shell reads it from standard input instead of an argument, so that process
- * listings stay readable. On descriptor 3 it gets a line `INSTANCE BORN` (the
- * id of the gateway, and the gateway's start time in clock ticks: older
- * processes cannot belong to it), then `+ PID STARTED` and `- PID` for each
+ * listings stay readable. On descriptor 3 it gets a line `INSTANCE BORN LIMIT`
+ * (the id of the gateway, the gateway's start time in clock ticks: older
+ * processes cannot belong to it, and the first digits of its resource limit, or
+ * `-`), then `+ PID STARTED` and `- PID` for each
  * launch, and `done` from a gateway that has ended every server itself. The end
  * of that descriptor without `done` means that the gateway died.
  *
@@ -39,6 +40,11 @@ scan_proc() {
       case $line in *"TOOLCRIB_INSTANCE=$instance"*) marked=+ ;; esac
       line=
     done <"$dir/environ"
+    if [ "$marked" = - ] && [ "$limit" != - ]; then
+      while IFS= read -r line; do
+        case $line in "Max realtime timeout"*" $limit"[0-9][0-9][0-9][0-9][0-9][0-9]" "*) marked=+ ;; esac
+      done <"$dir/limits"
+    fi
     table="$table$pid:$2:$4:$\{20}:$marked:$3 "
   done
 }
@@ -159,10 +165,11 @@ reap() {
 
 watch() {
   IFS=' '
-  read -r instance born <&3 || exit 0
+  read -r instance born limit <&3 || exit 0
   case $instance in *[!0-9a-f]*) exit 1 ;; esac
   [ $\{#instance} -eq 32 ] || exit 1
   case $born in *[!0-9]* | '') exit 1 ;; esac
+  case $limit in -) ;; *[!0-9]* | '') exit 1 ;; esac
   sessions=' '
   source=proc
   if [ ! -r /proc/self/stat ]; then

@@ -8,7 +8,7 @@
  * is being started at the moment of death keeps the socket open until its own
  * program, and with it the marker, is in place. The watchdog runs in a session
  * of its own, so neither Ctrl-C nor a signal to the group of the gateway reaches
- * it, and without a marker, so that no other gateway's watchdog ends it.
+ * it, and without a marker of a gateway, so that no other watchdog ends it.
  *
  * Never keeps the event loop of the gateway alive once it is ready.
  */
@@ -18,6 +18,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import type { LimitMarker } from "./limit-marker.ts";
 import { ProcessError } from "./process-error.ts";
 import { startTicksOf } from "./process-table.ts";
 import { spawnChild } from "./spawn-child.ts";
@@ -28,9 +29,15 @@ const closeMaxMs = 2_000;
 /** How often a watchdog that was killed is started again. */
 const restartsMaxCount = 5;
 
+/** The markers of one gateway. */
+export interface Watched {
+  readonly instance: string;
+  readonly limitMarker: LimitMarker | undefined;
+}
+
 /** The watchdog of one gateway. Nothing is started before `ready()`. */
 export class Watchdog {
-  readonly #instance: string;
+  readonly #watched: Watched;
   readonly #path: string;
   readonly #logger: Logger;
   /** Start time of the leader of each session to end with the gateway, by pid. */
@@ -42,8 +49,8 @@ export class Watchdog {
   #isClosed = false;
 
   /** @param path PATH in which the shell finds `sleep` and `ps`. */
-  constructor(instance: string, path: string, logger: Logger) {
-    this.#instance = instance;
+  constructor(watched: Watched, path: string, logger: Logger) {
+    this.#watched = watched;
     this.#path = path;
     this.#logger = logger;
   }
@@ -75,7 +82,7 @@ export class Watchdog {
   }
 
   #start(): Promise<WatchdogShell> {
-    const starting = startShell(this.#instance, this.#path).then((shell) => {
+    const starting = startShell(this.#watched, this.#path).then((shell) => {
       this.#current = shell;
       for (const [pid, startedAt] of this.#sessions) shell.send(`+ ${pid} ${startedAt}\n`);
       shell.exited.then(() => this.#restart(shell.pid));
@@ -141,8 +148,8 @@ class WatchdogShell {
   }
 }
 
-async function startShell(instance: string, path: string): Promise<WatchdogShell> {
-  const child = spawnShell(path);
+async function startShell({ instance, limitMarker }: Watched, path: string): Promise<WatchdogShell> {
+  const child = spawnShell(path, limitMarker);
   const control = child.stdio[3] as Socket;
   // The exit of the shell is awaited; a write that fails needs no other report.
   for (const stream of [child.stdin!, control]) stream.on("error", () => {});
@@ -151,14 +158,14 @@ async function startShell(instance: string, path: string): Promise<WatchdogShell
     child.once("error", resolve);
   });
   child.stdin!.end(watchdogScript);
-  control.write(`${instance} ${startTicksOf(process.pid) ?? 0}\n`);
+  control.write(`${instance} ${startTicksOf(process.pid) ?? 0} ${limitMarker?.prefix ?? "-"}\n`);
   await untilReady(child, exited);
   for (const handle of [child, control, child.stdin as Socket]) handle.unref();
   child.stdout!.destroy();
   return new WatchdogShell(child, control, exited);
 }
 
-function spawnShell(path: string): ChildProcess {
+function spawnShell(path: string, limitMarker: LimitMarker | undefined): ChildProcess {
   try {
     const request = {
       program: "/bin/sh",
@@ -166,7 +173,8 @@ function spawnShell(path: string): ChildProcess {
       env: { PATH: `${path}:/usr/bin:/bin`, LC_ALL: "C" },
       directory: "/",
     };
-    return spawnChild(request, { detached: true, stdio: ["pipe", "pipe", "ignore", "pipe"] });
+    const exempted = limitMarker?.exempt(request) ?? request;
+    return spawnChild(exempted, { detached: true, stdio: ["pipe", "pipe", "ignore", "pipe"] });
   } catch (error) {
     throw failure(error);
   }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -48,6 +49,11 @@ export function createTestLauncher(
 export function fixture(name: string): string {
   return fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url));
 }
+
+/** Fixtures with descendants. Only the resource limit, which `prlimit` sets, identifies those of `escaped.sh`. */
+export const treeScripts = existsSync("/usr/bin/prlimit")
+  ? (["tree.sh", "stubborn.sh", "escaped.sh"] as const)
+  : (["tree.sh", "stubborn.sh"] as const);
 
 /** Returns the first line of `stream`. */
 export async function readLine(stream: Readable): Promise<string> {

@@ -9,12 +9,13 @@ import {
   never,
   readLine,
   startGateway,
+  treeScripts,
   uniqueSleep,
   until,
   watchdogsOf,
 } from "./process-harness.ts";
 
-for (const script of ["tree.sh", "stubborn.sh"]) {
+for (const script of treeScripts) {
   test(`A gateway killed with SIGKILL leaves nothing behind (${script})`, async () => {
     await using gateway = await startGateway(script, "hold", 2);
     assert.equal((await watchdogsOf(gateway.pid)).length, 1);
@@ -22,6 +23,23 @@ for (const script of ["tree.sh", "stubborn.sh"]) {
     await assertNothingLeft(gateway);
   });
 }
+
+test("A gateway that is a server of another one ends its own servers, and its watchdog outlives the first one's", async () => {
+  await using host = createTestLauncher({ graceMs: 50, terminateGraceMs: 50, orphanGraceMs: 50 });
+  const sleep = uniqueSleep();
+  const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
+  const args = [...conditions, fixture("gateway.ts"), fixture("escaped.sh"), sleep, "hold", "1"];
+  const inner = await host.launch(process.execPath, args);
+  let said = "";
+  inner.stdout.on("data", (bytes) => {
+    said += bytes;
+  });
+  await until("the inner gateway has launched its server", () => said.includes("launched "));
+  process.kill(inner.pid, "SIGKILL");
+  await inner.exited;
+  await until("its watchdog has done its work", async () => (await watchdogsOf(inner.pid)).length === 0);
+  assert.deepEqual(await leftovers(said.slice(0, 32), sleep), []);
+});
 
 test("A gateway that crashes leaves nothing behind", async () => {
   await using gateway = await startGateway("tree.sh", "crash", 1);
