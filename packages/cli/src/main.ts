@@ -33,13 +33,24 @@ export async function main(process: ProcessContext): Promise<ExitCode> {
   }
 }
 
+/** Options of other servers, and what `serve` has instead. */
+const serveOptions: ReadonlyMap<string, string> = new Map([
+  ["--port", "use --listen 127.0.0.1:PORT"],
+  ["-p", "use --listen 127.0.0.1:PORT"],
+  ["--host", "use --listen HOST:PORT"],
+  ["--address", "use --listen HOST:PORT"],
+  ["--bind", "use --listen HOST:PORT"],
+]);
+
 /** Splits "error: unknown command 'serch'\n(Did you mean search?)" into message and hint. */
 function toUsageError(error: CommanderError, command: string): CliError {
   const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
   const suggestion = /^\((Did you mean .*\?)\)$/s.exec(rest.join(" ").trim())?.[1];
+  const unknown = /^unknown option '(?<option>[^'=]+)/.exec(first)?.groups?.["option"] ?? "";
+  const known = command === "toolcrib serve" ? serveOptions.get(unknown) : undefined;
   const message = first.charAt(0).toUpperCase() + first.slice(1).replace(/\.$/, "");
   return new CliError("CLI_USAGE", message, {
-    hint: suggestion === undefined ? `see ${command} --help` : suggestion.replace(/^D/, "d"),
+    hint: known ?? suggestion?.replace(/^D/, "d") ?? `see ${command} --help`,
   });
 }
 

@@ -8,6 +8,18 @@ test("config check prints OK or every problem, and config schema prints the sche
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("good.yaml"), "tool_servers: []\n");
   writeFileSync(directory.join("bad.yaml"), "tool_server: []\nserve:\n  listen: 7420\n");
+  const absent = "{ kind: stdio, command: toolcrib-test-no-such-command }";
+  const own = "{ kind: stdio, command: ./tool.sh, cwd: tools }";
+  writeFileSync(
+    directory.join("commands.yaml"),
+    `tool_servers:\n  - { id: a, transport: ${absent} }\n  - { id: own, transport: ${own} }\n  - { id: a, transport: ${absent} }\n`,
+  );
+  writeFileSync(
+    directory.join("host.json"),
+    JSON.stringify({ mcpServers: { one: { command: "./none.sh" }, two: { command: `\${SHELL}` } } }),
+  );
+  mkdirSync(directory.join("tools"));
+  writeFileSync(directory.join("tools/tool.sh"), "#!/bin/sh\n", { mode: 0o700 });
   const setting = { directory: directory.path };
   const text = await transcript(
     [
@@ -15,6 +27,7 @@ test("config check prints OK or every problem, and config schema prints the sche
       ["config", "check", "good.yaml", "bad.yaml"],
       ["config", "check", "bad.yaml", "--json"],
       ["config", "check", "none.yaml"],
+      ["config", "check", "commands.yaml", "host.json"],
       ["config", "check"],
       ["list", "-c", "bad.yaml"],
       ["list", "-c", "good.yaml", "-c", "none.yaml", "--json"],

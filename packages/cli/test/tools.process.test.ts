@@ -189,3 +189,16 @@ describe("through the running gateway", () => {
     assert.equal(past.code, 4);
   });
 });
+
+test("list is not a success when no server is available", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const [, broken] = config.tool_servers;
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [broken] }));
+  writeFileSync(directory.join("empty.json"), JSON.stringify({ tool_servers: [] }));
+  const setting = { directory: directory.path };
+  const { code, stdout, stderr } = await runToolcrib(["list", "--json"], setting);
+  assert.equal(code, 5);
+  assert.deepEqual(JSON.parse(stdout), []);
+  assert.match(stderr, /the tools of "broken" are missing/);
+  assert.equal((await runToolcrib(["list", "-c", "empty.json"], setting)).code, 0);
+});

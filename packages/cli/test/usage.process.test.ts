@@ -15,6 +15,7 @@ test("wrong usage is reported with a suggestion, and exits with 2", async () => 
       ["call"],
       ["search", "x", "--limit", "0"],
       ["serve", "--auth", "jwt"],
+      ["serve", "--port", "3000"],
       ["serve", "--stdio", "--listen", "127.0.0.1:0"],
       ["audit", "list", "--outcome", "good", "--json"],
       ["secret", "set"],

@@ -5,7 +5,15 @@
  */
 
 import { type Diagnostic, hasErrors, type Source, type Span } from "@toolcrib/diagnostics";
-import { type DocumentNode, fieldOf, nodeAt, openDocument, Reporter, stringOf } from "@toolcrib/document";
+import {
+  type DocumentNode,
+  fieldOf,
+  type MapEntry,
+  nodeAt,
+  openDocument,
+  Reporter,
+  stringOf,
+} from "@toolcrib/document";
 import { configKind } from "./config-kind.ts";
 import type { ContainmentConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
 import { type ConfigDocument, documentShape } from "./document-shape.ts";
@@ -54,6 +62,8 @@ export interface ConfigLayer {
   /** Ids of all tool servers, toolspecs and provider targets, including invalid ones. */
   readonly serverIds: readonly PlacedId[];
   readonly toolspecIds: readonly PlacedId[];
+  /** All tool servers, including invalid ones. */
+  readonly serverNodes: readonly DocumentNode[];
   readonly targetIds: readonly PlacedId[];
   readonly tree: DocumentNode | undefined;
 }
@@ -72,6 +82,7 @@ export function parseConfigLayer(source: Source): ConfigLayer {
     sections: {},
     serverIds: servers.map(({ id, span }) => ({ id, span })),
     toolspecIds: [],
+    serverNodes: foreignNodesOf(foreign),
     targetIds: [],
     tree,
   };
@@ -100,9 +111,16 @@ function nativeLayer(whole: DocumentNode | undefined, reporter: Reporter): Confi
     sections: isValid ? sectionsOf(document, reporter.source) : {},
     serverIds: [...idsOf(serverNodes), ...foreign.map(({ id, span }) => ({ id, span }))],
     toolspecIds: toolspecNodes.flatMap((node) => toolspecIdOf(node) ?? []),
+    serverNodes: [...serverNodes, ...(upstream === undefined ? [] : foreignNodesOf(upstream))],
     targetIds: idsOf(itemsOf(nodeAt(tree, ["providers", "targets"]), maxToolServers)),
     tree,
   };
+}
+
+function foreignNodesOf({ value }: MapEntry): readonly DocumentNode[] {
+  const nodes =
+    value.kind === "map" ? value.entries.map((entry) => entry.value) : itemsOf(value, maxToolServers);
+  return nodes.slice(0, maxToolServers);
 }
 
 function withoutUpstream(tree: DocumentNode | undefined): DocumentNode | undefined {

@@ -49,6 +49,8 @@ export interface ToolServerConfig {
     readonly notEnforced: readonly ContainmentPart[];
   };
   readonly labels: { readonly [key: string]: string };
+  /** Who decides about arguments of other types: `upstream` lets those pass that the server can convert. */
+  readonly validation: "strict" | "upstream";
   /** Whether clients that can be asked get a session of their own. @default when the server is known to ask */
   readonly isInteractive?: boolean;
   /** Seconds without a call after which the server is stopped; absent for a server that starts with the gateway. @default 300 with `start: lazy` */

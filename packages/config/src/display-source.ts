@@ -14,6 +14,7 @@ import {
   looksLikeCredential,
   suspectedCredentials,
 } from "./credential.ts";
+import { credentialArguments } from "./credential-arguments.ts";
 
 /** Returns `text` in quotes, harmless to a terminal and cut to one line; never a credential. */
 export function quote(text: string): string {
@@ -57,7 +58,11 @@ function credentialSpans(tree: DocumentNode): Span[] {
     if (seen[context].has(node)) return;
     seen[context].add(node);
     if (node.kind === "list") {
-      for (const item of node.items) visit(item, context);
+      const named = credentialArguments(node.items.map(textOf));
+      for (const [index, item] of node.items.entries()) {
+        if (named.has(index)) hidden.push(item.span);
+        else visit(item, context);
+      }
     } else if (node.kind === "map") {
       for (const { key, keySpan, value } of node.entries) {
         if (looksLikeCredential(key)) hidden.push(keySpan);
@@ -70,6 +75,11 @@ function credentialSpans(tree: DocumentNode): Span[] {
 
   visit(tree, "plain");
   return hidden;
+}
+
+/** Returns the text of a scalar that is not null. */
+export function textOf(node: DocumentNode): string | undefined {
+  return node.kind === "scalar" && node.value !== null ? node.text : undefined;
 }
 
 function contextOf(key: string, context: ValueContext): ValueContext {

@@ -124,6 +124,7 @@ function parseServer(entry: MapEntry, reporter: Reporter): ServerDeclaration | u
     description: stringOf(fieldOf(node, "description")),
     transport,
     trustState: "unverified",
+    validation: "strict",
     mutabilityClass: "unknown",
     declared: {},
     labels: {},

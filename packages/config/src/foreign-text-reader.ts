@@ -6,7 +6,8 @@
 import { type DocumentNode, type Problem, type Reporter, typeName } from "@toolcrib/document";
 import type { ConfigText, TemplatePart } from "./config-types.ts";
 import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "./credential.ts";
-import { quote } from "./display-source.ts";
+import { credentialArguments } from "./credential-arguments.ts";
+import { quote, textOf } from "./display-source.ts";
 import { lintServerUrl } from "./server-url.ts";
 import { parseTemplate } from "./template.ts";
 import { inlineHint, toVariableName } from "./text-shape.ts";
@@ -52,7 +53,14 @@ export class ForeignTextReader {
 
   list(node: DocumentNode | undefined, field: string): readonly ConfigText[] {
     if (node === undefined) return [];
-    if (node.kind === "list") return node.items.map((item, index) => this.#read(item, `${field}[${index}]`));
+    if (node.kind === "list") {
+      const named = credentialArguments(node.items.map(textOf));
+      return node.items.map((item, index) => {
+        const name = `${field}[${index}]`;
+        const what = `field ${quote(name)} contains the value of an option for a secret`;
+        return this.#read(item, name, named.has(index) ? { what, hint: variableHint } : undefined);
+      });
+    }
     this.#reportType(node, field, "a list");
     return [];
   }

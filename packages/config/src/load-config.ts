@@ -10,6 +10,7 @@ import type { FileContent } from "@toolcrib/files";
 import { explainFileFailure } from "@toolcrib/secrets";
 import { configKind } from "./config-kind.ts";
 import { parseConfigLayer } from "./config-layer.ts";
+import type { HasCommand } from "./lint-commands.ts";
 import type { LoadToolspecsDeps } from "./load-toolspecs.ts";
 import { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
 
@@ -31,6 +32,8 @@ export function parseConfig(sources: readonly Source[]): ConfigResult {
 export interface LoadConfigDeps extends LoadToolspecsDeps {
   /** Returns the names of the existing tokens, for warnings about `policy.clients`. @default not known: no warnings */
   readonly tokenNames?: (() => readonly string[]) | undefined;
+  /** Returns whether the machine has a command, for warnings. @default not known: no warnings */
+  readonly hasCommand?: HasCommand | undefined;
 }
 
 /** Options of `loadConfig`. */
@@ -64,6 +67,7 @@ export async function loadConfig(
   const { value, diagnostics } = mergeConfigs(layers, {
     certificates,
     tokenNames: deps.tokenNames?.(),
+    hasCommand: deps.hasCommand,
   });
   const findings = [...unreadable, ...diagnostics];
   return { value: hasErrors(findings) ? undefined : value, diagnostics: findings };

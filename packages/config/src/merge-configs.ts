@@ -13,6 +13,7 @@ import { containmentParts, effectiveContainment, notEnforcedOf } from "./contain
 import type { ConfigDocument } from "./document-shape.ts";
 import { toEgressConfig } from "./egress-shape.ts";
 import { toExecutionConfig } from "./execution-shape.ts";
+import { type HasCommand, lintCommands } from "./lint-commands.ts";
 import { lintExposure } from "./lint-exposure.ts";
 import { lintIds } from "./lint-ids.ts";
 import { lintRules } from "./lint-rules.ts";
@@ -32,16 +33,19 @@ export interface ConfigFacts {
   readonly certificates?: ReadonlyMap<string, string> | undefined;
   /** Names of the existing tokens. @default not known */
   readonly tokenNames?: readonly string[] | undefined;
+  /** Whether the machine has a command. @default not known: no warnings */
+  readonly hasCommand?: HasCommand | undefined;
 }
 
 /** Composes `layers`, from left to right. */
 export function mergeConfigs(
   layers: readonly ConfigLayer[],
-  { certificates = new Map(), tokenNames }: ConfigFacts = {},
+  { certificates = new Map(), tokenNames, hasCommand }: ConfigFacts = {},
 ): ConfigResult {
   const findings = layers.flatMap((layer) => layer.diagnostics);
   for (const layer of layers) findings.push(...lintComposed([layer]));
   findings.push(...lintComposed(layers), ...lintRules(layers, tokenNames));
+  if (hasCommand !== undefined) findings.push(...lintCommands(layers, hasCommand));
   const diagnostics = withoutRepeats(findings);
   return { value: hasErrors(diagnostics) ? undefined : composed(layers, certificates), diagnostics };
 }

@@ -6,7 +6,7 @@
 import type { Source } from "@toolcrib/diagnostics";
 import { type DocumentNode, fieldOf, nodeAt } from "@toolcrib/document";
 import type { ServerDeclaration } from "./config-layer.ts";
-import type { ConfigText, ContainmentConfig, TransportConfig } from "./config-types.ts";
+import type { ConfigText, ContainmentConfig, TransportConfig, TrustState } from "./config-types.ts";
 import { idleSecondsDefault, type ToolServerDocument } from "./tool-server-shape.ts";
 import type { TransportDocument } from "./transport-shape.ts";
 
@@ -25,6 +25,7 @@ export function toServerDeclaration(
     mutabilityClass: document.mutability_class ?? "unknown",
     declared: toContainment(document.containment),
     labels: document.labels ?? {},
+    validation: document.validation ?? validationDefault(document.trust_state),
     ...(document.interactive === undefined ? {} : { isInteractive: document.interactive }),
     ...(document.start === "lazy" ? { idleSeconds: document.idle_seconds ?? idleSecondsDefault } : {}),
     problems: [],
@@ -32,6 +33,11 @@ export function toServerDeclaration(
     span: fieldOf(node, "id")?.span ?? node.span,
     node,
   };
+}
+
+/** Returns the default of `validation`: a server that nobody has verified gets only what its schemas allow. */
+export function validationDefault(trustState: TrustState = "unverified"): "strict" | "upstream" {
+  return trustState === "unverified" ? "strict" : "upstream";
 }
 
 function toTransport(document: TransportDocument, node: DocumentNode): TransportConfig {

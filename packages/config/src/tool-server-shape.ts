@@ -272,6 +272,11 @@ export const toolServerShape = record({
       default: "eager",
       aliases: { on_demand: "lazy", immediate: "eager" },
     }),
+    validation: choice({
+      description:
+        "Arguments whose types differ from the input schema. strict refuses them. upstream passes those on that the server can convert itself: numbers and booleans in texts, texts for numbers, JSON in texts. Default: strict for trust_state: unverified, otherwise upstream.",
+      values: ["strict", "upstream"],
+    }),
     interactive: flag(
       "Whether clients with sampling, elicitation or roots get a session of their own, in which the server can ask them. true: from their first call on. false: never, and the server cannot ask. Default: when the server has asked for one of these once, which is remembered.",
     ),

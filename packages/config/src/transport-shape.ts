@@ -24,7 +24,8 @@ import {
 import type { JsonObject } from "@toolcrib/json";
 import type { ConfigText } from "./config-types.ts";
 import { looksLikeCredential } from "./credential.ts";
-import { quote } from "./display-source.ts";
+import { credentialArguments } from "./credential-arguments.ts";
+import { quote, textOf } from "./display-source.ts";
 import { lintServerUrl } from "./server-url.ts";
 import { inspectVariables, reportInline, textShape } from "./text-shape.ts";
 import { fieldsOfKind, resolveKind, type TransportKind, transportKinds, withKind } from "./transport-kind.ts";
@@ -66,9 +67,28 @@ const argument = text({
   inspect(value, node, place) {
     inspectVariables(value, node, place);
     if (!looksLikeCredential(value)) return;
-    const hint =
-      "pass it in the environment, which other users cannot read: env: { NAME: { secret_key_ref: NAME } }";
-    reportInline(node, place, `argument ${Number(place.key) + 1} contains a possible secret`, hint);
+    reportInline(node, place, `argument ${Number(place.key) + 1} contains a possible secret`, argumentHint);
+  },
+});
+const argumentHint =
+  "pass it in the environment, which other users cannot read: env: { NAME: { secret_key_ref: NAME } }";
+
+const argumentList = list(argument, {
+  description: "Command-line arguments.",
+  maxItems: 1000,
+  inspect(_values, node, place) {
+    const items = node.kind === "list" ? node.items : [];
+    for (const index of credentialArguments(items.map(textOf))) {
+      const item = items[index]!;
+      // One that looks like a secret is reported by itself.
+      if (looksLikeCredential(textOf(item) ?? "")) continue;
+      reportInline(
+        item,
+        place,
+        `argument ${index + 1} contains the value of an option for a secret`,
+        argumentHint,
+      );
+    }
   },
 });
 
@@ -156,7 +176,7 @@ const stdioRecord = record({
         hint: "add command: with the path to the executable",
       },
     },
-    args: list(argument, { description: "Command-line arguments.", maxItems: 1000 }),
+    args: argumentList,
     env: dictionary(textShape("variable"), {
       description:
         "Environment variables. Values may use secret_key_ref. The process receives these and PATH, HOME, LANG, TMPDIR, but no other variable of the gateway.",

@@ -31,6 +31,14 @@ checkGolden("document", [
     serverWith("kind: stdio", "command: server", "env: { LOGIN: ghp_1234567890abcdefghij }"),
   ],
   [
+    "inline secret after an option, and options that only name one",
+    serverWith(
+      "kind: stdio",
+      "command: x",
+      "args: [--api-key=hunter2, --password, hunter2, --token-file, /run/token, --max-tokens=9, --token, --secret, '$KEY']",
+    ),
+  ],
+  [
     "inline secret in an argument",
     serverWith("kind: stdio", "command: server", 'args: ["--auth", "sk-1234567890abcdefghijklmn"]'),
   ],

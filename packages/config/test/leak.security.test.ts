@@ -46,6 +46,10 @@ const files: readonly (readonly [name: string, text: string])[] = [
       "",
     ),
   ],
+  [
+    "a.yaml",
+    "tool_servers: [{ id: a b, transport: { kind: stdio, command: x, args: [--api-key=SECRET, --password, SECRET] } }]",
+  ],
   // Broken texts, of which only lines are known.
   ["a.yaml", "env:\n  API_KEY: SECRET\n   x: 1\n"],
   ["a.yaml", "a: b: { Authorization: Bearer SECRET }"],
@@ -61,6 +65,10 @@ const files: readonly (readonly [name: string, text: string])[] = [
   ],
   ["a.json", `{ "mcpServers": { "a b": { "command": "x", "env": { "API_KEY": "\${X:-SECRET}" } } } }`],
   ["a.json", '{ "mcpServers": { "a b": { "url": "https://me:SECRET@x.test/" } } }'],
+  [
+    "a.json",
+    '{ "mcpServers": { "a b": { "command": "x", "args": ["--token=SECRET", "--db.passwd", "SECRET"] } } }',
+  ],
 ];
 
 test("no message about a configuration contains a secret", () => {

@@ -51,6 +51,7 @@ test("parseConfig() reads the example of the Declarative Tool Servers document",
       allowHttp: false,
     },
     trustState: "verified",
+    validation: "upstream",
     mutabilityClass: "read_only",
     containment: {
       declared: { networkEgress: "deny", filesystemWrite: "deny", maxExecutionSeconds: 30 },

@@ -73,7 +73,7 @@ describe("a call", () => {
     await call("echo__structured", { value: 1 });
     await call("echo:fail");
     await call("echo:rpc_error");
-    await call("echo:echo", { text: 1 });
+    await call("echo:echo", { text: [] });
     await call("echo:env");
     await call("echo:bad_structured");
     await call("echo:large", { bytes: 20_000 });

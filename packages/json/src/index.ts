@@ -1,6 +1,7 @@
 // For users.
 export { canonicalJson } from "./canonical-json.ts";
 export { jsonCodes } from "./codes.ts";
+export { isCoercible } from "./coercible-value.ts";
 export { JsonError } from "./json-error.ts";
 export { isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
 export { type JsonLimits, parseJson } from "./parse-json.ts";

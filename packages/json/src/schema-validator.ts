@@ -18,6 +18,8 @@ export interface SchemaProblem {
   readonly path: string;
   /** The problem and the allowed values, such as `must have required property 'text'`. At most 500 characters. */
   readonly message: string;
+  /** The types that the schema accepts at this place, where the value has another type. */
+  readonly types?: readonly string[];
 }
 
 /** The result of a validation. */
@@ -137,7 +139,8 @@ function toProblem(error: ErrorObject): SchemaProblem {
   } else if (error.keyword === "const") {
     message = `must be ${JSON.stringify(parameters["allowedValue"])}`;
   }
-  return { path: error.instancePath, message: cut(message) };
+  const types = error.keyword === "type" ? [parameters["type"]].flat().map(String) : undefined;
+  return { path: error.instancePath, message: cut(message), ...(types === undefined ? {} : { types }) };
 }
 
 const maxListed = 50;

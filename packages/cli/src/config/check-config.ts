@@ -4,6 +4,7 @@ import { configJsonSchema, configJsonSchemaText, formatConfigReport, loadConfig 
 import { hasErrors } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { findExecutable } from "../find-executable.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { findConfigFiles } from "./find-config-files.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
@@ -13,7 +14,12 @@ export async function checkConfig(context: CliContext, given: readonly string[])
   const { output } = context;
   const files = given.length > 0 ? given : findConfigFiles(context);
   // A check writes nothing, not even a cache.
-  const { diagnostics } = await loadConfig(files, { ...toLoadConfigDeps(context), pairCache: undefined });
+  const { diagnostics } = await loadConfig(files, {
+    ...toLoadConfigDeps(context),
+    pairCache: undefined,
+    hasCommand: (command, { path = context.env["PATH"] ?? "", directory = context.directory }) =>
+      findExecutable(command, { path, directory, platform: context.platform }) !== undefined,
+  });
   output.print(formatConfigReport(files, diagnostics));
   const isFaulty = (file: string) =>
     diagnostics.some(({ severity, source }) => severity === "error" && source?.name === file);

@@ -49,11 +49,11 @@ export async function listTools(context: CliContext, flags: ListFlags): Promise<
     );
     output.print("", output.style("dim", countOf(tools)));
   }
-  noteMissing(
-    context,
-    servers.filter(({ id }) => flags.server === undefined || id === flags.server),
-  );
-  return exitCodes.done;
+  const asked = servers.filter(({ id }) => flags.server === undefined || id === flags.server);
+  noteMissing(context, asked);
+  // No tool at all, because no server is available, is not an empty list.
+  const isDown = asked.length > 0 && missingOf(asked).length === asked.length;
+  return isDown && all.length === 0 ? exitCodes.unavailable : exitCodes.done;
 }
 
 /** @throws {CliError} `CLI_SERVER_NOT_FOUND` if `server` is not one of `ids`. */

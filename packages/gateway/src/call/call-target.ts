@@ -22,6 +22,8 @@ export interface CallTarget {
   /** Containment tier for the audit. */
   readonly containment: string | undefined;
   readonly inputSchema: JsonObject | undefined;
+  /** Whether arguments pass that fit `inputSchema` only after a conversion of types. */
+  readonly coercesArguments: boolean;
   readonly outputSchema: JsonObject | undefined;
   /** Executes it. @throws {CodedError} when the operation failed. */
   execute(args: JsonObject, context: CallContext): Promise<JsonObject>;

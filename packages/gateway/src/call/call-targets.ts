@@ -85,6 +85,7 @@ export class CallTargets {
       ...governanceOf(source.id, source.facts),
       deadlineMs: source.facts.deadlineMs,
       inputSchema: undefined,
+      coercesArguments: false,
       outputSchema: undefined,
       execute,
     };
@@ -100,6 +101,7 @@ function toolTarget(entry: IndexedTool, deps: CallTargetsDeps): CallTarget {
     ...governanceOf(source.id, facts),
     deadlineMs: deadlineOf(source, facts, tool),
     inputSchema: source.checksArguments === true ? undefined : tool.definition.inputSchema,
+    coercesArguments: facts.coercesArguments,
     outputSchema: tool.definition.outputSchema,
     async execute(args, context) {
       let backend = chosenBackend(entry, deps);

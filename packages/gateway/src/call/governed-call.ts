@@ -15,7 +15,13 @@
 
 import { hash } from "node:crypto";
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
-import { canonicalJson, isJsonObject, type JsonObject, type SchemaValidator } from "@toolcrib/json";
+import {
+  canonicalJson,
+  isCoercible,
+  isJsonObject,
+  type JsonObject,
+  type SchemaValidator,
+} from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { Decision, ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
@@ -194,6 +200,7 @@ function validateArguments(
   if (target.inputSchema === undefined) return undefined;
   const verdict = deps.validator.validate(target.inputSchema, args);
   if (verdict.kind === "valid") return undefined;
+  if (target.coercesArguments && isCoercible(deps.validator, target.inputSchema, args)) return undefined;
   if (verdict.kind === "unusable") {
     deps.log.warn(
       { tool: target.id, reason: verdict.reason },

@@ -97,6 +97,7 @@ function factsOf(server: ToolServerConfig, upstream: UpstreamServer): Partial<So
       release: () => upstream.release(),
     },
     backendKind: "mcp",
+    coercesArguments: server.validation === "upstream",
     deadlineMs: containment.effective.maxExecutionSeconds * 1000,
     deadlineSetting: `containment.max_execution_seconds of the tool server "${id}"`,
     // Deadlines are enforced; this version has no sandbox.

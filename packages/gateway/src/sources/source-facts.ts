@@ -78,6 +78,8 @@ export interface SourceFacts {
   /** Whether its tools are composites: they can be saved again under their names, and they coerce arguments. */
   readonly isComposite: boolean;
   readonly backendKind: BackendKind;
+  /** Whether the source converts arguments of other types itself, so that they pass to it unchanged. */
+  readonly coercesArguments: boolean;
   /** Milliseconds until a call is failed, where the source does not set a deadline for the tool itself. */
   readonly deadlineMs: number;
   /** The setting that changes the deadline, for hints; undefined where none does. */
@@ -104,6 +106,7 @@ export const defaultFacts: SourceFacts = {
   isCallableByComposites: true,
   isComposite: false,
   backendKind: "local",
+  coercesArguments: false,
   deadlineMs: defaultDeadlineMs,
   deadlineSetting: undefined,
   containment: undefined,
