@@ -18,7 +18,14 @@ import {
   type QuarantinedDefinition,
   type QuarantineFinding,
 } from "@toolcrib/store";
-import type { CallContext, Identity, Tool, ToolResult } from "@toolcrib/tool";
+import {
+  type CallContext,
+  type Identity,
+  isListedFor,
+  isOperator,
+  type Tool,
+  type ToolResult,
+} from "@toolcrib/tool";
 import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
@@ -34,7 +41,7 @@ import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions } from "./service/instructions.ts";
 import { defaultAllowedTools, MetaSource } from "./service/meta-source.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
-import { isOperator, Visibility } from "./service/visibility.ts";
+import { Visibility } from "./service/visibility.ts";
 import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
 import { LateTools } from "./sources/late-tools.ts";
 import { ownFacts } from "./sources/source-facts.ts";
@@ -147,9 +154,9 @@ export class GatewayCore {
     return this.index.tools.length - this.toolCount;
   }
 
-  /** Definitions that are not offered, and why. */
-  quarantined(): readonly QuarantinedDefinition[] {
-    const definitions = this.#findings().map((finding) => this.#quarantine.toStatus(finding));
+  /** Definitions that are not offered, and why. @param identity without the tools that are not listed for it */
+  quarantined(identity?: Identity): readonly QuarantinedDefinition[] {
+    const definitions = this.#findings(identity).map((finding) => this.#quarantine.toStatus(finding));
     return [...this.roster.quarantinedServers(), ...definitions];
   }
 
@@ -210,7 +217,8 @@ export class GatewayCore {
     args: JsonObject,
     options: CallOptions = {},
   ): Promise<CallOutcome> {
-    const entry = this.index.find(name);
+    const found = this.index.listedFor(identity, this.index.find(name));
+    const entry = found instanceof Promise ? await found : found;
     const origin = originOfProgram(identity, options);
     if (entry !== undefined) return this.#run(this.#targets.forTool(entry), args, origin);
     try {
@@ -309,14 +317,21 @@ export class GatewayCore {
         const entry = this.find(identity, name);
         return entry === undefined || this.#listing.isHidden(entry) ? undefined : entry.wireDefinition;
       },
-      callTool: (context, name, args) =>
-        this.callInner(context, name, args).catch((error: unknown) => {
-          const { identity } = context;
-          const isDenied = isCodedError(error) && error.code === "POLICY_DENIED";
-          throw isDenied && !isOperator(identity) ? this.#unknownTools.errorFor(identity, name) : error;
-        }),
+      callTool: (context, name, args) => this.#callByName(context, name, args),
       untilListed: (context) => this.untilListed(context),
       now: this.#deps.now,
+    });
+  }
+
+  /** Makes an inner call as `callInner`, of a tool that its caller finds. To it, other tools do not exist. */
+  async #callByName(context: CallContext, name: string, args: JsonObject): Promise<ToolResult> {
+    const { identity } = context;
+    const unknown = () => this.#unknownTools.errorFor(identity, name);
+    const entry = this.index.find(name);
+    if (entry !== undefined && (await this.index.listedFor(identity, entry)) === undefined) throw unknown();
+    return this.callInner(context, name, args).catch((error: unknown) => {
+      const isDenied = isCodedError(error) && error.code === "POLICY_DENIED";
+      throw isDenied && !isOperator(identity) ? unknown() : error;
     });
   }
 
@@ -331,16 +346,19 @@ export class GatewayCore {
     return this.index.tools.filter((entry) => this.#isAllowed(identity, entry));
   }
 
-  #isAllowed(identity: Identity, { id, wireName }: IndexedTool): boolean {
-    return this.policy.decide(identity, id, wireName).kind === "allow";
+  #isAllowed(identity: Identity, { id, wireName, tool }: IndexedTool): boolean {
+    return isListedFor(tool, identity) && this.policy.decide(identity, id, wireName).kind === "allow";
   }
 
   #isFound(identity: Identity, entry: IndexedTool): boolean {
     return entry.facts.isSearchable && !this.#listing.isHidden(entry) && this.#isAllowed(identity, entry);
   }
 
-  #findings(): readonly QuarantineFinding[] {
-    return [...this.index.quarantined.map(toFinding), ...this.roster.quarantined()];
+  #findings(identity?: Identity): readonly QuarantineFinding[] {
+    const { quarantined } = this.index;
+    const tools =
+      identity === undefined ? quarantined : quarantined.filter(({ tool }) => isListedFor(tool, identity));
+    return [...tools.map(toFinding), ...this.roster.quarantined()];
   }
 
   #updateTools(): void {

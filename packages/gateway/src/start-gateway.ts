@@ -16,7 +16,7 @@ import { createHttpClient } from "@toolcrib/mcp";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { createPinStore, MemorySessionStore, openStore, type PinMemory, type Store } from "@toolcrib/store";
-import type { Identity, Tool } from "@toolcrib/tool";
+import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import { createCallIds } from "./call/call-id.ts";
 import { openComposites } from "./composites/open-composites.ts";
@@ -29,7 +29,6 @@ import type { ServerDeps } from "./http/listening-server.ts";
 import { GatewayMetrics } from "./http/metrics.ts";
 import { releaseRoutes } from "./http/release-routes.ts";
 import type { Authenticate } from "./http/request-handler.ts";
-import { isOperator } from "./service/visibility.ts";
 import { findIdleRules, type IdleRule } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
@@ -253,7 +252,7 @@ class RunningGateway implements Gateway {
   }
 
   /** The status without the comparison of rules with tools, which takes time. */
-  #facts(): Omit<GatewayStatus, "idleRules"> {
+  #facts(identity?: Identity): Omit<GatewayStatus, "idleRules"> {
     const { roster, toolCount, ownToolCount, service, inFlight } = this.#core;
     return {
       version: this.#deps.version,
@@ -264,7 +263,7 @@ class RunningGateway implements Gateway {
       ownTools: ownToolCount,
       sessions: service.sessionCount,
       callsInFlight: inFlight.count,
-      quarantined: this.#core.quarantined(),
+      quarantined: this.#core.quarantined(identity),
     };
   }
 
@@ -348,7 +347,7 @@ class RunningGateway implements Gateway {
   /** The status without the servers that `identity` may not see; complete for the operator. */
   #statusFor(identity: Identity | undefined): GatewayStatus {
     if (identity !== undefined && isOperator(identity)) return this.status();
-    const status = this.#facts();
+    const status = this.#facts(identity);
     const isShown = (id: string) => identity !== undefined && this.#core.visibility.isVisible(identity, id);
     const tools = identity === undefined ? [] : this.#core.listTools(identity);
     const ownTools = tools.filter(({ isOwn }) => isOwn).length;

@@ -8,6 +8,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { JsonObject } from "@toolcrib/json";
 import { waitUntil } from "@toolcrib/testing";
 import {
+  approve,
   callsIn,
   onHttp,
   somebody,
@@ -59,6 +60,7 @@ describe("the authority of a composite", () => {
     await save(owner, "recorded", "return s.delete().name");
     await call(owner, "test_saved_tool", { name: "recorded", record: true });
     assert.equal(deletions, 4);
+    for (const name of ["wipe", "outer", "chosen", "recorded"]) await approve(test, name);
 
     const refused: readonly (readonly [string, object, readonly string[]])[] = [
       ["wipe", {}, ["policy_error"]],

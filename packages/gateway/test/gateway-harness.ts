@@ -20,8 +20,9 @@ import { readRegularFile } from "@toolcrib/files";
 import { type Gateway, type GatewayDeps, startGateway } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import { HttpEndpoint, type McpService, methodNotFound, type ServiceRequest } from "@toolcrib/mcp";
+import { approveStoredTool, openSavedToolStore } from "@toolcrib/metatool";
 import { openSecretStore } from "@toolcrib/secrets";
-import { type AuditEvents, type AuditRecord, MemorySessionStore } from "@toolcrib/store";
+import { type AuditEvents, type AuditRecord, MemorySessionStore, openApprovalStore } from "@toolcrib/store";
 import {
   echoStdioPath,
   fixtureCommand,
@@ -201,6 +202,14 @@ function withToken(token: string) {
 export async function setSecret(home: string, name: string, value: string): Promise<void> {
   await using store = await openSecretStore({ home, env: {} }, { now: Date.now, randomBytes });
   await store.set(name, value);
+}
+
+/** Approves a saved tool, as `toolcrib saved approve` does in another process. */
+export async function approve({ home }: Pick<TestGateway, "home">, name: string): Promise<void> {
+  const directory = join(home, "tools");
+  await using saved = await openSavedToolStore({ now: Date.now, randomBytes }, { directory });
+  await using approvals = await openApprovalStore(home, { randomBytes });
+  await approveStoredTool({ saved, approvals, now: Date.now }, name);
 }
 
 /** Returns all audit records below a home folder, in the order in which they were written. */

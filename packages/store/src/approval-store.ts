@@ -29,6 +29,11 @@ export interface Approval {
   /** Name of the saved tool. */
   readonly name: string;
   readonly reach: ApprovedReach;
+  /**
+   * Digest of the definition that the operator approved: owner, name, description, schema, code and reach. The tool of
+   * that digest runs with the permissions of its caller alone. Absent until the operator approves.
+   */
+  readonly definitionDigest?: string;
   /** Absent for an approval that was read from a file of an earlier version. */
   readonly approvedBy?: Approver;
   /** Milliseconds since the epoch. */

@@ -34,6 +34,8 @@ export interface AuditCallSubject {
   /** 0 for a call by a client, one more for each level of inner calls. */
   readonly depth: number;
   readonly client: AuditClient;
+  /** Owners of the saved tools around this call that are not approved: it also needs the permissions of each of them. */
+  readonly owners?: readonly AuditClient[];
   /** Tool id, `namespace:name` with an optional `:version`. */
   readonly tool: string;
   /** `local`, `server`, `toolspec`, `package`, `saved` or `meta`. */
@@ -136,6 +138,8 @@ export interface SavedToolEvent {
   readonly client?: AuditClient;
   /** Id of the call that made the change. */
   readonly byCall?: string;
+  /** The client that the tool belongs to; absent for a tool of the operator. */
+  readonly owner?: AuditClient;
   /** Digest of its code, such as `sha256:…`. */
   readonly codeDigest: string;
   /** Ids of the tools that it can call; for an approval, the additional ones. `*` means any tool. */

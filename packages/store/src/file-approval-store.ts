@@ -213,7 +213,7 @@ function dropOldest(records: Map<string, StoredApproval>): void {
 }
 
 function parseApproval(value: JsonObject): StoredApproval | undefined {
-  const { name, version, approvedAt, deletedAt } = value;
+  const { name, version, approvedAt, deletedAt, definitionDigest } = value;
   const reach = parseReach(value["reach"]);
   const approvedBy = parseApprover(value["approvedBy"]);
   if (typeof name !== "string" || reach === undefined) return undefined;
@@ -222,6 +222,7 @@ function parseApproval(value: JsonObject): StoredApproval | undefined {
     name,
     version: version as number,
     reach,
+    ...(typeof definitionDigest === "string" ? { definitionDigest } : {}),
     ...(approvedBy === undefined ? {} : { approvedBy }),
     approvedAt,
     ...(typeof deletedAt === "number" ? { deletedAt } : {}),

@@ -73,6 +73,7 @@ export interface SavedToolStore extends AsyncDisposable {
    * Creates a tool or replaces its definition.
    *
    * @param options.expectedModified the `metadata.modified` that the caller read; when the tool was changed or deleted since, nothing is saved.
+   * @param options.isNew whether the caller read that no tool has this name; when one was created since, nothing is saved.
    * @throws {CodedError} the code of the first finding about the definition; `METATOOL_NAME_TAKEN`,
    *   `METATOOL_NAME_RESERVED`, `METATOOL_TOO_MANY_TOOLS`, `METATOOL_FILE_TOO_LARGE`, `METATOOL_FILE_IN_THE_WAY`,
    *   `METATOOL_CHANGED_MEANWHILE`; `METATOOL_UNWRITABLE` and `METATOOL_DIRECTORY_BUSY`, with nothing changed;
@@ -80,15 +81,16 @@ export interface SavedToolStore extends AsyncDisposable {
    */
   save(
     definition: SavedToolDefinition,
-    options?: { readonly expectedModified?: string },
+    options?: { readonly expectedModified?: string; readonly isNew?: boolean },
   ): Promise<SavedToolResult>;
   /**
    * Removes a tool.
    *
+   * @param options.expectedModified as in `save`
    * @returns the removed tool; `undefined` when it did not exist.
    * @throws {CodedError} `METATOOL_FILE_IN_THE_WAY` for an entry that is not a usable tool, and as `save`.
    */
-  delete(name: string): Promise<SavedTool | undefined>;
+  delete(name: string, options?: { readonly expectedModified?: string }): Promise<SavedTool | undefined>;
   /** Counts an execution at `atMs` (milliseconds since the epoch). Ignores unknown names: a tool can be deleted while it runs. */
   recordExecution(name: string, atMs: number): void;
   /** Writes the counted executions. @throws {CodedError} `METATOOL_UNWRITABLE`, `METATOOL_DIRECTORY_BUSY`; the counts are kept. */

@@ -45,6 +45,11 @@ export interface CallContext {
   /** 0 for a client's own call. */
   readonly depth: number;
   readonly identity: Identity;
+  /**
+   * Owners of the saved tools around this call that the operator did not approve. The call needs the permissions of
+   * each of them, too.
+   */
+  readonly owners?: readonly Identity[];
   readonly era: Era;
   /** Aborts on cancellation, at the deadline, and when the client has disconnected; the reason distinguishes them. */
   readonly signal: AbortSignal;

@@ -46,6 +46,17 @@ export function hasRole(roles: readonly Role[], role: Role): boolean {
   return roles.some((one) => roleOrder.indexOf(one) >= needed);
 }
 
+/** Issuers of the operator at the command line and of an embedding program. */
+const operatorIssuers: readonly string[] = [localIssuers.cli, localIssuers.library];
+
+/**
+ * Whether `identity` is the operator or the embedding program, who see all servers and the reasons of denials. For
+ * all other clients, what they may not use does not exist.
+ */
+export function isOperator({ roles, issuer }: Pick<Identity, "roles" | "issuer">): boolean {
+  return hasRole(roles, "operator") || operatorIssuers.includes(issuer);
+}
+
 const noRoles: readonly Role[] = Object.freeze([]);
 
 /** Local issuers of a single identity, whose name is that of the issuer. */

@@ -43,6 +43,11 @@ export interface ToolSource extends AsyncDisposable {
   start(signal: AbortSignal): Promise<void>;
   /** Returns the tools of the last listing; the same array until `onChange` reports `tools`. */
   tools(): readonly Tool[];
+  /**
+   * Reads again for whom the tools are listed (`Tool.listedFor`), where another process can have changed it. Called
+   * before a client gets the answer for an unknown tool because the tool is not listed for it.
+   */
+  refresh?(): Promise<void>;
   /** Whether its lists are known while it starts, from an earlier connection. @default false */
   hasLists?(): boolean;
   /**

@@ -4,6 +4,7 @@
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { type Identity, isOperator, isSameIdentity } from "./identity.ts";
 
 /** The kind of source that provides a tool (ARCHITECTURE.md, origins). */
 export type Origin = "local" | "server" | "toolspec" | "package" | "saved" | "meta";
@@ -45,6 +46,13 @@ export interface Tool {
   /** `ToolSource.id` of the source that lists and executes it. */
   readonly sourceId: string;
   readonly definition: ToolDefinition;
+  /** The only client that lists and finds it, besides the operator. @default every client that may use it */
+  readonly listedFor?: Identity;
+}
+
+/** Whether `identity` lists and finds a tool that it may use. */
+export function isListedFor({ listedFor }: Pick<Tool, "listedFor">, identity: Identity): boolean {
+  return listedFor === undefined || isSameIdentity(listedFor, identity) || isOperator(identity);
 }
 
 /** One block of a result (MCP `ContentBlock`): `type` is text, image, audio, resource_link or resource. */

@@ -76,7 +76,8 @@ export const command: CliCommandGroup = {
     }),
     defineCommand({
       name: "approve",
-      summary: "approve the tools that a saved tool calls, after they changed",
+      summary:
+        "approve a saved tool as it is now: other clients find it, and it runs with the permissions of its caller",
       arguments: { name },
       run: async (context, args) => (await load()).approveSaved(context, args.name),
     }),

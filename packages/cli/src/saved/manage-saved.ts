@@ -2,7 +2,8 @@
 
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { approveStoredTool, parseTestCases, retainApproval, storedStanding } from "@toolcrib/metatool";
-import type { ApprovalStore, SavedTool } from "@toolcrib/store";
+import { type ApprovalStore, type SavedTool, type SavedToolEvent, toAuditClient } from "@toolcrib/store";
+import { type Identity, isOperator, issuerName } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine, safeText } from "../output/output.ts";
@@ -29,7 +30,7 @@ export async function listSaved(context: CliContext): Promise<ExitCode> {
         tool.name,
         String(tool.metadata.executionCount),
         String(parseTestCases(tool.toolcrib).value.length),
-        `${storedStanding(tool, approvals).needsApproval ? "(needs approval) " : ""}${firstSentence(tool.description)}`,
+        `${standingNote(storedStanding(tool, approvals), " ")}${firstSentence(tool.description)}`,
       ]),
     );
   }
@@ -40,8 +41,31 @@ export async function listSaved(context: CliContext): Promise<ExitCode> {
 
 function toSummary(tool: SavedTool, approvals: ApprovalStore): object {
   const { name, description, inputSchema, metadata } = tool;
-  const { needsApproval } = storedStanding(tool, approvals);
-  return { name, description, ...metadata, inputSchema, needsApproval };
+  const { needsApproval, isApproved, owner } = storedStanding(tool, approvals);
+  return { name, description, ...metadata, inputSchema, needsApproval, isApproved, owner: toOwner(owner) };
+}
+
+/** Owner, reach and approval of a tool. */
+type StoredStanding = ReturnType<typeof storedStanding>;
+
+function toOwner(owner: Identity | undefined): object | undefined {
+  if (owner === undefined) return undefined;
+  const { issuer, subject, name } = owner;
+  return { issuer, subject, name };
+}
+
+/** Returns a remark about a tool that is not approved, before `separator`; empty for other tools. */
+function standingNote({ needsApproval, isApproved }: StoredStanding, separator: string): string {
+  if (needsApproval) return `(needs approval)${separator}`;
+  return isApproved ? "" : `(not approved)${separator}`;
+}
+
+function ownerText({ owner, isApproved }: StoredStanding): string {
+  if (owner === undefined || isOperator(owner)) return "the operator";
+  const name = `${safeLine(owner.name)} (${safeLine(issuerName(owner))})`;
+  return isApproved
+    ? name
+    : `${name}; runs with its permissions and those of the caller until it is approved`;
 }
 
 /** Runs `saved show`. */
@@ -50,18 +74,21 @@ export async function showSaved(context: CliContext, name: string): Promise<Exit
   await using saved = await openSaved(context);
   await using approvals = await openApprovals(context);
   const tool = await requireSaved(saved, name);
-  const { reach, needsApproval } = storedStanding(tool, approvals);
+  const standing = storedStanding(tool, approvals);
+  const { reach, needsApproval, isApproved, owner } = standing;
   const { value: tests, diagnostics } = parseTestCases(tool.toolcrib);
   const { toolcrib: _kept, ...definition } = tool;
-  output.json({ version: "1.0", ...definition, reach, needsApproval, tests });
+  const facts = { reach, needsApproval, isApproved, owner: toOwner(owner) };
+  output.json({ version: "1.0", ...definition, ...facts, tests });
   const label = (text: string) => output.style("dim", text);
   const { executionCount, lastExecuted, created, modified } = tool.metadata;
   const last = lastExecuted === undefined ? "" : `, last ${lastExecuted}`;
   output.print(
-    `${output.style(["bold", "cyan"], safeLine(name))}${needsApproval ? "  (needs approval)" : ""}`,
+    `${output.style(["bold", "cyan"], safeLine(name))}  ${standingNote(standing, "")}`.trimEnd(),
     safeText(tool.description.trim()),
     "",
     `${label("calls")}     ${callsText(reach)}`,
+    `${label("owner")}     ${ownerText(standing)}`,
     `${label("created")}   ${created}`,
     `${label("modified")}  ${modified}`,
     `${label("runs")}      ${executionCount}${last}`,
@@ -75,6 +102,11 @@ export async function showSaved(context: CliContext, name: string): Promise<Exit
   );
   if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics));
   return exitCodes.done;
+}
+
+/** Returns the member `owner` of an audit event. */
+function auditOwner(owner: Identity | undefined): Pick<SavedToolEvent, "owner"> {
+  return owner === undefined ? {} : { owner: toAuditClient(owner) };
 }
 
 function callsText(reach: readonly string[] | undefined): string {
@@ -91,8 +123,9 @@ export async function deleteSaved(context: CliContext, name: string): Promise<Ex
   const tool = await requireSaved(saved, name);
   await saved.delete(name);
   await retainApproval({ approvals, now: context.now }, tool);
-  const { codeDigest } = storedStanding(tool, approvals);
-  await recordForAudit(context, "tool.deleted", { tool: `saved:${name}`, codeDigest, reach: [] });
+  const { codeDigest, owner } = storedStanding(tool, approvals);
+  const event = { tool: `saved:${name}`, ...auditOwner(owner), codeDigest, reach: [] };
+  await recordForAudit(context, "tool.deleted", event);
   output.json({ name, deleted: true });
   output.print(`Deleted ${safeLine(name)}.`);
   return exitCodes.done;
@@ -105,14 +138,17 @@ export async function approveSaved(context: CliContext, name: string): Promise<E
   await using approvals = await openApprovals(context);
   await requireSaved(saved, name);
   const { before } = await approveStoredTool({ saved, approvals, now: context.now }, name);
-  const { codeDigest, reach = ["*"], needsApproval } = before;
-  if (needsApproval) {
-    await recordForAudit(context, "approval.granted", { tool: `saved:${name}`, codeDigest, reach });
+  const { codeDigest, reach = ["*"], owner } = before;
+  const isChange = before.needsApproval || !before.isApproved;
+  if (isChange) {
+    const event = { tool: `saved:${name}`, ...auditOwner(owner), codeDigest, reach };
+    await recordForAudit(context, "approval.granted", event);
   }
-  output.json({ name, approved: true, changed: needsApproval, reach: before.reach });
+  output.json({ name, approved: true, changed: isChange, reach: before.reach });
+  const calls = before.reach === undefined ? "the tools that its program names" : callsText(before.reach);
   output.print(
-    needsApproval
-      ? `Approved ${safeLine(name)}: it may call ${before.reach === undefined ? "the tools that its program names" : callsText(before.reach)}.`
+    isChange
+      ? `Approved ${safeLine(name)}: it may call ${calls}, with the permissions of its caller.`
       : `${safeLine(name)} needs no approval.`,
   );
   return exitCodes.done;

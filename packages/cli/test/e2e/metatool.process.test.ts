@@ -127,6 +127,7 @@ describe("toolcrib metatool", () => {
       labels: {},
       egressHosts: [],
       needsApproval: false,
+      permissions: "caller and owner",
     });
     const { data, text } = await session.call("issue_overview", { issueTitle: "Safari" });
     assert.deepEqual(Object.keys(data).sort(), ["executionTime", "logs", "result", "toolCalls"]);

@@ -126,7 +126,7 @@ interface BegunCall {
 }
 
 function beginCall(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigin): BegunCall {
-  const { parent, identity, clientInfo } = origin;
+  const { parent, identity, owners, clientInfo } = origin;
   return {
     startedAt: deps.now(),
     subject: {
@@ -134,6 +134,7 @@ function beginCall(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigi
       ...(parent === undefined ? undefined : { parentId: parent.callId }),
       depth: parent === undefined ? 0 : parent.depth + 1,
       client: toAuditClient(identity, clientInfo),
+      owners: owners?.map((owner) => toAuditClient(owner)),
       tool: shownId(deps, target),
       origin: target.origin,
       ...(target.server === undefined ? undefined : { server: target.server }),
@@ -150,10 +151,26 @@ function shownId({ scrubber }: GovernedCallDeps, { id }: CallTarget): string {
 /** Longest id in a record. */
 const idMaxLength = 500;
 
-function decide({ policy, scrubber }: GovernedCallDeps, target: CallTarget, origin: CallOrigin): Decision {
-  const decision = policy.decide(origin.identity, target.id, target.wireName);
-  return decision.kind === "allow" ? decision : { ...decision, reason: scrubber.text(decision.reason) };
+function decide(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigin): Decision {
+  const { policy, scrubber } = deps;
+  const { identity, owners } = origin;
+  const decision = policy.decide(identity, target.id, target.wireName);
+  if (decision.kind === "deny") return { ...decision, reason: scrubber.text(decision.reason) };
+  if (owners === undefined) return decision;
+  // A saved tool without an approval has no permission that its owner does not have.
+  for (const owner of owners) {
+    const ofOwner = policy.decide(owner, target.id, target.wireName);
+    if (ofOwner.kind === "deny") {
+      const reason = `"${identity.name}" may not use "${shownId(deps, target)}" here: ${ownerReason}`;
+      return { ...ofOwner, reason, hint: ownerHint };
+    }
+  }
+  return decision;
 }
+
+// The rule is on the audit trail. The caller does not learn the rules of another client.
+const ownerReason = "a saved tool around this call is not approved, and its owner may not use it";
+const ownerHint = "the operator can approve the saved tool: toolcrib saved approve NAME";
 
 function refuse(
   { limits, shares }: GovernedCallDeps,
@@ -272,12 +289,13 @@ function toContext(
   channel: { readonly isOpen: boolean },
 ): CallContext {
   const { callId, parentId, depth } = call.subject;
-  const { identity, era, meta, session, wantsProgress, clientChannel } = origin;
+  const { identity, owners, era, meta, session, wantsProgress, clientChannel } = origin;
   return {
     callId,
     parentId,
     depth,
     identity,
+    owners,
     era,
     signal,
     deadline: call.startedAt + target.deadlineMs,

@@ -11,6 +11,8 @@ import {
   foldName,
   type Identity,
   identityKey,
+  isListedFor,
+  isOperator,
   type ToolId,
   type ToolResult,
 } from "@toolcrib/tool";
@@ -44,14 +46,16 @@ export class CompositeHost implements MetatoolHost {
     return this.#whole;
   }
 
-  /** Whether the policy allows a tool to `identity`. */
+  /** Whether `identity` may use a tool and finds it. */
   mayUse(identity: Identity, id: ToolId, wireName: string): boolean {
+    const entry = this.#core.index.find(id);
+    if (entry !== undefined && !isListedFor(entry.tool, identity)) return false;
     return this.#core.policy.decide(identity, id, wireName).kind === "allow";
   }
 
   catalog(identity: Identity): Catalog {
     const { generation, tools } = this.wholeCatalog();
-    const key = identityKey(identity);
+    const key = `${isOperator(identity)} ${identityKey(identity)}`;
     const known = this.#catalogs.get(key);
     if (known !== undefined) return known;
     const allowed = tools.filter(({ id, wireName }) => this.mayUse(identity, id, wireName));

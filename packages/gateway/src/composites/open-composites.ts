@@ -112,6 +112,14 @@ function refreshAfterChanges(index: SourceContext["core"]["index"], metatool: Me
   });
 }
 
-function toAuditData({ tool, context, codeDigest, reach }: MetatoolEvent) {
-  return { tool, client: toAuditClient(context.identity), byCall: context.callId, codeDigest, reach };
+function toAuditData({ tool, context, owner, codeDigest, reach }: MetatoolEvent) {
+  const client = toAuditClient(context.identity);
+  return {
+    tool,
+    client,
+    byCall: context.callId,
+    ...(owner === undefined ? undefined : { owner: toAuditClient(owner) }),
+    codeDigest,
+    reach,
+  };
 }

@@ -2,12 +2,12 @@
  * Every tool of every source under one index: by id, by wire name, and by
  * words. It follows the changes of its sources and reports each new state once.
  *
- * It never calls a tool and never decides who may see one.
+ * It never calls a tool. Of who may see one, it only knows what the tool itself says.
  */
 
 import { ListenerSet } from "@toolcrib/lifecycle";
 import type { ToolSearch } from "@toolcrib/search";
-import type { ToolId, ToolSource, Unsubscribe } from "@toolcrib/tool";
+import { type Identity, isListedFor, type ToolId, type ToolSource, type Unsubscribe } from "@toolcrib/tool";
 import { defaultFacts, insertByRank, type SourceFacts } from "../sources/source-facts.ts";
 import { type BackendSelector, selectByKind } from "./backend.ts";
 import {
@@ -78,6 +78,21 @@ export class ToolIndex {
   /** Finds a tool by `ToolId` (with or without its version) or wire name. */
   find(name: string): IndexedTool | undefined {
     return this.#built.byId.get(name) ?? this.#built.byName.get(name);
+  }
+
+  /** Returns the tool of `entry` if it is listed for `identity`. If not, its source reads its state again first. */
+  listedFor(
+    identity: Identity,
+    entry: IndexedTool | undefined,
+  ): IndexedTool | undefined | Promise<IndexedTool | undefined> {
+    if (entry === undefined || isListedFor(entry.tool, identity)) return entry;
+    return this.#listedAgain(identity, entry);
+  }
+
+  async #listedAgain(identity: Identity, { id, source }: IndexedTool): Promise<IndexedTool | undefined> {
+    await source.refresh?.();
+    const entry = this.find(id);
+    return entry !== undefined && isListedFor(entry.tool, identity) ? entry : undefined;
   }
 
   /** The tools of one source, in the order of its list. */

@@ -21,7 +21,7 @@ import {
 } from "@toolcrib/mcp";
 import type { Decision, ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
-import { type Identity, identityKey } from "@toolcrib/tool";
+import { type Identity, identityKey, isListedFor, isOperator } from "@toolcrib/tool";
 import { originOfProgram } from "../call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import { type CallTargets, type FeatureKind, featureNames } from "../call/call-targets.ts";
@@ -56,7 +56,7 @@ import {
 } from "./request-params.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import type { UnknownTools } from "./unknown-tool.ts";
-import { isOperator, type Visibility } from "./visibility.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** Dependencies of the service. */
 export interface GatewayServiceDeps {
@@ -145,7 +145,7 @@ export class GatewayService implements McpService {
   /** The input schema of a tool that `identity` may use. */
   toolInputSchema(view: View, identity: Identity, name: string): JsonObject | undefined {
     const entry = this.#findTool(view, name);
-    if (entry === undefined) return undefined;
+    if (entry === undefined || !isListedFor(entry.tool, identity)) return undefined;
     const decision = this.#deps.policy.decide(identity, entry.id, entry.wireName);
     return decision.kind === "allow" ? entry.tool.definition.inputSchema : undefined;
   }
@@ -231,7 +231,8 @@ export class GatewayService implements McpService {
     const { params, view, identity } = request;
     const { name } = params;
     if (typeof name !== "string") throw paramsError('"name" must be a string');
-    const entry = this.#findTool(view, name);
+    const found = this.#deps.index.listedFor(identity, this.#findTool(view, name));
+    const entry = found instanceof Promise ? await found : found;
     const target =
       entry === undefined
         ? await this.#deps.lateTarget({

@@ -5,7 +5,7 @@
  */
 
 import type { ToolPolicy } from "@toolcrib/policy";
-import type { Identity } from "@toolcrib/tool";
+import { type Identity, isListedFor } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
@@ -46,7 +46,8 @@ export class UnknownTools {
   #hintFor(identity: Identity, name: string, serverId: string | undefined): string {
     const { index, policy, roster, visibility } = this.#deps;
     const held = index.quarantined.find((one) => one.id === name || one.wireName === name);
-    if (held !== undefined && policy.decide(identity, held.id, held.wireName).kind === "allow") {
+    const isHeld = held !== undefined && isListedFor(held.tool, identity);
+    if (isHeld && policy.decide(identity, held.id, held.wireName).kind === "allow") {
       return `it is quarantined: ${held.reason}`;
     }
     const server = roster.entries.find(

@@ -7,7 +7,7 @@
  */
 
 import type { ToolPolicy } from "@toolcrib/policy";
-import { hasRole, type Identity, localIdentity, type ToolId } from "@toolcrib/tool";
+import { type Identity, isListedFor, isOperator, type ToolId } from "@toolcrib/tool";
 import { type FeatureKind, featureNames } from "../call/call-targets.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import type { SourceRoster } from "../sources/source-roster.ts";
@@ -39,7 +39,9 @@ export class Visibility {
     const { index, policy } = this.#deps;
     const isAllowed = (id: ToolId, wireName: string) =>
       policy.decide(identity, id, wireName).kind === "allow";
-    for (const tool of index.toolsOf(sourceId)) if (isAllowed(tool.id, tool.wireName)) return true;
+    for (const { id, wireName, tool } of index.toolsOf(sourceId)) {
+      if (isListedFor(tool, identity) && isAllowed(id, wireName)) return true;
+    }
     const isFeatureAllowed = (kind: FeatureKind, name: unknown) => {
       const names = featureNames(sourceId, kind, String(name));
       return isAllowed(names.id, names.wireName);
@@ -63,15 +65,4 @@ export class Visibility {
   #featuresOf(sourceId: string) {
     return this.#deps.roster.entries.find(({ id }) => id === sourceId)?.features;
   }
-}
-
-/** Issuers of the operator at the command line and of an embedding program. */
-const operatorIssuers = (["cli", "library"] as const).map((issuer) => localIdentity(issuer, issuer).issuer);
-
-/**
- * Whether `identity` is the operator or the embedding program, who see all servers and the reasons of denials. For
- * all other clients, what they may not use does not exist.
- */
-export function isOperator({ roles, issuer }: Identity): boolean {
-  return hasRole(roles, "operator") || operatorIssuers.includes(issuer);
 }

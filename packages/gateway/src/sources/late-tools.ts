@@ -5,7 +5,7 @@
 
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { ToolPolicy } from "@toolcrib/policy";
-import { type Identity, identityKey, type ToolId, toToolId } from "@toolcrib/tool";
+import { type Identity, identityKey, isListedFor, type ToolId, toToolId } from "@toolcrib/tool";
 import type { CallTarget } from "../call/call-target.ts";
 import type { CallTargets } from "../call/call-targets.ts";
 import { refusedCall } from "../call/refused-call.ts";
@@ -74,7 +74,8 @@ export class LateTools {
       inFlight.leave();
     }
     const found = serverId === undefined ? index.find(name) : index.findIn(serverId, name);
-    if (found === undefined) throw unknownTools.errorFor(identity, name, serverId);
+    if (found === undefined || !isListedFor(found.tool, identity))
+      throw unknownTools.errorFor(identity, name, serverId);
     const target = targets.forTool(found);
     return { ...target, deadlineMs: Math.max(1, target.deadlineMs - (now() - startedAt)) };
   }

@@ -6,11 +6,12 @@
 
 import { isJsonObject } from "@toolcrib/json";
 import type { SavedTool } from "@toolcrib/store";
-import type { CallContext } from "@toolcrib/tool";
+import { type CallContext, isOperator } from "@toolcrib/tool";
 import { MetatoolError } from "../metatool-error.ts";
 import type { CompositeError } from "../run/outcome.ts";
 import { approveReach } from "./approved-reach.ts";
 import type { MetatoolDeps } from "./metatool.ts";
+import { ownerOf } from "./ownership.ts";
 import { type SavedEntry, toSavedId } from "./saved-entries.ts";
 import { digestCode } from "./tool-facts.ts";
 
@@ -24,9 +25,17 @@ export async function grantApproval(
   context: CallContext,
 ): Promise<SavedTool> {
   const { issuer, subject } = context.identity;
-  const tool = await approveReach(deps, saved, reach, { issuer, subject });
+  const isByOperator = isOperator(context.identity);
+  const tool = await approveReach(deps, saved, reach, { issuer, subject }, { isByOperator });
   const codeDigest = digestCode(saved.code);
-  deps.onEvent({ type: "approval.granted", tool: toSavedId(saved.name), context, codeDigest, reach: growth });
+  deps.onEvent({
+    type: "approval.granted",
+    tool: toSavedId(saved.name),
+    context,
+    owner: ownerOf(saved.toolcrib),
+    codeDigest,
+    reach: growth,
+  });
   return tool;
 }
 
@@ -41,6 +50,8 @@ export async function askForApproval(
   growth: readonly string[],
 ): Promise<boolean> {
   const { session, signal } = context;
+  // Names that are computed at run time are a reach that only the operator approves.
+  if (growth.includes("*")) return false;
   if (session === undefined || !isJsonObject(session.capabilities["elicitation"])) return false;
   const params = {
     message: `The saved tool "${name}" was changed and can now ${describeGrowth(growth)}. Approve it?`,

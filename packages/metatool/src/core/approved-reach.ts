@@ -22,6 +22,7 @@ import type {
 import { StoreError } from "@toolcrib/store";
 import { MetatoolError } from "../metatool-error.ts";
 import type { Reach } from "../run/analyse/reach.ts";
+import { digestDefinition } from "./ownership.ts";
 import { digestCode, hasStoredApproval, keptReachOf, withKeptReach } from "./tool-facts.ts";
 
 /** Dependencies of a change of approvals. */
@@ -54,6 +55,8 @@ export interface ApprovedSave {
   readonly after: Reach;
   /** The identity that approves `after`. */
   readonly approvedBy: Approver;
+  /** Whether the operator approves the definition, so that it runs with the permissions of its caller alone. */
+  readonly isByOperator: boolean;
   /** The version of the tool that the caller read; absent for a new tool. */
   readonly expectedModified?: string;
 }
@@ -68,7 +71,7 @@ export interface ApprovedSave {
 export async function saveApproved(
   { saved, approvals, now }: ApprovalDeps,
   definition: SavedToolDefinition,
-  { reach, before, after, approvedBy, expectedModified }: ApprovedSave,
+  { reach, before, after, approvedBy, isByOperator, expectedModified }: ApprovedSave,
 ): Promise<SavedToolResult> {
   const { name, code } = definition;
   const known = approvals.current(name);
@@ -87,7 +90,7 @@ export async function saveApproved(
   const toolcrib = withKeptReach(definition.toolcrib, { codeDigest: digestCode(code), reach });
   let result: SavedToolResult;
   try {
-    const options = expectedModified === undefined ? {} : { expectedModified };
+    const options = expectedModified === undefined ? { isNew: true } : { expectedModified };
     result = await saved.save({ ...definition, toolcrib }, options);
   } catch (error) {
     const isSaved = error instanceof MetatoolError && error.code === "METATOOL_NOT_DURABLE";
@@ -96,8 +99,13 @@ export async function saveApproved(
       await approvals.delete(name, stored.version).catch(() => undefined);
     throw error;
   }
-  if (!isSameReach(stored.reach, after)) {
-    await put({ name, reach: after, approvedBy, approvedAt }, stored.version);
+  // Until here, an approved definition is that of the file before, which the new file does not have.
+  const definitionDigest = isByOperator ? digestDefinition(result.tool) : undefined;
+  if (definitionDigest !== undefined || !isSameReach(stored.reach, after)) {
+    const digest = definitionDigest === undefined ? {} : { definitionDigest };
+    await put({ name, reach: after, approvedBy, approvedAt, ...digest }, stored.version);
+  } else if (stored.definitionDigest !== undefined) {
+    await put(withoutDefinition(stored), stored.version);
   }
   return result;
 }
@@ -105,6 +113,7 @@ export async function saveApproved(
 /**
  * Approves `reach` for `tool` as it is now.
  *
+ * @param options.isByOperator as in `ApprovedSave`. @default false
  * @returns the tool.
  * @throws as `saveApproved`; `METATOOL_CHANGED_MEANWHILE` when the tool was changed.
  */
@@ -113,12 +122,13 @@ export async function approveReach(
   tool: SavedTool,
   reach: Reach,
   approvedBy: Approver,
+  { isByOperator = false }: Partial<Pick<ApprovedSave, "isByOperator">> = {},
 ): Promise<SavedTool> {
   await deps.approvals.refresh();
   const { metadata, ...definition } = tool;
   const before = approvedReachOf(tool, deps.approvals) ?? nothing;
   const expectedModified = metadata.modified;
-  const change: ApprovedSave = { reach, before, after: reach, approvedBy, expectedModified };
+  const change: ApprovedSave = { reach, before, after: reach, approvedBy, isByOperator, expectedModified };
   return (await saveApproved(deps, definition, change)).tool;
 }
 
@@ -136,7 +146,8 @@ export async function retainApproval(
   if (reach === undefined) return;
   const known = approvals.current(tool.name);
   const deletedAt = now();
-  await approvals.put({ ...withoutDeletion(known, tool.name, deletedAt), reach, deletedAt }, known?.version);
+  const approval = withoutDefinition(withoutDeletion(known, tool.name, deletedAt));
+  await approvals.put({ ...approval, reach, deletedAt }, known?.version);
 }
 
 /**
@@ -158,6 +169,11 @@ export async function adoptApprovals({ saved, approvals }: Omit<ApprovalDeps, "n
 function withoutDeletion(known: StoredApproval | undefined, name: string, approvedAt: number): Approval {
   if (known === undefined) return { name, reach: nothing, approvedAt };
   const { version: _version, deletedAt: _deletedAt, ...approval } = known;
+  return approval;
+}
+
+/** Returns `approval` of the reach alone. */
+function withoutDefinition({ definitionDigest: _digest, ...approval }: Approval): Approval {
   return approval;
 }
 

@@ -77,7 +77,7 @@ Every error of the program is reported at once, each with its line and a hint. C
           type: "string",
           minLength: 1,
           maxLength: 64,
-          description: "Tool identifier: letters, digits, _ - . ; an existing tool of this name is updated",
+          description: "Tool identifier: letters, digits, _ - . ; your tool of this name is updated",
         },
         description: { type: "string", description: "What the tool does, for its callers" },
         inputSchema: {
@@ -105,6 +105,11 @@ Every error of the program is reported at once, each with its line and a hint. C
         type: "boolean",
         description:
           "Its reach exceeds its approval, and it cannot be called before the operator approves it",
+      },
+      permissions: {
+        enum: ["caller", "caller and owner"],
+        description:
+          "Whose permissions its program needs. Until the operator approves it, it needs those of its owner, too, and only the owner finds it",
       },
       warnings: { type: "array", items: { type: "object" } },
     }),

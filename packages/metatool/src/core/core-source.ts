@@ -29,6 +29,7 @@ import { coreDefinitions, coreToolNames } from "./core-definitions.ts";
 import { describeLanguage } from "./describe-language.ts";
 import { toErrorResponse, toJsonResult, toResponse } from "./envelope.ts";
 import type { MetatoolDeps, MetatoolOptions } from "./metatool.ts";
+import { isListed, mayChange, notOwnerError, ownerOf } from "./ownership.ts";
 import { ToolSaver } from "./save-tool.ts";
 import { Assessment, factsToJson, toSavedId } from "./saved-entries.ts";
 import type { SavedRunner } from "./saved-runner.ts";
@@ -71,6 +72,7 @@ export class CoreSource implements ToolSource {
       options: options.execution,
       now: context.now,
       catalogFor: (saved, call) => runner.catalogFor(saved, call),
+      contextFor: (saved, call) => runner.contextFor(saved, call),
       refusal: (saved, call) => runner.refusal(saved, call),
     };
   }
@@ -122,7 +124,10 @@ export class CoreSource implements ToolSource {
   /** Returns the saved tools that the caller may see. */
   async #visible({ identity }: CallContext): Promise<readonly SavedTool[]> {
     const all = await this.#context.saved.list();
-    return all.filter(({ name }) => this.#context.mayUse(identity, toSavedId(name), name));
+    const { approvals, mayUse } = this.#context;
+    return all.filter(
+      (tool) => mayUse(identity, toSavedId(tool.name), tool.name) && isListed(tool, identity, approvals),
+    );
   }
 
   async #list(context: CallContext): Promise<ToolResult> {
@@ -156,21 +161,33 @@ export class CoreSource implements ToolSource {
     const { saved, onEvent, onWarning } = this.#context;
     const all = await this.#visible(context);
     const known = all.find((one) => one.name === name);
-    const deleted = known === undefined ? undefined : await saved.delete(name);
+    if (known !== undefined && !mayChange(known, context.identity))
+      return toErrorResponse(notOwnerError(name));
+    const deleted = known && (await saved.delete(name, { expectedModified: known.metadata.modified }));
     if (deleted === undefined) return toErrorResponse(unknownName(name, all));
     // The approval is in the store already, unless an earlier version wrote the file.
     await retainApproval(this.#context, deleted).catch((error: unknown) => {
       onWarning({ tool: name, reason: messageOf(error) }, "the approval of a deleted tool could not be kept");
     });
     const codeDigest = digestCode(deleted.code);
-    onEvent({ type: "tool.deleted", tool: toSavedId(name), context, codeDigest, reach: [] });
+    onEvent({
+      type: "tool.deleted",
+      tool: toSavedId(name),
+      context,
+      owner: ownerOf(deleted.toolcrib),
+      codeDigest,
+      reach: [],
+    });
     return toJsonResult({ name, deleted: true });
   }
 
   async #test(args: JsonObject, context: CallContext): Promise<ToolResult> {
     const name = String(args["name"]);
     const all = await this.#visible(context);
-    if (!all.some((one) => one.name === name)) return toErrorResponse(unknownName(name, all));
+    const known = all.find((one) => one.name === name);
+    if (known === undefined) return toErrorResponse(unknownName(name, all));
+    const isChange = args["record"] === true || args["cases"] !== undefined;
+    if (isChange && !mayChange(known, context.identity)) return toErrorResponse(notOwnerError(name));
     try {
       const outcome = await testSavedTool(args, context, this.#testDeps);
       return outcome.kind === "refused" ? toErrorResponse(outcome.error) : toTestResult(outcome);

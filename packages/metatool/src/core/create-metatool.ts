@@ -18,7 +18,7 @@ export function createMetatool(given: MetatoolDeps, options: MetatoolOptions): M
   const runner = new SavedRunner(deps, options, cache);
   return {
     coreTools: new CoreSource(deps, options, cache, runner),
-    savedTools: createSavedSource(listing, runner, {
+    savedTools: createSavedSource(listing, runner, deps.approvals, {
       timeoutMs: options.execution.timeoutMs,
       since: deps.now(),
     }),

@@ -38,6 +38,8 @@ export interface MetatoolEvent {
   readonly tool: ToolId;
   /** The call that caused it. */
   readonly context: CallContext;
+  /** The client that the tool belongs to; absent for a tool of the operator. */
+  readonly owner: Identity | undefined;
   /** Digest of its code, such as `sha256:…`. */
   readonly codeDigest: string;
   /** Ids that it can call; for an approval, the additional ones. `*` means any tool. */

@@ -7,7 +7,7 @@
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { SavedTool, SavedToolDefinition } from "@toolcrib/store";
-import { type CallContext, foldName, type ToolResult } from "@toolcrib/tool";
+import { type CallContext, foldName, type Identity, isOperator, type ToolResult } from "@toolcrib/tool";
 import { MetatoolError } from "../metatool-error.ts";
 import { analyseComposite, type CompositeAnalysis } from "../run/analyse/analyse-composite.ts";
 import type { Reach } from "../run/analyse/reach.ts";
@@ -21,6 +21,7 @@ import { approvedReachOf, saveApproved } from "./approved-reach.ts";
 import { toErrorResponse, toJsonResult } from "./envelope.ts";
 import { lintInputSchema } from "./lint-input-schema.ts";
 import type { MetatoolDeps } from "./metatool.ts";
+import { isListed, mayChange, notOwnerFinding, ownerOf, withOwner } from "./ownership.ts";
 import { Assessment, factsToJson, type SavedEntry, toObjectSchema, toSavedId } from "./saved-entries.ts";
 import { digestCode, growthOf, namesOf } from "./tool-facts.ts";
 
@@ -53,7 +54,7 @@ export class ToolSaver {
     await approvals.refresh();
     const catalog = host.catalog(context.identity);
     const analysis = analyse(args, catalog, this.#cache);
-    const problems = this.#problemsOf(args, current, analysis);
+    const problems = this.#problemsOf(args, current, analysis, context);
     const code = String(args["code"]);
     const warnings = warningsOf(analysis, String(args["name"]), code);
     if (problems.length > 0) return toErrorResponse(refusal(problems, warnings));
@@ -72,12 +73,13 @@ export class ToolSaver {
       const { issuer, subject } = context.identity;
       const result = await saveApproved(
         this.#deps,
-        { name, description, inputSchema, code, ...(previous?.toolcrib && { toolcrib: previous.toolcrib }) },
+        { name, description, inputSchema, code, toolcrib: withOwner(previous?.toolcrib, context.identity) },
         {
           reach,
           before,
           after,
           approvedBy: { issuer, subject },
+          isByOperator: growth.length === 0 && isOperator(context.identity),
           ...(previous && { expectedModified: previous.metadata.modified }),
         },
       );
@@ -91,6 +93,7 @@ export class ToolSaver {
       type: "tool.saved",
       tool: toSavedId(name),
       context,
+      owner: ownerOf(stored.toolcrib),
       codeDigest,
       reach: namesOf(reach),
     });
@@ -116,7 +119,14 @@ export class ToolSaver {
     if (growth.length === 0) return entry;
     const codeDigest = digestCode(saved.code);
     const tool = toSavedId(saved.name);
-    this.#deps.onEvent({ type: "approval.requested", tool, context, codeDigest, reach: growth });
+    this.#deps.onEvent({
+      type: "approval.requested",
+      tool,
+      context,
+      owner: ownerOf(saved.toolcrib),
+      codeDigest,
+      reach: growth,
+    });
     if (!(await askForApproval(context, saved.name, growth))) return entry;
     return { ...entry, saved: await grantApproval(this.#deps, entry, context), growth: [] };
   }
@@ -125,11 +135,16 @@ export class ToolSaver {
     args: JsonObject,
     current: readonly SavedTool[],
     analysis: CompositeAnalysis | undefined,
+    { identity }: CallContext,
   ): readonly JsonObject[] {
     const { name, inputSchema, code } = args;
     const findings: Diagnostic[] = [...lintSavedTool(args), ...lintUnknownFields(args)];
-    if (typeof name === "string" && !current.some((tool) => tool.name === name)) {
-      findings.push(...this.#lintNewName(name, current));
+    const previous = current.find((tool) => tool.name === name);
+    if (previous !== undefined && !mayChange(previous, identity)) {
+      findings.push(notOwnerFinding(previous.name));
+    }
+    if (typeof name === "string" && previous === undefined) {
+      findings.push(...this.#lintNewName(name, current, identity));
     }
     if (isJsonObject(inputSchema)) findings.push(...lintInputSchema(inputSchema, this.#deps.validator));
     const problems = findings.map(toFieldProblem);
@@ -150,13 +165,14 @@ export class ToolSaver {
     return isServer ? takenName : undefined;
   }
 
-  #lintNewName(name: string, current: readonly SavedTool[]): Diagnostic[] {
+  #lintNewName(name: string, current: readonly SavedTool[], identity: Identity): Diagnostic[] {
     const shown = JSON.stringify(name.slice(0, 80));
     const fold = foldName(name);
     const other = current.find((tool) => foldName(tool.name) === fold);
     if (other !== undefined) {
-      const message = `Cannot save a tool as ${shown}: it is confusable with the saved tool "${other.name}"`;
-      const hint = `use another name, or update "${other.name}"`;
+      const isShown = isListed(other, identity, this.#deps.approvals);
+      const message = `Cannot save a tool as ${shown}: it is confusable with ${isShown ? `the saved tool "${other.name}"` : "another name"}`;
+      const hint = isShown ? `use another name, or update "${other.name}"` : "use another name";
       return [{ severity: "error", code: "METATOOL_NAME_TAKEN", message, hint, path: "name" }];
     }
     const meaning = this.#meaningOf(name);

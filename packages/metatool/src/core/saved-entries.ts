@@ -7,7 +7,14 @@
 import { hasErrors } from "@toolcrib/diagnostics";
 import type { JsonObject, SchemaValidator } from "@toolcrib/json";
 import type { ApprovalStore, SavedTool } from "@toolcrib/store";
-import { normalizeTags, type Tool, type ToolDefinition, type ToolId, toToolId } from "@toolcrib/tool";
+import {
+  type Identity,
+  normalizeTags,
+  type Tool,
+  type ToolDefinition,
+  type ToolId,
+  toToolId,
+} from "@toolcrib/tool";
 import { analyseComposite } from "../run/analyse/analyse-composite.ts";
 import { type CompositeFacts, deriveFacts, type Reach } from "../run/analyse/reach.ts";
 import type { Catalog, CatalogTool } from "../run/catalog.ts";
@@ -16,6 +23,7 @@ import { approvedReachOf } from "./approved-reach.ts";
 import { responseSchema } from "./envelope.ts";
 import { lintInputSchema } from "./lint-input-schema.ts";
 import type { MetatoolDeps } from "./metatool.ts";
+import { onlyListedFor } from "./ownership.ts";
 import { digestCode, egressHostsOf, growthOf, keptReachOf } from "./tool-facts.ts";
 
 /** A saved tool with its derived facts. */
@@ -28,6 +36,8 @@ export interface SavedEntry {
   readonly egressHosts: readonly string[];
   /** Its reach beyond the approved one; empty when it may be called. */
   readonly growth: readonly string[];
+  /** The owner, while the definition is not approved: only the owner lists the tool, and limits its permissions. */
+  readonly limitedBy: Identity | undefined;
 }
 
 /** Id of the source of saved tools. */
@@ -72,6 +82,7 @@ export class Assessment {
       egressHosts: egressHostsOf(facts.reach, this.#whole),
       // A file without an approved reach was written by the operator and needs no approval.
       growth: approved === undefined ? [] : growthOf(reach, approved),
+      limitedBy: onlyListedFor(saved, this.#approvals),
     };
   }
 
@@ -95,7 +106,10 @@ function ownReachOf({ name, code, toolcrib }: SavedTool, whole: Catalog): OwnRea
 }
 
 /** Returns a saved tool as the gateway lists it; undefined when clients do not support its schema. */
-export function toTool({ saved, facts, growth }: SavedEntry, validator: SchemaValidator): Tool | undefined {
+export function toTool(
+  { saved, facts, growth, limitedBy }: SavedEntry,
+  validator: SchemaValidator,
+): Tool | undefined {
   if (lintInputSchema(saved.inputSchema, validator).length > 0) return undefined;
   const { name, description } = saved;
   const { reach, annotations } = facts;
@@ -118,6 +132,7 @@ export function toTool({ saved, facts, growth }: SavedEntry, validator: SchemaVa
     origin: "saved",
     sourceId: savedSourceId,
     definition,
+    ...(limitedBy === undefined ? undefined : { listedFor: limitedBy }),
   };
 }
 
@@ -127,7 +142,7 @@ export function toObjectSchema(schema: JsonObject): JsonObject {
 }
 
 /** Returns the facts of a tool for answers. */
-export function factsToJson({ facts, egressHosts, growth }: SavedEntry): JsonObject {
+export function factsToJson({ facts, egressHosts, growth, limitedBy }: SavedEntry): JsonObject {
   const { reach, annotations, labels } = facts;
   return {
     reach: reach.tools,
@@ -136,5 +151,6 @@ export function factsToJson({ facts, egressHosts, growth }: SavedEntry): JsonObj
     labels,
     egressHosts,
     needsApproval: growth.length > 0,
+    permissions: limitedBy === undefined ? "caller" : "caller and owner",
   };
 }

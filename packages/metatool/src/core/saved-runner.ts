@@ -1,8 +1,9 @@
 /**
  * Runs saved tools: prepares the arguments, checks the approval, and runs the
- * program with the authority of the caller. The program sees only the tools that
- * it was approved for, even when other tools have taken their names since. Each of
- * its inner calls is checked against the permissions of the caller.
+ * program with the permissions of the caller, and of its owner until the operator
+ * approves it (ownership.ts). The program sees only the tools that it was approved
+ * for, even when other tools have taken their names since. Each of its inner calls is
+ * checked against these permissions.
  */
 
 import type { JsonObject } from "@toolcrib/json";
@@ -19,6 +20,7 @@ import { createDryRun, takeDryRun } from "../test/dry-run.ts";
 import { askForApproval, grantApproval, notFound, pendingError } from "./approval.ts";
 import { toErrorResponse, toResponse } from "./envelope.ts";
 import type { MetatoolDeps, MetatoolOptions } from "./metatool.ts";
+import { contextOf } from "./ownership.ts";
 import { Assessment, type SavedEntry } from "./saved-entries.ts";
 
 /** Runs saved tools. */
@@ -35,11 +37,13 @@ export class SavedRunner {
   }
 
   /** Answers a call. @throws {MetatoolError} `METATOOL_NOT_FOUND` */
-  async execute(name: string, given: JsonObject, context: CallContext): Promise<ToolResult> {
+  async execute(name: string, given: JsonObject, outer: CallContext): Promise<ToolResult> {
     const { validator, now } = this.#context;
     const saved = await this.#context.saved.get(name);
     if (saved === undefined) throw notFound(name);
-    await this.#context.host.untilListed?.(context, saved.code);
+    await this.#context.host.untilListed?.(outer, saved.code);
+    // The program that runs is the one whose approval is checked: `saved` is not read again.
+    const context = await this.contextFor(saved, outer);
     const { isDryRun, args } = takeDryRun(saved.inputSchema, given, context.meta);
     const prepared = prepareArguments(validator, saved.inputSchema, args);
     if (prepared.kind === "invalid") return toErrorResponse(toArgumentsError(prepared.problems));
@@ -60,6 +64,11 @@ export class SavedRunner {
     return this.#refusalOf(this.#entryOf(saved), context);
   }
 
+  /** Returns the context in which the program runs, with the permissions that it has. */
+  contextFor(saved: SavedTool, context: CallContext): Promise<CallContext> {
+    return contextOf(saved, context, this.#context.approvals);
+  }
+
   /** Returns the tools that the program can call. */
   catalogFor(saved: SavedTool, context: CallContext): Catalog {
     return this.#catalogOf(this.#entryOf(saved), context);
@@ -72,12 +81,25 @@ export class SavedRunner {
   #catalogOf({ reach }: SavedEntry, context: CallContext): Catalog {
     const whole = this.#context.wholeCatalog();
     if (!reach.dynamic) return this.#narrow.select(whole, reach.tools);
-    const own = this.#context.host.catalog(context.identity);
+    const own = this.#sharedCatalog(whole, context);
     const ownById = toolsById(own);
     const missing = reach.tools.filter((id) => !ownById.has(id));
     if (missing.length === 0) return own;
     // The program compiles with the names that it uses; calling one of them is then denied to this caller.
     return this.#narrow.select(whole, [...own.tools.map(({ id }) => id), ...missing]);
+  }
+
+  /** Returns the tools that the caller and the owners around the call find. */
+  #sharedCatalog(whole: Catalog, { identity, owners = [] }: CallContext): Catalog {
+    const { host } = this.#context;
+    const own = host.catalog(identity);
+    if (owners.length === 0) return own;
+    const others = owners.map((owner) => toolsById(host.catalog(owner)));
+    const shared = own.tools.filter(({ id }) => others.every((byId) => byId.has(id)));
+    return this.#narrow.select(
+      whole,
+      shared.map(({ id }) => id),
+    );
   }
 
   async #refusalOf(entry: SavedEntry, context: CallContext): Promise<CompositeError | undefined> {

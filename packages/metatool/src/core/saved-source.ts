@@ -1,5 +1,6 @@
-/** The saved tools as a source: listed as soon as they are saved, and run with the authority of the caller. */
+/** The saved tools as a source: listed as soon as they are saved, and run with the permissions that `SavedRunner` gives them. */
 
+import type { ApprovalStore } from "@toolcrib/store";
 import type { Health, ToolSource } from "@toolcrib/tool";
 import { savedSourceId } from "./saved-entries.ts";
 import type { SavedListing } from "./saved-listing.ts";
@@ -14,6 +15,7 @@ const approvalMs = 600_000;
 export function createSavedSource(
   listing: SavedListing,
   runner: SavedRunner,
+  approvals: Pick<ApprovalStore, "refresh">,
   { timeoutMs, since }: { readonly timeoutMs: number; readonly since: number },
 ): ToolSource {
   const health: Health = { state: "ready", since };
@@ -27,6 +29,7 @@ export function createSavedSource(
     },
     start: async () => {},
     tools: () => listing.tools(),
+    refresh: () => approvals.refresh(),
     onChange: (listener) => listing.onChange(listener),
     health: () => health,
     call: ({ definition }, args, context) => runner.execute(definition.name, args, context),

@@ -4,8 +4,9 @@
  */
 
 import type { ApprovalStore, Approver, SavedTool } from "@toolcrib/store";
-import { localIdentity } from "@toolcrib/tool";
+import { type Identity, localIdentity } from "@toolcrib/tool";
 import { type ApprovalDeps, approvedReachOf, approveReach } from "../core/approved-reach.ts";
+import { isDefinitionApproved, ownerOf } from "../core/ownership.ts";
 import { digestCode, growthOf, keptReachOf, namesOf } from "../core/tool-facts.ts";
 import { MetatoolError } from "../metatool-error.ts";
 
@@ -18,6 +19,10 @@ export interface StoredStanding {
   readonly reach: readonly string[] | undefined;
   /** Whether it must be approved before it is called. */
   readonly needsApproval: boolean;
+  /** The client that saved it; absent for a tool of the operator. */
+  readonly owner: Identity | undefined;
+  /** Whether it runs with the permissions of its caller alone. Otherwise it also needs those of its owner. */
+  readonly isApproved: boolean;
   /** Digest of its program, such as `sha256:…`. */
   readonly codeDigest: string;
 }
@@ -33,6 +38,8 @@ export function storedStanding(tool: SavedTool, approvals: Pick<ApprovalStore, "
   return {
     reach: known === undefined ? undefined : namesOf(known),
     needsApproval: approved !== undefined && !isCovered,
+    owner: ownerOf(toolcrib),
+    isApproved: isDefinitionApproved(tool, approvals),
     codeDigest: digest,
   };
 }
@@ -59,14 +66,14 @@ export async function approveStoredTool(
     );
   }
   const before = storedStanding(tool, approvals);
-  if (!before.needsApproval) return { tool, before };
+  if (!before.needsApproval && before.isApproved) return { tool, before };
   const { codeDigest, reach } = keptReachOf(tool.toolcrib);
   if (reach !== undefined && codeDigest === before.codeDigest) {
-    return { tool: await approveReach(deps, tool, reach, operator), before };
+    return { tool: await approveReach(deps, tool, reach, operator, { isByOperator: true }), before };
   }
-  // A tool without an approved reach is a tool of the operator: nothing limits it.
+  // A tool without an owner and an approved reach is a tool of the operator: nothing limits it.
   const { metadata, ...definition } = tool;
-  const { approved: _approved, approval: _approval, ...toolcrib } = definition.toolcrib ?? {};
+  const { approved: _approved, approval: _approval, owner: _owner, ...toolcrib } = definition.toolcrib ?? {};
   const result = await saved.save({ ...definition, toolcrib }, { expectedModified: metadata.modified });
   return { tool: result.tool, before };
 }

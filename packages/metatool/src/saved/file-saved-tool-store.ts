@@ -158,7 +158,7 @@ class FileSavedToolStore implements SavedToolStore {
 
   async save(
     definition: SavedToolDefinition,
-    { expectedModified }: { readonly expectedModified?: string } = {},
+    { expectedModified, isNew }: { readonly expectedModified?: string; readonly isNew?: boolean } = {},
   ): Promise<SavedToolResult> {
     this.#assertOpen();
     refuseFirst(lintSavedTool({ ...definition }, this.#options));
@@ -167,6 +167,7 @@ class FileSavedToolStore implements SavedToolStore {
       const previous = this.#view.tools.get(name);
       refuseUnusable(this.#view, name);
       if (expectedModified !== undefined) refuseChanged(name, previous, expectedModified);
+      if (isNew === true) refuseChanged(name, previous, undefined);
       if (previous === undefined)
         refuseNewName(this.#view, name, this.#deps.isReserved, this.#options.maxTools);
       const text = this.#format(definition, previous);
@@ -211,13 +212,17 @@ class FileSavedToolStore implements SavedToolStore {
     return total === undefined ? Number.NEGATIVE_INFINITY : Date.parse(total.created) + 1 || 0;
   }
 
-  async delete(name: string): Promise<SavedTool | undefined> {
+  async delete(
+    name: string,
+    { expectedModified }: { readonly expectedModified?: string } = {},
+  ): Promise<SavedTool | undefined> {
     this.#assertOpen();
     refuseFirst(lintSavedName(name));
     return this.#change(async () => {
       refuseUnusable(this.#view, name);
       const file = this.#view.tools.get(name);
       if (file === undefined) return undefined;
+      if (expectedModified !== undefined) refuseChanged(name, file, expectedModified);
       const tool = this.#toTool(file);
       await this.#writer.remove(toFileName(name));
       this.#pending.delete(name);

@@ -35,16 +35,26 @@ export function refuseUnusable({ unusable }: DirectoryView, name: string): void 
   );
 }
 
-/** @throws {MetatoolError} `METATOOL_CHANGED_MEANWHILE` when `previous` is not the version that the caller read. */
-export function refuseChanged(name: string, previous: SavedFile | undefined, expectedModified: string): void {
+/**
+ * @param expectedModified `undefined`: the caller read that the tool does not exist
+ * @throws {MetatoolError} `METATOOL_CHANGED_MEANWHILE` when `previous` is not the version that the caller read.
+ */
+export function refuseChanged(
+  name: string,
+  previous: SavedFile | undefined,
+  expectedModified: string | undefined,
+): void {
   const modified = previous?.tool.metadata.modified;
   if (modified === expectedModified) return;
   const state = modified === undefined ? "it was deleted" : `it was modified at ${modified}`;
-  throw new MetatoolError(
-    "METATOOL_CHANGED_MEANWHILE",
-    `Cannot save "${name}": ${state}, which is not the version that its caller read ("${expectedModified.slice(0, 40)}")`,
-    { hint: "read the current tool and save again", data: { modified } },
-  );
+  const reason =
+    expectedModified === undefined
+      ? `a tool of this name was created meanwhile`
+      : `${state}, which is not the version that its caller read ("${expectedModified.slice(0, 40)}")`;
+  throw new MetatoolError("METATOOL_CHANGED_MEANWHILE", `Cannot change "${name}": ${reason}`, {
+    hint: "read the current tool and try again",
+    data: { modified },
+  });
 }
 
 /** @throws {MetatoolError} `METATOOL_NAME_TAKEN`, `METATOOL_NAME_RESERVED`, `METATOOL_TOO_MANY_TOOLS`. */

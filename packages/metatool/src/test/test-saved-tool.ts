@@ -25,6 +25,8 @@ export interface SavedTestDeps extends TestDeps {
   readonly now: () => number;
   /** Returns the tools that the program of a saved tool can call. */
   readonly catalogFor: (tool: SavedTool, context: CallContext) => Catalog;
+  /** Returns the context in which the program of a saved tool runs, with the permissions that it has. */
+  readonly contextFor: (tool: SavedTool, context: CallContext) => Promise<CallContext>;
   /** Returns why a saved tool may not run now, such as a missing approval. Called before a run is recorded. */
   readonly refusal: (tool: SavedTool, context: CallContext) => Promise<CompositeError | undefined>;
 }
@@ -50,12 +52,13 @@ export type SavedTestOutcome =
  */
 export async function testSavedTool(
   args: JsonObject,
-  context: CallContext,
+  caller: CallContext,
   deps: SavedTestDeps,
 ): Promise<SavedTestOutcome> {
   const name = String(args["name"]);
   let tool = await requireTool(deps.saved, name);
   if (args["cases"] !== undefined) tool = await addCases(tool, toCases(args["cases"]), deps.saved);
+  const context = await deps.contextFor(tool, caller);
   const catalog = deps.catalogFor(tool, context);
   let recorded: string | undefined;
   if (args["record"] === true) {

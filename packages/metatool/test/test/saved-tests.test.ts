@@ -326,6 +326,7 @@ test("test_saved_tool records a case in the file of the tool, adds cases, and ru
     options: defaultOptions,
     now: Date.now,
     catalogFor: () => shop.catalog,
+    contextFor: async (_tool, context) => context,
     refusal: async () => refusal,
   };
   const run = async (args: JsonObject) => {
