@@ -303,6 +303,7 @@ export class GatewayCore {
       unknownTools: this.#unknownTools,
       targets: this.#targets,
       call: (target, args, origin) => this.#run(target, args, origin),
+      relays: this.#callDeps.relays,
       scrubber,
       pageSize,
       run: now().toString(36),

@@ -115,6 +115,23 @@ describe("resources", () => {
     await assert.rejects(completed(long.slice(1)), { message: /ref.* names no prompt or resource template/ });
   });
 
+  it("send few updates of a server that reports changes without end, and never lose the last one", async () => {
+    await using a = await startEchoHttpServer();
+    await using test = await startTestGateway({ tool_servers: [onHttp("a", a.url)] });
+    const uris = ["echo://watched", "echo://note"];
+    const update = (of: string | undefined, times: number) =>
+      test.gateway.call(somebody, "a:update_resource", { uri: of, times });
+    const client = await test.connect();
+    const heard = updatesOf(client);
+    for (const uri of uris) await client.subscribeResource({ uri });
+    for (const uri of uris) await update(uri, 5000);
+    await waitUntil(() => uris.every((uri) => heard.includes(uri)));
+    const floodCount = heard.length;
+    assert.ok(floodCount < 200, String(floodCount));
+    await update(uris[0], 1);
+    await waitUntil(() => heard.length > floodCount && heard.at(-1) === uris[0]);
+  });
+
   it("send updates to subscribers until they unsubscribe or disconnect", async () => {
     await using a = await startEchoHttpServer();
     await using b = await startEchoHttpServer();

@@ -210,7 +210,7 @@ describe("a failed call", () => {
     await using test = await startTestGateway(
       {
         tool_servers: [
-          onHttp("echo", echo.url, { containment: { max_execution_seconds: 1 } }),
+          onHttp("echo", echo.url, { containment: { max_execution_seconds: 1 }, validation: "strict" }),
           echoStdio("child"),
           onHttp("dead", `http://127.0.0.1:${port}/mcp`),
         ],

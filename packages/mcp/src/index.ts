@@ -37,6 +37,7 @@ export { HttpEndpoint } from "./server/http-endpoint.ts";
 export { sendJson } from "./server/http-io.ts";
 export { LegacyDefinitions } from "./server/legacy-definitions.ts";
 export { ListCache, pageOf } from "./server/list-pages.ts";
+export { ServerMemory, type ServerMemoryOptions } from "./server/server-memory.ts";
 export type {
   Listener,
   ListenFilter,
@@ -48,4 +49,3 @@ export type {
 } from "./server/service.ts";
 export { SseEndpoint } from "./server/sse-endpoint.ts";
 export { type StdioServer, startStdioServer } from "./server/stdio-server.ts";
-export { UnreadBytes } from "./server/unread-bytes.ts";

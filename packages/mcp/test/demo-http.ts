@@ -10,7 +10,14 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@toolcrib/json";
-import { HttpEndpoint, metaKeys, SseDecoder, SseEndpoint, UnreadBytes } from "@toolcrib/mcp";
+import {
+  HttpEndpoint,
+  metaKeys,
+  ServerMemory,
+  type ServerMemoryOptions,
+  SseDecoder,
+  SseEndpoint,
+} from "@toolcrib/mcp";
 import { MemorySessionStore } from "@toolcrib/store";
 import { waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
@@ -35,8 +42,8 @@ export interface DemoHttp extends AsyncDisposable {
 export interface DemoHttpOptions {
   readonly http?: HttpEndpointOptions;
   readonly sse?: SseEndpointOptions;
-  /** Unread bytes of all connections. */
-  readonly unreadTotalMaxBytes?: number;
+  /** Limits of all connections together. */
+  readonly memory?: ServerMemoryOptions;
 }
 
 export async function startDemoHttp(options: DemoHttpOptions = {}): Promise<DemoHttp> {
@@ -49,7 +56,7 @@ export async function startDemoHttp(options: DemoHttpOptions = {}): Promise<Demo
     now: () => now,
     newSessionId: () => randomUUID(),
     sessions,
-    unread: new UnreadBytes({ totalMaxBytes: options.unreadTotalMaxBytes }),
+    memory: new ServerMemory(options.memory),
     onUnexpected: (reason: string) => unexpected.push(reason),
   };
   const endpoint = new HttpEndpoint(service, deps, options.http);

@@ -199,7 +199,7 @@ test("Unread answers of one client are limited over all its connections, and oth
   const mib = 1024 * 1024;
   await using demo = await startDemoHttp({
     http: { bodyMaxBytes: 32 * mib },
-    unreadTotalMaxBytes: 60 * mib,
+    memory: { unreadMaxBytes: 60 * mib, requestsMaxBytes: 1024 * mib },
   });
   const session = await openRawSession(demo.url);
   const large = (id: number) => callOf(id, "echo", { text: "x".repeat(20 * mib) });

@@ -1,7 +1,7 @@
 /**
- * Limits the progress and log messages that calls relay to each client, which a
- * server can send without end. Messages over the limit are dropped; they carry
- * no result, and later progress replaces earlier progress. No timer.
+ * Limits the messages that each client gets from servers, which can send them
+ * without end: progress, log messages and updates of resources. Progress and logs
+ * over the limit are dropped, because they carry no result; updates wait. No timer.
  */
 
 /** Messages that a client gets per second. */

@@ -13,7 +13,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "@toolcrib/diagnostics";
 import { disposeOnce } from "@toolcrib/lifecycle";
-import { HttpEndpoint, type McpService, SseEndpoint, UnreadBytes } from "@toolcrib/mcp";
+import { HttpEndpoint, type McpService, ServerMemory, SseEndpoint } from "@toolcrib/mcp";
 import type { SessionStore } from "@toolcrib/store";
 import type { HttpLimits } from "./http-options.ts";
 import { Refuser } from "./refusal.ts";
@@ -85,7 +85,7 @@ export class ListeningServer implements DrainableServer {
     const endpointDeps = {
       now,
       newSessionId: deps.newId,
-      unread: new UnreadBytes(),
+      memory: new ServerMemory({ requestsMaxBytes: Math.max(64 * 1024 ** 2, 4 * limits.bodyMaxBytes) }),
       sessions: deps.sessions,
       onUnexpected: (reason: string) => logger.debug({ reason }, "unexpected message"),
     };

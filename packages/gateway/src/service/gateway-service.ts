@@ -26,6 +26,7 @@ import { originOfProgram } from "../call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import { type CallTargets, type FeatureKind, featureNames } from "../call/call-targets.ts";
 import { toArguments } from "../call/governed-call.ts";
+import type { RelayLimit } from "../call/relay-limit.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
@@ -78,6 +79,8 @@ export interface GatewayServiceDeps {
   /** Runs a target through the governed call. */
   readonly call: (target: CallTarget, args: JsonObject, origin: CallOrigin) => Promise<CallOutcome>;
   readonly visibility: Pick<Visibility, "isVisible">;
+  /** Limits the messages to each client. */
+  readonly relays: RelayLimit;
   /** Removes known secrets from lists and errors. */
   readonly scrubber: SecretScrubber;
   /** Items on one page of a list. */
@@ -120,6 +123,7 @@ export class GatewayService implements McpService {
         const origin = originOfProgram(identity, { signal: closed });
         toRpcFailure(await deps.call(target, { uri }, origin), "modern");
       },
+      allows: (identity) => deps.relays.allows(identityKey(identity)),
     });
     this.#lists = new ListCache(deps.run);
   }

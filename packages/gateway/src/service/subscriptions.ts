@@ -6,8 +6,9 @@
  */
 
 import { type Listener, McpError, type ServerSession } from "@toolcrib/mcp";
-import type { ResourceWatcher } from "@toolcrib/tool";
+import type { Identity, ResourceWatcher } from "@toolcrib/tool";
 import type { FeatureSource } from "../sources/source-roster.ts";
+import { ResourceUpdates } from "./resource-updates.ts";
 
 interface Subscription {
   readonly source: FeatureSource;
@@ -15,6 +16,9 @@ interface Subscription {
   /** Settles when the server has answered. */
   readonly ready: Promise<void>;
 }
+
+/** A session or stream that gets updates. */
+type Client = Pick<Listener, "identity" | "closed" | "notify">;
 
 /** Maximum number of resources that one client watches. */
 const maxUris = 1000;
@@ -32,11 +36,14 @@ export interface SubscriptionsDeps {
     uri: string,
     subscribe: () => Promise<void>,
   ) => Promise<void>;
+  /** Counts a message to a client. @returns whether it may be sent now */
+  readonly allows: (identity: Identity) => boolean;
 }
 
 /** The subscriptions of all clients. */
 export class Subscriptions {
   readonly #deps: SubscriptionsDeps;
+  readonly #updates = new WeakMap<Client, ResourceUpdates>();
   readonly #sessions = new Map<ServerSession, Map<string, Subscription>>();
 
   constructor(deps: SubscriptionsDeps) {
@@ -53,7 +60,7 @@ export class Subscriptions {
     if (ofSession.size >= maxUris) throw tooManyError();
     const subscription = subscribe(source, uri, {
       session,
-      updated: (changed) => session.notify("notifications/resources/updated", { uri: changed }),
+      updated: (changed) => this.#updatesOf(session).add(changed, uri),
     });
     ofSession.set(uri, subscription);
     try {
@@ -92,12 +99,24 @@ export class Subscriptions {
     return watched;
   }
 
+  #updatesOf(client: Client): ResourceUpdates {
+    const known = this.#updates.get(client);
+    if (known !== undefined) return known;
+    const updates = new ResourceUpdates({
+      send: (uri) => client.notify("notifications/resources/updated", { uri }),
+      allows: () => this.#deps.allows(client.identity),
+      closed: client.closed,
+    });
+    this.#updates.set(client, updates);
+    return updates;
+  }
+
   async #watch(listener: Listener, uri: string): Promise<boolean> {
     const source = this.#deps.sourceOf(listener, uri);
     if (source === undefined || listener.closed.aborted) return false;
     const watching = this.#deps.governed(listener, source, uri, () => {
       const subscription = subscribe(source, uri, {
-        updated: (changed) => listener.notify("notifications/resources/updated", { uri: changed }),
+        updated: (changed) => this.#updatesOf(listener).add(changed, uri),
       });
       listener.closed.addEventListener("abort", () => unsubscribeLater(subscription, uri), { once: true });
       return subscription.ready;

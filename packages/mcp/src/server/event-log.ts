@@ -1,9 +1,12 @@
 /**
  * The events sent on the SSE streams of a session, kept for a client that
  * reconnects with `Last-Event-ID` (Streamable HTTP, revisions 2025-03-26 to
- * 2025-11-25). Bounded by count and size: the oldest events are removed, and an
- * event larger than the whole log is never kept.
+ * 2025-11-25). Bounded by count and size, and by the share of the client in the
+ * events of all sessions: the oldest events are removed, and an event larger than
+ * the whole log is never kept.
  */
+
+import type { FairShare } from "@toolcrib/lifecycle";
 
 /** One sent event. */
 interface LoggedEvent {
@@ -26,15 +29,24 @@ export interface EventLogOptions {
   readonly maxLength?: number;
 }
 
+/** The events of one session. */
 export class EventLog {
   readonly #maxEvents: number;
   readonly #maxLength: number;
   readonly #events: LoggedEvent[] = [];
+  readonly #shares: FairShare;
+  readonly #client: string;
   #length = 0;
   #lastSequence = 0;
   #lastStreamId = 0;
 
-  constructor(options: EventLogOptions = {}) {
+  /**
+   * @param shares counts the UTF-16 units of all logs.
+   * @param client the `identityKey` of the client.
+   */
+  constructor(shares: FairShare, client: string, options: EventLogOptions = {}) {
+    this.#shares = shares;
+    this.#client = client;
     this.#maxEvents = options.maxEvents ?? 256;
     this.#maxLength = options.maxLength ?? 1024 * 1024;
   }
@@ -55,12 +67,29 @@ export class EventLog {
     this.#lastSequence += 1;
     this.#events.push({ streamId, sequence: this.#lastSequence, data });
     this.#length += data.length;
-    while (this.#events.length > this.#maxEvents || this.#length > this.#maxLength) {
+    this.#shares.take(this.#client, data.length);
+    while (this.#isOverLimit()) {
       const dropped = this.#events.shift();
       if (dropped === undefined) break;
       this.#length -= dropped.data.length;
+      this.#shares.giveBack(this.#client, dropped.data.length);
     }
     return idOf(streamId, this.#lastSequence);
+  }
+
+  /** Removes all events. */
+  clear(): void {
+    this.#shares.giveBack(this.#client, this.#length);
+    this.#length = 0;
+    this.#events.length = 0;
+  }
+
+  #isOverLimit(): boolean {
+    return (
+      this.#events.length > this.#maxEvents ||
+      this.#length > this.#maxLength ||
+      (this.#length > 0 && this.#shares.refusalFor(this.#client) !== undefined)
+    );
   }
 
   /** Returns the events of stream `streamId` after number `sequence`, without priming events. */

@@ -39,8 +39,8 @@ import type { AcceptedForms, HttpSession, PostedBody } from "./http-session.ts";
 import { HttpSessions, sessionHeader } from "./http-sessions.ts";
 import { answerModernHttp, checkModernHeaders, type ModernExchange } from "./modern-http.ts";
 import { listenMethod, unsupportedVersion } from "./modern-request.ts";
+import { ServerMemory } from "./server-memory.ts";
 import type { McpService } from "./service.ts";
-import { UnreadBytes } from "./unread-bytes.ts";
 
 /** Dependencies of an endpoint. */
 export interface HttpEndpointDeps {
@@ -50,8 +50,8 @@ export interface HttpEndpointDeps {
   readonly newSessionId: () => string;
   /** The sessions as other gateways see them; every session of this endpoint is registered there. */
   readonly sessions: SessionStore;
-  /** The unread output of all connections of the process. @default that of this endpoint */
-  readonly unread?: UnreadBytes;
+  /** The memory of all clients of the process. @default that of the clients of this endpoint */
+  readonly memory?: ServerMemory;
   /** Reports invalid messages and responses to no pending request; for the log. */
   readonly onUnexpected?: (reason: string) => void;
 }
@@ -81,6 +81,15 @@ export interface HttpEndpointOptions {
   readonly unreadMaxBytes?: number;
 }
 
+/** A POST whose body was read. */
+interface ReceivedPost {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly caller: HttpCaller;
+  /** The memory of the body. */
+  readonly held: DisposableStack;
+}
+
 /** Longest wait of a disposal for requests that were aborted. */
 const disposeWaitMs = 1000;
 
@@ -94,7 +103,7 @@ export class HttpEndpoint implements AsyncDisposable {
   readonly #bodyLimits: { readonly maxLength: number; readonly maxDepth: number };
   readonly #maxInFlight: number;
   readonly #maxListeners: number;
-  readonly #unread: UnreadBytes;
+  readonly #memory: ServerMemory;
   readonly #unreadMaxBytes: number;
   readonly #modernExchanges = new Set<ModernExchange>();
   readonly #inFlight: ClientCounts;
@@ -115,7 +124,7 @@ export class HttpEndpoint implements AsyncDisposable {
     this.#maxListeners = options.maxListeners ?? 2048;
     this.#inFlight = new ClientCounts(this.#maxInFlight);
     this.#listening = new ClientCounts(this.#maxListeners);
-    this.#unread = deps.unread ?? new UnreadBytes();
+    this.#memory = deps.memory ?? new ServerMemory();
     this.#unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
     this.#sessions = new HttpSessions(
       {
@@ -124,7 +133,7 @@ export class HttpEndpoint implements AsyncDisposable {
         newSessionId,
         onUnexpected,
         inFlight: this.#inFlight,
-        unread: this.#unread,
+        memory: this.#memory,
         store: deps.sessions,
       },
       {
@@ -198,12 +207,14 @@ export class HttpEndpoint implements AsyncDisposable {
     if (!accepts.json && !accepts.events) {
       throw invalidRequest("Accept must list application/json and text/event-stream", undefined, 406);
     }
-    const body = await readBody(request, this.#bodyLimits.maxLength);
+    const client = identityKey(caller.identity);
+    // The memory of the body is free when its last request is answered, or now if it holds none.
+    using held = new DisposableStack();
+    const body = await readBody(request, this.#bodyLimits.maxLength, held.use(this.#memory.holdBody(client)));
     const value = parseBody(body, this.#bodyLimits);
     const isBatch = Array.isArray(value);
     const classified = isBatch ? value.map(classify) : [classify(value)];
     const first = classified.find(isRequest)?.message;
-    const client = identityKey(caller.identity);
     const refusal = first === undefined ? undefined : this.#refusalOf(first.method, client);
     if (refusal !== undefined) {
       const id = first === undefined || isBatch ? null : first.id;
@@ -213,7 +224,13 @@ export class HttpEndpoint implements AsyncDisposable {
     if (isModernRequest(request, value)) {
       await this.#postModern(request, response, caller, isBatch ? undefined : classified[0], accepts);
     } else if (first?.method === "initialize") this.#postInitialize(response, caller, isBatch, first);
-    else this.#postToSession(request, response, caller, isBatch ? value : undefined, classified, accepts);
+    else
+      this.#postToSession(
+        { request, response, caller, held },
+        isBatch ? value : undefined,
+        classified,
+        accepts,
+      );
   }
 
   /** Returns the reason why a request of `method` is refused; undefined if it is accepted. */
@@ -247,9 +264,7 @@ export class HttpEndpoint implements AsyncDisposable {
   }
 
   #postToSession(
-    request: IncomingMessage,
-    response: ServerResponse,
-    caller: HttpCaller,
+    { request, response, caller, held }: ReceivedPost,
     batch: readonly unknown[] | undefined,
     classified: readonly Classified[],
     accepts: AcceptedForms,
@@ -267,7 +282,7 @@ export class HttpEndpoint implements AsyncDisposable {
     if (reused !== undefined) {
       throw invalidRequest(`Request id ${JSON.stringify(reused)} is already in use`, undefined, 400);
     }
-    session.post(body, response, accepts);
+    session.post({ ...body, held: held.move() }, response, accepts);
   }
 
   async #postModern(
@@ -299,7 +314,7 @@ export class HttpEndpoint implements AsyncDisposable {
         ...caller,
         accepts,
         client,
-        unread: this.#unread,
+        unread: this.#memory.unread,
         unreadMaxBytes: this.#unreadMaxBytes,
         exchanges: this.#modernExchanges,
       };

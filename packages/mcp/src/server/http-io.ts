@@ -10,6 +10,7 @@ import type { Identity } from "@toolcrib/tool";
 import type { RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
+import { type HeldBody, tooManyBytes } from "./request-bytes.ts";
 import type { View } from "./service.ts";
 
 /** The caller of one request, authenticated by the owner of the HTTP server. */
@@ -22,14 +23,15 @@ export interface HttpCaller {
 const refusedBodyMaxBytes = 64 * 1024 * 1024;
 
 /**
- * Reads the whole body as UTF-8.
+ * Reads the whole body as UTF-8, and counts it as `held` while it arrives.
  *
- * @throws {McpError} 413 past `maxBytes`, 400 if the body ends early.
+ * @throws {McpError} 413 past `maxBytes`, 503 past the share of the client, 400 if the body ends early.
  */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
+export function readBody(request: IncomingMessage, maxBytes: number, held: HeldBody): Promise<string> {
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];
     let length = 0;
+    let hasRoom = true;
     const tooLarge = () =>
       reject(
         new McpError("MCP_MESSAGE_TOO_LARGE", `The body is larger than ${maxBytes} bytes`, {
@@ -39,11 +41,14 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<st
       );
     request.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length <= maxBytes) {
+      hasRoom &&= held.add(chunk.length);
+      if (length <= maxBytes && hasRoom) {
         chunks.push(chunk);
         return;
       }
+      // The rest is read and discarded, so that the client receives the error.
       chunks = [];
+      held[Symbol.dispose]();
       if (length > maxBytes + refusedBodyMaxBytes) {
         request.pause();
         tooLarge();
@@ -51,6 +56,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<st
     });
     request.on("end", () => {
       if (length > maxBytes) tooLarge();
+      else if (!hasRoom) reject(tooManyBytes());
       else resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString("utf8"));
     });
     const endedEarly = (cause: Error) =>

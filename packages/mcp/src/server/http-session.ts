@@ -19,6 +19,7 @@ import type { ClientCounts } from "./client-counts.ts";
 import { EventLog, type ReplayedEvent } from "./event-log.ts";
 import { openEventStream, sendError, sendJson, writeEvent } from "./http-io.ts";
 import { LegacySession, type LegacySessionOptions } from "./legacy-session.ts";
+import type { ServerMemory } from "./server-memory.ts";
 import type { McpService } from "./service.ts";
 import type { UnreadBytes } from "./unread-bytes.ts";
 
@@ -28,7 +29,7 @@ export interface HttpSessionOptions extends LegacySessionOptions {
   readonly now: number;
   /** Counts the requests of all sessions of the endpoint. */
   readonly inFlight: ClientCounts;
-  readonly unread: UnreadBytes;
+  readonly memory: ServerMemory;
   readonly unreadMaxBytes: number;
 }
 
@@ -52,6 +53,8 @@ export interface PostedBody {
   /** The requests among the messages. */
   readonly requests: readonly RpcRequest[];
   readonly isBatch: boolean;
+  /** The memory of the body, disposed after the last answer. @default none is counted */
+  readonly held?: Disposable;
 }
 
 /** A POST with requests in flight. */
@@ -62,6 +65,8 @@ interface Exchange {
   readonly accepts: AcceptedForms;
   /** Answers as JSON text, collected until the last one (a batch has several). */
   readonly answers: string[];
+  /** The memory of the body and of the collected answers. */
+  readonly held: DisposableStack;
   /** A lost connection does not cancel a legacy request; its deadline does. */
   readonly response: ServerResponse;
   stream: EventStream | undefined;
@@ -75,7 +80,7 @@ export class HttpSession {
   readonly #inFlight: ClientCounts;
   readonly #unread: UnreadBytes;
   readonly #unreadMaxBytes: number;
-  readonly #log = new EventLog();
+  readonly #log: EventLog;
   readonly #exchanges = new RequestTable<Exchange>();
   readonly #streams = new Map<number, EventStream>();
   /** The GET stream. It exists before a client opens it. */
@@ -84,7 +89,8 @@ export class HttpSession {
   constructor(service: McpService, options: HttpSessionOptions) {
     this.#client = identityKey(options.identity);
     this.#inFlight = options.inFlight;
-    this.#unread = options.unread;
+    this.#unread = options.memory.unread;
+    this.#log = new EventLog(options.memory.events, this.#client);
     this.#unreadMaxBytes = options.unreadMaxBytes;
     this.#standalone = this.#openStream();
     this.session = new LegacySession(
@@ -104,11 +110,14 @@ export class HttpSession {
   /** Processes the body of a POST with at least one request. Their ids are distinct and not in use. */
   post(body: PostedBody, response: ServerResponse, accepts: AcceptedForms): void {
     const { messages, requests, isBatch } = body;
+    const held = new DisposableStack();
+    held.use(body.held);
     const exchange: Exchange = {
       openCount: requests.length,
       isBatch,
       accepts,
       answers: [],
+      held,
       response,
       stream: undefined,
     };
@@ -172,13 +181,15 @@ export class HttpSession {
   /** Ends the session and all its streams. Requests without an answer get the error of an unknown session. */
   close(reason: string): void {
     this.session.close(reason);
-    for (const { stream, response } of new Set(this.#exchanges.values())) {
+    for (const { stream, response, held } of new Set(this.#exchanges.values())) {
+      held.dispose();
       if (stream === undefined) sendError(response, invalidRequest(reason, rpcCodes.sessionNotFound, 404));
     }
     for (const { response } of this.#streams.values()) response?.end();
     this.#inFlight.leave(this.#client, this.#exchanges.size);
     this.#exchanges.clear();
     this.#streams.clear();
+    this.#log.clear();
   }
 
   #send(message: RpcMessage, relatedTo: RpcId | undefined): void {
@@ -199,13 +210,17 @@ export class HttpSession {
     this.#exchanges.delete(id);
     this.#inFlight.leave(this.#client);
     exchange.openCount -= 1;
-    const { stream, response, answers } = exchange;
+    const { stream, response, answers, held } = exchange;
+    using _released = exchange.openCount === 0 ? held : undefined;
     if (stream !== undefined) {
       if (answer !== undefined) this.#writeAnswer(stream, answer);
       if (exchange.openCount === 0) this.#closeStream(stream);
       return;
     }
-    if (answer !== undefined) answers.push(answer);
+    if (answer !== undefined) {
+      answers.push(answer);
+      if (exchange.openCount > 0) held.use(this.#unread.hold(this.#client, answer.length));
+    }
     if (exchange.openCount > 0 || response.destroyed) return;
     if (answers.length === 0) {
       // The response to a request needs a body. An empty stream is one without an answer.

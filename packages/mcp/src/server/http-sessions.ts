@@ -15,8 +15,8 @@ import { rpcCodes } from "../protocol.ts";
 import type { ClientCounts } from "./client-counts.ts";
 import { type HttpCaller, overloaded, overQuota } from "./http-io.ts";
 import { HttpSession } from "./http-session.ts";
+import type { ServerMemory } from "./server-memory.ts";
 import type { McpService } from "./service.ts";
-import type { UnreadBytes } from "./unread-bytes.ts";
 
 /** Header that names the session of a request. */
 export const sessionHeader = "mcp-session-id";
@@ -33,7 +33,7 @@ export interface HttpSessionsDeps {
   readonly store: SessionStore;
   /** Counts the requests of all sessions. */
   readonly inFlight: ClientCounts;
-  readonly unread: UnreadBytes;
+  readonly memory: ServerMemory;
 }
 
 /** Limits of the sessions. */
@@ -73,7 +73,7 @@ export class HttpSessions {
    */
   open(caller: HttpCaller): HttpSession {
     const { maxInFlightPerSession, unreadMaxBytes } = this.#limits;
-    const { service, now, newSessionId, onUnexpected, inFlight, unread } = this.#deps;
+    const { service, now, newSessionId, onUnexpected, inFlight, memory } = this.#deps;
     const client = identityKey(caller.identity);
     this.#makeRoom(client);
     const session = new HttpSession(service, {
@@ -84,7 +84,7 @@ export class HttpSessions {
       onUnexpected,
       now: now(),
       inFlight,
-      unread,
+      memory,
       unreadMaxBytes,
     });
     this.#sessions.set(session.session.id, session);

@@ -11,9 +11,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { FairShare } from "@toolcrib/lifecycle";
 import { identityKey, isSameIdentity } from "@toolcrib/tool";
 import { formatSseEvent } from "../framing/sse.ts";
-import { classify, type RpcMessage } from "../json-rpc.ts";
+import { classify, type RpcId, type RpcMessage } from "../json-rpc.ts";
 import { invalidRequest, McpError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
+import { RequestTable } from "../request-table.ts";
 import type { HttpEndpointDeps } from "./http-endpoint.ts";
 import {
   defaultUnreadMaxBytes,
@@ -29,8 +30,8 @@ import {
   writeEvent,
 } from "./http-io.ts";
 import { LegacySession } from "./legacy-session.ts";
+import { ServerMemory } from "./server-memory.ts";
 import type { McpService } from "./service.ts";
-import { UnreadBytes } from "./unread-bytes.ts";
 
 /** Limits of an SSE endpoint. */
 export interface SseEndpointOptions {
@@ -56,6 +57,8 @@ export interface SseEndpointOptions {
 interface OpenSession {
   readonly session: LegacySession;
   readonly response: ServerResponse;
+  /** The memory of the bodies of requests in flight, by the ids of their requests. */
+  readonly held: RequestTable<HeldPost>;
 }
 
 /** Serves legacy SSE to any number of clients. */
@@ -66,7 +69,7 @@ export class SseEndpoint implements AsyncDisposable {
   readonly #bodyLimits: { readonly maxLength: number; readonly maxDepth: number };
   readonly #maxSessions: number;
   readonly #maxInFlightPerSession: number | undefined;
-  readonly #unread: UnreadBytes;
+  readonly #memory: ServerMemory;
   readonly #unreadMaxBytes: number;
   readonly #sessions = new Map<string, OpenSession>();
   readonly #shares: FairShare;
@@ -88,7 +91,7 @@ export class SseEndpoint implements AsyncDisposable {
     this.#maxSessions = options.maxSessions ?? 1000;
     this.#shares = new FairShare(this.#maxSessions);
     this.#maxInFlightPerSession = options.maxInFlightPerSession;
-    this.#unread = deps.unread ?? new UnreadBytes();
+    this.#memory = deps.memory ?? new ServerMemory();
     this.#unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
     this.#keepAlive = setInterval(() => {
       for (const { response } of this.#sessions.values())
@@ -106,18 +109,25 @@ export class SseEndpoint implements AsyncDisposable {
       return;
     }
     const id = this.#deps.newSessionId();
-    const session = new LegacySession(this.#service, (message) => this.#send(client, response, message), {
+    const held = new RequestTable<HeldPost>();
+    const send = (message: RpcMessage) => {
+      if (!("method" in message) && message.id !== null) settle(held, message.id);
+      this.#send(client, response, message);
+    };
+    const session = new LegacySession(this.#service, send, {
       ...caller,
       id,
+      onCancelled: (requestId) => settle(held, requestId),
       maxInFlight: this.#maxInFlightPerSession,
       onUnexpected: this.#deps.onUnexpected,
     });
-    this.#sessions.set(id, { session, response });
+    this.#sessions.set(id, { session, response, held });
     this.#shares.take(client);
     response.on("close", () => {
       this.#sessions.delete(id);
       this.#shares.giveBack(client);
       session.close("The client closed the stream");
+      for (const { body } of held.values()) body.dispose();
     });
     openEventStream(response);
     const endpoint = `${this.#messagesPath}?sessionId=${encodeURIComponent(id)}`;
@@ -168,12 +178,13 @@ export class SseEndpoint implements AsyncDisposable {
   #send(client: string, response: ServerResponse, message: RpcMessage): void {
     const isAnswer = !("method" in message);
     const written = JSON.stringify(message);
-    const data = isAnswer && message.id !== null ? this.#unread.admit(client, message.id, written) : written;
+    const data =
+      isAnswer && message.id !== null ? this.#memory.unread.admit(client, message.id, written) : written;
     const text = formatSseEvent(data, { event: "message" });
     // The number of responses is limited by the requests in flight. Only other messages can pile up.
     if (!isAnswer) writeEvent(response, text, this.#unreadMaxBytes);
     else if (!response.destroyed && !response.writableEnded) response.write(text);
-    this.#unread.count(client, response);
+    this.#memory.unread.count(client, response);
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void> {
@@ -183,20 +194,42 @@ export class SseEndpoint implements AsyncDisposable {
       throw invalidRequest("Session not found", rpcCodes.sessionNotFound, 404);
     }
     if (!isJsonBody(request)) throw invalidRequest("Content-Type must be application/json", undefined, 415);
-    const body = await readBody(request, this.#bodyLimits.maxLength);
+    using held = new DisposableStack();
+    const counted = held.use(this.#memory.holdBody(identityKey(caller.identity)));
+    const body = await readBody(request, this.#bodyLimits.maxLength, counted);
     const value = parseBody(body, this.#bodyLimits);
+    const ids = requestIdsOf(value);
     // A request in flight may have sent a request to the client, whose response must still be accepted.
-    if (holdsRequest(value)) {
+    if (ids.length > 0) {
       if (this.#isDraining) throw overloaded("The gateway is shutting down");
       if (entry.response.writableLength > this.#unreadMaxBytes)
         throw overloaded("The stream of answers is not read");
     }
     response.writeHead(202, { "content-type": "text/plain" }).end("Accepted");
+    const post = { openCount: ids.length, body: ids.length === 0 ? held : held.move() };
+    // An id that is in use already is refused by the session.
+    for (const one of ids) if (!entry.held.has(one)) entry.held.set(one, post);
     entry.session.receive(value);
   }
 }
 
-function holdsRequest(value: unknown): boolean {
-  const messages = Array.isArray(value) ? value : [value];
-  return messages.some((message) => classify(message).kind === "request");
+/** A POST with requests in flight. */
+interface HeldPost {
+  /** Number of requests without an answer. */
+  openCount: number;
+  readonly body: DisposableStack;
+}
+
+/** Frees the body of request `id` if it was the last one of its POST. */
+function settle(held: RequestTable<HeldPost>, id: RpcId): void {
+  const post = held.get(id);
+  if (post === undefined) return;
+  held.delete(id);
+  post.openCount -= 1;
+  if (post.openCount === 0) post.body.dispose();
+}
+
+function requestIdsOf(value: unknown): readonly RpcId[] {
+  const messages = (Array.isArray(value) ? value : [value]).map(classify);
+  return messages.flatMap((one) => (one.kind === "request" ? [one.message.id] : []));
 }

@@ -14,7 +14,7 @@ import { McpError, toRpcError } from "../mcp-error.ts";
 /** Limit of `UnreadBytes`. */
 export interface UnreadBytesOptions {
   /** Unread bytes of all connections; one client gets at most half of them, and one answer more. @default 268,435,456 */
-  readonly totalMaxBytes?: number;
+  readonly totalMaxBytes?: number | undefined;
 }
 
 /** Answers up to this length are always sent. */
@@ -36,6 +36,12 @@ export class UnreadBytes {
       "The answer was dropped: this client has too many unread answers; the call may have had an effect";
     const error = new McpError("MCP_UNREAD_LIMIT", text, { hint: "read earlier answers first" });
     return JSON.stringify({ jsonrpc: "2.0", id, error: toRpcError(error) });
+  }
+
+  /** Counts an answer of `length` that waits for others of its batch. @returns what ends the wait */
+  hold(client: string, length: number): Disposable {
+    this.#shares.take(client, length);
+    return { [Symbol.dispose]: () => this.#shares.giveBack(client, length) };
   }
 
   /** Counts what `client` has not read of `response`, until it is read. Call it after a write. */
