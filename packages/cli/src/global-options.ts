@@ -50,6 +50,9 @@ export interface GlobalOptions {
   readonly isDebug: boolean;
 }
 
+/** Name of the home of the Metatool document in the user's home directory, the default of `toolcrib metatool`. */
+export const metatoolHomeName = ".mcp-metatool";
+
 /** Name of Toolcrib's home in the user's home directory. */
 const defaultHomeName = ".toolcrib";
 

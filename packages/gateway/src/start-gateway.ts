@@ -39,6 +39,8 @@ import { trustedCertificates } from "./trusted-certificates.ts";
 export interface GatewayDeps {
   /** Home folder (`~/.toolcrib`); created if it is missing. */
   readonly home: string;
+  /** Text after `toolcrib` in commands for the operator that clients see, such as " --home DIR". @default none */
+  readonly homeFlag?: string | undefined;
   /** Environment of the process: PATH, HOME and the variables that `secret_key_ref: {env: …}` names. */
   readonly env: { readonly [name: string]: string | undefined };
   /** Folder that relative paths of the command line are relative to. */
@@ -116,6 +118,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     config,
     core,
     home,
+    homeFlag: deps.homeFlag,
     env,
     serverInfo,
     record,

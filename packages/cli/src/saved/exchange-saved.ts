@@ -27,7 +27,7 @@ export async function exportSaved(
 ): Promise<ExitCode> {
   const { output } = context;
   await using saved = await openSaved(context);
-  const tool = await requireSaved(saved, name);
+  const tool = await requireSaved(context, saved, name);
   const files = await exportSavedTool(
     tool,
     resolve(context.directory, folder),

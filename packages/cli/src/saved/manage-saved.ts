@@ -73,7 +73,7 @@ export async function showSaved(context: CliContext, name: string): Promise<Exit
   const { output } = context;
   await using saved = await openSaved(context);
   await using approvals = await openApprovals(context);
-  const tool = await requireSaved(saved, name);
+  const tool = await requireSaved(context, saved, name);
   const standing = storedStanding(tool, approvals);
   const { reach, needsApproval, isApproved, owner } = standing;
   const { value: tests, diagnostics } = parseTestCases(tool.toolcrib);
@@ -120,7 +120,7 @@ export async function deleteSaved(context: CliContext, name: string): Promise<Ex
   const { output } = context;
   await using saved = await openSaved(context);
   await using approvals = await openApprovals(context);
-  const tool = await requireSaved(saved, name);
+  const tool = await requireSaved(context, saved, name);
   await saved.delete(name);
   await retainApproval({ approvals, now: context.now }, tool);
   const { codeDigest, owner } = storedStanding(tool, approvals);
@@ -136,7 +136,7 @@ export async function approveSaved(context: CliContext, name: string): Promise<E
   const { output } = context;
   await using saved = await openSaved(context);
   await using approvals = await openApprovals(context);
-  await requireSaved(saved, name);
+  await requireSaved(context, saved, name);
   const { before } = await approveStoredTool({ saved, approvals, now: context.now }, name);
   const { codeDigest, reach = ["*"], owner } = before;
   const isChange = before.needsApproval || !before.isApproved;

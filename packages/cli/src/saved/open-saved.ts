@@ -4,6 +4,7 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
 import { openSavedToolStore } from "@toolcrib/metatool";
@@ -17,6 +18,8 @@ import {
 } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { metatoolHomeName } from "../global-options.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
 
 /** Opens the saved tools. @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE` */
 export function openSaved(context: CliContext): Promise<SavedToolStore> {
@@ -40,7 +43,11 @@ export function openApprovals({ options, output }: CliContext): Promise<Approval
 }
 
 /** Returns the saved tool named `name`. @throws {CliError} `CLI_TOOL_NOT_FOUND` with a suggestion */
-export async function requireSaved(saved: SavedToolStore, name: string): Promise<SavedTool> {
+export async function requireSaved(
+  context: CliContext,
+  saved: SavedToolStore,
+  name: string,
+): Promise<SavedTool> {
   const tool = await saved.get(name);
   if (tool !== undefined) return tool;
   const near = nearestName(
@@ -48,8 +55,17 @@ export async function requireSaved(saved: SavedToolStore, name: string): Promise
     saved.current().map((one) => one.name),
   );
   throw new CliError("CLI_TOOL_NOT_FOUND", `No saved tool is named "${name.slice(0, 200)}"`, {
-    hint: near === undefined ? "see toolcrib saved list" : `did you mean ${near}?`,
+    hint:
+      metatoolHint(context, name) ??
+      (near === undefined ? "see toolcrib saved list" : `did you mean ${near}?`),
   });
+}
+
+/** Returns the home to use for a tool that was saved through `mcp-metatool`; `undefined` for other tools. */
+function metatoolHint({ options, userDirectory }: CliContext, name: string): string | undefined {
+  const home = join(userDirectory, metatoolHomeName);
+  if (options.home === home || !existsSync(join(home, "tools", `${name}.json`))) return undefined;
+  return `it is in the home of mcp-metatool: add --home ${shellQuote(home)}`;
 }
 
 /** Records a change by the operator on the audit trail. */

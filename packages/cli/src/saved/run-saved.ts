@@ -50,5 +50,5 @@ export async function runSaved(
 
 async function findTool(context: CliContext, name: string) {
   await using saved = await openSaved(context);
-  return requireSaved(saved, name);
+  return requireSaved(context, saved, name);
 }

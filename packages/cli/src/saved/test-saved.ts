@@ -61,7 +61,7 @@ export async function testSaved(
 async function findNames(context: CliContext, name: string | undefined): Promise<readonly string[]> {
   await using saved = await openSaved(context);
   if (name === undefined) return (await saved.list()).map((tool) => tool.name);
-  return [(await requireSaved(saved, name)).name];
+  return [(await requireSaved(context, saved, name)).name];
 }
 
 function printReport({ output, options }: CliContext, name: string, report: JsonObject): void {

@@ -11,6 +11,7 @@ import { CliError } from "../cli-error.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { serve } from "./serve.ts";
+import { shellQuote } from "./shell-quote.ts";
 
 /** Name of the configuration in the metatool's home. */
 const configFileName = "config.json";
@@ -19,7 +20,9 @@ const configFileName = "config.json";
 export function serveMetatool(context: CliContext): Promise<ExitCode> {
   const { options } = context;
   const configFiles = options.configFiles.length > 0 ? options.configFiles : [configInHome(context)];
-  return serve({ ...context, options: { ...options, configFiles } }, { stdio: true });
+  // Its default home is not that of the other commands.
+  const homeFlag = ` --home ${shellQuote(options.home)}`;
+  return serve({ ...context, options: { ...options, configFiles, homeFlag } }, { stdio: true });
 }
 
 /** @throws {CliError} `CLI_CONFIG_NOT_FOUND` */

@@ -50,6 +50,8 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   try {
     const gateway = await startGateway(loaded.config, {
       home: options.home,
+      // A client that started this process runs as its user. Others do not learn where the home is.
+      homeFlag: flags.stdio === true ? options.homeFlag : "",
       env: context.env,
       directory: context.directory,
       wrap: context.wrap,

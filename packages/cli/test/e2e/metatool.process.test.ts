@@ -71,17 +71,22 @@ describe("toolcrib metatool", () => {
 
   after(() => directory[Symbol.asyncDispose]());
 
-  async function connect(home: string, environment: Record<string, string> = {}): Promise<Session> {
+  /** @param home below the temporary folder; `undefined` for the default home */
+  async function connect(
+    home: string | undefined,
+    environment: Record<string, string> = {},
+  ): Promise<Session> {
     const client = new Client({ name: "metatool-test", version: "1" });
     const heard = { count: 0 };
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
       heard.count += 1;
     });
     const path = process.env["PATH"] ?? "";
+    const homeArguments = home === undefined ? [] : ["--home", join(directory.path, home)];
     await client.connect(
       new StdioClientTransport({
         command: process.execPath,
-        args: [...commandLine, "metatool", "--config", configPath, "--home", join(directory.path, home)],
+        args: [...commandLine, "metatool", "--config", configPath, ...homeArguments],
         env: { PATH: path, HOME: directory.path, GITHUB_TOKEN: "ghp_none", ...environment },
         stderr: "ignore",
       }),
@@ -247,6 +252,33 @@ describe("toolcrib metatool", () => {
     assert.deepEqual(readFileSync(fileOf("edits", "broken"), "utf8"), "{");
     const refused = await session.call("save_tool", { ...example, name: "broken" });
     assert.equal(refused.data.error?.type, "validation_error");
+  });
+
+  it("names its home where the operator must approve a tool", async () => {
+    await using session = await connect(undefined);
+    const save = (code: string) =>
+      session.call("save_tool", { name: "job", description: "d", inputSchema: {}, code });
+    await save("return github.searchIssues(query='Safari')");
+    const grown =
+      "github.searchIssues(query='Safari')\nreturn zenhub.getIssueDetails(issueId=1001, repoId=77)";
+    assert.equal((await save(grown)).data["needsApproval"], true);
+    const refused = (await session.call("job")).data.error;
+    assert.equal(refused?.type, "policy_error");
+    const approve = async (...words: readonly string[]) => {
+      const env = { HOME: directory.path, TOOLCRIB_HOME: undefined, NO_COLOR: "1" };
+      const { code, stdout, stderr } = await runProcess(process.execPath, [...commandLine, ...words], {
+        env,
+      });
+      return { code, text: stdout + stderr };
+    };
+    // The default home of other commands is another one.
+    const missed = await approve("saved", "approve", "job");
+    assert.equal(missed.code, 4);
+    assert.match(missed.text, /it is in the home of mcp-metatool: add --home \S+\.mcp-metatool$/m);
+    const [, words] = /: toolcrib (.+)$/.exec(String(refused?.details["hint"])) ?? [];
+    assert.equal(words, `--home ${join(directory.path, ".mcp-metatool")} saved approve job`);
+    assert.equal((await approve(...(words ?? "").split(" "))).code, 0);
+    assert.equal((await session.call("job")).isError, false);
   });
 
   it("gives each error the type and the details of the document", async () => {

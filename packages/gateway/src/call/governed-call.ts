@@ -170,7 +170,7 @@ function decide(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigin):
 
 // The rule is on the audit trail. The caller does not learn the rules of another client.
 const ownerReason = "a saved tool around this call is not approved, and its owner may not use it";
-const ownerHint = "the operator can approve the saved tool: toolcrib saved approve NAME";
+const ownerHint = "the operator can approve the saved tool";
 
 function refuse(
   { limits, shares }: GovernedCallDeps,

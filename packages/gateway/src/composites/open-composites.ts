@@ -78,6 +78,7 @@ async function addComposites(context: SourceContext, opening: AsyncDisposableSta
         saved,
         approvals,
         wholeCatalog: () => host.wholeCatalog(),
+        homeFlag: context.homeFlag,
         mayUse: (identity, id, wireName) => host.mayUse(identity, id, wireName),
         validator: new SchemaValidator(),
         now,

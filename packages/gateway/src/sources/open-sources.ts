@@ -19,6 +19,8 @@ export interface SourceContext {
   readonly core: GatewayCore;
   /** The home folder. */
   readonly home: string;
+  /** As in `GatewayDeps`. */
+  readonly homeFlag: string | undefined;
   readonly env: { readonly [name: string]: string | undefined };
   readonly serverInfo: ServerInfo;
   readonly record: Store["audit"]["record"];

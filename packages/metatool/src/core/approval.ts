@@ -79,13 +79,17 @@ export async function askForApproval(
 }
 
 /** Returns the error for a call of a tool that is not approved. */
-export function pendingError(name: string, growth: readonly string[]): CompositeError {
+export function pendingError(
+  { homeFlag = "" }: Pick<MetatoolDeps, "homeFlag">,
+  name: string,
+  growth: readonly string[],
+): CompositeError {
   return {
     type: "policy_error",
     message: `"${name}" was changed and can now ${describeGrowth(growth)}; it must be approved before it is called`,
     details: {
       needsApproval: growth,
-      hint: `the operator can approve it: toolcrib saved approve ${name}`,
+      hint: `the operator can approve it: toolcrib${homeFlag} saved approve ${name}`,
     },
   };
 }

@@ -17,6 +17,8 @@ export interface MetatoolDeps extends Omit<CompositeDeps, "cache"> {
   readonly wholeCatalog: () => Catalog;
   /** Returns whether `identity` may use the tool. Other tools are invisible to it. */
   readonly mayUse: (identity: Identity, id: ToolId, wireName: string) => boolean;
+  /** Text after `toolcrib` in commands for the operator, such as " --home DIR". @default none */
+  readonly homeFlag?: string | undefined;
   readonly validator: SchemaValidator;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

@@ -110,7 +110,7 @@ export class SavedRunner {
     const { growth, saved } = current;
     if (growth.length > 0) {
       const isApproved = context.depth === 0 && (await askForApproval(context, saved.name, growth));
-      if (!isApproved) return pendingError(saved.name, growth);
+      if (!isApproved) return pendingError(this.#context, saved.name, growth);
       await grantApproval(this.#context, current, context);
     }
     return missingTools(current, this.#context.wholeCatalog());
