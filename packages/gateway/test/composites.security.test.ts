@@ -197,10 +197,13 @@ describe("the name and code of a saved tool", () => {
       tools: () => [toolNamed("search")],
       call: () => ({ content: [] }),
     });
-    await using test = await startTestGateway({ tool_servers: [onHttp("github", server.url)] });
+    // A server that is down keeps its name.
+    const down = onHttp("down", "http://127.0.0.1:1/mcp");
+    await using test = await startTestGateway({ tool_servers: [onHttp("github", server.url), down] });
     const client = await test.connect();
     const problemsOf = async (name: string, code: string) => JSON.stringify(await save(client, name, code));
-    for (const name of ["len", "sorted", "return", "params", "json", "tools", "github", "GitHub"]) {
+    const meanings = ["len", "sorted", "return", "params", "json", "tools", "saved"];
+    for (const name of [...meanings, "github", "GitHub", "down", "d0wn"]) {
       assert.match(await problemsOf(name, "return 1"), /METATOOL_NAME_RESERVED/, name);
     }
     for (const code of ["", " \n"])

@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
-import { waitUntil } from "@toolcrib/testing";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import {
   approve,
   dataOf,
@@ -341,6 +341,27 @@ describe("the saved tool of another client", () => {
       assert.equal(typeOf(await call(client, "delete_saved_tool", { name: "old" })), "policy_error");
     }
     assert.deepEqual(calls, ["delete"]);
+  });
+
+  it("is the tool of one client if two save it at the same time in two gateways of a home", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const home = directory.join("home");
+    await using one = await startTestGateway({}, { home, clients: ["one"] });
+    await using two = await startTestGateway({}, { home, clients: ["two"] });
+    const clients = [await one.connect({ as: "one" }), await two.connect({ as: "two" })];
+    for (let count = 0; count < 5; count += 1) {
+      const name = `tool_${count}`;
+      const answers = await Promise.all(clients.map((client, at) => save(client, name, `return ${at}`)));
+      const winner = answers.findIndex((answer) => answer["status"] === "created");
+      const lost = answers[1 - winner] as JsonObject;
+      const [code] = codesOf(lost);
+      assert.ok(code === "METATOOL_CHANGED_MEANWHILE" || code === "METATOOL_NOT_OWNER", JSON.stringify(lost));
+      assert.match(JSON.stringify(lost), /try again|save again|use another name/);
+      assert.equal((await call(clients[winner] as Client, name))["result"], winner);
+      assert.deepEqual(codesOf(await save(clients[1 - winner] as Client, name, "return 2")), [
+        "METATOOL_NOT_OWNER",
+      ]);
+    }
   });
 
   it("does not come from a field of a request", async () => {

@@ -87,11 +87,10 @@ export class CompositeHost implements MetatoolHost {
     );
   }
 
-  /** Whether `name` has the prefix of a configured source, which may not have listed a tool of that name yet. */
+  /** Whether `name` is or begins with the name of a configured source, which may not have listed its tools yet. */
   #isNameOfSource(name: string): boolean {
     const at = name.indexOf("__");
-    if (at === -1) return false;
-    const prefix = foldName(name.slice(0, at));
+    const prefix = foldName(at === -1 ? name : name.slice(0, at));
     const ids = [savedNamespace, ...this.#core.roster.configuredIds];
     return ids.some((id) => foldName(id) === prefix);
   }

@@ -14,7 +14,6 @@ import type { Reach } from "../run/analyse/reach.ts";
 import type { Catalog } from "../run/catalog.ts";
 import { type CompositeCache, sourceNameOf } from "../run/composite-cache.ts";
 import { toProblem } from "../run/composite-error.ts";
-import { keywords, reservedNames, universalNames } from "../run/tool-directory.ts";
 import { lintSavedTool } from "../saved/lint-saved-tool.ts";
 import { askForApproval, grantApproval } from "./approval.ts";
 import { approvedReachOf, saveApproved } from "./approved-reach.ts";
@@ -22,6 +21,7 @@ import { toErrorResponse, toJsonResult } from "./envelope.ts";
 import { lintInputSchema } from "./lint-input-schema.ts";
 import type { MetatoolDeps } from "./metatool.ts";
 import { isListed, mayChange, notOwnerFinding, ownerOf, withOwner } from "./ownership.ts";
+import { meaningOfName } from "./reserved-name.ts";
 import { Assessment, factsToJson, type SavedEntry, toObjectSchema, toSavedId } from "./saved-entries.ts";
 import { digestCode, growthOf, namesOf } from "./tool-facts.ts";
 
@@ -155,9 +155,8 @@ export class ToolSaver {
 
   /** Returns the meaning that `name` has in programs or in names of tools; `undefined` if it has none. */
   #meaningOf(name: string): string | undefined {
-    if (universalNames.has(name)) return "the name belongs to a builtin of the language";
-    if (reservedNames.has(name)) return "the name belongs to a value of every program";
-    if (keywords.has(name)) return "the name is a keyword of the language";
+    const meaning = meaningOfName(name);
+    if (meaning !== undefined) return meaning;
     const fold = foldName(name);
     const isServer = this.#deps
       .wholeCatalog()

@@ -8,6 +8,7 @@ import { isJsonObject, JsonError, parseJson, type SchemaValidator } from "@toolc
 import { parseFile, toolDialect } from "@toolcrib/starlark";
 import type { SavedToolDefinition } from "@toolcrib/store";
 import { lintInputSchema } from "../core/lint-input-schema.ts";
+import { meaningOfName } from "../core/reserved-name.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import { lintSavedTool } from "../saved/lint-saved-tool.ts";
 import type { SavedToolLimits } from "../saved/saved-tool.ts";
@@ -92,6 +93,12 @@ export async function importSavedTool(
   const diagnostics = [...files.diagnostics, ...own];
   if (value === undefined) return { diagnostics };
   diagnostics.push(...lintSavedTool({ ...value }, limits), ...lintInputSchema(value.inputSchema, validator));
+  const meaning = meaningOfName(value.name);
+  if (meaning !== undefined) {
+    const message = `Cannot import a tool as "${value.name}": ${meaning}`;
+    const hint = "import it under another name";
+    diagnostics.push({ severity: "error", code: "METATOOL_NAME_RESERVED", message, hint, path: "name" });
+  }
   const source = { name: `${value.name}.star`, text: value.code };
   diagnostics.push(...parseFile(source, toolDialect).diagnostics);
   return hasErrors(diagnostics) ? { diagnostics } : { value, diagnostics };

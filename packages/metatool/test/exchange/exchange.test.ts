@@ -212,4 +212,13 @@ test("importing accepts another name, and a Starlark program among several imple
     diagnostics.map(({ severity, path }) => [severity, path]),
     [["warning", "future"]],
   );
+  for (const name of ["len", "return", "params", "saved"]) {
+    const refused = await importSavedTool(folder, { validator }, { name });
+    assert.equal(refused.value, undefined);
+    assert.deepEqual(
+      refused.diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code),
+      ["METATOOL_NAME_RESERVED"],
+      name,
+    );
+  }
 });
