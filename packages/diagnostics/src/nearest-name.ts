@@ -1,24 +1,34 @@
 /**
  * Suggestions for misspelled names ("did you mean …"), by edit distance with
- * transpositions (restricted Damerau–Levenshtein distance), ignoring case.
+ * transpositions, ignoring case.
  */
+
+import { type ComparisonBudget, editDistance } from "./edit-distance.ts";
+
+/** Cells of one search: a few milliseconds, and thousands of candidates. */
+const searchCells = 500_000;
 
 /**
  * Returns the candidate that is most similar to `name`.
  *
+ * @param budget the work of all searches that share it. @default that of one search, a few milliseconds
  * @returns the nearest candidate within a third of the length of `name` (at least 1,
  *   at most 3 edits) that has a character in common with it, the first of equals;
- *   `undefined` if none is near enough. Only the first 100 characters are compared.
+ *   `undefined` if none is near enough, or none among those that the budget covers.
+ *   Only the first 100 characters are compared.
  */
-export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+export function nearestName(
+  name: string,
+  candidates: Iterable<string>,
+  budget: ComparisonBudget = { left: searchCells },
+): string | undefined {
   const wanted = fold(name);
   // One edit turns any letter into any other, so for a single letter every candidate would be near.
   let bestDistance = Math.min(Math.min(3, Math.max(1, Math.floor(wanted.length / 3))) + 1, wanted.length);
   let best: string | undefined;
   for (const candidate of candidates) {
-    const folded = fold(candidate);
-    if (Math.abs(folded.length - wanted.length) >= bestDistance) continue;
-    const distance = editDistance(wanted, folded);
+    if (budget.left <= 0) break;
+    const distance = editDistance(wanted, fold(candidate), bestDistance, budget);
     if (distance < bestDistance) {
       bestDistance = distance;
       best = candidate;
@@ -29,23 +39,4 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
 
 function fold(name: string): string {
   return name.slice(0, 100).toLowerCase();
-}
-
-function editDistance(a: string, b: string): number {
-  let beforePrevious: number[] = [];
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const current = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const substitution = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      let cost = Math.min(previous[j]! + 1, current[j - 1]! + 1, substitution);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, beforePrevious[j - 2]! + 1);
-      }
-      current.push(cost);
-    }
-    beforePrevious = previous;
-    previous = current;
-  }
-  return previous[b.length]!;
 }

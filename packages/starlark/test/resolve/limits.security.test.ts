@@ -27,6 +27,29 @@ describe("A hostile program of", () => {
     );
   });
 
+  test("long names that are nearly alike is resolved without comparing all of them", () => {
+    const name = "a".repeat(94);
+    const globals = lines(500, (at) => `${name}b${at} = 1`);
+    const uses = lines(250, (at) => `${name.slice(1)}c${at}`);
+    let comparedCount = 0;
+    const { value } = parseFile({ name: "test.star", text: `${globals}\n${uses}` }, coreDialect);
+    const findings = resolveFile(value, {
+      dialect: coreDialect,
+      isPredeclared: () => false,
+      isUniversal: () => false,
+      // Read only while there is work left.
+      predeclaredNames: (function* () {
+        for (;;) {
+          comparedCount += 1;
+          yield "other";
+        }
+      })(),
+    });
+    assert.equal(findings.length, programLimits.nameErrors);
+    assert.ok(findings.some(({ message }) => message.includes("did you mean")));
+    assert.ok(comparedCount < 200_000, String(comparedCount));
+  });
+
   test(
     "many reassignments far from the first is resolved, with the maximum number of errors",
     slowTest,
