@@ -357,7 +357,7 @@ export class GatewayService implements McpService {
       scrubber.value(key === "tools" && era === "legacy" ? this.#legacyDefinitions.of(item) : item);
     // A secret that is learned makes every list stale: both numbers only grow.
     const list = this.#lists.get(
-      `${key} ${view} ${era} ${identityKey(identity)}`,
+      `${key} ${view} ${era} ${isOperator(identity)} ${identityKey(identity)}`,
       state + scrubber.generation,
       () => this.#itemsOf(key, view, identity).map(toShown),
     );

@@ -30,12 +30,36 @@ export function withOwner(toolcrib: JsonObject | undefined, { issuer, subject, n
   return { ...toolcrib, owner: { issuer, subject, name } };
 }
 
+/** The digests of definitions in use, by their field `toolcrib`: each call of a tool checks its approval. */
+const knownDigests = new WeakMap<
+  JsonObject,
+  { readonly tool: SavedTool; readonly digest: string | undefined }
+>();
+
 /**
  * Returns the digest that an approval binds: owner, name, description, schema, code and
  * reach. `undefined` when the code was changed after its reach was determined.
  */
 export function digestDefinition(tool: SavedTool): string | undefined {
-  const { name, description, inputSchema, code, toolcrib } = tool;
+  const { toolcrib } = tool;
+  if (toolcrib === undefined) return undefined;
+  const known = knownDigests.get(toolcrib);
+  if (known !== undefined && isSameDefinition(known.tool, tool)) return known.digest;
+  const digest = digestOf(tool);
+  knownDigests.set(toolcrib, { tool, digest });
+  return digest;
+}
+
+function isSameDefinition(a: SavedTool, b: SavedTool): boolean {
+  return (
+    a.name === b.name &&
+    a.description === b.description &&
+    a.inputSchema === b.inputSchema &&
+    a.code === b.code
+  );
+}
+
+function digestOf({ name, description, inputSchema, code, toolcrib }: SavedTool): string | undefined {
   const { codeDigest, reach } = keptReachOf(toolcrib);
   if (reach === undefined || codeDigest !== digestCode(code)) return undefined;
   const { tools, dynamic } = reach;
