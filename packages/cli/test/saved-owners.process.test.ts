@@ -56,7 +56,15 @@ test("saved list, show and approve tell the operator about the tool of a client"
   assert.equal((await run("saved", "run", "helper")).code, 1);
   await assert.rejects(call(privileged, "helper"), /Unknown tool: "helper"/);
 
-  const approved = await run("saved", "approve", "helper");
+  // Only the version that the operator read is approved.
+  const commandIn = (text: string) => /^Approve exactly this version: toolcrib (.+)$/m.exec(text)?.[1] ?? "";
+  await call(restricted, "save_tool", { ...helper, description: "Helps more." });
+  const outdated = await run(...commandIn(shown.text).split(" "));
+  assert.equal(outdated.code, 1);
+  assert.match(outdated.text, /METATOOL_CHANGED_MEANWHILE.*\n.*toolcrib saved show helper/);
+  await assert.rejects(call(privileged, "helper"), /Unknown tool: "helper"/);
+  const current = commandIn((await run("saved", "show", "helper")).text);
+  const approved = await run(...current.split(" "));
   assert.equal(approved.text, "Approved helper: it may call any tool, with the permissions of its caller.\n");
   assert.equal((await call(privileged, "helper"))["error"], undefined);
   assert.equal((await run("saved", "run", "helper")).code, 0);

@@ -79,7 +79,10 @@ export const command: CliCommandGroup = {
       summary:
         "approve a saved tool as it is now: other clients find it, and it runs with the permissions of its caller",
       arguments: { name },
-      run: async (context, args) => (await load()).approveSaved(context, args.name),
+      options: {
+        modified: { value: "time", help: "only if this is the time in modified, as saved show printed it" },
+      },
+      run: async (context, args, options) => (await load()).approveSaved(context, args.name, options),
     }),
     defineCommand({
       name: "delete",

@@ -100,6 +100,10 @@ export async function showSaved(context: CliContext, name: string): Promise<Exit
     label("program"),
     safeText(tool.code.trimEnd()),
   );
+  if (needsApproval || !isApproved) {
+    const command = `toolcrib${context.options.homeFlag} saved approve ${safeLine(name)} --modified ${modified}`;
+    output.print("", `Approve exactly this version: ${command}`);
+  }
   if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics));
   return exitCodes.done;
 }
@@ -131,13 +135,23 @@ export async function deleteSaved(context: CliContext, name: string): Promise<Ex
   return exitCodes.done;
 }
 
+/** Options of `saved approve`. */
+export interface ApproveFlags {
+  readonly modified?: string;
+}
+
 /** Runs `saved approve`. */
-export async function approveSaved(context: CliContext, name: string): Promise<ExitCode> {
+export async function approveSaved(
+  context: CliContext,
+  name: string,
+  { modified }: ApproveFlags,
+): Promise<ExitCode> {
   const { output } = context;
   await using saved = await openSaved(context);
   await using approvals = await openApprovals(context);
   await requireSaved(context, saved, name);
-  const { before } = await approveStoredTool({ saved, approvals, now: context.now }, name);
+  const deps = { saved, approvals, now: context.now };
+  const { before } = await approveStoredTool(deps, name, { expectedModified: modified });
   const { codeDigest, reach = ["*"], owner } = before;
   const isChange = before.needsApproval || !before.isApproved;
   if (isChange) {

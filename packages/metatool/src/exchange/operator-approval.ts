@@ -48,6 +48,8 @@ export function storedStanding(tool: SavedTool, approvals: Pick<ApprovalStore, "
  * Approves a tool as it is now. For a program that was not analysed yet, its whole
  * reach is approved.
  *
+ * @param options.expectedModified the `metadata.modified` of the version that the operator read; another version is
+ *   not approved. @default the current version is approved
  * @returns the tool, and its state before the approval.
  * @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedToolStore.save`; `METATOOL_CHANGED_MEANWHILE` when the tool
  *   was changed meanwhile; {StoreError} as `ApprovalStore.put`.
@@ -55,6 +57,7 @@ export function storedStanding(tool: SavedTool, approvals: Pick<ApprovalStore, "
 export async function approveStoredTool(
   deps: ApprovalDeps,
   name: string,
+  { expectedModified }: { readonly expectedModified?: string | undefined } = {},
 ): Promise<{ readonly tool: SavedTool; readonly before: StoredStanding }> {
   const { saved, approvals } = deps;
   await approvals.refresh();
@@ -63,6 +66,14 @@ export async function approveStoredTool(
     throw new MetatoolError(
       "METATOOL_NOT_FOUND",
       `No saved tool is named ${JSON.stringify(name.slice(0, 100))}`,
+    );
+  }
+  const { modified } = tool.metadata;
+  if (expectedModified !== undefined && modified !== expectedModified) {
+    throw new MetatoolError(
+      "METATOOL_CHANGED_MEANWHILE",
+      `Cannot approve "${name}": it was modified at ${modified}, and the approval is for the version of ${expectedModified.slice(0, 40)}`,
+      { hint: `read the current version: toolcrib saved show ${name}`, data: { modified } },
     );
   }
   const before = storedStanding(tool, approvals);
