@@ -22,6 +22,7 @@ import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { modernVersionOf } from "../modern-version.ts";
 import { eraOf, oldestModernVersion } from "../protocol.ts";
 import { ClientCounts } from "./client-counts.ts";
+import { FairTurns } from "./fair-turns.ts";
 import {
   acceptedBy,
   defaultUnreadMaxBytes,
@@ -104,6 +105,7 @@ export class HttpEndpoint implements AsyncDisposable {
   readonly #maxInFlight: number;
   readonly #maxListeners: number;
   readonly #memory: ServerMemory;
+  readonly #turns: FairTurns;
   readonly #unreadMaxBytes: number;
   readonly #modernExchanges = new Set<ModernExchange>();
   readonly #inFlight: ClientCounts;
@@ -125,6 +127,7 @@ export class HttpEndpoint implements AsyncDisposable {
     this.#inFlight = new ClientCounts(this.#maxInFlight);
     this.#listening = new ClientCounts(this.#maxListeners);
     this.#memory = deps.memory ?? new ServerMemory();
+    this.#turns = new FairTurns(now);
     this.#unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
     this.#sessions = new HttpSessions(
       {
@@ -208,6 +211,8 @@ export class HttpEndpoint implements AsyncDisposable {
       throw invalidRequest("Accept must list application/json and text/event-stream", undefined, 406);
     }
     const client = identityKey(caller.identity);
+    const turn = this.#turns.enter(client);
+    if (turn !== undefined) await turn;
     // The memory of the body is free when its last request is answered, or now if it holds none.
     using held = new DisposableStack();
     const body = await readBody(request, this.#bodyLimits.maxLength, held.use(this.#memory.holdBody(client)));

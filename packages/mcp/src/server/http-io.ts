@@ -29,6 +29,9 @@ const refusedBodyMaxBytes = 64 * 1024 * 1024;
  */
 export function readBody(request: IncomingMessage, maxBytes: number, held: HeldBody): Promise<string> {
   return new Promise((resolve, reject) => {
+    const endedEarly = (cause?: Error) =>
+      reject(new McpError("MCP_INVALID_MESSAGE", "The body ended early", { httpStatus: 400, cause }));
+    if (request.destroyed) endedEarly();
     let chunks: Buffer[] = [];
     let length = 0;
     let hasRoom = true;
@@ -59,8 +62,6 @@ export function readBody(request: IncomingMessage, maxBytes: number, held: HeldB
       else if (!hasRoom) reject(tooManyBytes());
       else resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString("utf8"));
     });
-    const endedEarly = (cause: Error) =>
-      reject(new McpError("MCP_INVALID_MESSAGE", "The body ended early", { httpStatus: 400, cause }));
     // Node reports a client that disconnects early as an error (ECONNRESET).
     request.on("error", endedEarly);
   });

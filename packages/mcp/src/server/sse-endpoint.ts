@@ -15,6 +15,7 @@ import { classify, type RpcId, type RpcMessage } from "../json-rpc.ts";
 import { invalidRequest, McpError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import { RequestTable } from "../request-table.ts";
+import { FairTurns } from "./fair-turns.ts";
 import type { HttpEndpointDeps } from "./http-endpoint.ts";
 import {
   defaultUnreadMaxBytes,
@@ -70,6 +71,7 @@ export class SseEndpoint implements AsyncDisposable {
   readonly #maxSessions: number;
   readonly #maxInFlightPerSession: number | undefined;
   readonly #memory: ServerMemory;
+  readonly #turns: FairTurns;
   readonly #unreadMaxBytes: number;
   readonly #sessions = new Map<string, OpenSession>();
   readonly #shares: FairShare;
@@ -92,6 +94,7 @@ export class SseEndpoint implements AsyncDisposable {
     this.#shares = new FairShare(this.#maxSessions);
     this.#maxInFlightPerSession = options.maxInFlightPerSession;
     this.#memory = deps.memory ?? new ServerMemory();
+    this.#turns = new FairTurns(deps.now);
     this.#unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
     this.#keepAlive = setInterval(() => {
       for (const { response } of this.#sessions.values())
@@ -194,8 +197,11 @@ export class SseEndpoint implements AsyncDisposable {
       throw invalidRequest("Session not found", rpcCodes.sessionNotFound, 404);
     }
     if (!isJsonBody(request)) throw invalidRequest("Content-Type must be application/json", undefined, 415);
+    const client = identityKey(caller.identity);
+    const turn = this.#turns.enter(client);
+    if (turn !== undefined) await turn;
     using held = new DisposableStack();
-    const counted = held.use(this.#memory.holdBody(identityKey(caller.identity)));
+    const counted = held.use(this.#memory.holdBody(client));
     const body = await readBody(request, this.#bodyLimits.maxLength, counted);
     const value = parseBody(body, this.#bodyLimits);
     const ids = requestIdsOf(value);
