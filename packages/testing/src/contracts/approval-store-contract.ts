@@ -10,6 +10,8 @@ const narrow = { tools: ["github:searchIssues"], dynamic: false };
 const wide = { tools: ["github:createIssue", "github:searchIssues"], dynamic: true };
 const approvedBy = { issuer: "toolcrib:cli", subject: "operator" };
 
+const renewed: Partial<Approval> = { reach: wide, definitionDigest: "sha256:0", approvedAt: 2000 };
+
 function approvalOf(name: string, changes: Partial<Approval> = {}): Approval {
   return { name, reach: narrow, approvedBy, approvedAt: 1000, ...changes };
 }
@@ -41,11 +43,11 @@ export function testApprovalStore(engine: string, open: OpenApprovals): void {
         const first = await store.put(approvalOf("a"), undefined);
         assert.deepEqual(first, { ...approvalOf("a"), version: 1 });
         assert.deepEqual(store.current("a"), first);
-        const second = await store.put(approvalOf("a", { reach: wide, approvedAt: 2000 }), 1);
+        const second = await store.put(approvalOf("a", renewed), 1);
         assert.equal(second.version, 2);
       }
       await using store = await open(directory.path);
-      const expected = { ...approvalOf("a", { reach: wide, approvedAt: 2000 }), version: 2 };
+      const expected = { ...approvalOf("a", renewed), version: 2 };
       assert.deepEqual(store.current("a"), expected);
       assert.deepEqual(await store.list(), [expected]);
     });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SavedToolChange, SavedToolDefinition, SavedToolStore } from "@toolcrib/store";
+import type { SavedTool, SavedToolChange, SavedToolDefinition, SavedToolStore } from "@toolcrib/store";
 import { makeTemporaryDirectory } from "../temporary-directory.ts";
 import { waitUntil } from "../wait-until.ts";
 
@@ -37,20 +37,7 @@ export function testSavedToolStore(
       assert.deepEqual(store.current(), [replaced.tool]);
     });
 
-    test("save() with expectedModified refuses a tool that was changed or deleted meanwhile", async () => {
-      await using directory = await makeTemporaryDirectory();
-      const location = directory.join("tools");
-      await using store = await open(location);
-      await using other = await open(location);
-      const { tool } = await store.save(definitionOf());
-      const expectedModified = tool.metadata.modified;
-      await other.save(definitionOf({ code: "return 1\n" }));
-      const changed = { code: "METATOOL_CHANGED_MEANWHILE" };
-      await assert.rejects(store.save(definitionOf(), { expectedModified }), changed);
-      await other.delete("double");
-      await assert.rejects(store.save(definitionOf(), { expectedModified }), changed);
-      assert.equal(await store.get("double"), undefined);
-    });
+    testVersions(open);
 
     test("save() refuses invalid definitions, and names that are confusable or reserved", async () => {
       await using directory = await makeTemporaryDirectory();
@@ -111,5 +98,47 @@ export function testSavedToolStore(
       await assert.rejects(store.save(definitionOf()), { code: "METATOOL_CLOSED" });
       await assert.rejects(store.list(), { code: "METATOOL_CLOSED" });
     });
+  });
+}
+
+/** Tests changes of a version that another process replaced. */
+function testVersions(open: (directory: string) => Promise<SavedToolStore>): void {
+  test("save() with expectedModified refuses a tool that was changed or deleted meanwhile", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const location = directory.join("tools");
+    await using store = await open(location);
+    await using other = await open(location);
+    const { tool } = await store.save(definitionOf());
+    const expectedModified = tool.metadata.modified;
+    await other.save(definitionOf({ code: "return 1\n" }));
+    const changed = { code: "METATOOL_CHANGED_MEANWHILE" };
+    await assert.rejects(store.save(definitionOf(), { expectedModified }), changed);
+    await other.delete("double");
+    await assert.rejects(store.save(definitionOf(), { expectedModified }), changed);
+    assert.equal(await store.get("double"), undefined);
+  });
+
+  test("save() with isNew refuses a tool that another process created meanwhile", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const location = directory.join("tools");
+    await using store = await open(location);
+    await using other = await open(location);
+    await other.save(definitionOf(), { isNew: true });
+    const again = store.save(definitionOf({ code: "return 1\n" }), { isNew: true });
+    await assert.rejects(again, { code: "METATOOL_CHANGED_MEANWHILE" });
+    assert.equal((await store.get("double"))?.code, definitionOf().code);
+  });
+
+  test("delete() with expectedModified refuses a tool that was changed meanwhile", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const location = directory.join("tools");
+    await using store = await open(location);
+    await using other = await open(location);
+    const before = await store.save(definitionOf());
+    const after = await other.save(definitionOf({ code: "return 1\n" }));
+    const deleted = (tool: SavedTool) => store.delete("double", { expectedModified: tool.metadata.modified });
+    await assert.rejects(deleted(before.tool), { code: "METATOOL_CHANGED_MEANWHILE" });
+    assert.equal((await deleted(after.tool))?.code, "return 1\n");
+    assert.equal(await deleted(after.tool), undefined);
   });
 }
