@@ -37,6 +37,7 @@ export type {
   ExecutionOptions,
 } from "./run/outcome.ts";
 export { prepareArguments } from "./run/prepare-arguments.ts";
+export { ProgramTurns } from "./run/program-turns.ts";
 export { type CompositeDeps, type CompositeRequest, runComposite } from "./run/run-composite.ts";
 export { openSavedToolStore } from "./saved/file-saved-tool-store.ts";
 // For other packages here.

@@ -10,6 +10,7 @@ import type { SavedTool } from "@toolcrib/store";
 import {
   type CallContext,
   type Health,
+  identityKey,
   normalizeTags,
   type Tool,
   type ToolResult,
@@ -202,6 +203,8 @@ export class CoreSource implements ToolSource {
     const cache = this.#cache;
     const catalog = this.#context.host.catalog(context.identity);
     const name = "eval";
+    const turn = this.#context.turns?.start(identityKey(context.identity));
+    if (turn !== undefined) await turn;
     const { diagnostics } = analyseComposite(code, catalog, { name, cache });
     if (diagnostics.some(({ severity }) => severity === "error")) {
       return toErrorResponse(toSyntaxError(diagnostics, { name: `${name}.star`, text: code }));

@@ -2,6 +2,7 @@
 
 import { CompositeCache } from "../run/composite-cache.ts";
 import { CompositeMemory, defaultTotalBytes } from "../run/composite-memory.ts";
+import { ProgramTurns } from "../run/program-turns.ts";
 import { CoreSource } from "./core-source.ts";
 import type { Metatool, MetatoolDeps, MetatoolOptions } from "./metatool.ts";
 import { SavedListing } from "./saved-listing.ts";
@@ -10,9 +11,13 @@ import { createSavedSource } from "./saved-source.ts";
 
 /** Creates the metatool over `deps.saved`. */
 export function createMetatool(given: MetatoolDeps, options: MetatoolOptions): Metatool {
-  // A single composite can use its whole limit, even if that is more than the default total.
-  const totalBytes = Math.max(defaultTotalBytes, options.execution.memoryBytes);
-  const deps = { ...given, memory: new CompositeMemory(given, { totalBytes }) };
+  // A single composite can use its whole limit, which is at most half of the total.
+  const totalBytes = Math.max(defaultTotalBytes, 2 * options.execution.memoryBytes);
+  const deps = {
+    ...given,
+    memory: new CompositeMemory(given, { totalBytes }),
+    turns: new ProgramTurns(given.nextTurn),
+  };
   const cache = new CompositeCache();
   const listing = new SavedListing(deps);
   const runner = new SavedRunner(deps, options, cache);

@@ -7,7 +7,14 @@
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { SavedTool, SavedToolDefinition } from "@toolcrib/store";
-import { type CallContext, foldName, type Identity, isOperator, type ToolResult } from "@toolcrib/tool";
+import {
+  type CallContext,
+  foldName,
+  type Identity,
+  identityKey,
+  isOperator,
+  type ToolResult,
+} from "@toolcrib/tool";
 import { MetatoolError } from "../metatool-error.ts";
 import { analyseComposite, type CompositeAnalysis } from "../run/analyse/analyse-composite.ts";
 import type { Reach } from "../run/analyse/reach.ts";
@@ -53,6 +60,8 @@ export class ToolSaver {
     const current = await saved.list();
     await approvals.refresh();
     const catalog = host.catalog(context.identity);
+    const turn = this.#deps.turns?.start(identityKey(context.identity));
+    if (turn !== undefined) await turn;
     const analysis = analyse(args, catalog, this.#cache);
     const problems = this.#problemsOf(args, current, analysis, context);
     const code = String(args["code"]);

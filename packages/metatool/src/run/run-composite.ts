@@ -9,7 +9,7 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import type { ThreadHost } from "@toolcrib/starlark";
-import type { CallContext } from "@toolcrib/tool";
+import { type CallContext, identityKey } from "@toolcrib/tool";
 import type { Catalog, CatalogTool, MetatoolHost } from "./catalog.ts";
 import { CompositeCache } from "./composite-cache.ts";
 import { toSyntaxError } from "./composite-error.ts";
@@ -23,6 +23,7 @@ import {
 import { InnerCalls, type ReplyListener, type ReplySource } from "./inner-calls.ts";
 import type { IsolatedExecutions } from "./isolated/isolated-executions.ts";
 import type { CompositeError, CompositeOutcome, ExecutionOptions } from "./outcome.ts";
+import type { ProgramTurns } from "./program-turns.ts";
 
 /** Dependencies of executions. */
 export interface CompositeDeps extends Required<ThreadHost> {
@@ -33,6 +34,8 @@ export interface CompositeDeps extends Required<ThreadHost> {
   readonly cache?: CompositeCache;
   /** Memory that executions in this process share. @default no shared limit */
   readonly memory?: CompositeMemory;
+  /** Lets programs take turns in this process. @default each runs for a slice in every turn of the event loop */
+  readonly turns?: ProgramTurns;
   /** Runs executions with `isolation: "process"`; required only for those. */
   readonly isolated?: IsolatedExecutions;
 }
@@ -64,6 +67,9 @@ export async function runComposite(
   const startedMs = deps.monotonicMs();
   const cache = deps.cache ?? new CompositeCache();
   const directory = cache.directoryOf(catalog);
+  const client = identityKey(context.identity);
+  const starting = deps.turns?.start(client);
+  if (starting !== undefined) await starting;
   const { program, diagnostics, source } = cache.compile(name, code, directory);
   if (program === undefined) {
     const error = toSyntaxError(diagnostics, source);
@@ -71,7 +77,12 @@ export async function runComposite(
   }
   const inner = new InnerCalls(deps.host, request);
   // The directory contains the tools of the catalogue, so the tools of inner calls are complete.
-  const call: InnerCaller = (tool, args) => inner.call(tool as CatalogTool, args);
+  const call: InnerCaller = async (tool, args) => {
+    const reply = await inner.call(tool as CatalogTool, args);
+    const continuing = deps.turns?.start(client);
+    if (continuing !== undefined) await continuing;
+    return reply;
+  };
   const execution = {
     program,
     directory,
@@ -85,11 +96,17 @@ export async function runComposite(
     outcome =
       options.isolation === "process"
         ? await requireIsolated(deps).execute(execution, call)
-        : await executeHere(deps, execution, call, context.signal);
+        : await executeHere(withTurns(deps, client), execution, call, context);
   } finally {
     inner.close(context.signal.aborted ? context.signal.reason : new Error("the execution has ended"));
   }
   return { ...outcome, executionTime: since(deps, startedMs), toolCalls: inner.records() };
+}
+
+/** Lets a program of `client` continue after a slice when it is its turn. */
+function withTurns(deps: CompositeDeps, client: string): CompositeDeps {
+  const { turns } = deps;
+  return turns === undefined ? deps : { ...deps, nextTurn: () => turns.next(client) };
 }
 
 /** Executes in this process, once there is memory. */
@@ -97,10 +114,10 @@ async function executeHere(
   deps: CompositeDeps,
   execution: Execution,
   call: InnerCaller,
-  signal: AbortSignal,
+  { identity, signal }: CallContext,
 ): Promise<ExecutionOutcome> {
   if (deps.memory === undefined) return executeComposite(deps, execution, call);
-  const lease = await deps.memory.enter(signal);
+  const lease = await deps.memory.enter(identityKey(identity), signal);
   // A cancelled execution ends with the usual error.
   if (lease === undefined && !signal.aborted) return memoryBusy();
   try {

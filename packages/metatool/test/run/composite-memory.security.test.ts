@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CompositeMemory, type CompositeOutcome } from "@toolcrib/metatool";
-import { ManualTimers, waitUntil } from "@toolcrib/testing";
+import { clientCall, ManualTimers, waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import { setUpWorkshop } from "./workshop.ts";
 
 const mib = 1024 * 1024;
@@ -44,11 +45,23 @@ test("programs that wait for a tool share one total, whatever their own limits a
   let ended = 0;
   for (const run of runs) run.then(() => (ended += 1));
   await waitUntil(() => waiting + ended === 20);
-  assert.ok(waiting >= 1 && waiting <= 4, `${waiting} programs keep 8 MiB each`);
-  assert.ok(memory.usedBytes <= 32 * mib);
+  assert.ok(waiting >= 1 && waiting <= 2, `${waiting} programs of one client keep 8 MiB each`);
+  assert.ok(memory.usedBytes <= 16 * mib);
+  // Another client has room.
+  const other = clientCall({ identity: localIdentity("token", "other") });
+  assert.equal(
+    (
+      await workshop.run(
+        `x = ["a" * ${mib} for i in range(7)]\nreturn len(x)`,
+        { context: other },
+        { memory },
+      )
+    ).kind,
+    "result",
+  );
   gate.resolve();
   const errors = (await Promise.all(runs)).map(errorOf).filter((error) => error !== "");
-  assert.ok(errors.length >= 16);
+  assert.ok(errors.length >= 18);
   for (const error of errors)
     assert.match(error, /resource_error.*(all running programs together|METATOOL_MEMORY_BUSY)/);
   assert.equal(memory.usedBytes, 0);
@@ -58,7 +71,7 @@ test("programs that wait for a tool share one total, whatever their own limits a
 
 test("a new program waits for memory, and is refused with a code if none becomes free", async () => {
   const timers = new ManualTimers();
-  const memory = setUp(2, 60_000, timers);
+  const memory = setUp(4, 60_000, timers);
   const first = workshop.run("a.wait()\nreturn 1", {}, { memory });
   const second = workshop.run("a.wait()\nreturn 2", {}, { memory });
   await waitUntil(() => waiting === 2);
@@ -69,7 +82,7 @@ test("a new program waits for memory, and is refused with a code if none becomes
   gate.resolve();
   assert.deepEqual([(await first).kind, (await second).kind], ["result", "result"]);
 
-  const single = setUp(1, 60_000, timers);
+  const single = setUp(2, 60_000, timers);
   const running = workshop.run("a.wait()\nreturn 1", {}, { memory: single });
   await waitUntil(() => waiting === 1);
   const next = [1, 2, 3].map((n) => workshop.run(`return ${n}`, {}, { memory: single }));
@@ -83,7 +96,7 @@ test("a new program waits for memory, and is refused with a code if none becomes
 });
 
 test("a program with memory to collect does not reserve it", async () => {
-  const memory = setUp(8, 20);
+  const memory = setUp(16, 20);
   const { kind } = await workshop.run(`for i in range(200): x = "a" * ${mib} + str(i)`, {}, { memory });
   assert.equal(kind, "result");
 });
