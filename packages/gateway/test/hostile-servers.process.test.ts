@@ -37,6 +37,12 @@ test("calls to healthy servers succeed next to hostile ones, which the status na
   await waitUntil(() => servers().get("large")?.state === "quarantined");
   await waitUntil(() => /has answered no call/.test(servers().get("hang")?.reason ?? ""));
   await waitUntil(() => servers().get("crash")?.reason !== undefined);
+  await waitUntil(() => /sends more messages than can be read/.test(servers().get("flood")?.reason ?? ""));
+  assert.match(servers().get("malformed")?.reason ?? "", /^50 of its tools are quarantined$/);
+  assert.equal(gateway.status().servers.find(({ id }) => id === "malformed")?.tools, 0);
+  // A server that floods is read slowly, and still answers.
+  const slow = await gateway.call(bad, "flood:act", {});
+  assert.equal(slow.kind === "result" && textOf(slow.result), "done");
   assert.ok(gateway.status().quarantined.filter(({ id }) => id.startsWith("malformed:")).length >= 1);
   abort.abort();
   await Promise.all(attacks);

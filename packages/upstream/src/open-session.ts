@@ -29,6 +29,8 @@ export interface SessionOptions {
   readonly onAsked: (capability: string) => void;
   /** Gets the error of each message that breaks a limit. */
   readonly onViolation: (error: McpError) => void;
+  /** Called when the server is read slowly, because it sends too much that answers no request. */
+  readonly onSlowed: () => void;
   /** Gets notifications that belong to no call: list changes and resource updates. `session` is absent during the handshake. */
   readonly onNotification: (method: string, params: JsonObject, session: UpstreamSession | undefined) => void;
 }
@@ -72,6 +74,7 @@ export async function openSession(
       logger.debug({ server: serverId, reason: scrub(reason) }, "message was not used");
       if (violation !== undefined) options.onViolation(violation);
     },
+    onSlowed: options.onSlowed,
     connectionOptions: {
       clientInfo: deps.clientInfo,
       capabilities: options.capabilities,
@@ -101,14 +104,16 @@ async function connect(
     readonly process: LaunchedProcess | undefined;
     readonly signal: AbortSignal;
     readonly onUnused: (reason: string, violation?: McpError) => void;
+    readonly onSlowed: () => void;
     readonly connectionOptions: Parameters<typeof openConnection>[2];
   },
 ): Promise<Connection> {
-  const { process, signal, onUnused, connectionOptions } = options;
+  const { process, signal, onUnused, onSlowed, connectionOptions } = options;
   const handlers = {
     request: messages.request.bind(messages),
     notification: messages.notification.bind(messages),
     unexpected: onUnused,
+    slowed: onSlowed,
   };
   try {
     return await openConnection(transport, handlers, connectionOptions);

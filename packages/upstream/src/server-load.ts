@@ -1,13 +1,17 @@
 /**
  * The calls of one server: a limit of running calls and a bounded queue, shared
  * fairly among clients, so that a server that hangs fills only its own queue and
- * a client only its own share. It also knows for how long the server is silent.
+ * a client only its own share. It also knows for how long the server is silent,
+ * and whether it floods.
  */
 
 import { FairQueue, type ShareRefusal } from "@toolcrib/lifecycle";
 import { type CallContext, identityKey } from "@toolcrib/tool";
 import { UpstreamError } from "./upstream-error.ts";
 import { resolveUpstreamLimits, type UpstreamLimits } from "./upstream-options.ts";
+
+/** Milliseconds after the last pause in which a server counts as one that floods. */
+const slowedShownMs = 30_000;
 
 /** The running and waiting calls of one server. */
 export class ServerLoad {
@@ -17,6 +21,7 @@ export class ServerLoad {
   readonly #queue: FairQueue;
   /** The last answer while calls ran, or the time when the first of them started. */
   #heardAt = 0;
+  #slowedAt = Number.NEGATIVE_INFINITY;
 
   /** @param now milliseconds since the epoch. */
   constructor(serverId: string, now: () => number, limits: UpstreamLimits = {}) {
@@ -64,8 +69,20 @@ export class ServerLoad {
     if (!signal.aborted) this.#heardAt = this.#now();
   }
 
-  /** Returns a sentence about a server that answers no call; undefined while it answers. */
-  silence(): string | undefined {
+  /** The server is read slowly, because it sends too much that answers no request. */
+  slowed(): void {
+    this.#slowedAt = this.#now();
+  }
+
+  /** Returns a sentence about a server that answers no call or floods; undefined for others. */
+  trouble(): string | undefined {
+    const isSlowed = this.#now() - this.#slowedAt < slowedShownMs;
+    const flood =
+      "It sends more messages than can be read, which answer no call; it is read slowly, and its answers are late";
+    return this.#silence() ?? (isSlowed ? flood : undefined);
+  }
+
+  #silence(): string | undefined {
     const { runningCount, waitingCount } = this.#queue;
     const silentMs = this.#now() - this.#heardAt;
     if (runningCount === 0 || silentMs < this.#limits.silentAfterMs) return undefined;

@@ -113,7 +113,7 @@ export class UpstreamServer implements ToolSource {
       now,
       logger,
       scrub,
-      unresponsiveReason: () => this.#load.silence(),
+      unresponsiveReason: () => this.#load.trouble(),
       onChange: () => this.#emit("health"),
     });
     this.#asks = new Set(settings.isInteractive === true ? askable : knownAsks(settings));
@@ -290,7 +290,7 @@ export class UpstreamServer implements ToolSource {
   #open(
     options: Omit<
       SessionOptions,
-      "timeoutMs" | "messageMaxBytes" | "onAsked" | "onViolation" | "onNotification"
+      "timeoutMs" | "messageMaxBytes" | "onAsked" | "onViolation" | "onSlowed" | "onNotification"
     >,
   ): Promise<UpstreamSession> {
     return openSession(this.#settings, this.#deps, {
@@ -299,6 +299,7 @@ export class UpstreamServer implements ToolSource {
       messageMaxBytes: this.#limits.messageMaxBytes,
       onAsked: (capability) => this.#asked(capability),
       onViolation: (error) => this.#violated(error.message),
+      onSlowed: () => this.#load.slowed(),
       onNotification: (method, params, session) => {
         this.#onNotification(method);
         if (session !== undefined) this.#watch.notified(method, params, session);

@@ -61,6 +61,12 @@ export class ToolIndex {
     return this.#tools;
   }
 
+  /** Number of listed tools of a source. */
+  countOf(sourceId: string): number {
+    return this.#built.bySource.get(sourceId)?.size ?? 0;
+  }
+
+  /** The tools that are not listed, and why. */
   get quarantined(): readonly QuarantinedTool[] {
     return this.#built.quarantined;
   }

@@ -46,6 +46,12 @@ export interface SourceStatus extends SourceDetails {
   readonly prompts?: number;
 }
 
+/** Adds to the health of a ready source how many of its tools are quarantined. */
+function withQuarantined(health: Health, toolCount: number): Health {
+  if (toolCount === 0 || health.state !== "ready" || health.reason !== undefined) return health;
+  return { ...health, reason: `${toolCount} of its tools ${toolCount === 1 ? "is" : "are"} quarantined` };
+}
+
 /** Statuses of configured sources, by the list that shows them. */
 export type SourceStatuses = { readonly [Group in SourceGroup]: readonly SourceStatus[] };
 
@@ -150,6 +156,9 @@ export class SourceRoster {
   /** Statuses of the configured sources. */
   status(): SourceStatuses {
     const statuses: { [Group in SourceGroup]: SourceStatus[] } = { servers: [], toolspecs: [] };
+    const held = new Map<string, number>();
+    for (const { tool } of this.#deps.index.quarantined)
+      held.set(tool.namespace, (held.get(tool.namespace) ?? 0) + 1);
     for (const { id, source, facts, features } of this.#entries) {
       const { configured, labels } = facts;
       if (configured === undefined) continue;
@@ -157,9 +166,9 @@ export class SourceRoster {
       statuses[configured.group].push({
         id,
         transport: configured.transport,
-        health: this.#healthOf(source),
+        health: withQuarantined(this.#healthOf(source), held.get(id) ?? 0),
         labels,
-        tools: source.tools().length,
+        tools: this.#deps.index.countOf(id),
         ...(features === undefined
           ? {}
           : { resources: features.resources().length, prompts: features.prompts().length }),

@@ -25,6 +25,8 @@ export interface ConnectionHandlers {
   notification?(method: string, params: JsonObject, relatedTo: RpcId | undefined): void;
   /** Reports a message that is invalid or was not expected; for the log. `violation` is set where it breaks a limit. */
   unexpected?(reason: string, violation?: McpError): void;
+  /** Reports that the server is read slowly, because it sends too much that answers no request. */
+  slowed?(): void;
 }
 
 /** Options of `openConnection`. */
@@ -154,6 +156,7 @@ class Link {
         failed: (id, error) => this.router.fail(id, error),
         closed: (error) => this.end(error),
         invalid: (reason, violation) => handlers.unexpected?.(reason, violation),
+        slowed: () => handlers.slowed?.(),
       },
       signal,
     );

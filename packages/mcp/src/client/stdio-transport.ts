@@ -4,9 +4,11 @@
  */
 
 import type { Readable, Writable } from "node:stream";
+import { isJsonObject } from "@toolcrib/json";
 import { type AnswerFault, LineWriter, readLines } from "../framing/lines.ts";
 import type { RpcId, RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
+import { FloodGate } from "./flood-gate.ts";
 import { answerError, defaultMessageMaxBytes } from "./lost-answer.ts";
 import type { ClientTransport, TransportReceiver } from "./transport.ts";
 
@@ -27,6 +29,7 @@ export class StdioTransport implements ClientTransport {
   readonly #lineMaxBytes: number;
   readonly #unreadMaxBytes: number;
   #receiver: TransportReceiver | undefined;
+  #gate: FloodGate | undefined;
   #isClosed = false;
 
   /** @param streams the server's standard input and output. */
@@ -43,8 +46,13 @@ export class StdioTransport implements ClientTransport {
 
   async open(receiver: TransportReceiver): Promise<void> {
     this.#receiver = receiver;
+    const gate = new FloodGate(this.#stdout, () => receiver.slowed?.());
+    this.#gate = gate;
     const callbacks = {
-      message: (value: unknown) => receiver.message(value),
+      message: (value: unknown) => {
+        gate.received(isAnswer(value));
+        receiver.message(value);
+      },
       invalid: (reason: string, text: string) => receiver.invalid(`standard output: ${reason}: ${text}`),
       lostAnswer: (id: RpcId | undefined, fault: AnswerFault) => {
         const error = this.#errorOf(fault);
@@ -53,6 +61,7 @@ export class StdioTransport implements ClientTransport {
       },
       endless: () => this.#end(this.#errorOf("too large")),
     };
+    this.#stdout.on("data", ({ length }: Buffer) => gate.arrived(length));
     readLines(this.#stdout, callbacks, this.#lineMaxBytes);
     this.#stdout.once("end", () => this.#end(closedError("The server closed its output")));
     this.#stdout.once("close", () => this.#end(closedError("The server closed its output")));
@@ -75,6 +84,7 @@ export class StdioTransport implements ClientTransport {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#gate?.close();
     this.#stdin.end();
   }
 
@@ -85,8 +95,15 @@ export class StdioTransport implements ClientTransport {
   #end(error: McpError): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#gate?.close();
     this.#receiver?.closed(error);
   }
+}
+
+/** Whether a message is a response; a batch counts as what its first member is. */
+function isAnswer(value: unknown): boolean {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return isJsonObject(first) && first["method"] === undefined;
 }
 
 function closedError(text: string, cause?: Error): McpError {

@@ -20,6 +20,8 @@ export interface TransportReceiver {
    * that repeats it should not be used.
    */
   invalid(reason: string, violation?: McpError): void;
+  /** Reports that reading pauses, because the server sends too much that answers no request. */
+  slowed?(): void;
 }
 
 /** Details of a message that only some transports need. */
