@@ -70,7 +70,8 @@ async function connect(
       const { command, args, env, cwd } = resolved;
       const { id: label, scrub } = settings;
       const process = await deps.launcher.launch({ command, args, env, cwd, label, scrub }, { signal });
-      return { transport: new StdioTransport(process, { lineMaxBytes: messageMaxBytes }), process };
+      const transport = new StdioTransport(process, { lineMaxBytes: messageMaxBytes, now: deps.now });
+      return { transport, process };
     }
   }
 }

@@ -19,17 +19,23 @@ const pauseMinMs = 50;
 /** The gate in front of the output of one server. */
 export class FloodGate {
   readonly #source: Readable;
+  readonly #now: () => number;
   readonly #onPause: () => void;
   /** Seconds of the limit that are left. */
   #left = burstSeconds;
-  #refilledAt = performance.now();
+  #refilledAt: number;
   /** Bytes that belong to no message yet. */
   #bytes = 0;
   #pause: NodeJS.Timeout | undefined;
 
-  /** @param onPause called when reading stops for a while. */
-  constructor(source: Readable, onPause: () => void) {
+  /**
+   * @param now milliseconds since the epoch.
+   * @param onPause called when reading stops for a while.
+   */
+  constructor(source: Readable, now: () => number, onPause: () => void) {
     this.#source = source;
+    this.#now = now;
+    this.#refilledAt = now();
     this.#onPause = onPause;
   }
 
@@ -53,8 +59,9 @@ export class FloodGate {
   }
 
   #check(): void {
-    const now = performance.now();
-    this.#left = Math.min(burstSeconds, this.#left + (now - this.#refilledAt) / 1000);
+    const now = this.#now();
+    // A clock that is set back refills nothing.
+    this.#left = Math.min(burstSeconds, this.#left + Math.max(0, now - this.#refilledAt) / 1000);
     this.#refilledAt = now;
     if (this.#left >= 0) return;
     this.#source.pause();

@@ -18,6 +18,8 @@ export interface StdioTransportOptions {
   readonly lineMaxBytes?: number;
   /** Unread bytes past which requests fail until the server reads. @default 67,108,864 */
   readonly unreadMaxBytes?: number;
+  /** Milliseconds since the epoch, to slow down a server that sends without end. @default it is not slowed down */
+  readonly now?: () => number;
 }
 
 /** Connects to a server over its standard streams. */
@@ -28,6 +30,7 @@ export class StdioTransport implements ClientTransport {
   readonly #writer: LineWriter;
   readonly #lineMaxBytes: number;
   readonly #unreadMaxBytes: number;
+  readonly #now: (() => number) | undefined;
   #receiver: TransportReceiver | undefined;
   #gate: FloodGate | undefined;
   #isClosed = false;
@@ -40,17 +43,18 @@ export class StdioTransport implements ClientTransport {
     this.#stdin = streams.stdin;
     this.#stdout = streams.stdout;
     this.#writer = new LineWriter(streams.stdin);
+    this.#now = options.now;
     this.#lineMaxBytes = options.lineMaxBytes ?? defaultMessageMaxBytes;
     this.#unreadMaxBytes = options.unreadMaxBytes ?? 64 * 1024 * 1024;
   }
 
   async open(receiver: TransportReceiver): Promise<void> {
     this.#receiver = receiver;
-    const gate = new FloodGate(this.#stdout, () => receiver.slowed?.());
+    const gate = this.#now && new FloodGate(this.#stdout, this.#now, () => receiver.slowed?.());
     this.#gate = gate;
     const callbacks = {
       message: (value: unknown) => {
-        gate.received(isAnswer(value));
+        gate?.received(isAnswer(value));
         receiver.message(value);
       },
       invalid: (reason: string, text: string) => receiver.invalid(`standard output: ${reason}: ${text}`),
@@ -61,7 +65,7 @@ export class StdioTransport implements ClientTransport {
       },
       endless: () => this.#end(this.#errorOf("too large")),
     };
-    this.#stdout.on("data", ({ length }: Buffer) => gate.arrived(length));
+    if (gate !== undefined) this.#stdout.on("data", ({ length }: Buffer) => gate.arrived(length));
     readLines(this.#stdout, callbacks, this.#lineMaxBytes);
     this.#stdout.once("end", () => this.#end(closedError("The server closed its output")));
     this.#stdout.once("close", () => this.#end(closedError("The server closed its output")));
