@@ -4,7 +4,7 @@ export { jsonCodes } from "./codes.ts";
 export { isCoercible } from "./coercible-value.ts";
 export { JsonError } from "./json-error.ts";
 export { isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
-export { type JsonLimits, parseJson } from "./parse-json.ts";
+export { estimateValues, type JsonLimits, parseJson } from "./parse-json.ts";
 export {
   type SchemaProblem,
   SchemaValidator,

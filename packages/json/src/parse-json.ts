@@ -13,6 +13,10 @@ export interface JsonLimits {
   readonly maxLength?: number;
   /** Maximum number of nested objects and arrays. @default 128 */
   readonly maxDepth?: number;
+  /**
+   * Maximum number of values: many empty objects take 20 times the memory of their text. @default no limit
+   */
+  readonly maxValues?: number;
 }
 
 const defaultMaxLength = 16 * 1024 * 1024;
@@ -21,7 +25,8 @@ const defaultMaxDepth = 128;
 /**
  * Parses `text` (RFC 8259).
  *
- * @throws {JsonError} `JSON_INVALID` with the engine's reason, `JSON_TOO_LARGE`, `JSON_TOO_DEEP`.
+ * @throws {JsonError} `JSON_INVALID` with the engine's reason, `JSON_TOO_LARGE`, `JSON_TOO_DEEP`,
+ *   `JSON_TOO_MANY_VALUES`.
  */
 export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
   const maxLength = limits.maxLength ?? defaultMaxLength;
@@ -31,9 +36,18 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
       `JSON text has ${text.length} characters; at most ${maxLength} are allowed`,
     );
   }
+  const { maxValues = Number.POSITIVE_INFINITY } = limits;
+  // Each value but the first needs a comma before it or a bracket around it, so that most texts need no scan.
+  if (
+    text.length > maxValues &&
+    hasManyOf(text, [",", "{", "["], maxValues) &&
+    hasMoreValues(text, maxValues)
+  ) {
+    throw new JsonError("JSON_TOO_MANY_VALUES", `JSON text has more than ${maxValues} values`);
+  }
   const maxDepth = limits.maxDepth ?? defaultMaxDepth;
   // Each level needs an opening bracket, so that most texts need no scan.
-  if (text.length > maxDepth && hasManyBrackets(text, maxDepth) && isDeeperThan(text, maxDepth)) {
+  if (text.length > maxDepth && hasManyOf(text, ["{", "["], maxDepth) && isDeeperThan(text, maxDepth)) {
     throw new JsonError("JSON_TOO_DEEP", `JSON text nests deeper than ${maxDepth} levels`);
   }
   try {
@@ -43,14 +57,42 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
   }
 }
 
+/** Whether `text` has more than `count` commas and opening brackets outside of strings. */
+function hasMoreValues(text: string, count: number): boolean {
+  let left = count;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === quote) {
+      at = endOfString(text, at);
+    } else if (unit === comma || unit === 0x7b || unit === 0x5b) {
+      if (left === 0) return true;
+      left -= 1;
+    }
+  }
+  return false;
+}
+
+/**
+ * Returns about how many values a JSON text has: its commas and opening brackets, those in strings included. Takes
+ * little time next to parsing.
+ */
+export function estimateValues(text: string): number {
+  let count = 1;
+  for (const mark of [",", "{", "["]) {
+    for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) count += 1;
+  }
+  return count;
+}
+
+const comma = 0x2c;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Whether `text` has more than `count` opening brackets, those including those in strings. Much faster than a scan. */
-function hasManyBrackets(text: string, count: number): boolean {
+/** Whether `text` has more than `count` of `marks`, those in strings included. Much faster than a scan. */
+function hasManyOf(text: string, marks: readonly string[], count: number): boolean {
   let left = count;
-  for (const bracket of ["{", "["]) {
-    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+  for (const mark of marks) {
+    for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) {
       if (left === 0) return true;
       left -= 1;
     }

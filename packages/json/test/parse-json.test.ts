@@ -128,3 +128,27 @@ test("isJsonObject() is true for objects only", () => {
   assert.equal(isJsonObject({}), true);
   for (const other of [null, undefined, [], "a", 1, true, () => 1]) assert.equal(isJsonObject(other), false);
 });
+
+describe("parseJson() with a maximum number of values", () => {
+  const limited = (text: string) => parseJson(text, { maxValues: 100 });
+
+  test("refuses texts with more, in arrays and objects, at any depth", () => {
+    for (const text of [
+      `[${"{},".repeat(101)}{}]`,
+      `[${"1,".repeat(101)}1]`,
+      `{${Array.from({ length: 102 }, (_, at) => `"${at}":1`).join()}}`,
+      `[${`[${"0,".repeat(60)}0],`.repeat(2)}0]`,
+    ]) {
+      assert.throws(() => limited(text), { code: "JSON_TOO_MANY_VALUES" }, text.slice(0, 40));
+    }
+  });
+
+  test("counts no commas and brackets in strings", () => {
+    const text = JSON.stringify({ a: '{[,"\\'.repeat(1000), b: [1, 2] });
+    assert.deepEqual(limited(text), JSON.parse(text));
+  });
+
+  test("accepts the maximum", () => {
+    assert.deepEqual(limited(`[${"1,".repeat(98)}1]`), Array(99).fill(1));
+  });
+});

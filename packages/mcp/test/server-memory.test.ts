@@ -140,3 +140,35 @@ test("The events that sessions keep for reconnections are limited together; othe
   assert.ok(many >= 4 && many <= 10, String(many));
   assert.ok((await kept("other", 1)) >= 3);
 });
+
+test("a body with many values is refused, and counts more than its text", async () => {
+  await using demo = await startDemoHttp({ memory: { requestsMaxBytes: 6000 * kib } });
+  const session = await openRawSession(demo.url);
+  const values = (count: number) => Array.from({ length: count }, () => ({}));
+  const tooMany = await session.call(1, "mirror", { values: values(260_000) });
+  assert.equal(tooMany.status, 400);
+  assert.match(JSON.stringify(tooMany.messages), /more than 250000 values/);
+  // 60 kB of text each, and 2.6 MB in memory.
+  const answers: Promise<RawAnswer>[] = [];
+  for (const name of ["a", "b"]) {
+    answers.push(session.call(name, "wait", { name, values: values(20_000) }));
+    await waitUntil(() => demo.service.waiting.has(name));
+  }
+  const refused = await session.call(3, "mirror", { values: values(20_000) });
+  assert.equal(codeOf(refused), "MCP_SHARE_EXCEEDED");
+  for (const name of ["a", "b"]) demo.service.release(name);
+  await Promise.all(answers);
+  assert.equal((await session.call(4, "mirror", { values: values(20_000) })).status, 200);
+});
+
+test("what a session keeps of its client is limited", async () => {
+  await using demo = await startDemoHttp();
+  const large = { experimental: { x: "y".repeat(17 * kib) } };
+  const refused = await send("POST", demo.url, initializeOf("2025-11-25", large));
+  assert.match(
+    JSON.stringify(refused.messages),
+    /\\"capabilities\\" of \\"initialize\\" is longer than 16384 characters/,
+  );
+  assert.equal(demo.endpoint.stats().sessions, 0);
+  assert.equal((await send("POST", demo.url, initializeOf("2025-11-25", {}))).status, 200);
+});

@@ -9,6 +9,7 @@
  */
 
 import { type JsonValue, parseJson } from "@toolcrib/json";
+import { faultOf, messageMaxValues } from "../framing/lines.ts";
 import { paramsOf, type RpcId, type RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
 import { encodeHeaderValue, mirroredName } from "../mirrored-headers.ts";
@@ -19,7 +20,7 @@ import { isEventStream, networkError, readErrorBody, readText, statusError } fro
 import { discardBody, HttpRequester, type HttpResponse } from "./http-requester.ts";
 import { ListenStream } from "./listen-stream.ts";
 import { answerError, defaultMessageMaxBytes } from "./lost-answer.ts";
-import { deliver, deliverError, isTooDeep, sessionVerdict } from "./received-messages.ts";
+import { deliver, deliverError, sessionVerdict } from "./received-messages.ts";
 import { ResponseStream, type StreamContext } from "./response-stream.ts";
 import { isSessionLost } from "./session-check.ts";
 import type { ClientTransport, SendHints, TransportReceiver } from "./transport.ts";
@@ -210,10 +211,11 @@ export class HttpTransport implements ClientTransport {
     const text = await readText(response.body, this.#maxBytes);
     let value: JsonValue;
     try {
-      value = parseJson(text, { maxLength: this.#maxBytes });
+      value = parseJson(text, { maxLength: this.#maxBytes, maxValues: messageMaxValues });
     } catch (cause) {
-      if (isTooDeep(cause)) {
-        const error = answerError("too deep", this.#maxBytes, cause);
+      const fault = faultOf(cause);
+      if (fault !== "invalid") {
+        const error = answerError(fault, this.#maxBytes, cause);
         this.#receiver.invalid(error.message, error);
         this.#receiver.failed(id, error);
         return;

@@ -1,6 +1,6 @@
 /** Answers of a server that cannot be used: their limits and the error that the request gets. */
 
-import type { AnswerFault } from "../framing/lines.ts";
+import { type AnswerFault, messageMaxValues } from "../framing/lines.ts";
 import { McpError } from "../mcp-error.ts";
 
 /** Largest message of a server. */
@@ -16,6 +16,10 @@ export function answerError(fault: AnswerFault, maxBytes: number, cause?: unknow
   }
   if (fault === "too deep") {
     return new McpError("MCP_MESSAGE_TOO_DEEP", `The server's answer nests too deeply; ${effect}`, options);
+  }
+  if (fault === "too many values") {
+    const text = `The server's answer has more than ${messageMaxValues} values; ${effect}`;
+    return new McpError("MCP_MESSAGE_TOO_LARGE", text, options);
   }
   return new McpError("MCP_INVALID_MESSAGE", `The server's answer is not valid JSON; ${effect}`, options);
 }

@@ -1,8 +1,9 @@
 /** Messages in HTTP responses: parsed, delivered to the receiver, and matched with the request that they answer. */
 
-import { isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { AnswerIdScanner } from "../framing/answer-id.ts";
+import { faultOf, messageMaxValues } from "../framing/lines.ts";
 import type { SseEvent } from "../framing/sse.ts";
 import type { RpcId } from "../json-rpc.ts";
 import { answerError } from "./lost-answer.ts";
@@ -36,7 +37,7 @@ export function deliverEvent(
   if (data === "" || event !== "message") return false;
   let value: JsonValue;
   try {
-    value = parseJson(data, { maxLength });
+    value = parseJson(data, { maxLength, maxValues: messageMaxValues });
   } catch (error) {
     return reportUnparsed(receiver, data, error, maxLength) === id && id !== undefined;
   }
@@ -54,18 +55,14 @@ export function reportUnparsed(
   thrown: unknown,
   maxBytes: number,
 ): RpcId | undefined {
-  const error = answerError(isTooDeep(thrown) ? "too deep" : "invalid", maxBytes, thrown);
-  receiver.invalid(`an event: ${messageOf(thrown)}`, isTooDeep(thrown) ? error : undefined);
+  const fault = faultOf(thrown);
+  const error = answerError(fault, maxBytes, thrown);
+  receiver.invalid(`an event: ${messageOf(thrown)}`, fault === "invalid" ? undefined : error);
   const scanner = new AnswerIdScanner();
   scanner.write(Buffer.from(data));
   const { answerId } = scanner;
   if (answerId !== undefined) receiver.failed(answerId, error);
   return answerId;
-}
-
-/** Whether a text was not parsed because it nests too deeply. */
-export function isTooDeep(thrown: unknown): boolean {
-  return isCodedError(thrown) && thrown.code === "JSON_TOO_DEEP";
 }
 
 /** Delivers the body of an error response. @returns whether it is a JSON-RPC error, the response to `id`. */

@@ -7,6 +7,7 @@
 
 import type { Readable } from "node:stream";
 import { parseJson } from "@toolcrib/json";
+import { messageMaxValues } from "../framing/lines.ts";
 import type { SseEvent } from "../framing/sse.ts";
 import type { RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
@@ -147,7 +148,7 @@ export class SseTransport implements ClientTransport {
 
   #receive(data: string): void {
     try {
-      const value = parseJson(data, { maxLength: this.#maxLength });
+      const value = parseJson(data, { maxLength: this.#maxLength, maxValues: messageMaxValues });
       for (const one of Array.isArray(value) ? value : [value]) this.#receiver?.message(one);
     } catch (error) {
       if (this.#receiver !== undefined) reportUnparsed(this.#receiver, data, error, this.#maxLength);

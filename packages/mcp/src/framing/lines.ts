@@ -11,7 +11,20 @@ import type { RpcId } from "../json-rpc.ts";
 import { AnswerIdScanner } from "./answer-id.ts";
 
 /** The reason why an answer in a line cannot be used. */
-export type AnswerFault = "too large" | "too deep" | "invalid";
+export type AnswerFault = "too large" | "too deep" | "too many values" | "invalid";
+
+/** Maximum number of values in a message of a server, or of a client on standard input: some 100 MB in memory. */
+export const messageMaxValues = 1_000_000;
+
+/** Returns why a text was not parsed. */
+export function faultOf(thrown: unknown): AnswerFault {
+  if (!isCodedError(thrown)) return "invalid";
+  return thrown.code === "JSON_TOO_DEEP"
+    ? "too deep"
+    : thrown.code === "JSON_TOO_MANY_VALUES"
+      ? "too many values"
+      : "invalid";
+}
 
 /** Callbacks of a `LineDecoder`. */
 export interface LineReceiver {
@@ -157,7 +170,7 @@ export class LineDecoder {
     if (text === "" || text.trim() === "") return;
     let value: unknown;
     try {
-      value = parseJson(text, { maxLength: this.#maxBytes });
+      value = parseJson(text, { maxLength: this.#maxBytes, maxValues: messageMaxValues });
     } catch (error) {
       this.#reportUnparsed(text, error);
       return;
@@ -166,15 +179,14 @@ export class LineDecoder {
   }
 
   #reportUnparsed(text: string, error: unknown): void {
-    const isTooDeep = isCodedError(error) && error.code === "JSON_TOO_DEEP";
+    const fault = faultOf(error);
     this.#receiver.invalid(messageOf(error), text.slice(0, 200));
     // A log line is not an object.
     if (this.#receiver.lostAnswer === undefined || !text.trimStart().startsWith("{")) return;
     const scanner = new AnswerIdScanner();
     scanner.write(Buffer.from(text));
     const { answerId } = scanner;
-    if (isTooDeep) this.#receiver.lostAnswer(answerId, "too deep");
-    else if (answerId !== undefined) this.#receiver.lostAnswer(answerId, "invalid");
+    if (fault !== "invalid" || answerId !== undefined) this.#receiver.lostAnswer(answerId, fault);
   }
 
   /** Reports a line over the limit and discards it; `rest` is its part that is not held. */

@@ -25,8 +25,11 @@ import { ClientCounts } from "./client-counts.ts";
 import { FairTurns } from "./fair-turns.ts";
 import {
   acceptedBy,
+  type BodyLimits,
+  defaultBodyMaxValues,
   defaultUnreadMaxBytes,
   type HttpCaller,
+  holdValues,
   isJsonBody,
   overloaded,
   overQuota,
@@ -63,6 +66,8 @@ export interface HttpEndpointOptions {
   readonly bodyMaxBytes?: number;
   /** Deepest nesting of a body. @default 64 */
   readonly bodyMaxDepth?: number;
+  /** Maximum number of values in a body. @default 250,000 */
+  readonly bodyMaxValues?: number;
   /** Maximum number of open sessions; one client gets at most half of them. @default 1000 */
   readonly maxSessions?: number;
   /** Milliseconds without a request or a stream after which a session ends. @default 3,600,000 */
@@ -101,7 +106,7 @@ export class HttpEndpoint implements AsyncDisposable {
   readonly #service: McpService;
   readonly #onUnexpected: ((reason: string) => void) | undefined;
   readonly #sessions: HttpSessions;
-  readonly #bodyLimits: { readonly maxLength: number; readonly maxDepth: number };
+  readonly #bodyLimits: BodyLimits;
   readonly #maxInFlight: number;
   readonly #maxListeners: number;
   readonly #memory: ServerMemory;
@@ -121,6 +126,7 @@ export class HttpEndpoint implements AsyncDisposable {
     this.#bodyLimits = {
       maxLength: options.bodyMaxBytes ?? 4 * 1024 * 1024,
       maxDepth: options.bodyMaxDepth ?? 64,
+      maxValues: options.bodyMaxValues ?? defaultBodyMaxValues,
     };
     this.#maxInFlight = options.maxInFlight ?? 2048;
     this.#maxListeners = options.maxListeners ?? 2048;
@@ -215,8 +221,10 @@ export class HttpEndpoint implements AsyncDisposable {
     if (turn !== undefined) await turn;
     // The memory of the body is free when its last request is answered, or now if it holds none.
     using held = new DisposableStack();
-    const body = await readBody(request, this.#bodyLimits.maxLength, held.use(this.#memory.holdBody(client)));
+    const counted = held.use(this.#memory.holdBody(client));
+    const body = await readBody(request, this.#bodyLimits.maxLength, counted);
     const value = parseBody(body, this.#bodyLimits);
+    holdValues(body, counted);
     const isBatch = Array.isArray(value);
     const classified = isBatch ? value.map(classify) : [classify(value)];
     const first = classified.find(isRequest)?.message;

@@ -5,12 +5,12 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { messageOf } from "@toolcrib/diagnostics";
-import { type JsonLimits, type JsonValue, parseJson } from "@toolcrib/json";
+import { estimateValues, type JsonLimits, type JsonValue, parseJson } from "@toolcrib/json";
 import type { Identity } from "@toolcrib/tool";
 import type { RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
-import { type HeldBody, tooManyBytes } from "./request-bytes.ts";
+import { type HeldBody, smallMaxBytes, tooManyBytes } from "./request-bytes.ts";
 import type { View } from "./service.ts";
 
 /** The caller of one request, authenticated by the owner of the HTTP server. */
@@ -18,6 +18,12 @@ export interface HttpCaller {
   readonly view: View;
   readonly identity: Identity;
 }
+
+/** Limits of a body. */
+export type BodyLimits = Required<JsonLimits>;
+
+/** Values in a body: some 25 MB in memory. */
+export const defaultBodyMaxValues = 250_000;
 
 /** Bytes of a body over its limit that are read and discarded, so that the client receives the error response. */
 const refusedBodyMaxBytes = 64 * 1024 * 1024;
@@ -75,6 +81,14 @@ export function parseBody(text: string, limits: JsonLimits): JsonValue {
     throw invalidRequest(`Parse error: ${messageOf(error)}`, rpcCodes.parseError, 400);
   }
 }
+
+/** Counts the memory of the values of a body in addition to its text. */
+export function holdValues(text: string, held: HeldBody): void {
+  if (text.length > smallMaxBytes) held.charge(estimateValues(text) * bytesPerValue);
+}
+
+/** Memory of a value, such as an empty object in an array. */
+const bytesPerValue = 64;
 
 /** Whether the body is declared as JSON. A browser cannot send that across origins without a preflight request. */
 export function isJsonBody(request: IncomingMessage): boolean {

@@ -182,6 +182,7 @@ export class LegacySession implements ServerSession {
     }
     const isKnown = (legacyVersions as readonly string[]).includes(asked);
     this.protocolVersion = isKnown ? asked : latestLegacyVersion;
+    for (const name of ["capabilities", "clientInfo"]) checkSize(name, params[name]);
     if (isJsonObject(params["capabilities"])) this.capabilities = params["capabilities"];
     if (isJsonObject(params["clientInfo"])) this.clientInfo = params["clientInfo"] as unknown as ClientInfo;
     this.#state = "open";
@@ -251,4 +252,16 @@ function toLegacyResult(result: JsonObject): JsonObject {
   const { content: others } = rest;
   if (Array.isArray(others) && others.length > 0) return rest;
   return { ...rest, content: [{ type: "text", text: JSON.stringify(content) }] };
+}
+
+/** Longest text of what a session keeps of its client, in UTF-16 units. */
+const keptMaxLength = 16 * 1024;
+
+/** Checks a member of the handshake that the session keeps. @throws {McpError} -32602 */
+function checkSize(name: string, value: unknown): void {
+  if (value === undefined || JSON.stringify(value).length <= keptMaxLength) return;
+  throw invalidRequest(
+    `"${name}" of "initialize" is longer than ${keptMaxLength} characters`,
+    rpcCodes.invalidParams,
+  );
 }

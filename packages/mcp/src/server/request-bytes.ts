@@ -10,7 +10,7 @@ import type { FairShare } from "@toolcrib/lifecycle";
 import { McpError } from "../mcp-error.ts";
 
 /** Bodies up to this number of bytes are not counted. */
-const smallMaxBytes = 8 * 1024;
+export const smallMaxBytes = 8 * 1024;
 
 /** The body of one POST, counted until it is disposed. */
 export class HeldBody implements Disposable {
@@ -34,6 +34,13 @@ export class HeldBody implements Disposable {
     this.#shares.take(this.#client, uncounted);
     this.#countedBytes = this.#bytes;
     return true;
+  }
+
+  /** Adds memory of a body that was accepted. */
+  charge(bytes: number): void {
+    this.#shares.take(this.#client, bytes);
+    this.#countedBytes += bytes;
+    this.#bytes += bytes;
   }
 
   [Symbol.dispose](): void {

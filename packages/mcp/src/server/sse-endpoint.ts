@@ -18,8 +18,11 @@ import { RequestTable } from "../request-table.ts";
 import { FairTurns } from "./fair-turns.ts";
 import type { HttpEndpointDeps } from "./http-endpoint.ts";
 import {
+  type BodyLimits,
+  defaultBodyMaxValues,
   defaultUnreadMaxBytes,
   type HttpCaller,
+  holdValues,
   isJsonBody,
   openEventStream,
   overloaded,
@@ -42,6 +45,8 @@ export interface SseEndpointOptions {
   readonly bodyMaxBytes?: number;
   /** @default 64 */
   readonly bodyMaxDepth?: number;
+  /** @default 250,000 */
+  readonly bodyMaxValues?: number;
   /** Maximum number of open streams; one client gets at most half of them. @default 1000 */
   readonly maxSessions?: number;
   /** Maximum number of requests in flight in one session. @default 256 */
@@ -67,7 +72,7 @@ export class SseEndpoint implements AsyncDisposable {
   readonly #service: McpService;
   readonly #deps: Omit<HttpEndpointDeps, "sessions">;
   readonly #messagesPath: string;
-  readonly #bodyLimits: { readonly maxLength: number; readonly maxDepth: number };
+  readonly #bodyLimits: BodyLimits;
   readonly #maxSessions: number;
   readonly #maxInFlightPerSession: number | undefined;
   readonly #memory: ServerMemory;
@@ -89,6 +94,7 @@ export class SseEndpoint implements AsyncDisposable {
     this.#bodyLimits = {
       maxLength: options.bodyMaxBytes ?? 4 * 1024 * 1024,
       maxDepth: options.bodyMaxDepth ?? 64,
+      maxValues: options.bodyMaxValues ?? defaultBodyMaxValues,
     };
     this.#maxSessions = options.maxSessions ?? 1000;
     this.#shares = new FairShare(this.#maxSessions);
@@ -204,6 +210,7 @@ export class SseEndpoint implements AsyncDisposable {
     const counted = held.use(this.#memory.holdBody(client));
     const body = await readBody(request, this.#bodyLimits.maxLength, counted);
     const value = parseBody(body, this.#bodyLimits);
+    holdValues(body, counted);
     const ids = requestIdsOf(value);
     // A request in flight may have sent a request to the client, whose response must still be accepted.
     if (ids.length > 0) {
