@@ -75,6 +75,62 @@ const soundTools: readonly JsonObject[] = [
   { title: "", description: "", icons: [], _meta: {}, annotations: { unknownHint: 1 }, unknown: [1] },
 ];
 
+/** Members of output schemas that are sound alone, and that a client cannot compile, or not next to those of others. */
+const unportableMembers: readonly JsonObject[] = [
+  { properties: { a: { $anchor: "1 bad" } } },
+  { properties: { a: { $anchor: "twice" }, b: { $anchor: "twice" } } },
+  { properties: { a: { type: "null", nullable: false } } },
+  {
+    properties: {
+      a: { type: "string" },
+      b: { $id: "http://x/b", properties: { c: { $ref: "#/properties/a" } } },
+    },
+  },
+  { $defs: { a: { $ref: "#/$defs/a" } }, properties: { c: { $ref: "#/$defs/a" } } },
+  { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } }, properties: { c: { $ref: "#/$defs/a" } } },
+  { $defs: { q: { $id: "https://good.example/result", type: "string" } } },
+  { default: { $id: "https://good.example/result" } },
+  { properties: { a: { const: { $anchor: "x" } }, b: { default: [{ $anchor: "x" }] } } },
+  { properties: { a: { default: { type: 5 } }, b: { $ref: "#/properties/a/default" } } },
+  { properties: { a: { type: "string", format: "email", formatMaximum: "x" } } },
+  { $defs: { s: { $id: "http://json-schema.org/draft-07/schema" } } },
+];
+
+describe("output schemas of a server that clients cannot compile", () => {
+  it("are not shown to clients of the first generation, and change no schema of another server", async () => {
+    const named = unportableMembers.map((members, at) => ({
+      name: `odd_${at}`,
+      inputSchema: input,
+      outputSchema: { type: "object", ...members },
+    }));
+    const properties = { value: { type: "string" } };
+    const result = { $id: "https://good.example/result", type: "object", properties, required: ["value"] };
+    // The same id, and another schema.
+    const stolen = { $id: result.$id, type: "object", properties: { zzz: {} }, required: ["zzz"] };
+    const hostile = await startScriptedServer({
+      tools: () => [...named, { name: "stolen", inputSchema: input, outputSchema: stolen }],
+    });
+    const good = await startScriptedServer({
+      tools: () => [{ name: "give", inputSchema: input, outputSchema: result }],
+      call: () => ({ content: [{ type: "text", text: "" }], structuredContent: { value: "x" } }),
+    });
+    await using stack = new AsyncDisposableStack();
+    stack.use(hostile);
+    stack.use(good);
+    const servers = [onHttp("hostile", hostile.url), onHttp("good", good.url)];
+    const test = stack.use(await startTestGateway({ tool_servers: servers }));
+    const client = await test.connect();
+    const { tools } = await client.listTools();
+    const shown = tools.filter(({ name }) => /^(?:hostile|good)__/.test(name));
+    assert.equal(shown.length, named.length + 2);
+    for (const { name, outputSchema } of shown.filter(({ name }) => name.startsWith("hostile__odd")))
+      assert.equal(outputSchema, undefined, name);
+    const { $id: _id, ...withoutId } = result;
+    assert.deepEqual(shown.find(({ name }) => name === "good__give")?.outputSchema, withoutId);
+    assert.deepEqual((await client.callTool({ name: "good__give" })).structuredContent, { value: "x" });
+  });
+});
+
 describe("a malformed tool definition", () => {
   it("is quarantined alone, and SDK clients of both generations list the other entries", async () => {
     const named = (prefix: string) => (members: JsonObject, at: number) => ({

@@ -1,10 +1,11 @@
 /**
  * Tool definitions for clients of revisions before 2026-07-28, which refuse a
- * list with an output schema whose root is no object, or with `true` and
- * `false` as schemas of members. Pure.
+ * list with an output schema whose root is no object or that they cannot compile,
+ * or with `true` and `false` as schemas of members. Pure.
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { toPortableSchema } from "./portable-schema.ts";
 
 /**
  * Returns `definition` as older clients accept it: without an output schema
@@ -14,10 +15,8 @@ import { isJsonObject, type JsonObject } from "@toolcrib/json";
 function toLegacyDefinition(definition: JsonObject): JsonObject {
   const { inputSchema, outputSchema } = definition;
   const input = withObjectMembers(inputSchema);
-  const output =
-    isJsonObject(outputSchema) && outputSchema["type"] === "object"
-      ? withObjectMembers(outputSchema)
-      : undefined;
+  const isObjectSchema = isJsonObject(outputSchema) && outputSchema["type"] === "object";
+  const output = withObjectMembers(isObjectSchema ? toPortableSchema(outputSchema) : undefined);
   if (input === inputSchema && output === outputSchema) return definition;
   const { outputSchema: _dropped, ...rest } = definition;
   return {
@@ -43,7 +42,7 @@ export class LegacyDefinitions {
 }
 
 /** `schema` with `{}` and `{ not: {} }` in place of members that are `true` and `false`. */
-function withObjectMembers(schema: JsonObject[string]): JsonObject[string] {
+function withObjectMembers(schema: JsonObject[string] | undefined): JsonObject[string] | undefined {
   if (!isJsonObject(schema)) return schema;
   const { properties } = schema;
   if (!isJsonObject(properties)) return schema;
