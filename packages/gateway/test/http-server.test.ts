@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { createHttpClient, openConnection, SseTransport, staticCredentials } from "@toolcrib/mcp";
-import { waitUntil } from "@toolcrib/testing";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import {
   asAlice,
   asBob,
@@ -13,6 +13,7 @@ import {
   modern,
   openSession,
   rpc,
+  startControl,
   startTestServer,
   type TestServer,
   talk,
@@ -111,10 +112,14 @@ test("/api/v1/tools lists the tools that the caller may see", async () => {
   assert.deepEqual(names(await wireNames(asBob)), ["files__echo", "files__bob"]);
 });
 
-test("/api/v1/servers/<id>/log returns the last lines", async () => {
-  await using server = await startTestServer();
+test("/api/v1/servers/<id>/log returns the last lines to the operator, and nothing to a token", async () => {
+  await using tcp = await startTestServer();
+  const refused = await ask(tcp, { path: "/api/v1/servers/files/log", headers: asAlice });
+  assert.deepEqual([refused.status, refused.code], [403, "HTTP_ROLE_REQUIRED"]);
+  await using directory = await makeTemporaryDirectory();
+  await using server = await startControl(directory.path);
   const check = async (path: string, status: number, expected: unknown) => {
-    const answer = await ask(server, { path, headers: asAlice });
+    const answer = await ask(server, { path });
     assert.equal(answer.status, status, path);
     assert.deepEqual(status === 200 ? answer.json["lines"] : answer.code, expected, path);
   };

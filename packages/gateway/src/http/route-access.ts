@@ -2,8 +2,9 @@
  * The routes of the JSON API and the one rule that decides who may use them.
  *
  * A route declares its access. A route that reads is for every authenticated
- * caller; a route that changes the gateway names the role that it needs. A client
- * token has no role, so that it never changes the gateway.
+ * caller, unless other clients could have written what it reads; a route that
+ * changes the gateway names the role that it needs. A client token has no role,
+ * so that it never changes the gateway.
  */
 
 import type { ServerResponse } from "node:http";
@@ -14,8 +15,8 @@ import { type Refusal, refusalError } from "./refusal.ts";
 export type RouteAccess =
   /** Reads, and needs no token. */
   | { readonly kind: "open" }
-  /** Reads, for every authenticated caller. */
-  | { readonly kind: "read" }
+  /** Reads, for every authenticated caller, or for those with `role` or a higher one. */
+  | { readonly kind: "read"; readonly role?: "operator" }
   /** Changes the gateway with one of `methods`, for callers with `role` or a higher one. */
   | {
       readonly kind: "change";
@@ -36,6 +37,8 @@ export interface ApiRoute {
 
 export const openAccess: RouteAccess = { kind: "open" };
 export const readAccess: RouteAccess = { kind: "read" };
+/** For what the calls of other clients can contain. */
+export const operatorReadAccess: RouteAccess = { kind: "read", role: "operator" };
 
 type Role = Identity["roles"][number];
 
@@ -47,8 +50,8 @@ export function decideAccess(
 ): Refusal | undefined {
   const methods: readonly string[] = access.kind === "change" ? access.methods : ["GET", "HEAD"];
   if (method === undefined || !methods.includes(method)) return methodNotAllowed(methods.join(", "));
-  if (access.kind !== "change" || hasRole(identity?.roles ?? [], access.role)) return undefined;
-  return roleRequired(access.role);
+  const role = access.kind === "open" ? undefined : access.role;
+  return role === undefined || hasRole(identity?.roles ?? [], role) ? undefined : roleRequired(role);
 }
 
 /** The refusal for a method that a path does not accept. */

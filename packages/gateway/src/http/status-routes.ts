@@ -9,7 +9,13 @@ import type { GatewayStatus, ToolSummary } from "../gateway.ts";
 import type { Readiness } from "../sources/source-roster.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import { type Refusal, refusalError } from "./refusal.ts";
-import { type ApiRoute, openAccess, type RouteAccess, readAccess } from "./route-access.ts";
+import {
+  type ApiRoute,
+  openAccess,
+  operatorReadAccess,
+  type RouteAccess,
+  readAccess,
+} from "./route-access.ts";
 
 /** Dependencies of the routes. */
 export interface StatusRoutesDeps {
@@ -81,7 +87,8 @@ export class StatusRoutes {
 
   #logRoute(id: string): ApiRoute {
     return {
-      access: readAccess,
+      // Servers write arguments of calls to their logs.
+      access: operatorReadAccess,
       answer: async (response, query, identity) => {
         const visible = visibleIds(this.#serverIds, identity, this.#deps.isVisible);
         if (!visible.includes(id)) return unknownServer(id, visible);
