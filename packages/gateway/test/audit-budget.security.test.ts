@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isCodedError } from "@toolcrib/diagnostics";
 import { startEchoHttpServer } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import { onHttp, startTestGateway, textOf } from "./gateway-harness.ts";
@@ -24,6 +25,11 @@ test("the calls of a client end at its budget of audit records, and its first re
   let count = 0;
   for (; answer.startsWith("x"); count += 1) answer = await call(flood, "s:echo");
   assert(count > 50 && count < 2000, `${count} calls`);
+  const refused = await gateway.call(flood, "s:echo", { text: "y" });
+  assert.equal(
+    refused.kind === "failed" && isCodedError(refused.error) && refused.error.code,
+    "AUDIT_BUDGET_EXCEEDED",
+  );
   assert.match(answer, /not made because it could not be recorded.*"flood" have used the 1048576 bytes/);
   for (let n = 0; n < 2000; n += 1) await call(flood, "s:sleep");
   assert.match(await call(localIdentity("token", "other"), "s:echo"), /^x/);

@@ -14,7 +14,7 @@
  */
 
 import { hash } from "node:crypto";
-import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import {
   canonicalJson,
   isCoercible,
@@ -199,12 +199,13 @@ function describeArguments({ scrubber }: GovernedCallDeps, args: JsonObject) {
   }
 }
 
-function unrecordedError(cause: unknown): GatewayError {
-  return new GatewayError(
-    "AUDIT_UNAVAILABLE",
-    `The call was not made because it could not be recorded: ${messageOf(cause)}`,
-    { hint: isCodedError(cause) ? cause.hint : undefined, cause },
-  );
+function unrecordedError(cause: unknown): CodedError {
+  const text = `The call was not made because it could not be recorded: ${messageOf(cause)}`;
+  const options = { hint: isCodedError(cause) ? cause.hint : undefined, cause };
+  // A client that used up its records can tell that from a trail that cannot be written.
+  return isCodedError(cause) && cause.code === "AUDIT_BUDGET_EXCEEDED"
+    ? new CodedError(cause.code, text, options)
+    : new GatewayError("AUDIT_UNAVAILABLE", text, options);
 }
 
 /** Returns an error result that lists all problems, so that a model can correct the call; undefined if the arguments are valid. */
