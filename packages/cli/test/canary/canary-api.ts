@@ -3,6 +3,7 @@
  * service and no others, and responds with these secrets.
  */
 
+import { EventEmitter, once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@toolcrib/json";
@@ -31,6 +32,8 @@ export interface CanaryApi extends AsyncDisposable {
   readonly carried: ReadonlyMap<string, { now: number; before: number }>;
   /** Number of responses sent, by the name of the abnormal response. */
   readonly given: ReadonlyMap<string, number>;
+  /** Resolves when the abnormal response `name` is sent the next time. */
+  nextGiven(name: string): Promise<unknown>;
   /** Sets a new value for the secret `name`. The previous value is still accepted. */
   rotate(name: string, value: string): void;
   /** Searches for every canary, including the values that `rotate` sets. */
@@ -57,6 +60,7 @@ export async function startCanaryApi(folder: string): Promise<CanaryApi> {
   const faults: string[] = [];
   const carried = new Map(hosts.map((host) => [host, { now: 0, before: 0 }]));
   const given = new Map<string, number>();
+  const givenNow = new EventEmitter().setMaxListeners(0);
   let search = createLeakSearch(known);
 
   function fault(text: string): void {
@@ -93,6 +97,7 @@ export async function startCanaryApi(folder: string): Promise<CanaryApi> {
         const name = decodeURIComponent(odd);
         given.set(name, (given.get(name) ?? 0) + 1);
         oddAnswers[name]?.(asked);
+        givenNow.emit(name);
       } else {
         const body = JSON.stringify({ before, value: taken.secrets, next: taken.secrets.join("&") });
         const answer = () => response.writeHead(200, { "content-type": "application/json" }).end(body);
@@ -156,6 +161,7 @@ export async function startCanaryApi(folder: string): Promise<CanaryApi> {
     faults,
     carried,
     given,
+    nextGiven: (name) => once(givenNow, name),
     search: { find: (bytes) => search.find(bytes) },
     onHeld: () => Promise.resolve(),
     rotate(name, value) {

@@ -3,6 +3,7 @@
  * abnormal ones. Searches each result for every canary as soon as it arrives.
  */
 
+import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "@toolcrib/json";
 import { before, oddAnswers, plainAnswer } from "./canary-answers.ts";
 import type { CanaryApi } from "./canary-api.ts";
@@ -38,7 +39,7 @@ const oddNames = [...Object.keys(oddAnswers), unreachableMode];
 
 /** Makes the calls from `from` to `to`, exclusive. */
 export async function runCalls(
-  api: Pick<CanaryApi, "search">,
+  api: Pick<CanaryApi, "search" | "nextGiven">,
   make: MakeCall,
   from: number,
   to: number,
@@ -57,7 +58,7 @@ export async function runCalls(
 }
 
 async function callOnce(
-  api: Pick<CanaryApi, "search">,
+  api: Pick<CanaryApi, "search" | "nextGiven">,
   make: MakeCall,
   number: number,
   report: RunReport,
@@ -71,10 +72,12 @@ async function callOnce(
   const mode = isOdd ? `odd-${odd}` : `plain-${number}`;
   const about = `call ${number}, ${service}:${tool} ${mode}`;
   report.calls += 1;
+  // The client leaves once the API hangs and the gateway had time to read the beginning of the body.
   const leaves = odd.startsWith("hang") && isOdd;
+  const leave = leaves ? api.nextGiven(odd).then(() => setTimeout(50)) : undefined;
   let answer: RawAnswer;
   try {
-    answer = await make(service, tool, { mode }, leaves ? { leaveMs: 150 } : {});
+    answer = await make(service, tool, { mode }, leave === undefined ? {} : { leave });
   } catch (error) {
     fault(report, `${about}: ${String(error)}`);
     return;

@@ -17,8 +17,8 @@ export interface RawAnswer {
 /** Options of one call. */
 export interface RawCallOptions {
   readonly meta?: JsonObject;
-  /** Milliseconds after which the client disconnects without waiting for the response. */
-  readonly leaveMs?: number;
+  /** The client disconnects when this settles, without waiting for the response. */
+  readonly leave?: Promise<unknown>;
 }
 
 /** A client. */
@@ -34,7 +34,7 @@ export function createHttpClient(baseUrl: string, token: string): RawClient {
   const { hostname, port } = new URL(baseUrl);
   let id = 0;
   return {
-    call(name, args, { meta, leaveMs } = {}) {
+    call(name, args, { meta, leave } = {}) {
       id += 1;
       const asked = {
         [metaKeys.protocolVersion]: "2026-07-28",
@@ -56,9 +56,9 @@ export function createHttpClient(baseUrl: string, token: string): RawClient {
       return new Promise((resolve, reject) => {
         const request = httpRequest({ hostname, port, path: "/mcp", method: "POST", headers, agent });
         request.on("response", (response) => readAnswer(response).then(resolve, reject));
-        request.on("error", (error) => (leaveMs === undefined ? reject(error) : resolve(nothing)));
+        request.on("error", (error) => (leave === undefined ? reject(error) : resolve(nothing)));
         request.end(body);
-        if (leaveMs !== undefined) setTimeout(() => request.destroy(), leaveMs);
+        void leave?.then(() => request.destroy());
       });
     },
     async [Symbol.asyncDispose]() {
@@ -135,18 +135,17 @@ export async function startStdioClient(
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   }
 
-  function ask(method: string, params: JsonObject, leaveMs?: number): Promise<string> {
+  function ask(method: string, params: JsonObject, leave?: Promise<unknown>): Promise<string> {
     if (hasExited) return Promise.reject(new Error(`The server has ended: ${Buffer.concat(stderr)}`));
     lastId += 1;
     const id = lastId;
     send({ id, method, params });
     return new Promise((resolve) => {
       waiting.set(id, resolve);
-      if (leaveMs === undefined) return;
-      setTimeout(() => {
+      void leave?.then(() => {
         send({ method: "notifications/cancelled", params: { requestId: id } });
         resolve("{}");
-      }, leaveMs);
+      });
     });
   }
 
@@ -157,8 +156,8 @@ export async function startStdioClient(
     process: child,
     stdout: () => Buffer.concat(stdout),
     stderr: () => Buffer.concat(stderr),
-    async call(name, args, { meta = {}, leaveMs } = {}) {
-      const line = await ask("tools/call", { name, arguments: args, _meta: meta }, leaveMs);
+    async call(name, args, { meta = {}, leave } = {}) {
+      const line = await ask("tools/call", { name, arguments: args, _meta: meta }, leave);
       const { result } = JSON.parse(Buffer.from(line, "latin1").toString()) as {
         readonly result?: JsonObject;
       };

@@ -453,10 +453,11 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
       await gateway.ready();
       const report = await runCalls(
         api,
-        async (service, tool, args, { leaveMs }) => {
-          const signal = leaveMs === undefined ? undefined : AbortSignal.timeout(leaveMs);
+        async (service, tool, args, { leave }) => {
+          const left = new AbortController();
+          void leave?.then(() => left.abort());
           const outcome = await gateway.call(localIdentity("cli", "somebody"), `${service}:${tool}`, args, {
-            signal,
+            signal: left.signal,
           });
           // The result or error that the program receives, with all causes.
           const shown =
