@@ -59,7 +59,7 @@ const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
   [exitCodes.unavailable, /^(?:HTTP_ADDRESS_IN_USE|HTTP_LISTEN_FAILED|CONTROL_LISTEN_FAILED)$/],
   [
     exitCodes.unavailable,
-    /^(?:CALL_TIMEOUT|CALLS_OVERLOADED|CALLS_SHARE_EXCEEDED|AUDIT_UNAVAILABLE|AUDIT_UNWRITABLE)$/,
+    /^(?:TOOL_UNAVAILABLE|CALL_TIMEOUT|CALLS_OVERLOADED|CALLS_SHARE_EXCEEDED|AUDIT_UNAVAILABLE|AUDIT_UNWRITABLE)$/,
   ],
   [
     exitCodes.unavailable,

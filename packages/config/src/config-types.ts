@@ -75,7 +75,7 @@ export interface ToolspecConfig {
   readonly variables: { readonly [name: string]: string };
   /** Path parameters whose slashes stay unencoded, as `tool.parameter`. */
   readonly reserved: readonly string[];
-  /** `default`: the tools that the manifest marks with `default: true`. @default "default" */
+  /** `default`, also as an entry of a list: the tools that the manifest marks with `default: true`. @default "default" */
   readonly tools: "all" | "default" | readonly string[];
   readonly labels: { readonly [key: string]: string };
   /** The files; `undefined` when they were not read (`parseConfig` reads none). */

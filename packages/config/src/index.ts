@@ -28,7 +28,7 @@ export { SecretResolver } from "./secret-resolver.ts";
 export { autoModeMaxTools } from "./serve-shape.ts";
 export { lintServerId } from "./server-id.ts";
 export { isLoopbackHost } from "./server-url.ts";
-export { hostsOf, suggestedSecretName } from "./toolspec-facts.ts";
+export { hostsOf, offeredTools, suggestedSecretName } from "./toolspec-facts.ts";
 export {
   listCatalogNames,
   readCatalogPair,

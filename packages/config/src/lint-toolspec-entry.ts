@@ -12,7 +12,7 @@ import type { ToolspecDeclaration } from "./config-layer.ts";
 import type { ToolspecPair } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 import { lintServerId } from "./server-id.ts";
-import { hostsOf, suggestedSecretName } from "./toolspec-facts.ts";
+import { defaultTools, hostsOf, suggestedSecretName } from "./toolspec-facts.ts";
 
 type Report = (problem: Problem) => void;
 
@@ -86,7 +86,7 @@ function lintTools(entry: ToolspecDeclaration, { manifest, toolspec }: ToolspecP
   }
   if (entry.tools === "all") return;
   for (const [index, name] of entry.tools.entries()) {
-    if (known.includes(name)) continue;
+    if (name === defaultTools || known.includes(name)) continue;
     const near = nearestName(name, known);
     report({
       code: "CONFIG_TOOL_UNKNOWN",

@@ -68,7 +68,7 @@ const allTools: Shape<"all"> = {
       node,
       place,
       `${quote(place.path)} must be all, or a list of tools`,
-      "write tools: all, or tools: [NAME, NAME]",
+      "write tools: all, tools: [NAME, NAME], or tools: [default, NAME]",
     );
   },
   toJsonSchema: () => ({ const: "all", description: "Every tool of the toolspec." }),
@@ -76,7 +76,11 @@ const allTools: Shape<"all"> = {
 
 const toolNames = list(
   text({ description: "A tool, by its name in the toolspec.", pattern: toolName, maxLength: 128 }),
-  { description: "These tools.", maxItems: 1000, emptyCode: "CONFIG_INVALID_VALUE" },
+  {
+    description: "These tools. An entry default adds those that the manifest marks with default: true.",
+    maxItems: 1000,
+    emptyCode: "CONFIG_INVALID_VALUE",
+  },
 );
 
 const entryRecord = record({

@@ -1,6 +1,8 @@
 /** Codes of this package's errors and findings, each with its meaning. */
 export const gatewayCodes = {
   POLICY_DENIED: "A tool may not be used by this client (`policy.allow`, `policy.deny`).",
+  TOOL_UNAVAILABLE:
+    "The tool exists but is not offered: it is not enabled, it is quarantined, or its server is not ready.",
   TOOL_NOT_FOUND: "No tool has this name, or this client may not see it.",
   TOOL_CHANGED:
     "The schema of a tool changed since its server last ran, so a call that was made for the remembered schema is refused.",

@@ -210,6 +210,16 @@ export class GatewayCore {
     return definition === tool.definition ? tool : { ...tool, definition };
   }
 
+  /** Returns the error for a tool that is not offered to `identity`. */
+  explain(identity: Identity, name: string): GatewayError {
+    return this.#unknownTools.errorFor(identity, name);
+  }
+
+  /** Returns why a tool or source of this name is not offered to `identity`; undefined for an unknown name. */
+  reasonFor(identity: Identity, name: string): string | undefined {
+    return this.#unknownTools.reasonFor(identity, name);
+  }
+
   /** Calls a tool for a program or a person on this machine. */
   async call(
     identity: Identity,
@@ -316,7 +326,11 @@ export class GatewayCore {
       search: (identity, query, limit) => this.search(identity, query, limit),
       describe: (identity, name) => {
         const entry = this.find(identity, name);
-        return entry === undefined || this.#listing.isHidden(entry) ? undefined : entry.wireDefinition;
+        if (entry === undefined) throw this.explain(identity, name);
+        if (!this.#listing.isHidden(entry)) return entry.wireDefinition;
+        throw new GatewayError("TOOL_UNAVAILABLE", `The tool "${entry.wireName}" is hidden`, {
+          hint: "it is not listed or described (serve.tools.hidden); it can be called by its name",
+        });
       },
       callTool: (context, name, args) => this.#callByName(context, name, args),
       untilListed: (context) => this.untilListed(context),

@@ -4,6 +4,7 @@
  * `start-gateway.ts` composes the gateway.
  */
 
+import type { CodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
 import type { QuarantinedDefinition } from "@toolcrib/store";
@@ -85,6 +86,8 @@ export interface Gateway extends AsyncDisposable {
   search(identity: Identity, query: string, limit: number): readonly ToolHit[];
   /** A tool by `ToolId` or wire name; undefined if it does not exist or may not be used. */
   describe(identity: Identity, name: string): Tool | undefined;
+  /** Returns the error for a tool that is not offered: `TOOL_UNAVAILABLE` with the reason, or `TOOL_NOT_FOUND`. */
+  explain(identity: Identity, name: string): CodedError;
   /** Executes a tool through the governed call. @param name `ToolId` or wire name. */
   call(identity: Identity, name: string, args: JsonObject, options?: CallOptions): Promise<CallOutcome>;
   /** Last lines of a stdio server's standard error; none for other sources. @throws {GatewayError} `SERVER_NOT_FOUND` */

@@ -12,7 +12,6 @@ export type {
   ToolSummary,
 } from "./gateway.ts";
 export { GatewayCore } from "./gateway-core.ts";
-export { GatewayError } from "./gateway-error.ts";
 export { type ControlServer, startControlServer } from "./http/control-server.ts";
 export type { HttpLimitOptions, HttpServerOptions } from "./http/http-options.ts";
 export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http/http-server.ts";

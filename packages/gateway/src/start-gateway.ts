@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { openTokenStore } from "@toolcrib/auth";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
-import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
@@ -276,6 +276,10 @@ class RunningGateway implements Gateway {
 
   search(identity: Identity, query: string, limit: number): readonly ToolHit[] {
     return this.#core.search(identity, query, limit);
+  }
+
+  explain(identity: Identity, name: string): CodedError {
+    return this.#core.explain(identity, name);
   }
 
   describe(identity: Identity, name: string): Tool | undefined {

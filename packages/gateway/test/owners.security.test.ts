@@ -96,7 +96,7 @@ const hidden = 'return tools["s__" + "del" + "ete"]().name';
 async function assertUnknown(client: Client, name: string): Promise<void> {
   for (const spelling of [name, `saved__${name}`, `saved:${name}`]) {
     await assert.rejects(call(client, spelling), {
-      message: `MCP error -32602: Unknown tool: "${spelling}"`,
+      message: `MCP error -32602: Unknown tool: "${spelling}" (see tools/list, or search_tools)`,
     });
     await assert.rejects(call(client, spelling, { dry_run: true }), /Unknown tool/);
     await assert.rejects(
@@ -109,7 +109,7 @@ async function assertUnknown(client: Client, name: string): Promise<void> {
   const { tools } = await client.listTools();
   assert.ok(!tools.some((tool) => tool.name === name));
   assert.deepEqual((await call(client, "search_tools", { query: name }))["tools"], []);
-  assert.match(JSON.stringify(await call(client, "describe_tool", { name })), /No tool is named/);
+  assert.match(JSON.stringify(await call(client, "describe_tool", { name })), /Unknown tool/);
   assert.deepEqual((await call(client, "list_saved_tools"))["tools"], []);
   for (const core of ["show_saved_tool", "delete_saved_tool", "test_saved_tool"]) {
     const error = errorOf(await call(client, core, { name }));

@@ -147,7 +147,7 @@ describe("after a restart", () => {
         return outcome.kind === "failed" ? (outcome.error as { code?: string }).code : outcome.kind;
       };
       const codes = await Promise.all(["described", "renewed", "removed", "broken"].map(codeOf));
-      assert.deepEqual(codes, ["result", "TOOL_CHANGED", "TOOL_NOT_FOUND", "TOOL_NOT_FOUND"]);
+      assert.deepEqual(codes, ["result", "TOOL_CHANGED", "TOOL_NOT_FOUND", "TOOL_UNAVAILABLE"]);
       assert.deepEqual(
         (await listed()).filter((name) => ["s__removed", "s__broken"].includes(name)),
         [],

@@ -214,7 +214,10 @@ describe("serve.mode and serve.tools", () => {
     const call = async (name: string, given: object) =>
       textOf(await client.callTool({ name, arguments: { ...given } }));
     assert.equal(await call("search_tools", { query: "environment" }), "No tool matches. Try other words.");
-    assert.match(await call("describe_tool", { name: "echo__env" }), /^No tool is named/);
+    assert.match(
+      await call("describe_tool", { name: "echo__env" }),
+      /^The tool "echo__env" is hidden\nHint: .*can be called by its name$/,
+    );
     assert.match(await call("describe_tool", { name: "echo:echo" }), /"name": "echo__echo"/);
     assert.equal(await call("call_tool", { name: "echo__echo", arguments: { text: "hi" } }), "hi");
     // A hidden tool is not denied: a client that knows its name may call it.
@@ -274,28 +277,29 @@ describe("an unknown tool", () => {
       tools: () => [toolNamed("get_weather"), toolNamed("send_mail"), toolNamed("Send-Mail")],
     });
     await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
-    const hintFor = async (name: unknown, server?: string) => {
+    const messageFor = async (name: unknown, server?: string) => {
       const client = await test.connect({ server });
       const error = await client.callTool({ name: name as string }).then(
         () => assert.fail("It was called"),
-        (thrown: {
-          readonly code: number;
-          readonly message: string;
-          readonly data: { readonly hint?: string };
-        }) => thrown,
+        (thrown: { readonly code: number; readonly message: string }) => thrown,
       );
       assert.equal(error.code, -32602);
-      return error.data.hint ?? error.message;
+      return error.message.replace(/^MCP error -32602: /, "");
     };
-    assert.equal(await hintFor("s__weather"), 'did you mean "s__get_weather"?');
-    assert.equal(await hintFor("weather", "s"), 'did you mean "get_weather"?');
-    assert.equal(await hintFor("s__get_weather", "s"), 'did you mean "get_weather"?');
-    assert.equal(await hintFor("nothing like it"), "see tools/list, or search_tools");
-    assert.equal(
-      await hintFor("s__Send-Mail"),
-      'it is quarantined: "s:Send-Mail" is too similar to "s:send_mail", which was declared first',
-    );
-    assert.equal(await hintFor("weather ".repeat(10_000)), 'did you mean "s__get_weather"?');
+    const meant = (name: string, other: string) => `Unknown tool: "${name}" (did you mean "${other}"?)`;
+    assert.equal(await messageFor("s__weather"), meant("s__weather", "s__get_weather"));
+    assert.equal(await messageFor("s__get_wether"), meant("s__get_wether", "s__get_weather"));
+    assert.equal(await messageFor("weather", "s"), meant("weather", "get_weather"));
+    assert.equal(await messageFor("s__get_weather", "s"), meant("s__get_weather", "get_weather"));
+    assert.match(await messageFor("nothing like it"), /\(see tools\/list, or search_tools\)$/);
+    // The text of a description does not make a tool similar.
+    assert.match(await messageFor("s__lists"), /\(see tools\/list, or search_tools\)$/);
+    const quarantined =
+      'The tool "s__Send-Mail" cannot be called: it is quarantined: "s:Send-Mail" is too similar to "s:send_mail", which was declared first';
+    assert.equal(await messageFor("s__Send-Mail"), quarantined);
+    assert.equal(await messageFor("Send-Mail", "s"), quarantined.replace("s__", ""));
+    const long = "weather ".repeat(10_000);
+    assert.equal(await messageFor(long), meant(long.slice(0, 200), "s__get_weather"));
     const client = await test.connectModern();
     await assert.rejects(client.callTool({ name: "s__weather" }), { code: -32602 });
   });

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { type GatewayError, startGateway } from "@toolcrib/gateway";
+import { startGateway } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import {
   freePort,
@@ -56,14 +56,14 @@ describe("startGateway()", () => {
       const outcome = await gateway.call(somebody, `${id}:echo`, { text: id });
       assert.equal(outcome.kind === "result" && textOf(outcome.result), id);
     }
-    const hintOf = async (name: string, signal?: AbortSignal) => {
+    const messageOf = async (name: string, signal?: AbortSignal) => {
       const outcome = await gateway.call(somebody, name, {}, signal === undefined ? {} : { signal });
-      return outcome.kind === "failed" ? (outcome.error as GatewayError).hint : outcome.kind;
+      return outcome.kind === "failed" ? outcome.error.message : outcome.kind;
     };
-    assert.equal(await hintOf("dead:echo"), 'the server "dead" is not available');
+    assert.match(await messageOf("dead:echo"), /the server "dead" is not available/);
     // The call waits for its server, until its caller gives up.
-    const givenUp = await hintOf("hanging__echo", AbortSignal.timeout(200));
-    assert.equal(givenUp, 'the server "hanging" is starting; try again');
+    const givenUp = await messageOf("hanging__echo", AbortSignal.timeout(200));
+    assert.match(givenUp, /the server "hanging" is starting; try again/);
     assert.deepEqual(
       gateway
         .listTools(somebody)

@@ -20,7 +20,7 @@ export { mcpCodes } from "./codes.ts";
 export { LineDecoder, LineWriter } from "./framing/lines.ts";
 export { formatSseEvent, SseDecoder } from "./framing/sse.ts";
 export { metaOf, type RpcId } from "./json-rpc.ts";
-export { invalidRequest, McpError, methodNotFound, toRpcError } from "./mcp-error.ts";
+export { invalidRequest, McpError, methodNotFound, toRpcError, withoutHint } from "./mcp-error.ts";
 export { type InboundRequest, MessageRouter } from "./message-router.ts";
 export { mirroredParametersOf } from "./mirrored-headers.ts";
 export {

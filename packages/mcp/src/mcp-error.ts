@@ -1,6 +1,7 @@
 /**
  * The error class of this package, and the conversion of any error to a JSON-RPC
- * error object. Messages and hints are sent; causes never are.
+ * error object. Messages and hints are sent, the hint in the message too: most clients
+ * show only the message to models and people. Causes are never sent.
  */
 
 import { CodedError, type CodedErrorOptions, isCodedError } from "@toolcrib/diagnostics";
@@ -37,6 +38,17 @@ export interface RpcErrorObject {
   readonly data?: unknown;
 }
 
+/** Returns `message` with `hint`, for a reader who sees only one text. */
+function withHint(message: string, hint: string | undefined): string {
+  return hint === undefined ? message : `${message} (${hint})`;
+}
+
+/** Returns the message of an error that `toRpcError` converted, without the hint in it. */
+export function withoutHint(message: string, hint: string): string {
+  const suffix = withHint("", hint);
+  return message.endsWith(suffix) ? message.slice(0, -suffix.length) : message;
+}
+
 /** Converts `thrown` to its wire form. An error without a code becomes `Internal error`, without details. */
 export function toRpcError(thrown: unknown): RpcErrorObject {
   if (thrown instanceof McpError && thrown.code === "MCP_REMOTE_ERROR") {
@@ -53,7 +65,7 @@ export function toRpcError(thrown: unknown): RpcErrorObject {
     code: thrown.code,
     ...(thrown.hint === undefined ? undefined : { hint: thrown.hint }),
   };
-  return { code: rpcCode, message: thrown.message, data };
+  return { code: rpcCode, message: withHint(thrown.message, thrown.hint), data };
 }
 
 /** Creates the error for a message that violates JSON-RPC or the parameters of its method. */

@@ -240,7 +240,7 @@ test("A thrown error becomes a JSON-RPC error: with code and hint if it is coded
   assert.deepEqual(
     sent.map((message) => ("error" in message ? message.error : undefined)),
     [
-      { code: -1, message: "Too much", data: { code: "MCP_OVERLOADED", hint: "wait" } },
+      { code: -1, message: "Too much (wait)", data: { code: "MCP_OVERLOADED", hint: "wait" } },
       { code: -7, message: "theirs", data: { their: "data" } },
       { code: -32603, message: "Internal error" },
       { code: -32603, message: "Internal error" },

@@ -20,6 +20,7 @@ function mapResult({ content, structuredContent }: ToolResult): unknown {
 
 /** Codes of the gateway that have a code of their own in a registry, with the same message. */
 const mappedCodes: ReadonlyMap<string, RegistryCode> = new Map([
+  ["TOOL_UNAVAILABLE", "REGISTRY_TOOL_NOT_FOUND"],
   ["PARAMS_INVALID", "REGISTRY_INVALID_REQUEST"],
   ["REGISTRY_HANDLER_NOT_FOUND", "REGISTRY_HANDLER_NOT_FOUND"],
   ["BACKEND_NOT_FOUND", "REGISTRY_BACKEND_NOT_FOUND"],

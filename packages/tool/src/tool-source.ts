@@ -44,6 +44,12 @@ export interface ToolSource extends AsyncDisposable {
   /** Returns the tools of the last listing; the same array until `onChange` reports `tools`. */
   tools(): readonly Tool[];
   /**
+   * Returns why a tool that the source has is not offered, and how to change that; undefined for an unknown name.
+   *
+   * @param name its name in the source
+   */
+  explainTool?(name: string): string | undefined;
+  /**
    * Reads again for whom the tools are listed (`Tool.listedFor`), where another process can have changed it. Called
    * before a client gets the answer for an unknown tool because the tool is not listed for it.
    */

@@ -14,7 +14,7 @@ import { type Health, type Identity, localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { version } from "../version.ts";
-import type { ServerState, ToolAccess, ToolDescription } from "./tool-access.ts";
+import { isUnavailableTool, type ServerState, type ToolAccess, type ToolDescription } from "./tool-access.ts";
 
 /** Longest time that a command waits for its servers, in milliseconds. */
 export const serversWaitMs = 15_000;
@@ -105,6 +105,10 @@ function toToolAccess(gateway: Gateway): ToolAccess {
       if (tool === undefined || summary === undefined) return undefined;
       const { name: _name, ...definition } = tool.definition;
       return { ...summary, ...definition } as ToolDescription;
+    },
+    async explain(name) {
+      const error = gateway.explain(identity, name);
+      return isUnavailableTool(error) ? error : undefined;
     },
     async call(name, args: JsonObject, { signal, onProgress }) {
       const outcome = await gateway.call(identity, name, args, { signal, onProgress });

@@ -15,6 +15,7 @@ import {
   HttpTransport,
   McpError,
   openConnection,
+  withoutHint,
 } from "@toolcrib/mcp";
 import type { ToolResult } from "@toolcrib/tool";
 import { CliError } from "../cli-error.ts";
@@ -26,7 +27,7 @@ import {
   getFromGateway,
   listTimeoutMs,
 } from "./gateway-api.ts";
-import type { ServerState, ToolAccess, ToolDescription } from "./tool-access.ts";
+import { isUnavailableTool, type ServerState, type ToolAccess, type ToolDescription } from "./tool-access.ts";
 
 /** Time limit of the MCP handshake, in milliseconds. */
 const handshakeTimeoutMs = 10_000;
@@ -95,6 +96,12 @@ class RemoteTools implements ToolAccess {
     if (summary === undefined) return undefined;
     const result = await this.#callOwnTool("describe_tool", { name: summary.wireName });
     return toDescription(summary, result);
+  }
+
+  async explain(name: string): Promise<Error | undefined> {
+    // The gateway explains the names of tools that it does not offer.
+    const [error] = await Promise.allSettled([this.#callOwnTool("describe_tool", { name })]);
+    return error.status === "rejected" && isUnavailableTool(error.reason) ? error.reason : undefined;
   }
 
   call(name: string, args: JsonObject, options: ConnectionRequestOptions): Promise<ToolResult> {
@@ -171,10 +178,8 @@ function toGatewayFailure(error: unknown): unknown {
   if (!(error instanceof McpError) || !isJsonObject(error.rpcData)) return error;
   const { code, hint } = error.rpcData;
   if (typeof code !== "string") return error;
-  return new CodedError(code, error.message, {
-    hint: typeof hint === "string" ? hint : undefined,
-    cause: error,
-  });
+  if (typeof hint !== "string") return new CodedError(code, error.message, { cause: error });
+  return new CodedError(code, withoutHint(error.message, hint), { hint, cause: error });
 }
 
 function hitsOf(result: ToolResult): readonly Omit<ToolHit, "id">[] {

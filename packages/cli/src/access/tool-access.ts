@@ -3,6 +3,7 @@
  * a gateway that is started for the command. Both use the same governed call.
  */
 
+import { type CodedError, isCodedError } from "@toolcrib/diagnostics";
 import type { ToolHit, ToolSummary } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import type { ToolResult } from "@toolcrib/tool";
@@ -30,6 +31,11 @@ export interface ToolCallOptions {
   readonly onProgress?: (params: JsonObject) => void;
 }
 
+/** Whether an error means that the tool exists, but is not offered. */
+export function isUnavailableTool(error: unknown): error is CodedError {
+  return isCodedError(error) && error.code === "TOOL_UNAVAILABLE";
+}
+
 /** Access to the tools. Disposing it stops everything that was started for it. */
 export interface ToolAccess extends AsyncDisposable {
   /** URL of the running gateway; `undefined` if the servers run for this command only. */
@@ -40,6 +46,8 @@ export interface ToolAccess extends AsyncDisposable {
   search(query: string, limit: number): Promise<readonly ToolHit[]>;
   /** Returns a tool by `ToolId` or wire name, if it exists. */
   describe(name: string): Promise<ToolDescription | undefined>;
+  /** Returns why a tool that exists is not offered; undefined for a name that no tool has. */
+  explain(name: string): Promise<Error | undefined>;
   /**
    * Calls a tool by `ToolId` or wire name. An error of the tool is a result with
    * `isError`.

@@ -1,7 +1,13 @@
 /** Finds the tool of a command, or explains why it cannot be found. */
 
+import { isCodedError } from "@toolcrib/diagnostics";
 import { missingOf } from "../access/open-tool-access.ts";
-import type { ServerState, ToolAccess, ToolDescription } from "../access/tool-access.ts";
+import {
+  isUnavailableTool,
+  type ServerState,
+  type ToolAccess,
+  type ToolDescription,
+} from "../access/tool-access.ts";
 import { CliError } from "../cli-error.ts";
 import { ownNameOf, serverOfName, suggestTools } from "./tool-names.ts";
 
@@ -9,16 +15,19 @@ import { ownNameOf, serverOfName, suggestTools } from "./tool-names.ts";
  * Returns the tool named `name`.
  *
  * @throws {CliError} `CLI_TOOL_NOT_FOUND` with suggestions, or `CLI_SERVER_NOT_READY` if its server is not ready.
+ * @throws {CodedError} `TOOL_UNAVAILABLE` where the gateway knows why it does not offer the tool.
  */
 export async function findTool(access: ToolAccess, name: string): Promise<ToolDescription> {
   return (await access.describe(name)) ?? Promise.reject(await explainUnknownTool(access, name));
 }
 
 /** Explains why there is no tool named `name`. */
-export async function explainUnknownTool(access: ToolAccess, name: string): Promise<CliError> {
+export async function explainUnknownTool(access: ToolAccess, name: string): Promise<Error> {
   const servers = await access.servers();
   const named = servers.find(({ id }) => id === serverOfName(name, [id]));
   if (named !== undefined && named.state !== "ready" && named.state !== "idle") return serverNotReady(named);
+  const explained = await access.explain(name);
+  if (explained !== undefined) return explained;
   const words = ownNameOf(name)
     .replace(/[_:./-]+/g, " ")
     .trim();
@@ -39,9 +48,9 @@ export async function explainUnknownTool(access: ToolAccess, name: string): Prom
   });
 }
 
-/** Whether an error of a call means that the tool does not exist. */
+/** Whether an error of a call means that no such tool is offered. */
 export function isUnknownTool(error: unknown): boolean {
-  return (error as { code?: unknown } | undefined)?.code === "TOOL_NOT_FOUND";
+  return isUnavailableTool(error) || (isCodedError(error) && error.code === "TOOL_NOT_FOUND");
 }
 
 /** Creates the error for a required server that is not ready. */

@@ -26,12 +26,17 @@ const maxCatalogs = 100;
 
 /** The host of the composites of one gateway. */
 export class CompositeHost implements MetatoolHost {
-  readonly #core: Pick<GatewayCore, "index" | "policy" | "roster" | "callInner" | "untilListed">;
+  readonly #core: Pick<
+    GatewayCore,
+    "index" | "policy" | "roster" | "callInner" | "reasonFor" | "untilListed"
+  >;
   readonly #described = new WeakMap<IndexedTool, CatalogTool>();
   readonly #catalogs = new Map<string, Catalog>();
   #whole: Catalog = { generation: -1, tools: [] };
 
-  constructor(core: Pick<GatewayCore, "index" | "policy" | "roster" | "callInner" | "untilListed">) {
+  constructor(
+    core: Pick<GatewayCore, "index" | "policy" | "roster" | "callInner" | "reasonFor" | "untilListed">,
+  ) {
     this.#core = core;
   }
 
@@ -59,7 +64,8 @@ export class CompositeHost implements MetatoolHost {
     const known = this.#catalogs.get(key);
     if (known !== undefined) return known;
     const allowed = tools.filter(({ id, wireName }) => this.mayUse(identity, id, wireName));
-    const catalog = { generation, tools: allowed };
+    const explain = (name: string) => this.#core.reasonFor(identity, name);
+    const catalog = { generation, tools: allowed, explain };
     if (this.#catalogs.size >= maxCatalogs) this.#catalogs.clear();
     this.#catalogs.set(key, catalog);
     return catalog;

@@ -24,8 +24,8 @@ import { ownNamespace, savedNamespace } from "../index/wire-name.ts";
 /** Operations of the gateway that the meta-tools use. */
 export interface MetaSourceDeps {
   search(identity: Identity, query: string, limit: number): readonly ToolHit[];
-  /** The tool that `identity` may see under `name`, as it is on the wire; undefined if there is none. */
-  describe(identity: Identity, name: string): ToolDefinition | undefined;
+  /** The tool that `identity` may see under `name`, as it is on the wire. @throws {GatewayError} the reason why there is none */
+  describe(identity: Identity, name: string): ToolDefinition;
   /** Makes an inner call of the meta-tool's call. @throws {CodedError} when it does not exist or fails */
   callTool(context: CallContext, name: string, args: JsonObject): Promise<ToolResult>;
   /** Waits until the lists of the sources are known; undefined when there is nothing to wait for. */
@@ -192,11 +192,7 @@ export class MetaSource implements ToolSource {
   }
 
   #describe(args: JsonObject, identity: Identity): ToolResult {
-    const name = String(args["name"]);
-    const definition = this.#deps.describe(identity, name);
-    if (definition === undefined) {
-      return textResult(`No tool is named "${name}". Find names with search_tools.`, true);
-    }
+    const definition = this.#deps.describe(identity, String(args["name"]));
     return textResult(JSON.stringify(definition, undefined, 2));
   }
 }

@@ -1,15 +1,18 @@
 /**
- * Errors for calls of tools that do not exist: the hint says that the server is
- * not ready, that the tool is quarantined, or which tool was meant. It names
- * only tools that the client may use.
+ * Errors for calls of tools that are not offered. A tool that exists is
+ * explained: its server is not ready, it is quarantined, or its source does not
+ * enable it. For other names the hint says which tool was meant. The errors name
+ * only tools and sources that the client may use.
  */
 
+import { nearestName } from "@toolcrib/diagnostics";
 import type { ToolPolicy } from "@toolcrib/policy";
-import { type Identity, isListedFor } from "@toolcrib/tool";
+import { type Identity, isListedFor, isOperator, toToolId } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
-import type { SourceRoster } from "../sources/source-roster.ts";
+import { toWireName } from "../index/wire-name.ts";
+import type { RosterEntry, SourceRoster } from "../sources/source-roster.ts";
 import { invalidParams } from "./request-params.ts";
 import type { Visibility } from "./visibility.ts";
 
@@ -26,7 +29,7 @@ export interface UnknownToolsDeps {
 /** Longest part of an unknown name that is searched for and repeated. */
 const nameMaxLength = 200;
 
-/** Makes errors for unknown tools. */
+/** Makes errors for tools that are not offered. */
 export class UnknownTools {
   readonly #deps: UnknownToolsDeps;
 
@@ -34,48 +37,105 @@ export class UnknownTools {
     this.#deps = deps;
   }
 
-  /** Returns the error for `name`. @param serverId in the view of one server, where names have no prefix */
+  /**
+   * Returns the error for `name`: `TOOL_UNAVAILABLE` with the reason, or `TOOL_NOT_FOUND`.
+   *
+   * @param serverId in the view of one server, where names have no prefix
+   */
   errorFor(identity: Identity, name: string, serverId?: string): GatewayError {
     const shown = name.slice(0, nameMaxLength);
+    const reason = this.reasonFor(identity, shown, serverId);
+    if (reason !== undefined) {
+      return new GatewayError("TOOL_UNAVAILABLE", `The tool "${shown}" cannot be called: ${reason}`, {
+        rpcCode: invalidParams,
+      });
+    }
+    const meant = this.#similarTool(identity, shown, serverId);
     return new GatewayError("TOOL_NOT_FOUND", `Unknown tool: "${shown}"`, {
       rpcCode: invalidParams,
-      hint: this.#hintFor(identity, shown, serverId),
+      hint: meant === undefined ? "see tools/list, or search_tools" : `did you mean "${meant}"?`,
     });
   }
 
-  #hintFor(identity: Identity, name: string, serverId: string | undefined): string {
-    const { index, policy, roster, visibility } = this.#deps;
-    const held = index.quarantined.find((one) => one.id === name || one.wireName === name);
-    const isHeld = held !== undefined && isListedFor(held.tool, identity);
-    if (isHeld && policy.decide(identity, held.id, held.wireName).kind === "allow") {
-      return `it is quarantined: ${held.reason}`;
-    }
-    const server = roster.entries.find(
-      ({ id }) => isNameOf(id, name, serverId) && visibility.isVisible(identity, id),
-    );
-    const state = server?.source.health().state;
-    if (state === "starting") return `the server "${server?.id}" is starting; try again`;
-    if (state === "unavailable" || state === "stopped") return `the server "${server?.id}" is not available`;
-    const hit = this.#similarTool(identity, name, serverId);
-    const meant = serverId === undefined ? hit?.wireName : hit?.tool.definition.name;
-    return meant === undefined ? "see tools/list, or search_tools" : `did you mean "${meant}"?`;
+  /**
+   * Returns why a tool is not offered, or why a source named `name` offers none; undefined for an unknown name and
+   * for one that `identity` may not use.
+   *
+   * @param serverId in the view of one server, where names have no prefix
+   */
+  reasonFor(identity: Identity, name: string, serverId?: string): string | undefined {
+    return this.#quarantineOf(identity, name, serverId) ?? this.#reasonOfSource(identity, name, serverId);
   }
 
-  #similarTool(identity: Identity, name: string, serverId: string | undefined): IndexedTool | undefined {
+  #quarantineOf(identity: Identity, name: string, serverId: string | undefined): string | undefined {
+    const { index, policy } = this.#deps;
+    const held = index.quarantined.find(({ id, wireName, tool }) =>
+      serverId === undefined
+        ? id === name || wireName === name
+        : tool.sourceId === serverId && tool.definition.name === name,
+    );
+    if (held === undefined || !isListedFor(held.tool, identity)) return undefined;
+    const isAllowed = policy.decide(identity, held.id, held.wireName).kind === "allow";
+    return isAllowed ? `it is quarantined: ${held.reason}` : undefined;
+  }
+
+  #reasonOfSource(identity: Identity, name: string, serverId: string | undefined): string | undefined {
+    const { roster, visibility } = this.#deps;
+    for (const entry of roster.entries) {
+      const own =
+        serverId === undefined ? ownNameOf(entry.id, name) : entry.id === serverId ? name : undefined;
+      if (own === undefined || !visibility.isVisible(identity, entry.id)) continue;
+      const reason =
+        stateReason(entry, isOperator(identity)) ??
+        (own !== "" && this.#isAllowed(identity, entry.id, own)
+          ? entry.source.explainTool?.(own)
+          : undefined);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  }
+
+  #isAllowed(identity: Identity, sourceId: string, own: string): boolean {
+    const { kind } = this.#deps.policy.decide(identity, toToolId(sourceId, own), toWireName(sourceId, own));
+    return kind === "allow";
+  }
+
+  /** Returns the name that is spelled like `name`, or else the best match that shares a word of its name. */
+  #similarTool(identity: Identity, name: string, serverId: string | undefined): string | undefined {
     const { index, isFound } = this.#deps;
-    const filter = (id: string) => {
-      const entry = index.find(id);
-      if (entry === undefined || !isFound(identity, entry)) return false;
-      return serverId === undefined || entry.tool.sourceId === serverId;
-    };
+    const isMeant = (entry: IndexedTool | undefined): entry is IndexedTool =>
+      entry !== undefined &&
+      (serverId === undefined || entry.tool.sourceId === serverId) &&
+      isFound(identity, entry);
+    const shownName = ({ wireName, tool }: IndexedTool) =>
+      serverId === undefined ? wireName : tool.definition.name;
+    const near = nearestName(name, index.tools.values().filter(isMeant).map(shownName));
+    if (near !== undefined) return near;
     // The part after the server's name says what is meant.
     const words = name.replace(/^.*?(?:__|:)/, "").replace(/[_:.-]+/g, " ");
-    const hit = index.search.search(words, { limit: 1, filter })[0];
-    return hit === undefined ? undefined : index.find(hit.id);
+    const [hit] = index.search.search(words, { limit: 1, filter: (id) => isMeant(index.find(id)) });
+    if (hit?.why.some(({ field }) => field === "name") !== true) return undefined;
+    return shownName(index.find(hit.id) as IndexedTool);
   }
 }
 
-function isNameOf(id: string, name: string, serverId: string | undefined): boolean {
-  if (serverId !== undefined) return id === serverId;
-  return name.startsWith(`${id}__`) || name.startsWith(`${id}:`);
+/** Returns the part of `name` after the id of a source: empty for the id itself, undefined for another source. */
+function ownNameOf(id: string, name: string): string | undefined {
+  // Programs write a namespace as an identifier, such as my_server.
+  if (name === id || name === id.replace(/[^A-Za-z0-9_]/g, "_")) return "";
+  for (const separator of ["__", ":", "."]) {
+    if (name.startsWith(`${id}${separator}`)) return name.slice(id.length + separator.length);
+  }
+  return undefined;
+}
+
+/** Returns why a source offers no tools. @param isComplete whether the reader may see its own reason */
+function stateReason({ id, source, facts }: RosterEntry, isComplete: boolean): string | undefined {
+  const { state, reason } = source.health();
+  const named = `the ${facts.configured?.group === "toolspecs" ? "toolspec" : "server"} "${id}"`;
+  if (state === "starting") return `${named} is starting; try again`;
+  if (state !== "unavailable" && state !== "stopped" && state !== "quarantined") return undefined;
+  const what = `${named} is ${state === "quarantined" ? "quarantined" : "not available"}`;
+  if (isComplete && reason !== undefined) return `${what}: ${reason}`;
+  return `${what}; its operator sees the reason with toolcrib status`;
 }

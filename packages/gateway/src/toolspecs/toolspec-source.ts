@@ -9,7 +9,13 @@
  */
 
 import assert from "node:assert/strict";
-import type { ReadSecret, SecretCache, SecretRef, ToolspecConfig } from "@toolcrib/config";
+import {
+  offeredTools,
+  type ReadSecret,
+  type SecretCache,
+  type SecretRef,
+  type ToolspecConfig,
+} from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { Egress, EgressSource } from "@toolcrib/egress";
 import type { JsonObject } from "@toolcrib/json";
@@ -70,6 +76,7 @@ export class ToolspecSource implements ToolSource {
   readonly #readers: NamedReader[] = [];
   readonly #engine: ToolSource | undefined;
   readonly #load: ServerLoad;
+  readonly #offered: ReadonlySet<string>;
   #health: Health;
   #tools = noTools;
 
@@ -79,6 +86,7 @@ export class ToolspecSource implements ToolSource {
     this.storedNames = storedNamesOf(config);
     this.#now = deps.now;
     this.#load = deps.load;
+    this.#offered = new Set(config.pair === undefined ? [] : offeredTools(config.pair, config.tools));
     this.#engine = config.pair === undefined ? undefined : createEngine(config, this.#readers, deps);
     this.checksArguments = this.#engine?.checksArguments ?? false;
     this.#health = { state: "starting", since: deps.now() };
@@ -115,6 +123,15 @@ export class ToolspecSource implements ToolSource {
 
   onChange(listener: (change: SourceChange) => void): Unsubscribe {
     return this.#listeners.add(listener);
+  }
+
+  explainTool(name: string): string | undefined {
+    const { id, pair, tools } = this.config;
+    if (this.#offered.has(name) || pair?.toolspec.tools.some((tool) => tool.name === name) !== true) {
+      return undefined;
+    }
+    const change = tools === "default" ? `write tools: [default, ${name}]` : `add ${name} to "tools"`;
+    return `it is not enabled; to enable it, ${change} in the entry "${id}" of toolspecs in the configuration`;
   }
 
   health(): Health {
@@ -195,12 +212,6 @@ function createEngine(config: ToolspecConfig, readers: NamedReader[], deps: Tool
       };
     }),
   };
-  const offered =
-    config.tools === "all"
-      ? toolspec.tools.map(({ name }) => name)
-      : config.tools === "default"
-        ? undefined
-        : config.tools;
   return createToolpackSource(
     {
       id,
@@ -208,7 +219,7 @@ function createEngine(config: ToolspecConfig, readers: NamedReader[], deps: Tool
       toolspec,
       variables: config.variables,
       reserved: config.reserved,
-      ...(offered === undefined ? {} : { tools: offered }),
+      tools: offeredTools(pair, config.tools),
       tokenOf: (credentialId) => placeholders.get(credentialId) ?? "",
     },
     {

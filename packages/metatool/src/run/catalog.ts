@@ -36,6 +36,8 @@ export interface Catalog {
   /** Changes with every change of `tools`. */
   readonly generation: number;
   readonly tools: readonly CatalogTool[];
+  /** Returns why a tool or namespace that exists is not among `tools`, such as a server that is not ready. @default nothing is known */
+  explain?(name: string): string | undefined;
 }
 
 /** The gateway, as the metatool uses it. */

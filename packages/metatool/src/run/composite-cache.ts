@@ -7,6 +7,7 @@ import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import { compileProgram, type Program, toolDialect } from "@toolcrib/starlark";
 import type { Catalog, CatalogTool } from "./catalog.ts";
 import { reservedNames, type ToolDirectory, toToolDirectory } from "./tool-directory.ts";
+import { explainNames } from "./undefined-names.ts";
 
 /** A compiled program, or the findings about code that does not compile. */
 export interface CompiledComposite {
@@ -49,7 +50,7 @@ export class CompositeCache {
   directoryOf(catalog: Catalog): ToolDirectory<CatalogTool> {
     let directory = this.#directories.get(catalog);
     if (directory === undefined) {
-      directory = toToolDirectory(catalog.tools);
+      directory = toToolDirectory(catalog.tools, (name) => catalog.explain?.(name));
       this.#directories.set(catalog, directory);
     }
     return directory;
@@ -68,7 +69,9 @@ export class CompositeCache {
     const source = { name: sourceName, text: code };
     const predeclared = [...reservedNames, ...directory.namespaces.keys()];
     const { program, diagnostics } = compileProgram(source, { dialect: toolDialect, predeclared });
-    if (program === undefined) return { source, program, diagnostics };
+    if (program === undefined) {
+      return { source, program, diagnostics: explainNames(diagnostics, source, directory) };
+    }
     const compiled = { source, program, diagnostics };
     this.#remember(code, compiled);
     return compiled;

@@ -7,7 +7,7 @@
 
 import { toolDialect, universeFor } from "@toolcrib/starlark";
 import type { ToolId } from "@toolcrib/tool";
-import type { CatalogTool } from "./catalog.ts";
+import type { Catalog, CatalogTool } from "./catalog.ts";
 
 /** The properties of a tool that the language uses. */
 export type CallableTool = Pick<
@@ -31,6 +31,8 @@ export interface ToolDirectory<T extends CallableTool = CallableTool> {
   readonly byName: ReadonlyMap<string, T>;
   /** Sorted names on the wire: the iteration order of `tools`. */
   readonly wireNames: readonly string[];
+  /** Returns why a name that exists is not in the directory. */
+  readonly explain?: Catalog["explain"];
 }
 
 /** The namespace of saved tools in composites. */
@@ -51,7 +53,10 @@ export const keywords: ReadonlySet<string> = new Set(
 export const universalNames: ReadonlySet<string> = new Set(universeFor(toolDialect).keys());
 
 /** Index the tools of a catalogue by the names that programs use. */
-export function toToolDirectory<T extends CallableTool>(tools: readonly T[]): ToolDirectory<T> {
+export function toToolDirectory<T extends CallableTool>(
+  tools: readonly T[],
+  explain?: Catalog["explain"],
+): ToolDirectory<T> {
   const byNamespace = Map.groupBy(tools, namespaceOf);
   const names = [...byNamespace.keys()].filter((name) => name !== "");
   const namespaces = new Map<string, ToolNamespace<T>>();
@@ -63,7 +68,8 @@ export function toToolDirectory<T extends CallableTool>(tools: readonly T[]): To
     const reachable = new Map([...attributes].map(([attribute, own]) => [attribute, byOwnName.get(own)!]));
     namespaces.set(identifier, { name, tools: reachable });
   }
-  return { namespaces, byName: indexNames(tools), wireNames: tools.map((tool) => tool.wireName).sort() };
+  const wireNames = tools.map((tool) => tool.wireName).sort();
+  return { namespaces, byName: indexNames(tools), wireNames, explain };
 }
 
 /** Returns the display name of a tool: `namespace.name`, or its name on the wire when it has no namespace. */

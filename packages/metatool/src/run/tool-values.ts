@@ -154,8 +154,10 @@ class NameIterator extends ValueIterator {
   }
 }
 
-/** `No tool is named "github.serchIssues" (did you mean "github.searchIssues"?)`. */
+/** `No tool is named "github.serchIssues" (did you mean "github.searchIssues"?)`, or why an existing tool cannot be called. */
 export function unknownToolMessage(name: string, directory: ToolDirectory): string {
+  const reason = directory.explain?.(name.slice(0, 200));
+  if (reason !== undefined) return `Cannot call ${JSON.stringify(name.slice(0, 200))}: ${reason}`;
   const near = nearestName(name, directory.byName.keys());
   const suggestion = near === undefined ? "" : ` (did you mean ${JSON.stringify(near)}?)`;
   return `No tool is named ${JSON.stringify(name.slice(0, 200))}${suggestion}`;

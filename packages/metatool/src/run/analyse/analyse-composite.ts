@@ -20,14 +20,9 @@ import {
 import type { Catalog, CatalogTool } from "../catalog.ts";
 import { CompositeCache, sourceNameOf } from "../composite-cache.ts";
 import { propertySchema, resolveReference } from "../schema-walk.ts";
-import {
-  callNames,
-  reservedNames,
-  savedNamespace,
-  type ToolDirectory,
-  type ToolNamespace,
-} from "../tool-directory.ts";
+import { reservedNames, savedNamespace, type ToolDirectory, type ToolNamespace } from "../tool-directory.ts";
 import { unknownToolMessage } from "../tool-values.ts";
+import { explainNames } from "../undefined-names.ts";
 import { checkArguments, type Report, withoutParens } from "./check-arguments.ts";
 import { type CompositeFacts, deriveFacts, type Reach, type SavedReach } from "./reach.ts";
 import { visitExpression, visitFile } from "./visit-expressions.ts";
@@ -102,12 +97,7 @@ function readProgram(
     predeclaredNames: [...predeclared],
     universalNames: universe.keys(),
   });
-  const undefinedNames = names.map((finding) => withToolName(finding, source, directory));
-  const diagnostics = [
-    ...syntax,
-    ...lintLoads(file, source),
-    ...undefinedNames.map((finding) => withNamespaces(finding, source, directory)),
-  ];
+  const diagnostics = [...syntax, ...lintLoads(file, source), ...explainNames(names, source, directory)];
   return { file: hasErrors(diagnostics) ? undefined : file, diagnostics };
 }
 
@@ -139,27 +129,6 @@ function lintLoads(file: File, source: Source): Diagnostic[] {
 /** Replaces a hint to load a module, which composites cannot. */
 function withoutLoad(finding: Diagnostic): Diagnostic {
   return finding.hint?.includes('load("') === true ? { ...finding, hint: noModules } : finding;
-}
-
-/** Adds the way to call a tool to the finding about its name as a client sees it, such as `github__search`. */
-function withToolName(finding: Diagnostic, source: Source, directory: ToolDirectory): Diagnostic {
-  if (finding.code !== "STARLARK_UNDEFINED_NAME" || finding.span === undefined) return finding;
-  const name = source.text.slice(finding.span.start, finding.span.end);
-  const tool = directory.byName.get(name);
-  const expression = tool === undefined ? undefined : callNames(directory).get(tool.id);
-  return expression === undefined ? finding : { ...finding, hint: `write ${expression}({…})` };
-}
-
-/** Adds the available namespaces to the finding about an undefined name with an attribute. */
-function withNamespaces(finding: Diagnostic, source: Source, directory: ToolDirectory): Diagnostic {
-  const isUndefined = finding.code === "STARLARK_UNDEFINED_NAME" && finding.hint === undefined;
-  if (!isUndefined || finding.span === undefined || source.text[finding.span.end] !== ".") return finding;
-  const names = [...directory.namespaces.keys()].sort();
-  const listed =
-    names.length === 0
-      ? "there are no tools"
-      : `tools are called as NAMESPACE.TOOL({…}); the namespaces are ${names.slice(0, 20).join(", ")}`;
-  return { ...finding, hint: listed };
 }
 
 /** One traversal of a program. */
@@ -362,6 +331,12 @@ class Analysis {
     const span = { start: nameStart, end: nameStart + name.length };
     if (namespace === undefined || this.#isOwnName(namespace.name, name))
       return this.#unknownName(name, span);
+    const reason = this.#directory.explain?.(`${namespace.name}:${name}`);
+    if (reason !== undefined) {
+      const message = `Cannot call ${identifier}.${name}: ${reason}`;
+      this.#report({ severity: "error", code: "METATOOL_TOOL_UNKNOWN", message, span });
+      return "unknown";
+    }
     const names = [...namespace.tools.keys()];
     const near = nearestName(name, names);
     const elsewhere = [...this.#directory.namespaces].find(
