@@ -5,6 +5,7 @@ export { isCoercible } from "./coercible-value.ts";
 export { JsonError } from "./json-error.ts";
 export { isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
 export { estimateValues, type JsonLimits, parseJson } from "./parse-json.ts";
+export { isSameJson } from "./same-json.ts";
 export {
   type SchemaProblem,
   SchemaValidator,

@@ -8,9 +8,8 @@
  */
 
 import { hash } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { canonicalJson } from "@toolcrib/json";
+import { canonicalJson, isSameJson } from "@toolcrib/json";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { DefinitionKind, Health, ToolId } from "@toolcrib/tool";
 import type { AuditStore } from "./audit-store.ts";
@@ -237,7 +236,7 @@ export class Quarantine {
     for (let attempt = 1; ; attempt += 1) {
       const stored = await store.get(sourceId);
       const pins = this.#pinsFor(sourceId, stored?.pins ?? []);
-      if (isDeepStrictEqual(pins, stored?.pins ?? [])) return;
+      if (isSameJson(pins, stored?.pins ?? [])) return;
       try {
         if (pins.length > 0) await store.put({ sourceId, pins }, stored?.version);
         else if (stored !== undefined) await store.delete(sourceId, stored.version);

@@ -56,6 +56,7 @@ export {
 } from "./processes.ts";
 export {
   type RawExchange,
+  type RawScript,
   rawEvent,
   startRawServer,
 } from "./raw-http-server.ts";

@@ -63,6 +63,7 @@ async function connect(
         credentials: staticCredentials(headers),
         ...(network === undefined ? undefined : { network }),
         messageMaxBytes,
+        now: deps.now,
       });
       return { transport, process: undefined };
     }

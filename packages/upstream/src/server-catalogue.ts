@@ -5,9 +5,8 @@
  * the server is not available.
  */
 
-import { isDeepStrictEqual } from "node:util";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import type { JsonObject } from "@toolcrib/json";
+import { isSameJson, type JsonObject } from "@toolcrib/json";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import { McpError } from "@toolcrib/mcp";
 import type { SourceChange, Tool } from "@toolcrib/tool";
@@ -136,7 +135,7 @@ export class ServerCatalogue {
   /** @returns whether a list changed */
   #replace(fresh: Partial<Lists>): boolean {
     const isSame = Object.entries(fresh).every(([key, list]) =>
-      isDeepStrictEqual(this.#lists[key as keyof Lists], list),
+      isSameJson(this.#lists[key as keyof Lists], list),
     );
     if (!isSame) this.#lists = { ...this.#lists, ...fresh };
     return !isSame;

@@ -4,7 +4,7 @@
  * so that one malformed definition does not hide the others.
  */
 
-import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { estimateValues, isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Connection, mirroredParametersOf } from "@toolcrib/mcp";
 import { normalizeTags, type Tool, type ToolDefinition, toToolId } from "@toolcrib/tool";
 import { withoutOwnMeta } from "./own-meta.ts";
@@ -19,7 +19,9 @@ export interface ListOptions {
 
 const maxPages = 1000;
 /** Characters of one list, all pages together. */
-const listMaxLength = 64 * 1024 * 1024;
+const listMaxLength = 16 * 1024 * 1024;
+/** Values of one list, all pages together: about that many take a fifth of a second to compare and index. */
+const listMaxValues = 500_000;
 /** The time limit of a whole list, as a multiple of that of one page. */
 const listTimeoutFactor = 10;
 
@@ -44,6 +46,7 @@ export async function listAll(
   const items: JsonObject[] = [];
   const cursors = new Set<string>();
   let length = 0;
+  let values = 0;
   let params: JsonObject = {};
   try {
     for (let page = 0; page < maxPages; page += 1) {
@@ -52,12 +55,14 @@ export async function listAll(
       for (const item of Array.isArray(listed) ? listed : [])
         if (isJsonObject(item)) items.push(withoutOwnMeta(item));
       if (items.length > maxItems) throw endless(`"${method}" lists more than ${maxItems} items`);
+      const text = JSON.stringify(result);
+      length += text.length;
+      if (length > listMaxLength) throw endless(`"${method}" lists more than ${listMaxLength} characters`);
+      values += estimateValues(text);
+      if (values > listMaxValues) throw endless(`"${method}" lists more than ${listMaxValues} values`);
       const cursor = result["nextCursor"];
       if (typeof cursor !== "string" || cursor === "") return items;
       if (cursors.has(cursor)) throw endless(`"${method}" repeats the cursor "${cursor.slice(0, 100)}"`);
-      // Of a list with one page, the size limit of a message is enough.
-      length += JSON.stringify(result).length;
-      if (length > listMaxLength) throw endless(`"${method}" lists more than ${listMaxLength} characters`);
       cursors.add(cursor);
       params = { cursor };
     }

@@ -39,6 +39,12 @@ test("start() refuses endless and too long lists, and names them", async (t) => 
     ["cursors that never repeat", oddStdio("fresh-cursors"), {}, '"tools/list" has more than 1000 pages'],
     ["20,001 tools on one page", oddStdio("many", "20001"), {}, '"tools/list" lists more than 20000 items'],
     [
+      "six tools with 100,000 values each",
+      oddStdio("values", "6"),
+      {},
+      '"tools/list" lists more than 500000 values',
+    ],
+    [
       "more items than the limit",
       echoStdio("--page-size", "3"),
       { listMaxItems: 10 },
@@ -56,6 +62,11 @@ test("start() refuses endless and too long lists, and names them", async (t) => 
       }),
     ),
   );
+});
+
+test("start() accepts a list with fewer than 500,000 values", async () => {
+  await using source = await startSource({ transport: oddStdio("values", "4") });
+  assert.equal(source.server.tools().length, 4);
 });
 
 test("start() accepts a list of 20,000 tools", async () => {

@@ -4,8 +4,7 @@
  * facts about it.
  */
 
-import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { isJsonObject, isSameJson, type JsonObject } from "@toolcrib/json";
 import { type CallContext, type ToolId, toToolId } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { Backend, BackendSelector } from "../index/backend.ts";
@@ -139,7 +138,7 @@ function currentEntry(
     definition.inputSchema,
     definition.outputSchema,
   ];
-  if (isDeepStrictEqual(schemasOf(entry), schemasOf(current))) return current;
+  if (isSameJson(schemasOf(entry), schemasOf(current))) return current;
   throw new GatewayError(
     "TOOL_CHANGED",
     `"${entry.wireName}" was not called: its schema changed since its server last ran`,

@@ -5,7 +5,7 @@
  * and not a new index. Pure.
  */
 
-import { isDeepStrictEqual } from "node:util";
+import { isSameJson } from "@toolcrib/json";
 import {
   checkDefinition,
   formatProblems,
@@ -209,5 +209,5 @@ function isSameEntry(previous: IndexedTool, backends: readonly Backend[], source
 
 /** Compares by content: a server that lists again returns new objects for unchanged tools. */
 function isSameTool(a: Tool, b: Tool): boolean {
-  return a === b || isDeepStrictEqual(a, b);
+  return a === b || isSameJson(a, b);
 }

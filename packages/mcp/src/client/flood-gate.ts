@@ -1,11 +1,12 @@
 /**
  * Slows down a server that sends messages without end. Messages that answer no
  * request are limited by number and size; over the limit nothing is read from the
- * server for a while, so that it waits for the pipe instead of using the gateway.
- * Its answers come later then, and no other server's.
+ * server for a while, so that it waits for its pipe or connection instead of using
+ * the gateway. Its answers come later then, and no other server's.
  */
 
 import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Messages that answer no request, per second. */
 const messagesPerSecond = 5_000;
@@ -16,27 +17,54 @@ const burstSeconds = 2;
 /** Shortest time in milliseconds in which nothing is read. */
 const pauseMinMs = 50;
 
-/** The gate in front of the output of one server. */
-export class FloodGate {
-  readonly #source: Readable;
+/** What one server sends unasked, over all of its streams. */
+export class FloodMeter {
   readonly #now: () => number;
   readonly #onPause: () => void;
   /** Seconds of the limit that are left. */
   #left = burstSeconds;
   #refilledAt: number;
-  /** Bytes that belong to no message yet. */
-  #bytes = 0;
-  #pause: NodeJS.Timeout | undefined;
 
   /**
    * @param now milliseconds since the epoch.
    * @param onPause called when reading stops for a while.
    */
-  constructor(source: Readable, now: () => number, onPause: () => void) {
-    this.#source = source;
+  constructor(now: () => number, onPause: () => void) {
     this.#now = now;
     this.#refilledAt = now();
     this.#onPause = onPause;
+  }
+
+  /** Counts `messages` of together `bytes` that answer no request. */
+  spend(bytes: number, messages = 1): void {
+    this.#left -= Math.max(messages / messagesPerSecond, bytes / bytesPerSecond);
+  }
+
+  /** Returns the milliseconds for which nothing may be read now; 0 within the limits. */
+  takePauseMs(): number {
+    if (this.#left >= 0) return 0;
+    const now = this.#now();
+    // A clock that is set back refills nothing.
+    this.#left = Math.min(burstSeconds, this.#left + Math.max(0, now - this.#refilledAt) / 1000);
+    this.#refilledAt = now;
+    if (this.#left >= 0) return 0;
+    this.#onPause();
+    return Math.max(pauseMinMs, -this.#left * 1000);
+  }
+}
+
+/** The gate in front of the output of one process. */
+export class FloodGate {
+  readonly #source: Readable;
+  readonly #meter: FloodMeter;
+  /** Bytes that belong to no message yet. */
+  #bytes = 0;
+  #pause: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(source: Readable, meter: FloodMeter) {
+    this.#source = source;
+    this.#meter = meter;
   }
 
   /** Counts bytes, before the messages that they complete. */
@@ -46,31 +74,34 @@ export class FloodGate {
 
   /** Counts a message. @param isAnswer whether it answers a request */
   received(isAnswer: boolean): void {
-    if (!isAnswer) this.#left -= Math.max(1 / messagesPerSecond, this.#bytes / bytesPerSecond);
+    if (!isAnswer) this.#meter.spend(this.#bytes);
     this.#bytes = 0;
-    if (this.#left < 0 && this.#pause === undefined) this.#check();
-  }
-
-  /** Ends a pause; nothing is counted any longer. */
-  close(): void {
-    clearTimeout(this.#pause);
-    this.#pause = undefined;
-    this.#left = Number.POSITIVE_INFINITY;
-  }
-
-  #check(): void {
-    const now = this.#now();
-    // A clock that is set back refills nothing.
-    this.#left = Math.min(burstSeconds, this.#left + Math.max(0, now - this.#refilledAt) / 1000);
-    this.#refilledAt = now;
-    if (this.#left >= 0) return;
+    if (this.#pause !== undefined || this.#isClosed) return;
+    const pauseMs = this.#meter.takePauseMs();
+    if (pauseMs === 0) return;
     this.#source.pause();
-    this.#onPause();
-    const resume = () => {
+    this.#pause = setTimeout(() => {
       this.#pause = undefined;
       this.#source.resume();
-    };
-    this.#pause = setTimeout(resume, Math.max(pauseMinMs, -this.#left * 1000));
+    }, pauseMs);
     this.#pause.unref();
   }
+
+  /** Ends a pause; nothing is slowed down any longer. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#pause);
+    this.#pause = undefined;
+  }
+}
+
+/** Waits while nothing may be read from the server of `meter`, or until `source` is closed. */
+export async function waitForFlood(meter: FloodMeter, source: Readable): Promise<void> {
+  const pauseMs = meter.takePauseMs();
+  if (pauseMs === 0 || source.destroyed) return;
+  const closed = new AbortController();
+  const onClose = () => closed.abort();
+  source.once("close", onClose);
+  await sleep(pauseMs, undefined, { signal: closed.signal, ref: false }).catch(() => {});
+  source.off("close", onClose);
 }

@@ -4,8 +4,9 @@
  */
 
 import type { Readable } from "node:stream";
-import { type SseCallbacks, SseDecoder } from "../framing/sse.ts";
+import { type SseCallbacks, SseDecoder, type SseEvent } from "../framing/sse.ts";
 import { McpError } from "../mcp-error.ts";
+import { type FloodMeter, waitForFlood } from "./flood-gate.ts";
 
 /** Header values of a response by lower-case name. */
 interface ResponseHeaders {
@@ -51,20 +52,35 @@ function withoutMark(text: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
-/** Reads a body as events until it ends. @throws when the connection breaks. */
+/** Limits of the events of one server. */
+export interface EventLimits {
+  /** Largest event in characters. */
+  readonly maxLength: number;
+  /** Counts messages that answer no request, on all streams of the server. @default they are not limited */
+  readonly flood: FloodMeter | undefined;
+}
+
+/** Reads a body as events until it ends, and slowly when the server sends too many. @throws when the connection breaks. */
 export async function readEvents(
   body: Readable,
-  maxLength: number,
+  { maxLength, flood }: EventLimits,
   callbacks: Omit<SseCallbacks, "tooLarge">,
 ): Promise<void> {
+  /** Bytes since the last event. */
+  let unused = 0;
   let isTooLarge = false;
   const tooLarge = () => {
     isTooLarge = true;
   };
-  const decoder = new SseDecoder({ ...callbacks, tooLarge }, maxLength);
+  const event = (received: SseEvent) => {
+    unused = 0;
+    callbacks.event(received);
+  };
+  const decoder = new SseDecoder({ ...callbacks, event, tooLarge }, maxLength);
   // The event decoder strips the byte order mark.
   const text = new TextDecoder("utf-8", { ignoreBOM: true });
   for await (const chunk of body) {
+    unused += (chunk as Buffer).length;
     decoder.write(text.decode(chunk as Buffer, { stream: true }));
     if (isTooLarge) {
       body.destroy();
@@ -73,6 +89,13 @@ export async function readEvents(
         `The server sent an event larger than ${maxLength} characters`,
       );
     }
+    if (flood === undefined) continue;
+    // More than the largest event needs are comments, which say nothing.
+    if (unused > 4 * maxLength) {
+      flood.spend(unused);
+      unused = 0;
+    }
+    await waitForFlood(flood, body);
   }
 }
 

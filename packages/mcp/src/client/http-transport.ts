@@ -15,6 +15,7 @@ import { McpError } from "../mcp-error.ts";
 import { encodeHeaderValue, mirroredName } from "../mirrored-headers.ts";
 import { modernVersionOf } from "../modern-version.ts";
 import type { CredentialProvider } from "./credentials.ts";
+import { FloodMeter } from "./flood-gate.ts";
 import type { HttpClient, HttpConnections, NetworkSettings } from "./http-client.ts";
 import { isEventStream, networkError, readErrorBody, readText, statusError } from "./http-request.ts";
 import { discardBody, HttpRequester, type HttpResponse } from "./http-requester.ts";
@@ -36,6 +37,8 @@ export interface HttpTransportOptions {
   readonly messageMaxBytes?: number;
   /** Consecutive attempts to resume a broken stream that deliver nothing, before its request fails. @default 5 */
   readonly maxResumptions?: number;
+  /** Milliseconds since the epoch, to slow down a server that sends without end. @default it is not slowed down */
+  readonly now?: () => number;
 }
 
 /** Longest wait for the response to DELETE. */
@@ -52,6 +55,7 @@ export class HttpTransport implements ClientTransport {
   readonly #requester: HttpRequester;
   readonly #maxBytes: number;
   readonly #maxResumptions: number;
+  readonly #flood: FloodMeter | undefined;
   readonly #closing = new AbortController();
   /** HTTP exchanges of pending requests, by request id. */
   readonly #exchanges = new Map<RpcId, AbortController>();
@@ -69,6 +73,7 @@ export class HttpTransport implements ClientTransport {
     this.#requester = new HttpRequester(this.#connections, options.url, options.credentials);
     this.#maxBytes = options.messageMaxBytes ?? defaultMessageMaxBytes;
     this.#maxResumptions = options.maxResumptions ?? 5;
+    this.#flood = options.now && new FloodMeter(options.now, () => this.#receiver.slowed?.());
   }
 
   async open(receiver: TransportReceiver): Promise<void> {
@@ -177,6 +182,7 @@ export class HttpTransport implements ClientTransport {
       requester: this.#requester,
       receiver: this.#receiver,
       maxLength: this.#maxBytes,
+      flood: this.#flood,
       onSessionDoubtful: () => void this.#checkSession(),
     };
   }

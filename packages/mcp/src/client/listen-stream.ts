@@ -55,7 +55,7 @@ export class ListenStream {
   }
 
   async #readOnce(): Promise<"refused" | "ended"> {
-    const { requester, receiver, maxLength, onSessionDoubtful } = this.#context;
+    const { requester, receiver, onSessionDoubtful } = this.#context;
     const resume = this.#lastEventId === "" ? undefined : { "last-event-id": this.#lastEventId };
     const response = await requester.openStream(resume ?? {}, this.#signal);
     if (response.statusCode !== 200 || !isEventStream(response.headers)) {
@@ -70,12 +70,12 @@ export class ListenStream {
     }
     this.#wasOpen = true;
     this.#isOpen = true;
-    await readEvents(response.body, maxLength, {
+    await readEvents(response.body, this.#context, {
       event: (event) => {
         // A stream that delivers messages is reopened without growing pauses.
         if (event.data !== "") this.#pauseMs = this.#retryMs;
         this.#lastEventId = event.id ?? this.#lastEventId;
-        deliverEvent(receiver, event, undefined, maxLength);
+        deliverEvent(receiver, event, undefined, this.#context);
       },
       id: (value) => {
         this.#lastEventId = value;

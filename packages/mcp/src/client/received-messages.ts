@@ -6,6 +6,7 @@ import { AnswerIdScanner } from "../framing/answer-id.ts";
 import { faultOf, messageMaxValues } from "../framing/lines.ts";
 import type { SseEvent } from "../framing/sse.ts";
 import type { RpcId } from "../json-rpc.ts";
+import type { EventLimits } from "./http-request.ts";
 import { answerError } from "./lost-answer.ts";
 import type { TransportReceiver } from "./transport.ts";
 
@@ -15,12 +16,18 @@ import type { TransportReceiver } from "./transport.ts";
  * @returns whether it contains the response to request `id`.
  */
 export function deliver(receiver: TransportReceiver, value: JsonValue, id: RpcId | undefined): boolean {
-  let isAnswer = false;
+  let answers = false;
   for (const one of Array.isArray(value) ? value : [value]) {
-    isAnswer ||= isJsonObject(one) && one["method"] === undefined && isSameId(one["id"], id);
+    answers ||= isJsonObject(one) && one["method"] === undefined && isSameId(one["id"], id);
     receiver.message(one, id);
   }
-  return isAnswer;
+  return answers;
+}
+
+/** Whether a message is a response; a batch counts as what its first member is. */
+export function isAnswer(value: unknown): boolean {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return isJsonObject(first) && first["method"] === undefined;
 }
 
 /**
@@ -32,15 +39,20 @@ export function deliverEvent(
   receiver: TransportReceiver,
   { event, data }: SseEvent,
   id: RpcId | undefined,
-  maxLength: number,
+  { maxLength, flood }: EventLimits,
 ): boolean {
-  if (data === "" || event !== "message") return false;
+  if (data === "" || event !== "message") {
+    flood?.spend(data.length);
+    return false;
+  }
   let value: JsonValue;
   try {
     value = parseJson(data, { maxLength, maxValues: messageMaxValues });
   } catch (error) {
+    flood?.spend(data.length);
     return reportUnparsed(receiver, data, error, maxLength) === id && id !== undefined;
   }
+  if (!isAnswer(value)) flood?.spend(data.length);
   return deliver(receiver, value, id);
 }
 

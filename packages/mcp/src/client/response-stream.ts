@@ -8,7 +8,14 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RpcId } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
-import { isEventStream, readErrorBody, readEvents, retryAfterOf, statusError } from "./http-request.ts";
+import {
+  type EventLimits,
+  isEventStream,
+  readErrorBody,
+  readEvents,
+  retryAfterOf,
+  statusError,
+} from "./http-request.ts";
 import type { HttpRequester, HttpResponse } from "./http-requester.ts";
 import { deliverEvent, sessionVerdict } from "./received-messages.ts";
 import type { TransportReceiver } from "./transport.ts";
@@ -23,11 +30,9 @@ export const minRetryMs = 100;
 const lingerMs = 1000;
 
 /** Dependencies of the streams of one transport. */
-export interface StreamContext {
+export interface StreamContext extends EventLimits {
   readonly requester: HttpRequester;
   readonly receiver: TransportReceiver;
-  /** Largest event in characters. */
-  readonly maxLength: number;
   /** Called when a GET was refused in a way that can mean that the server no longer knows the session. */
   readonly onSessionDoubtful: () => void;
 }
@@ -82,15 +87,15 @@ export class ResponseStream {
   }
 
   async #read(body: Readable): Promise<void> {
-    const { receiver, maxLength } = this.#context;
+    const { receiver } = this.#context;
     try {
-      await readEvents(body, maxLength, {
+      await readEvents(body, this.#context, {
         event: (event) => {
           this.#fruitless = 0;
           // An empty event only sets the id.
           if (event.data !== "") this.#minPauseMs = minRetryMs;
           this.#lastEventId = event.id ?? this.#lastEventId;
-          this.#isAnswered = deliverEvent(receiver, event, this.#id, maxLength) || this.#isAnswered;
+          this.#isAnswered = deliverEvent(receiver, event, this.#id, this.#context) || this.#isAnswered;
           // A stream that stays open after the response would hold its connection for nothing.
           if (this.#isAnswered) this.#linger ??= setTimeout(() => body.destroy(), lingerMs);
         },

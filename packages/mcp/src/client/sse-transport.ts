@@ -6,15 +6,15 @@
  */
 
 import type { Readable } from "node:stream";
-import { parseJson } from "@toolcrib/json";
-import { messageMaxValues } from "../framing/lines.ts";
 import type { SseEvent } from "../framing/sse.ts";
 import type { RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
 import type { CredentialProvider } from "./credentials.ts";
+import { FloodMeter } from "./flood-gate.ts";
 import type { HttpClient, HttpConnections, NetworkSettings } from "./http-client.ts";
 import {
   displayUrl,
+  type EventLimits,
   isEventStream,
   networkError,
   readErrorBody,
@@ -23,7 +23,7 @@ import {
 } from "./http-request.ts";
 import { discardBody, HttpRequester } from "./http-requester.ts";
 import { defaultMessageMaxBytes } from "./lost-answer.ts";
-import { deliverError, isErrorOf, reportUnparsed } from "./received-messages.ts";
+import { deliverError, deliverEvent, isErrorOf } from "./received-messages.ts";
 import type { ClientTransport, TransportReceiver } from "./transport.ts";
 
 /** Options of `SseTransport`. */
@@ -35,6 +35,8 @@ export interface SseTransportOptions {
   readonly network?: NetworkSettings;
   /** Largest event in characters. @default 33,554,432 */
   readonly messageMaxBytes?: number;
+  /** Milliseconds since the epoch, to slow down a server that sends without end. @default it is not slowed down */
+  readonly now?: () => number;
 }
 
 /** Connects to a server over HTTP+SSE. */
@@ -44,7 +46,7 @@ export class SseTransport implements ClientTransport {
   readonly #base: URL;
   readonly #shownUrl: string;
   readonly #credentials: CredentialProvider | undefined;
-  readonly #maxLength: number;
+  readonly #limits: EventLimits;
   readonly #closing = new AbortController();
   #receiver: TransportReceiver | undefined;
   /** Sends POSTs; undefined until the server has named their URL. */
@@ -56,7 +58,10 @@ export class SseTransport implements ClientTransport {
     this.#base = new URL(options.url);
     this.#shownUrl = displayUrl(options.url);
     this.#credentials = options.credentials;
-    this.#maxLength = options.messageMaxBytes ?? defaultMessageMaxBytes;
+    this.#limits = {
+      maxLength: options.messageMaxBytes ?? defaultMessageMaxBytes,
+      flood: options.now && new FloodMeter(options.now, () => this.#receiver?.slowed?.()),
+    };
   }
 
   async open(receiver: TransportReceiver, signal: AbortSignal): Promise<void> {
@@ -125,10 +130,11 @@ export class SseTransport implements ClientTransport {
 
   /** Reads the stream to its end. @param onEndpoint called once the endpoint is known. */
   #follow(body: Readable, onEndpoint: () => void): Promise<void> {
-    return readEvents(body, this.#maxLength, {
-      event: ({ event, data }: SseEvent) => {
-        if (event === "message") this.#receive(data);
-        else if (event === "endpoint" && this.#endpoint === undefined) {
+    return readEvents(body, this.#limits, {
+      event: (received: SseEvent) => {
+        const { event, data } = received;
+        if (event !== "endpoint") this.#receive(received);
+        else if (this.#endpoint === undefined) {
           this.#endpoint = this.#requesterTo(this.#parseEndpoint(data));
           onEndpoint();
         }
@@ -146,13 +152,8 @@ export class SseTransport implements ClientTransport {
     });
   }
 
-  #receive(data: string): void {
-    try {
-      const value = parseJson(data, { maxLength: this.#maxLength, maxValues: messageMaxValues });
-      for (const one of Array.isArray(value) ? value : [value]) this.#receiver?.message(one);
-    } catch (error) {
-      if (this.#receiver !== undefined) reportUnparsed(this.#receiver, data, error, this.#maxLength);
-    }
+  #receive(event: SseEvent): void {
+    if (this.#receiver !== undefined) deliverEvent(this.#receiver, event, undefined, this.#limits);
   }
 
   async #post(message: RpcMessage, endpoint: HttpRequester): Promise<void> {

@@ -4,12 +4,12 @@
  */
 
 import type { Readable, Writable } from "node:stream";
-import { isJsonObject } from "@toolcrib/json";
 import { type AnswerFault, LineWriter, readLines } from "../framing/lines.ts";
 import type { RpcId, RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
-import { FloodGate } from "./flood-gate.ts";
+import { FloodGate, FloodMeter } from "./flood-gate.ts";
 import { answerError, defaultMessageMaxBytes } from "./lost-answer.ts";
+import { isAnswer } from "./received-messages.ts";
 import type { ClientTransport, TransportReceiver } from "./transport.ts";
 
 /** Options of `StdioTransport`. */
@@ -50,7 +50,8 @@ export class StdioTransport implements ClientTransport {
 
   async open(receiver: TransportReceiver): Promise<void> {
     this.#receiver = receiver;
-    const gate = this.#now && new FloodGate(this.#stdout, this.#now, () => receiver.slowed?.());
+    const gate =
+      this.#now && new FloodGate(this.#stdout, new FloodMeter(this.#now, () => receiver.slowed?.()));
     this.#gate = gate;
     const callbacks = {
       message: (value: unknown) => {
@@ -102,12 +103,6 @@ export class StdioTransport implements ClientTransport {
     this.#gate?.close();
     this.#receiver?.closed(error);
   }
-}
-
-/** Whether a message is a response; a batch counts as what its first member is. */
-function isAnswer(value: unknown): boolean {
-  const first: unknown = Array.isArray(value) ? value[0] : value;
-  return isJsonObject(first) && first["method"] === undefined;
 }
 
 function closedError(text: string, cause?: Error): McpError {

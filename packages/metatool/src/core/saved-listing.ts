@@ -3,7 +3,7 @@
  * they call change. A list that did not change is not announced.
  */
 
-import { isDeepStrictEqual } from "node:util";
+import { isSameJson } from "@toolcrib/json";
 import { ListenerSet } from "@toolcrib/lifecycle";
 import type { SourceChange, Tool, Unsubscribe } from "@toolcrib/tool";
 import type { MetatoolDeps } from "./metatool.ts";
@@ -47,7 +47,7 @@ export class SavedListing implements Disposable {
         return [];
       }
       const before = known.get(tool.id);
-      return [before !== undefined && isDeepStrictEqual(before, tool) ? before : tool];
+      return [before !== undefined && isSameJson(before, tool) ? before : tool];
     });
     for (const { message, source } of saved.diagnostics()) this.#warnOnce(source?.name ?? "", message);
     const isSame = fresh.length === this.#tools.length && fresh.every((tool, at) => tool === this.#tools[at]);

@@ -28,11 +28,6 @@ export function findDifferences(
   return found;
 }
 
-/** Returns whether two values are equal JSON. The order of members is ignored. */
-export function isSameJson(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  return findDifferences(one, other, 1).length === 0;
-}
-
 function compare(
   expected: JsonValue | undefined,
   actual: JsonValue | undefined,

@@ -4,13 +4,12 @@
  * `dry_run` when the tool has no parameter of that name.
  */
 
-import { isJsonObject, type JsonObject, type SchemaValidator } from "@toolcrib/json";
+import { isJsonObject, isSameJson, type JsonObject, type SchemaValidator } from "@toolcrib/json";
 import type { SavedTool } from "@toolcrib/store";
 import type { CallContext } from "@toolcrib/tool";
 import type { ReplySource } from "../run/inner-calls.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
 import type { CompositeDeps } from "../run/run-composite.ts";
-import { isSameJson } from "./differences.ts";
 import { answers, explainUnmatched, noReply, RecordedReplies, toInnerReply } from "./recorded-replies.ts";
 import { toRepliesDeps } from "./run-test-case.ts";
 import { parseTestCases } from "./test-case.ts";

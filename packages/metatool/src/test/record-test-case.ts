@@ -4,14 +4,13 @@
  * no secret that the host knows. A case whose replay differs is refused.
  */
 
-import type { JsonObject } from "@toolcrib/json";
+import { isSameJson, type JsonObject } from "@toolcrib/json";
 import { MetatoolError } from "../metatool-error.ts";
 import type { ReplyListener } from "../run/inner-calls.ts";
 import type { InnerReply } from "../run/inner-reply.ts";
 import type { CompositeOutcome, ToolCallRecord } from "../run/outcome.ts";
 import { type CompositeRequest, runComposite } from "../run/run-composite.ts";
 import { displayName } from "../run/tool-directory.ts";
-import { isSameJson } from "./differences.ts";
 import { runTestCase, type TestDeps, type TestReport, type TestRequest } from "./run-test-case.ts";
 import { type RecordedReply, type TestCase, testCaseMaxBytes } from "./test-case.ts";
 

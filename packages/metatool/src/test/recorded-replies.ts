@@ -8,12 +8,12 @@
  * may not make are denied.
  */
 
-import type { JsonObject } from "@toolcrib/json";
+import { isSameJson, type JsonObject } from "@toolcrib/json";
 import type { CatalogTool } from "../run/catalog.ts";
 import type { ReplySource } from "../run/inner-calls.ts";
 import type { InnerReply } from "../run/inner-reply.ts";
 import { displayName } from "../run/tool-directory.ts";
-import { findDifferences, isSameJson } from "./differences.ts";
+import { findDifferences } from "./differences.ts";
 import type { RecordedReply } from "./test-case.ts";
 
 /** An inner call without a recorded reply. */
