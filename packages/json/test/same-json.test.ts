@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isSameJson, type JsonValue, parseJson } from "../src/index.ts";
+import { isSameJson, type JsonValue, parseJson } from "@toolcrib/json";
 
 const values: readonly unknown[] = [
   null,

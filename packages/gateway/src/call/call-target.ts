@@ -11,7 +11,10 @@ import type { CallContext, Origin, ToolId } from "@toolcrib/tool";
 export interface CallTarget {
   /** Id in policy and audit: a `ToolId`, or `server:resources/URI` and `server:prompts/NAME`. */
   readonly id: ToolId;
+  /** Name in policy: with the prefix of its server. */
   readonly wireName: string;
+  /** Name in messages to the client: without a prefix on the endpoint of one server. */
+  readonly shownName: string;
   readonly origin: Origin;
   /** Id of the configured source that runs it; undefined for other sources. */
   readonly server: string | undefined;

@@ -42,17 +42,19 @@ export interface CallTargetsDeps {
 export class CallTargets {
   readonly #deps: CallTargetsDeps;
   readonly #targets = new WeakMap<IndexedTool, CallTarget>();
+  readonly #ownTargets = new WeakMap<IndexedTool, CallTarget>();
 
   constructor(deps: CallTargetsDeps) {
     this.#deps = deps;
   }
 
-  /** Returns the target that calls the tool of `entry`. */
-  forTool(entry: IndexedTool): CallTarget {
-    let target = this.#targets.get(entry);
+  /** Returns the target that calls the tool of `entry`. @param isPrefixed false on the endpoint of its server */
+  forTool(entry: IndexedTool, isPrefixed = true): CallTarget {
+    const targets = isPrefixed ? this.#targets : this.#ownTargets;
+    let target = targets.get(entry);
     if (target === undefined) {
-      target = toolTarget(entry, this.#deps);
-      this.#targets.set(entry, target);
+      target = toolTarget(entry, isPrefixed ? entry.wireName : entry.tool.definition.name, this.#deps);
+      targets.set(entry, target);
     }
     return target;
   }
@@ -80,6 +82,7 @@ export class CallTargets {
     return {
       id,
       wireName,
+      shownName: wireName,
       origin: source.source.origin,
       ...governanceOf(source.id, source.facts),
       deadlineMs: source.facts.deadlineMs,
@@ -91,11 +94,12 @@ export class CallTargets {
   }
 }
 
-function toolTarget(entry: IndexedTool, deps: CallTargetsDeps): CallTarget {
+function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps): CallTarget {
   const { id, wireName, tool, source, facts } = entry;
   return {
     id,
     wireName,
+    shownName,
     origin: tool.origin,
     ...governanceOf(source.id, facts),
     deadlineMs: deadlineOf(source, facts, tool),
@@ -107,9 +111,9 @@ function toolTarget(entry: IndexedTool, deps: CallTargetsDeps): CallTarget {
       const connecting = backend.source.connect?.(context);
       if (connecting !== undefined) {
         await connecting;
-        backend = chosenBackend(currentEntry(entry, context, deps), deps);
+        backend = chosenBackend(currentEntry(entry, shownName, context, deps), deps);
       }
-      return toToolResult(await backend.source.call(backend.tool, args, context), wireName);
+      return toToolResult(await backend.source.call(backend.tool, args, context), shownName);
     },
   };
 }
@@ -128,12 +132,16 @@ function chosenBackend({ id, backends }: IndexedTool, { selectBackend }: CallTar
  */
 function currentEntry(
   entry: IndexedTool,
+  shownName: string,
   { identity }: CallContext,
   { index, unknownTools }: CallTargetsDeps,
 ): IndexedTool {
   const current = index.find(entry.id);
   if (current === entry) return entry;
-  if (current === undefined) throw unknownTools.errorFor(identity, entry.wireName);
+  if (current === undefined) {
+    const serverId = shownName === entry.wireName ? undefined : entry.tool.sourceId;
+    throw unknownTools.errorFor(identity, shownName, serverId);
+  }
   const schemasOf = ({ tool: { definition } }: IndexedTool) => [
     definition.inputSchema,
     definition.outputSchema,
@@ -141,7 +149,7 @@ function currentEntry(
   if (isSameJson(schemasOf(entry), schemasOf(current))) return current;
   throw new GatewayError(
     "TOOL_CHANGED",
-    `"${entry.wireName}" was not called: its schema changed since its server last ran`,
+    `"${shownName}" was not called: its schema changed since its server last ran`,
     { hint: "describe or list the tool again, then repeat the call" },
   );
 }

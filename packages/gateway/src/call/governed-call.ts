@@ -229,7 +229,7 @@ function validateArguments(
   const lines = verdict.problems.map(
     ({ path, message }) => `- ${path === "" ? "the arguments" : path} ${message}`,
   );
-  const text = `Invalid arguments for "${target.wireName}":\n${lines.join("\n")}`;
+  const text = `Invalid arguments for "${target.shownName}":\n${lines.join("\n")}`;
   return {
     ...textResult(text, true),
     _meta: { "toolcrib/code": "ARGUMENTS_INVALID", "toolcrib/callId": callId },
@@ -332,7 +332,7 @@ function cancelledError(reason: unknown): GatewayError {
 
 function timeoutError(target: CallTarget): GatewayError {
   const seconds = target.deadlineMs / 1000;
-  return new GatewayError("CALL_TIMEOUT", `"${target.wireName}" did not answer within ${seconds} s`, {
+  return new GatewayError("CALL_TIMEOUT", `"${target.shownName}" did not answer within ${seconds} s`, {
     hint: target.deadlineSetting === undefined ? undefined : `${target.deadlineSetting} sets this limit`,
     data: { timeoutSeconds: seconds },
   });
@@ -363,7 +363,7 @@ function validateResult(deps: GovernedCallDeps, target: CallTarget, result: Json
   const lines = verdict.problems.map(({ path, message }) => `- structuredContent${path} ${message}`);
   throw new GatewayError(
     "RESULT_INVALID",
-    `The result of "${target.wireName}" does not match the tool's output schema:\n${lines.join("\n")}`,
+    `The result of "${target.shownName}" does not match the tool's output schema:\n${lines.join("\n")}`,
     { hint: "report it to the operator of this server; the result was not passed on" },
   );
 }
@@ -376,7 +376,7 @@ function toCallError(
   thrown: unknown,
 ): CodedError {
   if (isCodedError(thrown)) return scrubError(scrubber, thrown);
-  const text = `"${target.wireName}" failed: ${messageOf(thrown)} (call ${call.subject.callId})`;
+  const text = `"${target.shownName}" failed: ${messageOf(thrown)} (call ${call.subject.callId})`;
   return new GatewayError("CALL_FAILED", scrubber.text(text), { cause: scrubCause(scrubber, thrown) });
 }
 

@@ -245,7 +245,7 @@ export class GatewayService implements McpService {
             serverId: serverOfView(view),
             signal: request.signal,
           })
-        : this.#deps.targets.forTool(entry);
+        : this.#deps.targets.forTool(entry, serverOfView(view) === undefined);
     const args = toArguments(params["arguments"]);
     const { call, policy, unknownTools } = this.#deps;
     if (args === undefined && policy.decide(identity, target.id, target.wireName).kind === "allow") {

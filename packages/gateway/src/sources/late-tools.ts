@@ -76,7 +76,7 @@ export class LateTools {
     const found = serverId === undefined ? index.find(name) : index.findIn(serverId, name);
     if (found === undefined || !isListedFor(found.tool, identity))
       throw unknownTools.errorFor(identity, name, serverId);
-    const target = targets.forTool(found);
+    const target = targets.forTool(found, serverId === undefined);
     return { ...target, deadlineMs: Math.max(1, target.deadlineMs - (now() - startedAt)) };
   }
 
