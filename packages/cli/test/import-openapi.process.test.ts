@@ -211,3 +211,81 @@ egress:
     [["X-Card", "card-of-emma"]],
   );
 });
+
+test("an imported API gets its credentials in headers only, and prints which members of bodies it hides", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const authority = createTestAuthority();
+  await using server = await startTlsServer({
+    certificate: authority.sign({ hosts: ["bank.example"] }),
+    respond: (_request, response) =>
+      void response.writeHead(200, { "Content-Type": "application/json" }).end('{"accounts":[]}'),
+  });
+  writeFileSync(
+    directory.join("bank.yaml"),
+    `openapi: 3.0.0
+info: {title: Bank, version: "1"}
+servers: [{url: "https://bank.example"}]
+security: [{clientId: [], secret: []}]
+paths:
+  /accounts/get:
+    post:
+      operationId: accountsGet
+      requestBody:
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [access_token]
+              properties:
+                client_id: {type: string, description: May be provided in the BANK-CLIENT-ID header.}
+                secret: {type: string, description: May be provided in the BANK-SECRET header.}
+                access_token: {type: string}
+      responses: {"200": {description: Accounts}}
+components:
+  securitySchemes:
+    clientId: {type: apiKey, in: header, name: BANK-CLIENT-ID}
+    secret: {type: apiKey, in: header, name: BANK-SECRET}
+`,
+  );
+  writeFileSync(directory.join("ca.pem"), authority.certificate);
+  writeFileSync(
+    directory.join("toolcrib.yaml"),
+    `toolspecs:
+  - path: ./toolspecs/bank/0.1.0.yaml
+    credentials: {client_id: {secret_key_ref: {env: BANK_ID}}, secret: {secret_key_ref: {env: BANK_SECRET}}}
+    tools: all
+egress:
+  internal_ranges: [127.0.0.0/8]
+  connect_to: {bank.example: "${server.endpoint}"}
+  ca_files: [./ca.pem]
+`,
+  );
+  const setting = { directory: directory.path, env: { BANK_ID: "id-of-app", BANK_SECRET: "secret-of-app" } };
+  const kept = await runToolcrib(
+    ["import", "openapi", "bank.yaml", "--out", "kept", "--keep-argument", "client_id", "--json"],
+    setting,
+  );
+  assert.deepEqual(JSON.parse(kept.stdout).hidden, [
+    { name: "secret", in: "body", tools: 1, credential: "secret" },
+  ]);
+  const { stdout, stderr } = await runToolcrib(["import", "openapi", "bank.yaml"], setting);
+  assert.match(stdout, /\nhides client_id in the body of 1 tool: the credential client_id\nhides secret in /);
+  assert.match(stderr, /import with --keep-argument client_id/);
+  const called = await runToolcrib(["call", "bank__accounts_get", '{"access_token": "of-user"}'], setting);
+  assert.equal(called.code, 0, called.stderr);
+  const [request] = server.requests;
+  assert.equal(request?.body.toString(), '{"access_token":"of-user"}');
+  assert.deepEqual(
+    request?.headers.filter(([name]) => name.startsWith("BANK-")),
+    [
+      ["BANK-CLIENT-ID", "id-of-app"],
+      ["BANK-SECRET", "secret-of-app"],
+    ],
+  );
+  const refused = await runToolcrib(
+    ["call", "bank__accounts_get", '{"access_token": "of-user", "secret": "x"}'],
+    setting,
+  );
+  assert.notEqual(refused.code, 0);
+  assert.equal(server.requests.length, 1);
+});

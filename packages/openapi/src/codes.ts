@@ -18,6 +18,8 @@ export const openapiCodes = {
   OPENAPI_REFERENCE: "A `$ref` has no target, refers to itself, or refers to a document that cannot be read.",
   OPENAPI_CREDENTIAL_UNFIT:
     "A security scheme cannot be expressed as a credential, or another one was selected.",
+  OPENAPI_CREDENTIAL_HIDDEN:
+    "A parameter or body member is a credential of the API, so the tools do not have it as an argument.",
   OPENAPI_CREDENTIAL_MISSING: "The document declares no credential; add one by hand when the API needs it.",
 } as const;
 

@@ -15,7 +15,8 @@ import { openDocument } from "./document/open-document.ts";
 import { Documents, type ReadReference } from "./document/references.ts";
 import { chooseOperations, listOperations, type Operation, type OperationFilter } from "./operations.ts";
 import { schemasOfImportMaxCount } from "./schema/read-schema.ts";
-import { type Credential, readCredentials } from "./service/read-credentials.ts";
+import { CredentialArguments, type HiddenArgument } from "./service/credential-arguments.ts";
+import { readCredentials, reportNoCredential } from "./service/read-credentials.ts";
 import { readServer, type Server, serverOf } from "./service/read-server.ts";
 import { convertOperation } from "./tool/convert-operation.ts";
 import { UnfitOperation } from "./tool/draft-param.ts";
@@ -33,6 +34,10 @@ export interface ImportOptions extends OperationFilter {
   readonly baseUrl?: string;
   /** Maximum number of tools. @default 200, at most 1000 */
   readonly toolsMaxCount?: number;
+  /** Names of parameters and body members that stay arguments although they look like credentials. @default none */
+  readonly keepArguments?: readonly string[];
+  /** Names of further parameters and body members that are credentials. @default none */
+  readonly hideArguments?: readonly string[];
   /** Reads documents that a `$ref` names. @default no other document is read */
   readonly readReference?: ReadReference;
 }
@@ -61,6 +66,8 @@ export interface ImportReport {
   readonly value: ImportedApi | undefined;
   /** The selected operations, in the order of the document. */
   readonly operations: readonly ImportedOperation[];
+  /** Parameters and body members that are credentials, so the tools do not have them. */
+  readonly hidden: readonly HiddenArgument[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -74,7 +81,7 @@ const roundsMaxCount = 12;
 export async function importOpenapi(source: Source, options: ImportOptions = {}): Promise<ImportReport> {
   const opened = openDocument(source);
   if (opened.kind === "unreadable")
-    return { value: undefined, operations: [], diagnostics: [opened.finding] };
+    return { value: undefined, operations: [], hidden: [], diagnostics: [opened.finding] };
   const documents = new Documents(opened.file);
   const { readReference } = options;
   for (let round = 0; ; round += 1) {
@@ -86,7 +93,12 @@ export async function importOpenapi(source: Source, options: ImportOptions = {})
 
 function convert(documents: Documents, options: ImportOptions): ImportReport {
   const findings = new Findings();
-  const none = (): ImportReport => ({ value: undefined, operations: [], diagnostics: findings.diagnostics });
+  const none = (): ImportReport => ({
+    value: undefined,
+    operations: [],
+    hidden: [],
+    diagnostics: findings.diagnostics,
+  });
   if (!checkVersion(documents, findings)) return none();
   const name = nameOf(documents, options, findings);
   const all = listOperations(documents, findings);
@@ -97,6 +109,9 @@ function convert(documents: Documents, options: ImportOptions): ImportReport {
   const api = readApi(documents, chosen, { name, options, findings });
   if (api === undefined) return none();
   const { value, tools } = finish(api, findings);
+  const imported = [...tools.keys()];
+  const hidden = api.credentials.report(imported, findings);
+  if (api.credentials.credentialsFor(imported).length === 0) reportNoCredential(documents, findings);
   return {
     value: hasErrors(findings.diagnostics) ? undefined : value,
     operations: chosen.map((one) => ({
@@ -105,6 +120,7 @@ function convert(documents: Documents, options: ImportOptions): ImportReport {
       operationId: one.operationId,
       tool: tools.get(one)?.name,
     })),
+    hidden,
     diagnostics: findings.diagnostics,
   };
 }
@@ -197,7 +213,7 @@ function reportLimit(message: string, first: Operation, findings: Findings): voi
 interface Api {
   readonly documents: Documents;
   readonly spec: Omit<Toolspec, "tools">;
-  readonly credentials: readonly Credential[];
+  readonly credentials: CredentialArguments;
   readonly tools: Map<Operation, ToolspecTool>;
   readonly servers: ReadonlyMap<Operation, Server>;
 }
@@ -212,7 +228,9 @@ function readApi(
   const [main] = servers.values();
   if (main === undefined) return undefined;
   const reachable = operations.filter((one) => servers.has(one));
-  const credentials = readCredentials(documents, reachable, { findings, vendor: name });
+  const declared = readCredentials(documents, reachable, { findings, vendor: name });
+  const { keepArguments: keep = [], hideArguments: hide = [] } = options;
+  const credentials = new CredentialArguments(declared, { keep, hide });
   const variables = Object.assign(
     {},
     ...[...servers.values()].map((server) => server.variables).reverse(),
@@ -224,12 +242,6 @@ function readApi(
     baseUrl: main.baseUrl,
     ...(Object.keys(variables).length === 0 ? {} : { variables }),
   };
-  const placesOf = (kind: "header" | "query") =>
-    new Set(
-      credentials.flatMap(({ inject }) =>
-        kind in inject ? [String((inject as { [key: string]: string })[kind])] : [],
-      ),
-    );
   const nameTool = createToolNames();
   const context = { documents, findings, left: { schemas: schemasOfImportMaxCount } };
   const tools = new Map<Operation, ToolspecTool>();
@@ -240,8 +252,7 @@ function readApi(
         context,
         server: servers.get(operation) ?? main,
         spec,
-        credentialHeaders: new Set([...placesOf("header")].map((header) => header.toLowerCase())),
-        credentialQueries: placesOf("query"),
+        credentials,
       });
       tools.set(operation, tool);
     } catch (error) {
@@ -413,7 +424,7 @@ function write(
       displayName: title === "" ? undefined : title,
       description: described === "" ? undefined : described,
       egress: [...new Set(used.flatMap((server) => server.egress))],
-      credentials,
+      credentials: credentials.credentialsFor(list.map(([operation]) => operation)),
       tools,
     }),
     toolspecText: `${writeToolspecHead(shown)}${tools.map(writeTool).join("")}`,

@@ -40,6 +40,16 @@ export const command: CliCommandGroup = {
           parse: wholeNumber(1, 1000),
           help: "most tools, 1 to 1000 (default: 200)",
         },
+        keepArgument: {
+          value: "name",
+          isRepeatable: true,
+          help: "keep this parameter or body member as an argument, although it looks like a credential; repeatable",
+        },
+        hideArgument: {
+          value: "name",
+          isRepeatable: true,
+          help: "this parameter or body member is a credential of the API, and no argument; repeatable",
+        },
         out: { value: "dir", default: ".", help: "folder for manifests/ and toolspecs/" },
         list: { help: "list the operations of the document and write nothing" },
         force: { help: "overwrite existing files" },

@@ -24,6 +24,8 @@ export interface ImportOpenapiFlags {
   readonly specVersion?: string;
   readonly baseUrl?: string;
   readonly maxTools?: number;
+  readonly keepArgument?: readonly string[];
+  readonly hideArgument?: readonly string[];
   readonly out: string;
   readonly list?: boolean;
   readonly force?: boolean;
@@ -74,6 +76,8 @@ function toOptions(flags: ImportOpenapiFlags, readReference: ImportOptions["read
     ...(flags.specVersion === undefined ? {} : { version: flags.specVersion }),
     ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
     ...(flags.maxTools === undefined ? {} : { toolsMaxCount: flags.maxTools }),
+    ...(flags.keepArgument === undefined ? {} : { keepArguments: flags.keepArgument }),
+    ...(flags.hideArgument === undefined ? {} : { hideArguments: flags.hideArgument }),
     ...(readReference === undefined ? {} : { readReference }),
   };
 }

@@ -109,6 +109,7 @@ export function printImport(
     egress: manifest.entitlements?.egress ?? [],
     credentials: manifest.credentials ?? [],
     operations: report.operations,
+    hidden: report.hidden,
     diagnostics: toJsonFindings(report.diagnostics),
   });
   output.table(
@@ -124,6 +125,7 @@ export function printImport(
     `${done.length} ${done.length === 1 ? "tool" : "tools"}${left === 0 ? "" : `; ${left} ${left === 1 ? "operation is" : "operations are"} omitted`}`,
     `reaches ${(manifest.entitlements?.egress ?? []).map(safeLine).join(", ")}`,
     ...(manifest.credentials ?? []).map((one) => `sends ${safeLine(one.id)} ${placeOfCredential(one)}`),
+    ...report.hidden.map(describeHidden),
     `wrote ${files.manifest}`,
     `wrote ${files.toolspec}`,
     "",
@@ -134,6 +136,13 @@ export function printImport(
 function placeOfCredential({ inject }: ManifestCredential): string {
   if (inject.query !== undefined) return `in the query, as ${safeLine(inject.query)}`;
   return `in the header ${safeLine(inject.header ?? "")}`;
+}
+
+/** Says which parameter or body member is no argument. The findings say why. */
+function describeHidden({ name, in: where, tools, credential }: ImportReport["hidden"][number]): string {
+  const count = `${tools} ${tools === 1 ? "tool" : "tools"}`;
+  const instead = credential === undefined ? "a credential" : `the credential ${safeLine(credential)}`;
+  return `hides ${safeLine(name)} in the ${where} of ${count}: ${instead}`;
 }
 
 /** Returns the next steps, for copy and paste. */

@@ -22,21 +22,33 @@ export interface Credential {
     | { readonly query: string; readonly format: string };
 }
 
+/** The credential of a security scheme. */
+export interface DeclaredCredential {
+  readonly scheme: string;
+  /** Whether it is an API key, whose name the document states. */
+  readonly isKey: boolean;
+  readonly credential: Credential;
+  /** Whether the manifest has it. */
+  readonly isChosen: boolean;
+}
+
 interface Scheme {
   readonly credential: Credential;
   /** Preference among schemes; the higher, the less effort it takes to obtain and keep the credential. */
   readonly ease: number;
+  /** Whether it is an API key. @default false */
+  readonly isKey?: boolean;
 }
 
 /** Names of schemes that an operation needs together; empty when it needs none. */
 type Requirement = readonly string[];
 
-/** Returns the credentials of the manifest for `operations`. */
+/** Returns the credentials that the document declares, first those that the manifest for `operations` has. */
 export function readCredentials(
   documents: Documents,
   operations: readonly Operation[],
   options: { readonly findings: Findings; readonly vendor: string },
-): readonly Credential[] {
+): readonly DeclaredCredential[] {
   const { findings } = options;
   const { root } = documents;
   const components = fieldOf(root.root, "components");
@@ -62,18 +74,28 @@ export function readCredentials(
     });
   }
   reportUnserved(operations, needs, chosen, findings);
-  const names = [...new Set(chosen)];
-  if (names.length === 0 && schemes.size === 0) {
-    findings.report({
-      code: "OPENAPI_CREDENTIAL_MISSING",
-      message: "The document declares no credential",
-      hint: "if the API needs one, add it to credentials of the manifest",
-    });
-  }
-  return names.flatMap((name) => {
+  const others = [...schemes.keys()].filter((name) => !chosen.includes(name));
+  return [...new Set([...chosen, ...others])].flatMap((name) => {
     const scheme = schemes.get(name);
     if (scheme === undefined || typeof scheme === "string") return [];
-    return [withScopes(scheme.credential, name, operations, root.root)];
+    return [
+      {
+        scheme: name,
+        isKey: scheme.isKey === true,
+        credential: withScopes(scheme.credential, name, operations, root.root),
+        isChosen: chosen.includes(name),
+      },
+    ];
+  });
+}
+
+/** Reports that the manifest has no credential, unless the document declares one that it cannot have. */
+export function reportNoCredential({ root }: Documents, findings: Findings): void {
+  if (entriesOf(fieldOf(root.root, "components"), "securitySchemes").length > 0) return;
+  findings.report({
+    code: "OPENAPI_CREDENTIAL_MISSING",
+    message: "The document declares no credential",
+    hint: "if the API needs one, add it to credentials of the manifest",
   });
 }
 
@@ -109,10 +131,14 @@ function readApiKey(id: string, node: Node | undefined): Scheme | string {
     const isBearer =
       name.toLowerCase() === "authorization" && /\bbearer\b/i.test(textOf(node, "description") ?? "");
     const format = isBearer ? "Bearer {token}" : "{token}";
-    return { credential: { id, type: "api_key", inject: { header: name, format } }, ease: 3 };
+    return { credential: { id, type: "api_key", inject: { header: name, format } }, ease: 3, isKey: true };
   }
   if (where === "query")
-    return { credential: { id, type: "api_key", inject: { query: name, format: "{token}" } }, ease: 2 };
+    return {
+      credential: { id, type: "api_key", inject: { query: name, format: "{token}" } },
+      ease: 2,
+      isKey: true,
+    };
   return where === "cookie" ? "cookies are not sent" : `a key in ${quote(where ?? "")} is not known`;
 }
 

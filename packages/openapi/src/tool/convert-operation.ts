@@ -5,6 +5,7 @@ import type { Toolspec, ToolspecMethod, ToolspecParam, ToolspecTool } from "@too
 import { textOf } from "../document/node.ts";
 import type { Operation } from "../operations.ts";
 import type { SchemaContext } from "../schema/read-schema.ts";
+import type { CredentialArguments } from "../service/credential-arguments.ts";
 import type { Server } from "../service/read-server.ts";
 import { toParamName } from "../write/names.ts";
 import { sentences, toPlainLine } from "../write/plain-text.ts";
@@ -26,9 +27,7 @@ export interface Conversion {
   readonly server: Server;
   /** Server of the toolspec; a tool on another server states its own base URL. */
   readonly spec: Omit<Toolspec, "tools">;
-  /** Headers and query parameters that carry credentials, in lower case. */
-  readonly credentialHeaders: ReadonlySet<string>;
-  readonly credentialQueries: ReadonlySet<string>;
+  readonly credentials: CredentialArguments;
 }
 
 /** Returns the tool of `operation`. @throws {UnfitOperation} when a toolspec cannot express the call. */
@@ -38,9 +37,7 @@ export function convertOperation(operation: Operation, conversion: Conversion): 
   const read = readParameters(operation, context);
   const body = readBody(operation, context);
   const fixed = fixedQuery(operation);
-  const others = [...read.others, ...fixed, ...body.params].filter(
-    ({ param }) => !isOfCredential(param, conversion),
-  );
+  const others = conversion.credentials.remove([...read.others, ...fixed, ...body.params], operation);
   const path = completePath(operation, read.path, context);
   const resolved = resolveClashes(path, others, { label: operation.label, findings });
   const drafts = limitParams([...resolved.path, ...resolved.others], operation.label, findings);
@@ -64,12 +61,6 @@ export function convertOperation(operation: Operation, conversion: Conversion): 
 
 function hasBody(params: readonly ToolspecParam[]): boolean {
   return params.some((param) => param.in === "body");
-}
-
-/** Whether a parameter carries a credential: the engine inserts it, so the tool has no such parameter. */
-function isOfCredential({ name, in: where }: ToolspecParam, conversion: Conversion): boolean {
-  if (where === "header") return conversion.credentialHeaders.has(name.toLowerCase());
-  return where === "query" && conversion.credentialQueries.has(name);
 }
 
 function descriptionOf(operation: Operation): string {
