@@ -5,7 +5,14 @@ import { describe, it } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
 import { createRegistry } from "@toolcrib/registry";
 import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
-import { dataOf, onHttp, startScriptedServer, startTestGateway, toolNamed } from "./gateway-harness.ts";
+import {
+  dataOf,
+  onHttp,
+  startScriptedServer,
+  startTestGateway,
+  textOf,
+  toolNamed,
+} from "./gateway-harness.ts";
 
 const input = { type: "object" };
 
@@ -292,4 +299,22 @@ describe("a malformed resource, template or prompt", () => {
       findings,
     );
   });
+});
+
+it("a pattern that RE2 does not support leaves the other checks of a tool's arguments on", async () => {
+  const properties = { path: { type: "string", pattern: "^(?!/)" }, count: { type: "integer" } };
+  await using server = await startScriptedServer({
+    tools: () => [toolNamed("read", { inputSchema: { type: "object", properties, required: ["path"] } })],
+    call: () => ({ content: [{ type: "text", text: "done" }] }),
+  });
+  await using gateway = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+  const client = await gateway.connect();
+  const read = async (args: object) =>
+    textOf(await client.callTool({ name: "s__read", arguments: { ...args } }));
+  assert.equal(await read({ path: "a" }), "done");
+  assert.match(
+    await read({ path: "a", count: "1" }),
+    /Invalid arguments for "s__read":\n- \/count must be integer/,
+  );
+  assert.match(await read({}), /must have required property 'path'/);
 });

@@ -11,6 +11,7 @@ import { canonicalJson } from "./canonical-json.ts";
 import { type CompiledSchema, SchemaCompiler } from "./compile-schema.ts";
 import type { JsonObject } from "./json-value.ts";
 import { outOfSteps } from "./step-budget.ts";
+import { withoutUnsupportedPatterns } from "./supported-patterns.ts";
 
 /** A violation of the schema at one place of the value. */
 export interface SchemaProblem {
@@ -41,7 +42,13 @@ export interface SchemaValidatorOptions {
   readonly maxSteps?: number;
 }
 
-type Compiled = CompiledSchema | { readonly reason: string };
+/** A schema that cannot be used; `rest` is the part of it that can. */
+interface Unusable {
+  readonly reason: string;
+  readonly rest?: JsonObject | undefined;
+}
+
+type Compiled = CompiledSchema | Unusable;
 
 /** Validates values against schemas and caches the compiled schemas. */
 export class SchemaValidator {
@@ -91,6 +98,16 @@ export class SchemaValidator {
     }
   }
 
+  /**
+   * Like `validate`, but a schema that is unusable because of patterns that RE2 does not support is applied without
+   * them, where that can only accept more values. For schemas of others, whose tools check the patterns themselves.
+   */
+  validateSupported(schema: JsonObject, value: unknown): SchemaVerdict {
+    const compiled = this.#compiledFor(schema);
+    const { rest } = compiled as Unusable;
+    return this.validate(rest ?? schema, value);
+  }
+
   #compiledFor(schema: JsonObject): Compiled {
     const known = this.#byIdentity.get(schema);
     if (known !== undefined) return known;
@@ -122,7 +139,7 @@ export class SchemaValidator {
     try {
       return this.#compiler.compile(schema);
     } catch (error) {
-      return { reason: cut((error as Error).message) };
+      return { reason: cut((error as Error).message), rest: withoutUnsupportedPatterns(schema) };
     }
   }
 }

@@ -204,6 +204,28 @@ describe("A pattern", () => {
     });
   }
 
+  test("that RE2 does not support is left out by validateSupported, and the rest is checked", () => {
+    const a = { type: "string", maxLength: 3, pattern: "^(?!x)" };
+    const rows: readonly (readonly [schema: JsonObject, value: unknown, kind: string])[] = [
+      [{ properties: { a, b: { pattern: "^b$" } } }, { a: "x", b: "b" }, "valid"],
+      [{ properties: { a, b: { pattern: "^b$" } } }, { a: "x", b: "c" }, "invalid"],
+      [{ properties: { a, b: { pattern: "^b$" } } }, { a: "long" }, "invalid"],
+      [{ properties: { a, pattern: { type: "number" } } }, { a: "x", pattern: "y" }, "invalid"],
+      [{ $defs: { a }, items: { anyOf: [{ $ref: "#/$defs/a" }, { type: "null" }] } }, ["x", null], "valid"],
+      [{ $defs: { a }, items: { anyOf: [{ $ref: "#/$defs/a" }, { type: "null" }] } }, ["x", 1], "invalid"],
+      // Without the pattern, these would refuse values that fit.
+      [{ properties: { a: { not: a } } }, { a: "x" }, "unusable"],
+      [{ properties: { a: { oneOf: [a, { type: "string" }] } } }, { a: "x" }, "unusable"],
+      [{ patternProperties: { "^(?=a)": { type: "number" } } }, { a: "x" }, "unusable"],
+      [{ properties: { a }, unevaluatedProperties: false }, { a: "x" }, "unusable"],
+    ];
+    const validator = new SchemaValidator();
+    for (const [schema, value, kind] of rows) {
+      assert.equal(validator.validateSupported(schema, value).kind, kind, JSON.stringify(schema));
+      assert.equal(validator.validate(schema, value).kind, "unusable");
+    }
+  });
+
   test("can contain an escaped backslash before a digit", () => {
     assert.equal(verdictOf({ pattern: String.raw`^\\1$` }, String.raw`\1`), "valid");
   });

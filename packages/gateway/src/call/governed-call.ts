@@ -216,7 +216,7 @@ function validateArguments(
   callId: string,
 ): JsonObject | undefined {
   if (target.inputSchema === undefined) return undefined;
-  const verdict = deps.validator.validate(target.inputSchema, args);
+  const verdict = deps.validator.validateSupported(target.inputSchema, args);
   if (verdict.kind === "valid") return undefined;
   if (target.coercesArguments && isCoercible(deps.validator, target.inputSchema, args)) return undefined;
   if (verdict.kind === "unusable") {
@@ -351,7 +351,7 @@ function limit({ limits }: GovernedCallDeps, result: JsonObject): number {
 function validateResult(deps: GovernedCallDeps, target: CallTarget, result: JsonObject): void {
   const { outputSchema } = target;
   if (outputSchema === undefined || result["isError"] === true) return;
-  const verdict = deps.validator.validate(outputSchema, result["structuredContent"]);
+  const verdict = deps.validator.validateSupported(outputSchema, result["structuredContent"]);
   if (verdict.kind === "valid") return;
   if (verdict.kind === "unusable") {
     deps.log.warn(
