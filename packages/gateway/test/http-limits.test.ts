@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { waitUntil } from "@toolcrib/testing";
@@ -158,8 +159,44 @@ test("headers that never end get 408, and the connection is closed", async () =>
   await using server = await startTestServer({ limits: { headersTimeoutMs: 50, lateCheckMs: 20 } });
   const slow = talk(server.port, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
   assert.match(await slow, /^HTTP\/1\.1 408 Request Timeout\r\n.*HTTP_REQUEST_TIMEOUT/s);
-  // The same applies to a connection on which no data arrives.
-  assert.match(await talk(server.port, ""), /^HTTP\/1\.1 408 /);
+});
+
+test("a connection that is opened in advance is used later, or closed without an answer", async () => {
+  // Long enough for requests to arrive on a busy machine.
+  const limits = { headersTimeoutMs: 50, lateCheckMs: 20, idleConnectionMs: 3000 };
+  await using server = await startTestServer({ limits });
+  const open = () => {
+    const socket = connect({ host: "127.0.0.1", port: server.port });
+    const received: string[] = [];
+    socket.setEncoding("utf8").on("data", (text: string) => received.push(text));
+    return { socket, received, closed: once(socket, "close") };
+  };
+  const used = open();
+  const slow = open();
+  const unused = open();
+  const startedAt = Date.now();
+  // Three checks after the time of headers.
+  await waitUntil(() => Date.now() - startedAt > 150);
+  used.socket.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await waitUntil(() => used.received.length > 0);
+  assert.match(used.received.join(""), /^HTTP\/1\.1 200 OK\r\n/);
+  // Headers that begin and never end are late as ever.
+  slow.socket.write("GET /healthz HTTP/1.1\r\nHost: ");
+  await slow.closed;
+  assert.match(slow.received.join(""), /^HTTP\/1\.1 408 /);
+  await unused.closed;
+  assert.deepEqual(unused.received, []);
+  used.socket.destroy();
+});
+
+test("unused connections end with the server", async () => {
+  const server = await startTestServer({ limits: { headersTimeoutMs: 50, lateCheckMs: 20 } });
+  const socket = connect({ host: "127.0.0.1", port: server.port });
+  const startedAt = Date.now();
+  await waitUntil(() => Date.now() - startedAt > 150);
+  const closed = once(socket.resume(), "close");
+  await server[Symbol.asyncDispose]();
+  await closed;
 });
 
 test("a body that never ends gets 408, and the connection is closed", async () => {

@@ -21,6 +21,7 @@ import { RequestHandler, type RequestHandlerDeps } from "./request-handler.ts";
 import type { ApiRoute } from "./route-access.ts";
 import { StalledClients } from "./stalled-clients.ts";
 import { StatusRoutes, type StatusRoutesDeps } from "./status-routes.ts";
+import { UnusedConnections } from "./unused-connections.ts";
 
 // An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
 const { createServer } = createRequire(import.meta.url)("node:http") as typeof import("node:http");
@@ -71,6 +72,7 @@ export class ListeningServer implements DrainableServer {
   readonly #mcp: HttpEndpoint;
   readonly #sse: SseEndpoint;
   readonly #stalled: Disposable;
+  readonly #unused: UnusedConnections;
   readonly #server: Server;
   readonly #connections = new Map<Duplex, LatestExchange>();
   readonly #dispose = disposeOnce(() => this.#close());
@@ -101,6 +103,7 @@ export class ListeningServer implements DrainableServer {
         logger.warn({ from: socket.remoteAddress }, "client reads no answers; closing its connection"),
     );
     this.#stalled = stalled;
+    this.#unused = new UnusedConnections(limits.idleConnectionMs);
     const refuser = new Refuser(deps);
     const handler = this.#createHandler(deps, checks, refuser);
     this.#server = createServer(serverOptions(limits));
@@ -114,6 +117,7 @@ export class ListeningServer implements DrainableServer {
       handler.handle(request, response);
     });
     this.#server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+      if (this.#unused.keep(socket as Socket, error)) return;
       refuser.refuseBroken(socket as Socket, error, canAnswerBroken(this.#connections.get(socket)));
     });
     this.#server.on("drop", () =>
@@ -193,6 +197,7 @@ export class ListeningServer implements DrainableServer {
     await this.#mcp[Symbol.asyncDispose]();
     await this.#sse[Symbol.asyncDispose]();
     this.#stalled[Symbol.dispose]();
+    this.#unused[Symbol.dispose]();
   }
 }
 
