@@ -192,6 +192,25 @@ describe("the name of a saved tool", () => {
 });
 
 describe("the name and code of a saved tool", () => {
+  it("may have the name of a server that their owner does not see, which tells nothing about it", async () => {
+    await using server = await startScriptedServer({ tools: () => [toolNamed("search")] });
+    await using test = await startTestGateway(
+      {
+        tool_servers: [onHttp("hidden", server.url), onHttp("down", "http://127.0.0.1:1/mcp")],
+        policy: { clients: { guest: { deny: ["hidden:*", "down:*"] } } },
+      },
+      { clients: ["guest"] },
+    );
+    const guest = await test.connect({ as: "guest" });
+    for (const name of ["hidden", "down", "none"])
+      assert.match(JSON.stringify(await save(guest, name, "return 1")), /"created":true|"name":/, name);
+    for (const name of ["hidden__search", "down__search", "none__search"])
+      assert.match(JSON.stringify(await save(guest, name, "return 1")), /are those of servers/, name);
+    // The tools of the server and the saved tool of its name stand side by side.
+    const ids = test.gateway.listTools(somebody).map(({ id }) => id);
+    assert.ok(ids.includes("hidden:search"));
+  });
+
   it("are refused if the name has a meaning already, or the code is empty", async () => {
     await using server = await startScriptedServer({
       tools: () => [toolNamed("search")],
@@ -206,6 +225,7 @@ describe("the name and code of a saved tool", () => {
     for (const name of [...meanings, "github", "GitHub", "down", "d0wn"]) {
       assert.match(await problemsOf(name, "return 1"), /METATOOL_NAME_RESERVED/, name);
     }
+    assert.match(await problemsOf("any__name", "return 1"), /names with .*__.* are those of servers/);
     for (const code of ["", " \n"])
       assert.match(await problemsOf("one", code), /Cannot use .*code.*it is empty/);
     assert.match(await problemsOf("two", "return github__search()"), /write github\.search\({…}\)/);

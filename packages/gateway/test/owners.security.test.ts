@@ -219,6 +219,26 @@ describe("the approval of a saved tool by the operator", () => {
     assert.ok(tools.some(({ name }) => name === "helper"));
   });
 
+  it("shows neither its code nor its reach to clients that do not see its tools", async () => {
+    await using test = await start();
+    const { restricted, privileged } = test;
+    const other = await test.connect({ as: "other" });
+    const saved = await save(privileged, "cleanup", "s.get()\nreturn s.delete()");
+    assert.deepEqual(saved["error"], undefined, JSON.stringify(saved));
+    await approve(test, "cleanup");
+    const parts = async (client: Client) => {
+      const { code, reach } = await call(client, "show_saved_tool", { name: "cleanup" });
+      return [code, reach];
+    };
+    const whole = ["s.get()\nreturn s.delete()", ["s:delete", "s:get"]];
+    assert.deepEqual(await parts(privileged), whole);
+    await waitUntil(async () => (await parts(other))[0] !== undefined, { what: "the approval is known" });
+    assert.deepEqual(await parts(other), whole);
+    const [code, reach] = await parts(restricted);
+    assert.match(String(code), /^# not shown/);
+    assert.deepEqual(reach, ["s:get"]);
+  });
+
   it("ends with the next save, whatever it changes", async () => {
     await using test = await start();
     const { restricted, privileged, calls } = test;

@@ -28,14 +28,17 @@ const maxCatalogs = 100;
 export class CompositeHost implements MetatoolHost {
   readonly #core: Pick<
     GatewayCore,
-    "index" | "policy" | "roster" | "callInner" | "reasonFor" | "untilListed"
+    "index" | "policy" | "roster" | "visibility" | "callInner" | "reasonFor" | "untilListed"
   >;
   readonly #described = new WeakMap<IndexedTool, CatalogTool>();
   readonly #catalogs = new Map<string, Catalog>();
   #whole: Catalog = { generation: -1, tools: [] };
 
   constructor(
-    core: Pick<GatewayCore, "index" | "policy" | "roster" | "callInner" | "reasonFor" | "untilListed">,
+    core: Pick<
+      GatewayCore,
+      "index" | "policy" | "roster" | "visibility" | "callInner" | "reasonFor" | "untilListed"
+    >,
   ) {
     this.#core = core;
   }
@@ -85,20 +88,23 @@ export class CompositeHost implements MetatoolHost {
     return this.#core.callInner(context, id, args);
   }
 
-  isNameTaken(name: string): boolean {
-    if (this.#isNameOfSource(name)) return true;
+  isNameTaken(name: string, identity: Identity | undefined): boolean {
+    if (this.#isNameOfSource(name, identity)) return true;
     const folds = new Set(foldsOf("", name, toWireName("", name)));
     return this.#core.index.tools.some(
       ({ facts, folds: others }) => !facts.isComposite && others.some((fold) => folds.has(fold)),
     );
   }
 
-  /** Whether `name` is or begins with the name of a configured source, which may not have listed its tools yet. */
-  #isNameOfSource(name: string): boolean {
-    const at = name.indexOf("__");
-    const prefix = foldName(at === -1 ? name : name.slice(0, at));
-    const ids = [savedNamespace, ...this.#core.roster.configuredIds];
-    return ids.some((id) => foldName(id) === prefix);
+  /** Whether `name` is that of a configured source that `identity` sees, which may not have listed its tools yet. */
+  #isNameOfSource(name: string, identity: Identity | undefined): boolean {
+    const fold = foldName(name);
+    if (foldName(savedNamespace) === fold) return true;
+    const { roster, visibility } = this.#core;
+    return (
+      identity !== undefined &&
+      roster.configuredIds.some((id) => foldName(id) === fold && visibility.isVisible(identity, id))
+    );
   }
 
   #describe(entry: IndexedTool): CatalogTool {

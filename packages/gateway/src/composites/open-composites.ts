@@ -57,7 +57,7 @@ async function addComposites(context: SourceContext, opening: AsyncDisposableSta
       {
         now,
         randomBytes,
-        isReserved: (name) => host.isNameTaken(name),
+        isReserved: (name) => host.isNameTaken(name, undefined),
         onProblem: ({ code, message }) => logger.warn({ code, reason: message }, "saved tools"),
       },
       { directory: `${home}/tools` },

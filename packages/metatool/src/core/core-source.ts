@@ -5,11 +5,12 @@
  */
 
 import { messageOf, nearestName } from "@toolcrib/diagnostics";
-import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { SavedTool } from "@toolcrib/store";
 import {
   type CallContext,
   type Health,
+  type Identity,
   identityKey,
   normalizeTags,
   type Tool,
@@ -147,15 +148,24 @@ export class CoreSource implements ToolSource {
     if (saved === undefined) return toErrorResponse(unknownName(name, all));
     const { description, inputSchema, code, metadata } = saved;
     const assessment = new Assessment(this.#context, this.#context.saved.current());
+    const facts = factsToJson(assessment.entryOf(saved));
+    const hidden = mayChange(saved, context.identity) ? [] : this.#hiddenFrom(context.identity, facts);
     return toJsonResult({
       version: "1.0",
       name,
       description,
       inputSchema,
-      code,
+      code: hidden.length === 0 ? code : "# not shown: the program calls tools that you may not use",
       metadata: { ...metadata },
-      ...factsToJson(assessment.entryOf(saved)),
+      ...facts,
+      ...(hidden.length === 0 ? undefined : withoutTools(facts, hidden)),
     });
+  }
+
+  /** Returns the tools in a reach that `identity` does not see. */
+  #hiddenFrom(identity: Identity, { reach }: JsonObject): readonly JsonValue[] {
+    const own: ReadonlySet<unknown> = new Set(this.#context.host.catalog(identity).tools.map(({ id }) => id));
+    return (reach as readonly JsonValue[]).filter((id) => !own.has(id));
   }
 
   async #delete(name: string, context: CallContext): Promise<ToolResult> {
@@ -224,6 +234,12 @@ const catalogTools: readonly string[] = [
   coreToolNames.evaluate,
   coreToolNames.language,
 ];
+
+/** Returns the facts that come from tools, without those of `hidden` tools. */
+function withoutTools({ reach }: JsonObject, hidden: readonly JsonValue[]): JsonObject {
+  const shown = (reach as readonly JsonValue[]).filter((id) => !hidden.includes(id));
+  return { reach: shown, labels: {}, egressHosts: [] };
+}
 
 function unknownName(name: string, known: readonly SavedTool[]): CompositeError {
   const near = nearestName(

@@ -18,7 +18,7 @@ import {
 import { MetatoolError } from "../metatool-error.ts";
 import { analyseComposite, type CompositeAnalysis } from "../run/analyse/analyse-composite.ts";
 import type { Reach } from "../run/analyse/reach.ts";
-import type { Catalog } from "../run/catalog.ts";
+import type { Catalog, CatalogTool } from "../run/catalog.ts";
 import { type CompositeCache, sourceNameOf } from "../run/composite-cache.ts";
 import { toProblem } from "../run/composite-error.ts";
 import { lintSavedTool } from "../saved/lint-saved-tool.ts";
@@ -162,15 +162,17 @@ export class ToolSaver {
     return [...problems, ...errors.map((error) => codeProblem(error, name, code))];
   }
 
-  /** Returns the meaning that `name` has in programs or in names of tools; `undefined` if it has none. */
-  #meaningOf(name: string): string | undefined {
+  /** Returns why a saved tool may not have `name`; `undefined` if it may. Names that `identity` cannot see are no reason. */
+  #reasonAgainst(name: string, identity: Identity): string | undefined {
     const meaning = meaningOfName(name);
     if (meaning !== undefined) return meaning;
+    if (name.includes("__")) return 'names with "__" are those of servers\' tools';
+    const { host } = this.#deps;
     const fold = foldName(name);
-    const isServer = this.#deps
-      .wholeCatalog()
-      .tools.some(({ namespace }) => namespace !== "" && foldName(namespace) === fold);
-    return isServer ? takenName : undefined;
+    const isNamespace = ({ namespace }: CatalogTool) => namespace !== "" && foldName(namespace) === fold;
+    return host.isNameTaken(name, identity) || host.catalog(identity).tools.some(isNamespace)
+      ? takenName
+      : undefined;
   }
 
   #lintNewName(name: string, current: readonly SavedTool[], identity: Identity): Diagnostic[] {
@@ -183,9 +185,9 @@ export class ToolSaver {
       const hint = isShown ? `use another name, or update "${other.name}"` : "use another name";
       return [{ severity: "error", code: "METATOOL_NAME_TAKEN", message, hint, path: "name" }];
     }
-    const meaning = this.#meaningOf(name);
-    if (meaning === undefined && !this.#deps.host.isNameTaken(name)) return [];
-    const message = `Cannot save a tool as ${shown}: ${meaning ?? takenName}`;
+    const reason = this.#reasonAgainst(name, identity);
+    if (reason === undefined) return [];
+    const message = `Cannot save a tool as ${shown}: ${reason}`;
     const hint = "use a different name";
     return [{ severity: "error", code: "METATOOL_NAME_RESERVED", message, hint, path: "name" }];
   }

@@ -56,6 +56,10 @@ export interface MetatoolHost {
    * @throws {CodedError} when it does not exist, is denied, or the operation failed; a tool that failed is a result with `isError`.
    */
   callTool(context: CallContext, id: ToolId, args: JsonObject): Promise<ToolResult>;
-  /** Returns whether a tool other than a saved one has this name, for any identity. */
-  isNameTaken(name: string): boolean;
+  /**
+   * Returns whether a tool other than a saved one has this name.
+   *
+   * @param identity whose view of the servers decides about their names; undefined leaves those out
+   */
+  isNameTaken(name: string, identity: Identity | undefined): boolean;
 }
