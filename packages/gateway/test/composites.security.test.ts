@@ -192,7 +192,7 @@ describe("the name of a saved tool", () => {
 });
 
 describe("the name and code of a saved tool", () => {
-  it("may have the name of a server that their owner does not see, which tells nothing about it", async () => {
+  it("may have the name of a server that their owner does not see", async () => {
     await using server = await startScriptedServer({ tools: () => [toolNamed("search")] });
     await using test = await startTestGateway(
       {
