@@ -11,6 +11,7 @@ import { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { ServerInfo } from "@toolcrib/mcp";
 import { ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
+import type { SearchOptions } from "@toolcrib/search";
 import {
   type AuditStore,
   type PinMemory,
@@ -59,6 +60,10 @@ export interface GatewayCoreDeps {
   readonly now: () => number;
   readonly newCallId: () => string;
   readonly selectBackend?: BackendSelector | undefined;
+  /** Parameters of the ranking of searches. */
+  readonly search?: SearchOptions | undefined;
+  /** Whether `search_tools`, `describe_tool` and `call_tool` exist. @default true */
+  readonly hasMetaTools?: boolean | undefined;
   /** Remembers quarantined definitions. @default they are forgotten with the process */
   readonly pins?: PinMemory | undefined;
 }
@@ -100,7 +105,8 @@ export class GatewayCore {
     this.#deps = deps;
     this.policy = new ToolPolicy(config.policy, defaultAllowedTools);
     this.#listing = new ToolListing(config.serve, config.execution?.isEnabled === true);
-    this.index = new ToolIndex({ selectBackend, scrubber, onQuarantine: () => this.#updateTools() });
+    const onQuarantine = () => this.#updateTools();
+    this.index = new ToolIndex({ selectBackend, search: deps.search, scrubber, onQuarantine });
     this.#quarantine = new Quarantine({
       audit,
       logger,
@@ -139,7 +145,7 @@ export class GatewayCore {
     this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
     this.#lateTools = this.#createLateTools(unknownTools, config.serve.limits.maxConcurrentCalls);
     this.service = this.#createService();
-    this.roster.add(this.#createMetaSource(), ownFacts);
+    if (deps.hasMetaTools !== false) this.roster.add(this.#createMetaSource(), ownFacts);
     this.index.onChange((sourceIds) => this.service.changed("tools", sourceIds));
     this.roster.onListChange((kind, sourceId) => this.service.changed(kind, new Set([sourceId])));
   }

@@ -21,3 +21,4 @@ export { ToolIndex } from "./index/tool-index.ts";
 export { isReservedNamespace } from "./index/wire-name.ts";
 export type { SourceStatus } from "./sources/source-roster.ts";
 export { type GatewayDeps, startGateway } from "./start-gateway.ts";
+export { trustedCertificates } from "./trusted-certificates.ts";

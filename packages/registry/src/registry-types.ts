@@ -6,6 +6,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import type { BackendSelector, CallOptions, ToolHit } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import type { ClientTransport, ServerInfo, StdioServer } from "@toolcrib/mcp";
+import type { SearchOptions } from "@toolcrib/search";
 import type { Health, Tool, ToolId, Unsubscribe } from "@toolcrib/tool";
 import type { LocalHandler, LocalToolOptions } from "./local-source.ts";
 import type { AuthenticateRequest, RequestHandler } from "./serve-authenticated.ts";
@@ -14,8 +15,15 @@ import type { AuthenticateRequest, RequestHandler } from "./serve-authenticated.
 export interface RegistryConfig {
   /** Name and version that clients receive in `initialize`. @default toolcrib 0.0.0 */
   readonly serverInfo?: ServerInfo;
-  /** Chooses among several backends of one tool. @default local, then provider, then mcp */
+  /**
+   * Chooses among several backends of one tool: functions of the program, and backends that serve one namespace. Called
+   * only where there is a choice. @default local, then provider, then mcp; of these, the one that was registered first
+   */
   readonly backendSelector?: BackendSelector;
+  /** Parameters of the ranking of searches (registry document, SearchConfig). @default those of the gateway */
+  readonly search?: SearchOptions;
+  /** How tools are listed for clients that are served. */
+  readonly listing?: ListingOptions;
   /** Allow and deny lists of tool patterns. @default everything is allowed */
   readonly policy?: Partial<PolicyConfig>;
   /** Home folder of the audit trail. @default no trail is kept */
@@ -24,17 +32,34 @@ export interface RegistryConfig {
   readonly logger?: Logger;
 }
 
+/** How tools are listed for clients that are served. */
+export interface ListingOptions {
+  /** `search` lists Toolcrib's own tools only, which find and call the others; `auto` does so above 40 tools. @default "full" */
+  readonly mode?: "full" | "search" | "auto";
+  /** Whether Toolcrib's own tools, such as `search_tools`, exist. Without them the mode is `full`. @default true */
+  readonly ownTools?: boolean;
+  /** Patterns of tools that are never listed or found; they can be called by name. @default none */
+  readonly hidden?: readonly string[];
+  /** Patterns of tools that are listed in every mode. @default none */
+  readonly pinned?: readonly string[];
+}
+
 /** An MCP server to aggregate (registry document, BackendConfig). */
 export interface BackendConfig {
-  /** Unique; the namespace of its tools. */
+  /** Unique. */
   readonly name: string;
+  /**
+   * The namespace of its tools. Where several backends serve one namespace, the selector chooses among those that have
+   * a tool; the tool is listed as the backend that it prefers defines it. @default the name
+   */
+  readonly namespace?: string;
   /** `http(s)://`, `sse(s)://` or `stdio://` (this process's standard streams). Not needed with `transport`. */
   readonly url?: string;
   /** Sent with each HTTP request. */
   readonly headers?: { readonly [name: string]: string };
-  /** Consecutive failed connections after which the registry stops trying. @default it never stops */
+  /** Consecutive failed connections after which the registry stops trying, 0 to 1,000,000. @default it never stops */
   readonly maxRetries?: number;
-  /** Milliseconds before the first retry; doubled each time, up to a minute. @default 250 */
+  /** Milliseconds before the first retry, 1 to 60,000; doubled each time, up to a minute. @default 250 */
   readonly retryInterval?: number;
   /** Used instead of `url`: makes a new transport for each connection. */
   readonly transport?: () => ClientTransport;
@@ -49,6 +74,8 @@ export interface ListToolsOptions {
   readonly cursor?: string;
   /** Tools on a page, 1 to 1000. @default 100 */
   readonly limit?: number;
+  /** Whether Toolcrib's own tools are listed too. @default false */
+  readonly ownTools?: boolean;
 }
 
 /** A change in a registry. */

@@ -11,7 +11,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { lintServerId, parseConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { createCallIds, GatewayCore, type ToolHit } from "@toolcrib/gateway";
+import { createCallIds, GatewayCore, type ToolHit, trustedCertificates } from "@toolcrib/gateway";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import {
@@ -30,7 +30,16 @@ import { MemorySessionStore, openStore, type Store } from "@toolcrib/store";
 import { type Identity, localIdentity, type Tool, type ToolId, type Unsubscribe } from "@toolcrib/tool";
 import { createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
 import { type BackendAddress, parseBackendUrl } from "./backend-url.ts";
+import { checkOptions } from "./check-options.ts";
 import { type LocalHandler, LocalSource, type LocalToolOptions } from "./local-source.ts";
+import {
+  backendOptions,
+  callOptions,
+  listToolsOptions,
+  localToolOptions,
+  registryOptions,
+  serveOptions,
+} from "./option-checks.ts";
 import { RegistryError } from "./registry-error.ts";
 import { toRegistryValue } from "./registry-outcome.ts";
 import type {
@@ -47,8 +56,9 @@ import { type RequestHandler, serveAuthenticated } from "./serve-authenticated.t
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 const identity: Identity = localIdentity("library", "library");
 
-/** Creates a registry. It starts and writes nothing before `start`. */
+/** Creates a registry. It starts and writes nothing before `start`. @throws {RegistryError} `REGISTRY_INVALID_REQUEST` */
 export function createRegistry(config: RegistryConfig = {}): Registry {
+  checkOptions("the registry", config, registryOptions);
   return new RunningRegistry(config);
 }
 
@@ -69,6 +79,7 @@ class RunningRegistry implements Registry {
   readonly #stop = disposeOnce(() => this.#dispose());
   /** The user of this process's standard streams, which serve one client or one backend. */
   #standardStreamsUser: string | undefined;
+  #certificates: ReturnType<typeof trustedCertificates> | undefined;
   #store: Store | undefined;
   #state: RegistryHealth["state"] = "new";
   #http: HttpEndpoint | undefined;
@@ -93,8 +104,10 @@ class RunningRegistry implements Registry {
       now,
       newCallId: createCallIds(now, randomBytes(8).toString("hex")),
       selectBackend: config.backendSelector,
+      search: config.search,
+      hasMetaTools: config.listing?.ownTools,
     });
-    this.#core.roster.add(this.#local);
+    this.#core.roster.add(this.#local, { namespace: undefined });
     this.#core.index.onChange(() => this.#emit({ kind: "tools" }));
   }
 
@@ -103,8 +116,9 @@ class RunningRegistry implements Registry {
     description: string,
     inputSchema: JsonObject,
     handler: LocalHandler,
-    options?: LocalToolOptions,
+    options: LocalToolOptions = {},
   ): ToolId {
+    checkOptions(`the tool "${name}"`, options, localToolOptions);
     return this.#local.register(name, description, inputSchema, handler, options);
   }
 
@@ -113,17 +127,22 @@ class RunningRegistry implements Registry {
   }
 
   registerBackend(backend: BackendConfig): void {
-    const { name } = backend;
+    checkOptions(`the backend "${backend?.name}"`, backend, backendOptions);
+    const { name, namespace = name } = backend;
     if (this.#state === "stopped") this.#requireStarted(`register "${name}"`);
-    const problem = lintServerId(name);
-    if (problem !== undefined) {
-      const message = `Backend name "${name}" is not allowed: ${problem.reason}`;
+    for (const [title, id] of [
+      ["Backend name", name],
+      ["Namespace", namespace],
+    ] as const) {
+      const problem = lintServerId(id);
+      if (problem === undefined) continue;
+      const message = `${title} "${id}" is not allowed: ${problem.reason}`;
       throw new RegistryError("REGISTRY_INVALID_REQUEST", message, { hint: `write ${problem.fix}` });
     }
     if (this.#backends.has(name)) throw invalid(`A backend named "${name}" is already registered`);
     const upstream = this.#createUpstream(backend);
     this.#backends.set(name, upstream);
-    this.#core.roster.add(upstream, { backendKind: "mcp" });
+    this.#core.roster.add(upstream, { backendKind: "mcp", namespace });
     if (this.#state === "started") void upstream.start(new AbortController().signal);
   }
 
@@ -177,6 +196,7 @@ class RunningRegistry implements Registry {
     this.#requireStarted(`execute "${id}"`);
     if (typeof id !== "string") throw invalid("A tool id must be a string");
     if (!isJsonObject(args)) throw invalid("Arguments must be an object");
+    checkOptions(`the call of "${id}"`, options, callOptions);
     return toRegistryValue(id, await this.#core.call(identity, id, args, options));
   }
 
@@ -192,18 +212,18 @@ class RunningRegistry implements Registry {
     readonly tools: readonly Tool[];
     readonly nextCursor: string | undefined;
   } {
-    const { namespace, tags = [], cursor, limit = 100 } = options;
-    if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
-      throw invalid(`limit must be a whole number from 1 to 1000, not ${limit}`);
-    }
+    checkOptions("the list", options, listToolsOptions);
+    const { namespace, tags = [], cursor, limit = 100, ownTools = false } = options;
     const wanted = tags.map((tag) => tag.trim().toLowerCase());
     const tools = this.#core
       .listTools(identity)
-      .filter((tool) => !tool.isOwn && (namespace === undefined || tool.namespace === namespace))
+      .filter(
+        (tool) => (ownTools || !tool.isOwn) && (namespace === undefined || tool.namespace === namespace),
+      )
       .filter((tool) => wanted.every((tag) => tool.tags.includes(tag)))
       .flatMap(({ id }) => this.getTool(id) ?? []);
     const { generation } = this.#core.index;
-    const edition = `${this.#run} ${generation}/${namespace ?? ""}/${wanted.join(",")}/${limit}`;
+    const edition = `${this.#run} ${generation}/${namespace ?? ""}/${wanted.join(",")}/${limit}/${ownTools}`;
     const page = pageOf(tools, cursor, edition, limit);
     return { tools: page.items, nextCursor: page.nextCursor };
   }
@@ -232,8 +252,10 @@ class RunningRegistry implements Registry {
     return server;
   }
 
-  serveHttp({ authenticate }: ServeOptions = {}): RequestHandler {
+  serveHttp(options: ServeOptions = {}): RequestHandler {
     this.#requireStarted("serve");
+    checkOptions("the handler", options, serveOptions);
+    const { authenticate } = options;
     this.#http ??= new HttpEndpoint(this.#core.service, {
       now: Date.now,
       newSessionId: () => randomUUID(),
@@ -246,8 +268,10 @@ class RunningRegistry implements Registry {
     });
   }
 
-  serveSse(path: string, { authenticate }: ServeOptions = {}): RequestHandler {
+  serveSse(path: string, options: ServeOptions = {}): RequestHandler {
     this.#requireStarted("serve");
+    checkOptions("the handler", options, serveOptions);
+    const { authenticate } = options;
     const deps = { now: Date.now, newSessionId: () => randomUUID() };
     const endpoint = new SseEndpoint(this.#core.service, deps, { messagesPath: path });
     this.#endpoints.add(endpoint);
@@ -326,7 +350,7 @@ class RunningRegistry implements Registry {
   }
 
   #createUpstream(backend: BackendConfig): UpstreamServer {
-    const { name, headers = {}, transport, url = "" } = backend;
+    const { name, namespace, headers = {}, transport, url = "" } = backend;
     const address = transport === undefined ? parseBackendUrl(url) : undefined;
     if (address?.kind === "stdio") this.#takeStandardStreams(backendUser(name));
     for (const [header, value] of Object.entries(headers)) {
@@ -335,9 +359,10 @@ class RunningRegistry implements Registry {
     const upstream = createUpstreamServer(
       {
         id: name,
+        namespace,
         kind: address === undefined || address.kind === "stdio" ? "custom" : address.kind,
         scrub: (text) => this.#scrubber.text(text),
-        resolveTransport: async () => toTransport(backend, address),
+        resolveTransport: () => this.#resolveTransport(backend, address),
       },
       {
         launcher: this.#launcher,
@@ -359,6 +384,19 @@ class RunningRegistry implements Registry {
     return upstream;
   }
 
+  /** Reads the certificates of `SSL_CERT_FILE` once. One that cannot be used is logged. */
+  async #resolveTransport(
+    { transport, headers = {} }: BackendConfig,
+    address: BackendAddress | undefined,
+  ): Promise<ResolvedTransport> {
+    if (transport !== undefined) return { kind: "custom", transport: transport() };
+    if (address === undefined || address.kind === "stdio") {
+      return { kind: "custom", transport: new ParentTransport() };
+    }
+    this.#certificates ??= trustedCertificates(process.env["SSL_CERT_FILE"], this.#logger);
+    return { kind: address.kind, url: address.url, headers, network: await this.#certificates };
+  }
+
   #takeStandardStreams(user: string): void {
     if (this.#standardStreamsUser !== undefined) {
       throw invalid(
@@ -370,17 +408,6 @@ class RunningRegistry implements Registry {
 }
 
 type ResolvedTransport = Awaited<ReturnType<Parameters<typeof createUpstreamServer>[0]["resolveTransport"]>>;
-
-function toTransport(
-  { transport, headers = {} }: BackendConfig,
-  address: BackendAddress | undefined,
-): ResolvedTransport {
-  if (transport !== undefined) return { kind: "custom", transport: transport() };
-  if (address === undefined || address.kind === "stdio") {
-    return { kind: "custom", transport: new ParentTransport() };
-  }
-  return { kind: address.kind, url: address.url, headers };
-}
 
 /** Connects to the process that started this one, over the standard streams. */
 class ParentTransport extends StdioTransport {
@@ -407,5 +434,17 @@ function invalid(message: string): RegistryError {
 function toGatewayConfig(config: RegistryConfig) {
   const { value } = parseConfig([{ name: "<registry>", text: "{}" }]);
   if (value === undefined) throw invalid("The default configuration is not valid");
-  return { ...value, policy: { ...value.policy, ...config.policy } };
+  const { mode, ownTools = true, hidden = [], pinned = [] } = config.listing ?? {};
+  if (!ownTools && mode !== undefined && mode !== "full") {
+    throw new RegistryError(
+      "REGISTRY_INVALID_REQUEST",
+      `Option "listing.mode" of the registry is "${mode}", which lists Toolcrib's own tools, and "listing.ownTools" is false`,
+      { hint: 'use mode: "full", or leave out ownTools' },
+    );
+  }
+  return {
+    ...value,
+    policy: { ...value.policy, ...config.policy },
+    serve: { ...value.serve, mode: mode ?? value.serve.mode, tools: { hidden, pinned } },
+  };
 }

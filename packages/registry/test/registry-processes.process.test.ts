@@ -10,13 +10,20 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { JsonObject } from "@toolcrib/json";
 import { type McpService, methodNotFound, startStdioServer } from "@toolcrib/mcp";
-import { runProcess, waitUntil } from "@toolcrib/testing";
+import {
+  createTestAuthority,
+  makeTemporaryDirectory,
+  runProcess,
+  startRawServer,
+  waitUntil,
+  writeFiles,
+} from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 
 /** Arguments that run the fixture on this process's Node, on the sources or on the build. */
-function childArguments(mode: string): string[] {
+function childArguments(mode: string, ...more: readonly string[]): string[] {
   const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
-  return [...conditions, join(import.meta.dirname, "fixtures/registry-child.ts"), mode];
+  return [...conditions, join(import.meta.dirname, "fixtures/registry-child.ts"), mode, ...more];
 }
 
 function toolNamed(name: string): JsonObject {
@@ -169,5 +176,26 @@ describe("a registry that is never started", () => {
   it("does not keep its process alive", async () => {
     const { code } = await runProcess(process.execPath, childArguments("idle"));
     assert.equal(code, 0);
+  });
+});
+
+describe("a registry with a backend over HTTPS", () => {
+  it("trusts the authorities of SSL_CERT_FILE", async () => {
+    const authority = createTestAuthority();
+    await using directory = await makeTemporaryDirectory();
+    await writeFiles(directory.path, { "ca.pem": authority.certificate, "none.pem": "nothing" });
+    await using server = await startRawServer(undefined, {
+      certificate: authority.sign({ hosts: ["localhost"] }),
+    });
+    const stateWith = async (file: string | undefined) => {
+      const { SSL_CERT_FILE: _, ...rest } = process.env;
+      const env = file === undefined ? rest : { ...rest, SSL_CERT_FILE: directory.join(file) };
+      const { code, stderr } = await runProcess(process.execPath, childArguments("url", server.url), { env });
+      assert.equal(code, 0, stderr);
+      return stderr.trim().split("\n").at(-1);
+    };
+    assert.equal(await stateWith("ca.pem"), '"ready"');
+    assert.notEqual(await stateWith(undefined), '"ready"');
+    assert.notEqual(await stateWith("none.pem"), '"ready"');
   });
 });

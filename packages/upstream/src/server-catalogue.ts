@@ -198,7 +198,8 @@ export class ServerCatalogue {
 
   #toOwnTools(definitions: readonly JsonObject[], isModernHttp: boolean): readonly Tool[] {
     const { settings, logger } = this.#deps;
-    const owner = { id: settings.id, tags: settings.tags ?? [], isModernHttp };
+    const { id, namespace = id } = settings;
+    const owner = { id, namespace, tags: settings.tags ?? [], isModernHttp };
     const { tools, refused } = toTools(definitions, owner);
     for (const { name, reason } of refused) {
       logger.warn({ server: settings.id, tool: name, reason }, "tool definition was left out");

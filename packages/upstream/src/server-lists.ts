@@ -88,7 +88,12 @@ const nameMaxLength = 256;
 /** Turns a server's definitions into tools. Definitions without a usable name are left out and returned in `refused`. */
 export function toTools(
   definitions: readonly JsonObject[],
-  owner: { readonly id: string; readonly tags: readonly string[]; readonly isModernHttp: boolean },
+  owner: {
+    readonly id: string;
+    readonly namespace: string;
+    readonly tags: readonly string[];
+    readonly isModernHttp: boolean;
+  },
 ): { readonly tools: readonly Tool[]; readonly refused: readonly RefusedDefinition[] } {
   const tools = new Map<string, Tool>();
   const refused: RefusedDefinition[] = [];
@@ -101,8 +106,8 @@ export function toTools(
     }
     const tool = definition as unknown as ToolDefinition;
     tools.set(tool.name, {
-      id: toToolId(owner.id, tool.name),
-      namespace: owner.id,
+      id: toToolId(owner.namespace, tool.name),
+      namespace: owner.namespace,
       tags: normalizeTags(owner.tags),
       origin: "server",
       sourceId: owner.id,

@@ -15,8 +15,10 @@ export type ResolvedTransport =
 
 /** One upstream server. */
 export interface UpstreamSettings {
-  /** The `tool_servers` id; the namespace of its tools. */
+  /** The `tool_servers` id. */
   readonly id: string;
+  /** The namespace of its tools. @default the id */
+  readonly namespace?: string | undefined;
   readonly kind: ResolvedTransport["kind"];
   /** Tags of each of its tools. */
   readonly tags?: readonly string[];

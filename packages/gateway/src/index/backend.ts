@@ -10,7 +10,10 @@ export interface Backend {
   readonly tool: Tool;
 }
 
-/** Chooses among the backends of one tool; never called with none. The call fails if it chooses none. */
+/**
+ * Chooses among the backends of one tool, when it is listed and for each call; called only where there is a choice,
+ * so never for Toolcrib's own tools. The call fails if it chooses none.
+ */
 export type BackendSelector = (backends: readonly Backend[]) => Backend | undefined;
 
 const backendOrder: readonly BackendKind[] = ["local", "provider", "mcp"];

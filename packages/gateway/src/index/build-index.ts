@@ -184,7 +184,8 @@ function toEntry(
   select: BackendSelector,
   previous: IndexedTool | undefined,
 ): IndexedTool {
-  const chosen = (backends as readonly Backend[]).indexOf(select(backends) as Backend);
+  const chosen =
+    backends.length === 1 ? 0 : (backends as readonly Backend[]).indexOf(select(backends) as Backend);
   const { tool, source, facts } = backends[Math.max(0, chosen)] as BackendOfSource;
   if (previous !== undefined && isSameEntry(previous, backends, source)) return previous;
   const { namespace, version, definition } = tool;

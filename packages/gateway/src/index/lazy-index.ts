@@ -9,7 +9,7 @@
  */
 
 import type { SecretScrubber } from "@toolcrib/redaction";
-import { createToolSearch, type ToolSearch } from "@toolcrib/search";
+import { createToolSearch, type SearchOptions, type ToolSearch } from "@toolcrib/search";
 import type { Tool, ToolDefinition, ToolId } from "@toolcrib/tool";
 import type { IndexedTool } from "./build-index.ts";
 
@@ -18,7 +18,7 @@ export type DefinitionScrubber = Pick<SecretScrubber, "value" | "generation">;
 
 /** A search index with pending changes. */
 export class LazyIndex {
-  readonly #search: ToolSearch = createToolSearch();
+  readonly #search: ToolSearch;
   readonly #scrubber: DefinitionScrubber | undefined;
   /** The new tool of each changed id; `undefined` for a removed one. */
   readonly #pending = new Map<ToolId, Tool | undefined>();
@@ -28,8 +28,9 @@ export class LazyIndex {
   #generation = 0;
 
   /** @param scrubber without one, definitions are indexed as they are */
-  constructor(scrubber: DefinitionScrubber | undefined) {
+  constructor(scrubber: DefinitionScrubber | undefined, options?: SearchOptions) {
     this.#scrubber = scrubber;
+    this.#search = createToolSearch(options);
   }
 
   /** The complete index: pending changes are indexed first. */

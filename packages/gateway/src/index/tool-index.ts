@@ -6,7 +6,7 @@
  */
 
 import { ListenerSet } from "@toolcrib/lifecycle";
-import type { ToolSearch } from "@toolcrib/search";
+import type { SearchOptions, ToolSearch } from "@toolcrib/search";
 import { type Identity, isListedFor, type ToolId, type ToolSource, type Unsubscribe } from "@toolcrib/tool";
 import { defaultFacts, insertByRank, type SourceFacts } from "../sources/source-facts.ts";
 import { type BackendSelector, selectByKind } from "./backend.ts";
@@ -41,6 +41,8 @@ export class ToolIndex {
   constructor(
     options: {
       readonly selectBackend?: BackendSelector | undefined;
+      /** Parameters of the ranking of searches. */
+      readonly search?: SearchOptions | undefined;
       /** Removes secrets from what search indexes. @default definitions are indexed as they are */
       readonly scrubber?: DefinitionScrubber;
       readonly onQuarantine?: () => void;
@@ -48,7 +50,7 @@ export class ToolIndex {
   ) {
     this.#select = options.selectBackend ?? selectByKind;
     this.#onQuarantine = options.onQuarantine;
-    this.#search = new LazyIndex(options.scrubber);
+    this.#search = new LazyIndex(options.scrubber, options.search);
   }
 
   /** Grows with every change; a list of another generation is stale. */

@@ -82,12 +82,13 @@ export class UnknownTools {
   #reasonOfSource(identity: Identity, name: string, serverId: string | undefined): string | undefined {
     const { roster, visibility } = this.#deps;
     for (const entry of roster.entries) {
+      const { namespace = entry.id } = entry.facts;
       const own =
-        serverId === undefined ? ownNameOf(entry.id, name) : entry.id === serverId ? name : undefined;
+        serverId === undefined ? ownNameOf(namespace, name) : entry.id === serverId ? name : undefined;
       if (own === undefined || !visibility.isVisible(identity, entry.id)) continue;
       const reason =
         stateReason(entry, isOperator(identity)) ??
-        (own !== "" && this.#isAllowed(identity, entry.id, own)
+        (own !== "" && this.#isAllowed(identity, namespace, own)
           ? entry.source.explainTool?.(own)
           : undefined);
       if (reason !== undefined) return reason;
@@ -95,8 +96,8 @@ export class UnknownTools {
     return undefined;
   }
 
-  #isAllowed(identity: Identity, sourceId: string, own: string): boolean {
-    const { kind } = this.#deps.policy.decide(identity, toToolId(sourceId, own), toWireName(sourceId, own));
+  #isAllowed(identity: Identity, namespace: string, own: string): boolean {
+    const { kind } = this.#deps.policy.decide(identity, toToolId(namespace, own), toWireName(namespace, own));
     return kind === "allow";
   }
 

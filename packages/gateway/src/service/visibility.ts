@@ -30,7 +30,9 @@ export class Visibility {
   /** Whether `identity` can see the source. One that lists nothing is visible where the policy could allow something. */
   isVisible(identity: Identity, sourceId: string): boolean {
     if (isOperator(identity)) return true;
-    if (!this.#deps.policy.mayReach(identity, sourceId)) return false;
+    const entry = this.#deps.roster.entries.find(({ id }) => id === sourceId);
+    const namespace = entry === undefined ? sourceId : entry.facts.namespace;
+    if (namespace !== undefined && !this.#deps.policy.mayReach(identity, namespace)) return false;
     return this.isUsable(identity, sourceId) || !this.#listsAnything(sourceId);
   }
 

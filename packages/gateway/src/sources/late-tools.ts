@@ -83,20 +83,19 @@ export class LateTools {
   /** Returns the sources that a tool of this name can belong to, provided that its caller may use the tool. */
   #serversOf({ identity, name, serverId }: LateRequest): readonly RosterEntry[] {
     const { roster, policy } = this.#deps;
-    return roster.entries.filter(({ id }) => {
-      const own = ownNameOf(id, name, serverId);
+    return roster.entries.filter(({ id, facts: { namespace = id } }) => {
+      const own = serverId === undefined ? ownNameOf(namespace, name) : id === serverId ? name : undefined;
       if (own === undefined) return false;
-      const toolId: ToolId = toToolId(id, own);
-      return policy.decide(identity, toolId, toWireName(id, own)).kind === "allow";
+      const toolId: ToolId = toToolId(namespace, own);
+      return policy.decide(identity, toolId, toWireName(namespace, own)).kind === "allow";
     });
   }
 }
 
-/** Returns the part of `name` after the id of its server; undefined when it does not start with this id. */
-function ownNameOf(id: string, name: string, serverId: string | undefined): string | undefined {
-  if (serverId !== undefined) return id === serverId ? name : undefined;
+/** Returns the part of `name` after its namespace; undefined when it does not start with `namespace`. */
+function ownNameOf(namespace: string, name: string): string | undefined {
   for (const separator of ["__", ":"]) {
-    if (name.startsWith(`${id}${separator}`)) return name.slice(id.length + separator.length);
+    if (name.startsWith(`${namespace}${separator}`)) return name.slice(namespace.length + separator.length);
   }
   return undefined;
 }

@@ -67,6 +67,8 @@ export interface ConfiguredFacts {
 export interface SourceFacts {
   /** Present for configured sources: they have an endpoint, a status, and their id in audit and metrics. */
   readonly configured: ConfiguredFacts | undefined;
+  /** The namespace of its tools; undefined where each tool has its own. @default the id of the source */
+  readonly namespace: string | undefined;
   /** Position of its tools in lists and its precedence where names collide: lower first, then by order of addition. */
   readonly rank: number;
   /** Whether its tools are Toolcrib's own: they are not counted, and `serve.mode` decides how they are listed. */
@@ -97,9 +99,10 @@ const defaultDeadlineMs = 300_000;
 /** Deadline of Toolcrib's own tools: longer than the longest `max_execution_seconds`, which applies to their inner calls. */
 const ownDeadlineMs = 3_610_000;
 
-/** Facts about a source of a program's own functions, and the default of every fact. */
+/** Facts about a source of a program's own functions, and the default of every fact but `namespace`. */
 export const defaultFacts: SourceFacts = {
   configured: undefined,
+  namespace: undefined,
   rank: 1,
   isOwn: false,
   isSearchable: true,

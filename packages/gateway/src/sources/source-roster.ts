@@ -127,7 +127,7 @@ export class SourceRoster {
     const entry: Registered = {
       id,
       source,
-      facts: { ...defaultFacts, ...facts },
+      facts: { ...defaultFacts, namespace: id, ...facts },
       features: features === undefined ? undefined : checkFeatures(id, features),
       unsubscribe: source.onChange((change) => this.#changed(entry, change)),
     };
