@@ -72,9 +72,41 @@ check(
   ["one()", ...sent, "hides secret (body, 1): secret", hidden],
 );
 check(
+  "another name of a secret whose description names the header is the credential",
+  api(
+    post(
+      "one",
+      `${both}, client_secret: {type: string, description: As secret or in the PLAID-SECRET header.}, key_id: ${text}`,
+    ),
+    plaid,
+  ),
+  [
+    "one(key_id)",
+    ...sent,
+    "hides client_id (body, 1): client_id",
+    "hides secret (body, 1): secret",
+    "hides client_secret (body, 1): secret",
+    ...[hidden, hidden, hidden],
+  ],
+);
+check(
   "a secret that nothing connects with the credential is an argument",
   api(post("create_webhook", `url: ${text}, secret: ${text}`), plaid),
   ["create_webhook(url secret)", ...sent],
+);
+check(
+  "the version of an API in a header is no credential of a body",
+  api(
+    post("one", `${both}, version: ${text}`),
+    secured(header("clientId", "X-Client-Id"), header("secret", "X-Secret"), header("v", "X-Version")),
+  ),
+  [
+    "one(version)",
+    ...["sends client_id in X-Client-Id", "sends secret in X-Secret", "sends v in X-Version"],
+    "hides client_id (body, 1): client_id",
+    "hides secret (body, 1): secret",
+    ...[hidden, hidden],
+  ],
 );
 check(
   "--keep-argument keeps a member",

@@ -30,6 +30,8 @@ const plainNames: ReadonlySet<string> = new Set(
 /** Names of a bearer token outside bodies (RFC 6750, 2.3); in a body it is often the token of a user. */
 const tokenNames: ReadonlySet<string> = new Set(["accesstoken", "xaccesstoken"]);
 const secretWord = /secret|token|key|password/;
+/** Names of the other half of a credential. A scheme can also carry what is none, such as the version of the API. */
+const identityWord = /id$|user|account|login/;
 
 /** A parameter or body member that is not an argument, because it is a credential. */
 export interface HiddenArgument {
@@ -181,12 +183,11 @@ export class CredentialArguments {
     const { name } = param;
     const folded = fold(name);
     if (this.#keep.has(folded) || param.type !== "string") return undefined;
+    const said = this.#chosen().find((one) => isDescribed(one, param));
+    if (said !== undefined) return { credential: said.credential, isInferred: true };
     const same = this.#chosen().find((one) => isSameName(one, folded));
-    if (same !== undefined) {
-      const isNamed = param.description?.toLowerCase().includes(nameOf(same.credential).toLowerCase());
-      if (isNamed === true || plainNames.has(folded) || pair.has(name) || this.#hide.has(folded))
-        return { credential: same.credential, isInferred: true };
-    }
+    const isPlain = plainNames.has(folded) || pair.has(name) || this.#hide.has(folded);
+    if (same !== undefined && isPlain) return { credential: same.credential, isInferred: true };
     if (this.#hide.has(folded)) return { credential: undefined, isInferred: true };
     if (!plainNames.has(folded) || this.#chosen().length > 0) return undefined;
     if (param.required !== true) return { credential: undefined, isInferred: true };
@@ -201,6 +202,7 @@ export class CredentialArguments {
   #pairOf(drafts: readonly DraftParam[]): ReadonlySet<string> {
     const members = drafts.filter(({ param }) => param.in === "body" && param.type === "string");
     const same = members.flatMap(({ param: { name } }) => {
+      if (!secretWord.test(fold(name)) && !identityWord.test(fold(name))) return [];
       const credential = this.#chosen().find((one) => isSameName(one, fold(name)));
       return credential === undefined ? [] : [{ name, credential }];
     });
@@ -221,6 +223,16 @@ function isSameName({ scheme, isKey, credential }: DeclaredCredential, folded: s
   if (!isKey || folded === "") return false;
   const words = nameOf(credential).split(/[^A-Za-z0-9]+/);
   return [scheme, words.join(""), words.slice(1).join("")].some((name) => fold(name) === folded);
+}
+
+/** Whether the description of a member refers to the place of the credential: "may be provided in the PLAID-SECRET header". */
+function isDescribed(declared: DeclaredCredential, { name, description = "" }: DraftParam["param"]): boolean {
+  const folded = fold(name);
+  const place = nameOf(declared.credential);
+  if (!declared.isKey || !description.toLowerCase().includes(place.toLowerCase())) return false;
+  // A place such as "key" is a word of many descriptions.
+  const isDistinct = /[^A-Za-z0-9]/.test(place);
+  return isSameName(declared, folded) || (isDistinct && secretWord.test(folded));
 }
 
 function nameOf({ inject }: Credential): string {
