@@ -129,6 +129,10 @@ class RunningRegistry implements Registry {
   registerBackend(backend: BackendConfig): void {
     checkOptions(`the backend "${backend?.name}"`, backend, backendOptions);
     const { name, namespace = name } = backend;
+    if (name === undefined) {
+      const hint = 'write name: "NAME"; it is also the namespace of its tools';
+      throw new RegistryError("REGISTRY_INVALID_REQUEST", "A backend has no name", { hint });
+    }
     if (this.#state === "stopped") this.#requireStarted(`register "${name}"`);
     for (const [title, id] of [
       ["Backend name", name],

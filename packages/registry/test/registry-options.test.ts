@@ -198,6 +198,7 @@ describe("options that a registry does not know", () => {
         "unknown option of a backend",
         () => registry.registerBackend({ name: "x", url, maxRetry: 1 } as never),
       ],
+      ["no name", () => registry.registerBackend({ url } as never)],
       ["negative retries", () => registry.registerBackend({ name: "x", url, maxRetries: -1 })],
       ["part of a retry", () => registry.registerBackend({ name: "x", url, maxRetries: 1.5 })],
       ["negative interval", () => registry.registerBackend({ name: "x", url, retryInterval: -250 })],
