@@ -62,13 +62,57 @@ test("every service has at least five tools, of which some are enabled by defaul
   assert.deepEqual(faults, []);
 });
 
+/** Services that offer only reading by default, and why. */
+const readOnlyServices: { readonly [service: string]: string } = {
+  algolia: "a search API: an application writes the records, and a saved record replaces a live one",
+  cloudflare: "every write changes live traffic or stored production data, or costs money",
+  digitalocean: "every write costs money, or changes running machines, deployments or DNS",
+  netlify: "every write changes what a site serves: builds, deployments, DNS or its settings",
+  perplexity: "a search API: its only tool that writes starts a research, which costs money",
+  sendgrid: "emails go to any address, and contacts change thousands at once",
+  twilio: "every message, call and verification costs money and reaches any phone",
+  vercel: "every write changes what a project serves: deployments, domains, DNS or its settings",
+};
+
+/** The tools of each service that are enabled by default. */
+const enabledTools = report.pairs.map(({ manifest, toolspec }) => {
+  const on = new Set(manifest.tools?.filter((tool) => tool.default === true).map(({ name }) => name));
+  return { service: toolspec.name, tools: toolspec.tools.filter(({ name }) => on.has(name)) };
+});
+
+test("everyday writing is enabled by default in every service, except for those with a reason", () => {
+  const withoutWriting = enabledTools
+    .filter(({ tools }) => tools.every((tool) => annotationsOf(tool).readOnlyHint === true))
+    .map(({ service }) => service);
+  assert.deepEqual(withoutWriting.toSorted(), Object.keys(readOnlyServices).toSorted());
+});
+
+test("the README of the catalogue names the services that offer only reading by default", () => {
+  const readme = readFileSync(join(folder, "README.md"), "utf8");
+  const [, list = ""] = /offer only reading by default: (.+)\./.exec(readme) ?? [];
+  const titles = report.pairs
+    .filter(({ manifest }) => Object.hasOwn(readOnlyServices, manifest.name))
+    .map(({ manifest }) => manifest.displayName);
+  assert.deepEqual(list.split(/, | and /), titles.toSorted());
+});
+
+test("a tool that is enabled by default and only adds says that it destroys nothing", () => {
+  const adds = /^(?:add|append|comment|copy|create|post|quick_add|reply|send)_(?!or_update_)/;
+  const faults = enabledTools.flatMap(({ service, tools }) =>
+    tools
+      .filter((tool) => adds.test(tool.name) && annotationsOf(tool).readOnlyHint !== true)
+      .filter((tool) => annotationsOf(tool).destructiveHint !== false)
+      .map(({ name }) => `${service}.${name}`),
+  );
+  assert.deepEqual(faults, []);
+});
+
 test("no destructive tool is enabled by default", () => {
-  const faults = report.pairs.flatMap(({ manifest, toolspec }) => {
-    const on = new Set(manifest.tools?.filter((tool) => tool.default === true).map(({ name }) => name));
-    return toolspec.tools
-      .filter((tool) => on.has(tool.name) && annotationsOf(tool).destructiveHint === true)
-      .map((tool) => `${toolspec.name}.${tool.name}`);
-  });
+  const faults = enabledTools.flatMap(({ service, tools }) =>
+    tools
+      .filter((tool) => annotationsOf(tool).destructiveHint === true)
+      .map(({ name }) => `${service}.${name}`),
+  );
   assert.deepEqual(faults, []);
 });
 
