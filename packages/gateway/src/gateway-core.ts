@@ -274,6 +274,14 @@ export class GatewayCore {
     return forNamed === undefined ? forAll : Promise.all([forNamed, forAll]);
   }
 
+  /** Whether clients other than `clients`, by their `identityKey`, have calls in flight. */
+  hasOtherCalls(clients: Iterable<string>): boolean {
+    const { shares } = this.#callDeps;
+    let others = shares.count;
+    for (const client of clients) others -= shares.countOf(client);
+    return others > 0;
+  }
+
   /** Waits for the server of an unknown tool while it starts. @throws {GatewayError} `TOOL_NOT_FOUND` */
   #lateTarget(identity: Identity, name: string, signal: AbortSignal | undefined): Promise<CallTarget> {
     return this.#lateTools.target({ identity, name, serverId: undefined, signal });

@@ -67,6 +67,19 @@ const searchPortion = 25;
 /** Milliseconds that calls in flight get at shutdown. */
 const drainMs = 10_000;
 
+/** The share of a millisecond's time from which on the event loop counts as busy. */
+const busyShare = 0.5;
+
+/** Resolves when the event loop has time to spare, after `maxMs` at the latest. */
+async function untilIdle(maxMs: number): Promise<void> {
+  const end = performance.now() + maxMs;
+  while (performance.now() < end) {
+    const before = performance.eventLoopUtilization();
+    await delay(1);
+    if (performance.eventLoopUtilization(before).utilization < busyShare) return;
+  }
+}
+
 /**
  * Starts a gateway. Servers start in parallel, and this function waits for
  * none of them; `ready()` resolves when each made its first contact and the
@@ -134,6 +147,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     randomBytes,
     sleep: (ms, signal) => delay(ms, undefined, { signal }),
     nextTurn: () => nextTurn(),
+    untilIdle,
     startTimer: (delayMs, callback) => cancellation(setTimeout(callback, delayMs)),
     startBackgroundTimer: (delayMs, callback) => cancellation(setTimeout(callback, delayMs).unref()),
   };

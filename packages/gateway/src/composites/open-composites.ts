@@ -50,7 +50,7 @@ export async function openComposites(context: SourceContext): Promise<OpenedSour
 /** @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE` */
 async function addComposites(context: SourceContext, opening: AsyncDisposableStack): Promise<void> {
   const { config, core, home, record, logger, now, randomBytes } = context;
-  const { monotonicMs, nextTurn, startTimer } = context;
+  const { monotonicMs, nextTurn, untilIdle, startTimer } = context;
   const host = new CompositeHost(core);
   const saved = opening.use(
     await openSavedToolStore(
@@ -85,6 +85,8 @@ async function addComposites(context: SourceContext, opening: AsyncDisposableSta
         nowNs: () => BigInt(now()) * 1_000_000n,
         monotonicMs,
         nextTurn,
+        untilIdle,
+        hasOtherCalls: (clients) => core.hasOtherCalls(clients),
         startTimer,
         isolated,
         onEvent: (event) => record(event.type, toAuditData(event)),

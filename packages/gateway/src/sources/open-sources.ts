@@ -40,6 +40,8 @@ export interface SourceContext {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Resolves in the next turn of the event loop. */
   readonly nextTurn: () => Promise<void>;
+  /** Resolves when the event loop has time to spare, after `maxMs` at the latest. */
+  readonly untilIdle: (maxMs: number) => Promise<void>;
   /** Calls `callback` once after `delayMs`. @returns a function that cancels it */
   readonly startTimer: StartTimer;
   /** As `startTimer`, but the timer does not keep the process alive. */

@@ -16,7 +16,7 @@ export function createMetatool(given: MetatoolDeps, options: MetatoolOptions): M
   const deps = {
     ...given,
     memory: new CompositeMemory(given, { totalBytes }),
-    turns: new ProgramTurns(given.nextTurn),
+    turns: new ProgramTurns(given),
   };
   const cache = new CompositeCache();
   const listing = new SavedListing(deps);

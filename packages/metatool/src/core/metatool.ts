@@ -5,10 +5,13 @@ import type { ApprovalStore, SavedToolStore } from "@toolcrib/store";
 import type { CallContext, Identity, ToolId, ToolSource } from "@toolcrib/tool";
 import type { Catalog } from "../run/catalog.ts";
 import type { ExecutionOptions } from "../run/outcome.ts";
+import type { ProgramTurnsDeps } from "../run/program-turns.ts";
 import type { CompositeDeps } from "../run/run-composite.ts";
 
 /** Dependencies of a metatool. */
-export interface MetatoolDeps extends Omit<CompositeDeps, "cache"> {
+export interface MetatoolDeps
+  extends Omit<CompositeDeps, "cache">,
+    Pick<ProgramTurnsDeps, "hasOtherCalls" | "untilIdle"> {
   /** Its owner disposes of it after the metatool. */
   readonly saved: SavedToolStore;
   /** Its owner disposes of it after the metatool. */

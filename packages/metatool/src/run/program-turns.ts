@@ -4,32 +4,50 @@
  * for a slice before anything else does, and calls of other clients would wait for
  * more than a second. Clients come in turn too, however many programs each runs.
  *
- * A program that runs alone does not wait.
+ * A call passes through several turns of the event loop. While clients that run no
+ * program have calls in flight, each slice is therefore followed by a rest, until
+ * the event loop has time to spare. A program that runs alone does not wait.
  */
+
+/** Dependencies of `ProgramTurns`. */
+export interface ProgramTurnsDeps {
+  /** Resolves in the next turn of the event loop. */
+  readonly nextTurn: () => Promise<void>;
+  /** A monotonic clock, in milliseconds. */
+  readonly monotonicMs: () => number;
+  /** Whether clients other than `clients` have calls in flight. @default there are no other calls */
+  readonly hasOtherCalls?: ((clients: Iterable<string>) => boolean) | undefined;
+  /** Resolves when the event loop has time to spare, after `maxMs` at the latest. @default there is no rest */
+  readonly untilIdle?: ((maxMs: number) => Promise<void>) | undefined;
+}
+
+/** The longest rest, as a multiple of the time of the slice before it. */
+const restFactor = 2;
+/** The longest rest in milliseconds. */
+const restMaxMs = 50;
 
 /** The turns of the programs of one host. */
 export class ProgramTurns {
-  readonly #nextTurn: () => Promise<void>;
+  readonly #deps: ProgramTurnsDeps;
   /** The waiting programs of each client; the client whose turn is next is the first one. */
   readonly #waiting = new Map<string, (() => void)[]>();
   /** Whether a program has had this turn of the event loop. */
   #isTaken = false;
 
-  /** @param nextTurn resolves in the next turn of the event loop. */
-  constructor(nextTurn: () => Promise<void>) {
-    this.#nextTurn = nextTurn;
+  constructor(deps: ProgramTurnsDeps) {
+    this.#deps = deps;
   }
 
   /** Asks to start or continue a program of `client`, an `identityKey`, in this turn. @returns a promise for its turn; undefined if it has it */
   start(client: string): Promise<void> | undefined {
     if (this.#isTaken) return this.#wait(client);
-    this.#take();
+    void this.#take();
     return undefined;
   }
 
   /** Waits for a later turn of the event loop that is the program's. */
   next(client: string): Promise<void> {
-    if (!this.#isTaken) this.#take();
+    if (!this.#isTaken) void this.#take();
     return this.#wait(client);
   }
 
@@ -41,12 +59,15 @@ export class ProgramTurns {
     });
   }
 
-  #take(): void {
+  async #take(): Promise<void> {
+    const { nextTurn, monotonicMs, hasOtherCalls, untilIdle } = this.#deps;
     this.#isTaken = true;
-    this.#nextTurn().then(() => {
-      this.#isTaken = false;
-      this.#startNext();
-    });
+    const startedAt = monotonicMs();
+    await nextTurn();
+    const isWanted = this.#waiting.size > 0 && hasOtherCalls?.(this.#waiting.keys()) === true;
+    if (isWanted) await untilIdle?.(Math.min(restFactor * (monotonicMs() - startedAt), restMaxMs));
+    this.#isTaken = false;
+    this.#startNext();
   }
 
   #startNext(): void {
@@ -55,7 +76,7 @@ export class ProgramTurns {
       this.#waiting.delete(client);
       // The client has had its turn, so it moves to the end.
       if (own.length > 0) this.#waiting.set(client, own);
-      this.#take();
+      void this.#take();
       start?.();
       return;
     }

@@ -38,7 +38,7 @@ test("of many programs, one starts or continues in one turn of the event loop, a
       return null;
     },
   });
-  const turns = new ProgramTurns(() => nextImmediate());
+  const turns = new ProgramTurns({ nextTurn: () => nextImmediate(), monotonicMs: () => performance.now() });
   const runs: Promise<CompositeOutcome>[] = [];
   const run = (client: string, name: string) => {
     const context = clientCall({ identity: localIdentity("token", client) });
@@ -59,12 +59,44 @@ test("of many programs, one starts or continues in one turn of the event loop, a
 
 test("a program that runs alone does not wait for a turn", async () => {
   let waitCount = 0;
-  const turns = new ProgramTurns(() => {
-    waitCount += 1;
-    return nextImmediate();
+  const turns = new ProgramTurns({
+    nextTurn: () => {
+      waitCount += 1;
+      return nextImmediate();
+    },
+    monotonicMs: () => performance.now(),
+    untilIdle: () => assert.fail("rested"),
+    hasOtherCalls: () => false,
   });
   const workshop = setUpWorkshop({ echo: (args) => args });
   const { kind } = await workshop.run("return tools.echo(text='x')['text']", {}, { turns });
   assert.equal(kind, "result");
   assert.ok(waitCount <= 2, String(waitCount));
+});
+
+test("a program rests after a slice while clients without programs have calls in flight", async () => {
+  const rests: number[] = [];
+  const asked = new Set<string>();
+  let areOthersBusy = true;
+  const turns = new ProgramTurns({
+    nextTurn: () => nextImmediate(),
+    monotonicMs: () => performance.now(),
+    hasOtherCalls: (clients) => {
+      for (const client of clients) asked.add(client);
+      return areOthersBusy;
+    },
+    untilIdle: async (maxMs) => void rests.push(maxMs),
+  });
+  const workshop = setUpWorkshop({});
+  const code = "n = 0\nfor step in range(2000000):\n    n += step\nreturn n";
+  const context = clientCall({ identity: localIdentity("token", "busy") });
+  const first = await workshop.run(code, { context }, { turns });
+  assert.equal(first.kind, "result", JSON.stringify(first));
+  assert.ok(rests.length > 0);
+  for (const maxMs of rests) assert.ok(maxMs > 0 && maxMs <= 50, String(maxMs));
+  assert.equal(asked.size, 1);
+  rests.length = 0;
+  areOthersBusy = false;
+  await workshop.run(code, { context }, { turns });
+  assert.equal(rests.length, 0);
 });
