@@ -43,7 +43,10 @@ test("commands need no token, and the socket is private and gone after the stop"
     runToolcrib(["release", "ekho"], setting),
   ]);
   assert.deepEqual([known.code, known.stdout], [0, "echo is not quarantined\n"]);
-  assert.notEqual(unknown.code, 0);
+  assert.deepEqual(
+    [unknown.code, unknown.stderr],
+    [4, 'error CLI_SERVER_NOT_FOUND: No tool server has the id "ekho"\nhint: did you mean echo?\n'],
+  );
 
   const audit = await runToolcrib(["audit", "tail", "--json"], setting);
   assert.match(audit.stdout, /"cli"/);

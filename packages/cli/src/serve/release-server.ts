@@ -1,11 +1,12 @@
 /** `toolcrib release`: releases a server of the running gateway from quarantine. */
 
-import { isJsonObject } from "@toolcrib/json";
-import { postToGateway } from "../access/gateway-api.ts";
+import { isJsonObject, type JsonValue } from "@toolcrib/json";
+import { getFromGateway, postToGateway } from "../access/gateway-api.ts";
 import { findReachableGateway } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
+import { requireServer } from "../tools/require-server.ts";
 
 /** Runs the command. Without a gateway there is no quarantine: each start uses every server. */
 export async function releaseServer(context: CliContext, server: string): Promise<ExitCode> {
@@ -16,6 +17,7 @@ export async function releaseServer(context: CliContext, server: string): Promis
     output.print(`No gateway is running for ${options.home}`);
     return exitCodes.unavailable;
   }
+  requireServer(server, idsIn(await getFromGateway(running, "/api/v1/status", signal)));
   const answer = await postToGateway(
     running,
     `/api/v1/servers/${encodeURIComponent(server)}/release`,
@@ -26,4 +28,14 @@ export async function releaseServer(context: CliContext, server: string): Promis
   const shown = safeLine(server);
   output.print(isReleased ? `Released ${shown}; it is being connected` : `${shown} is not quarantined`);
   return exitCodes.done;
+}
+
+/** Returns the ids of the servers and toolspecs in the status of a gateway. */
+function idsIn(status: JsonValue): readonly string[] {
+  const { servers, toolspecs } = isJsonObject(status) ? status : {};
+  return [servers, toolspecs]
+    .flatMap((list) => (Array.isArray(list) ? list : []))
+    .flatMap((entry) =>
+      isJsonObject(entry) && typeof entry["id"] === "string" ? [safeLine(entry["id"])] : [],
+    );
 }

@@ -1,13 +1,12 @@
 /** `toolcrib list`: lists the available tools by server. */
 
-import { nearestName } from "@toolcrib/diagnostics";
 import type { ToolSummary } from "@toolcrib/gateway";
 import { missingOf, noteMissing, openToolAccess } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
-import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { serverNotReady } from "./find-tool.ts";
+import { requireServer } from "./require-server.ts";
 
 /** Options of the command. */
 export interface ListFlags {
@@ -19,7 +18,7 @@ export interface ListFlags {
 export async function listTools(context: CliContext, flags: ListFlags): Promise<ExitCode> {
   const { output } = context;
   const onlyServer = (ids: readonly string[]) => {
-    if (flags.server !== undefined) checkServer(flags.server, ids);
+    if (flags.server !== undefined) requireServer(flags.server, ids);
     return flags.server;
   };
   await using access = await openToolAccess(context, { onlyServer });
@@ -54,16 +53,6 @@ export async function listTools(context: CliContext, flags: ListFlags): Promise<
   // No tool at all, because no server is available, is not an empty list.
   const isDown = asked.length > 0 && missingOf(asked).length === asked.length;
   return isDown && all.length === 0 ? exitCodes.unavailable : exitCodes.done;
-}
-
-/** @throws {CliError} `CLI_SERVER_NOT_FOUND` if `server` is not one of `ids`. */
-function checkServer(server: string, ids: readonly string[]): void {
-  if (ids.includes(server)) return;
-  const near = nearestName(server, ids);
-  const known = ids.length === 0 ? "there are none" : `the ids are ${ids.join(", ")}`;
-  throw new CliError("CLI_SERVER_NOT_FOUND", `No tool server has the id "${server}"`, {
-    hint: near === undefined ? known : `did you mean ${near}?`,
-  });
 }
 
 /** Returns a tool for the list of `--json`. */
