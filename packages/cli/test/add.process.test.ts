@@ -246,3 +246,14 @@ test("add asks on a terminal for the API, for confirmation, and for the secret, 
   assert.equal(kept.code, 0, kept.stderr);
   assert.match(readFileSync(directory.join("toolcrib.yaml"), "utf8"), /name: acme/);
 });
+
+test("add asks for a restart of the running gateway before it shows commands to try", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeCatalog(directory.join("catalog"));
+  writeFileSync(directory.join("toolcrib.yaml"), "serve: { listen: 127.0.0.1:0 }\n");
+  const setting = { directory: directory.path, env: { TOOLCRIB_CATALOG: "catalog" } };
+  await using _gateway = await startServe([], setting);
+  const { code, stdout } = await runToolcrib(["add", "acme", "--without-secrets"], { ...setting, stdin: "" });
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /✓ added acme to toolcrib\.yaml\n! restart the running gateway first: .*\n\nTry\n/);
+});

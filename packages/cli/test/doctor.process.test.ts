@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
+import { checkGolden, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { startLoopbackServer } from "./loopback-server.ts";
-import { echoServer, golden, runToolcrib, startServe, transcript } from "./transcript.ts";
+import { echoServer, golden, runFileIn, runToolcrib, startServe, transcript } from "./transcript.ts";
 
 test("doctor reports no problems in a valid setup", async () => {
   await using directory = await makeTemporaryDirectory();
@@ -61,13 +61,83 @@ test("doctor names variables of the network that servers do not get", async () =
   const own = { HTTPS_PROXY: "http://127.0.0.1:9", NODE_EXTRA_CA_CERTS: "" };
   const [echo, other] = [echoServer("echo"), echoServer("own")] as { id: string; transport: object }[];
   const withOwn = { ...other, transport: { ...other?.transport, env: own } };
-  const config = { tool_servers: [echo, withOwn], serve: { listen: "127.0.0.1:0" } };
+  const half = { ...withOwn, id: "half", transport: { ...other?.transport, env: { https_proxy: "" } } };
+  const config = { tool_servers: [echo, withOwn, half], serve: { listen: "127.0.0.1:0" } };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
-  const env = { HTTPS_PROXY: "http://user:Sw0rdfish-77@127.0.0.1:9" };
+  const certificates = directory.join("authorities.pem");
+  writeFileSync(certificates, "");
+  const env = {
+    HTTPS_PROXY: "http://user:Sw0rdfish-77@127.0.0.1:9",
+    SSL_CERT_FILE: certificates,
+  };
   const { stdout } = await runToolcrib(["doctor"], { directory: directory.path, env });
   assert.match(
     stdout,
-    /! environment: HTTPS_PROXY is set here, and not passed on to echo\n {4}fix: add them to/,
+    /! environment: SSL_CERT_FILE, HTTPS_PROXY are set here, and not passed on to echo\n {4}fix: add them to/,
   );
+  assert.match(stdout, /! environment: SSL_CERT_FILE is set here, and not passed on to own, half\n/);
   assert.doesNotMatch(stdout, /Sw0rdfish/);
+});
+
+test("status and doctor report that the configuration changed after the gateway started", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const path = directory.join("toolcrib.json");
+  writeFileSync(
+    path,
+    JSON.stringify({ tool_servers: [echoServer("echo")], serve: { listen: "127.0.0.1:0" } }),
+  );
+  const setting = { directory: directory.path };
+  await using gateway = await startServe([], setting);
+  const unchanged = await runToolcrib(["status"], setting);
+  assert.doesNotMatch(unchanged.stdout, /changed/);
+  const { startedAt } = JSON.parse(readFileSync(runFileIn(directory.path) ?? "", "utf8"));
+  const later = new Date(Date.parse(startedAt) + 1000);
+  utimesSync(path, later, later);
+  const [status, json, doctor] = await Promise.all([
+    runToolcrib(["status"], setting),
+    runToolcrib(["status", "--json"], setting),
+    runToolcrib(["doctor"], setting),
+  ]);
+  assert.match(status.stdout, /^changed .*toolcrib\.json after this gateway started: restart the gateway/m);
+  assert.deepEqual(JSON.parse(json.stdout).changedConfigFiles, JSON.parse(json.stdout).configFiles);
+  assert.match(doctor.stdout, /^! gateway: .*toolcrib\.json changed after the running gateway started/m);
+  assert.ok(doctor.stdout.includes(`kill ${gateway.pid}`), doctor.stdout);
+  assert.equal(doctor.code, 0);
+});
+
+test("doctor says that a command line in command belongs into args", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const transport = { kind: "stdio", command: "npx -y some-server" };
+  const config = { tool_servers: [{ id: "line", transport }], serve: { listen: "127.0.0.1:0" } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const setting = { directory: directory.path };
+  const hint = 'put the arguments into args: command: npx, args: ["-y", "some-server"]';
+  const [doctor, check] = await Promise.all([
+    runToolcrib(["doctor"], setting),
+    runToolcrib(["config", "check"], setting),
+  ]);
+  assert.ok(doctor.stdout.includes(`fix: ${hint}`), doctor.stdout);
+  assert.ok(`${check.stdout}${check.stderr}`.includes(`hint: ${hint}`), check.stdout);
+});
+
+test("doctor reports no failure for a command that only the running gateway finds", async () => {
+  await using directory = await makeTemporaryDirectory();
+  mkdirSync(directory.join("programs"));
+  const [echo] = [echoServer("echo")] as { transport: { command: string } }[];
+  writeFileSync(directory.join("programs/own-node"), `#!/bin/sh\nexec '${echo?.transport.command}' "$@"\n`, {
+    mode: 0o755,
+  });
+  const server = { id: "echo", transport: { ...echo?.transport, command: "own-node" } };
+  const config = { tool_servers: [server], serve: { listen: "127.0.0.1:0" } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const setting = { directory: directory.path };
+  await using gateway = await startServe([], {
+    ...setting,
+    env: { PATH: `${directory.join("programs")}:/usr/bin:/bin` },
+  });
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  const { code, stdout } = await runToolcrib(["doctor"], setting);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /! server echo: .*not found.*seen from this terminal/);
+  assert.match(stdout, /✓ server echo: responds/);
 });

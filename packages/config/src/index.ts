@@ -20,6 +20,7 @@ export type {
 export { credentialRanges } from "./credential.ts";
 export { formatConfigReport } from "./format-config-report.ts";
 export { configJsonSchema, configJsonSchemaText, writeConfigJsonSchema } from "./json-schema.ts";
+export { commandHint } from "./lint-commands.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
 export { resolveTransport } from "./resolve-transport.ts";

@@ -8,6 +8,7 @@ import { dirname, resolve } from "node:path";
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { type DocumentNode, fieldOf, stringOf, toDiagnostic } from "@toolcrib/document";
 import type { ConfigLayer } from "./config-layer.ts";
+import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
 
 /** The place where a command is looked up. */
@@ -50,9 +51,26 @@ function lintServer(
       severity: "warning",
       code: "CONFIG_COMMAND_NOT_FOUND",
       message: `Command ${quote(command)} is not found on this machine, or is not executable`,
-      hint: "install it, write its absolute path, or start Toolcrib with a PATH that contains it",
+      hint: commandHint(command),
       span: node.span,
     },
     source,
   );
+}
+
+/**
+ * Returns how to fix a command that is not found. A command line such as `npx -y server`
+ * is not a command: no shell splits it.
+ */
+export function commandHint(command: string): string {
+  const [program = "", ...args] = command.trim().split(/\s+/);
+  if (
+    args.length === 0 ||
+    !/^[\w.@-]+$/.test(program) ||
+    /["'\\]/.test(command) ||
+    looksLikeCredential(command)
+  ) {
+    return "install it, use its absolute path, or start Toolcrib with a PATH that contains it";
+  }
+  return `put the arguments into args: command: ${program}, args: [${args.map(quote).join(", ")}]`;
 }

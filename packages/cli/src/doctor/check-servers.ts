@@ -7,11 +7,12 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
+import { commandHint, resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import { formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import { type GatewayStatus, type SourceStatus, startGateway } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
+import { changedConfigFiles } from "../access/changed-files.ts";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { serversWaitMs } from "../access/local-tools.ts";
 import { findReachableGateway } from "../access/open-tool-access.ts";
@@ -22,6 +23,7 @@ import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { findExecutable } from "../find-executable.ts";
 import { safeLine } from "../output/output.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
 import { waitForServers } from "../serve/wait-for-servers.ts";
 import { version } from "../version.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
@@ -34,20 +36,27 @@ export async function checkConfigured(
   const running = await findReachableGateway(context.options.home);
   const loaded = await loadOrReport(withFilesOf(context, running), report);
   if (loaded === undefined) return;
+  const isOther = context.options.configFiles.length > 0;
+  const asked = running === undefined || isOther ? undefined : await askGateway(context, running);
   const valid: ToolServerConfig[] = [];
   for (const server of loaded.config.toolServers) {
     const finding = await checkDeclared(context, server);
-    report(finding);
+    report(asked?.readyIds.has(server.id) === true ? asReady(finding) : finding);
     if (finding.status === "ok") valid.push(server);
   }
   for (const finding of checkNetworkVariables(context, loaded.config.toolServers)) report(finding);
   report(await checkPort(loaded, running));
-  const isOther = context.options.configFiles.length > 0;
   const findings =
-    running === undefined || isOther
-      ? await contactServers(context, { ...loaded, config: { ...loaded.config, toolServers: valid } })
-      : await askGateway(context, running);
+    asked?.findings ??
+    (await contactServers(context, { ...loaded, config: { ...loaded.config, toolServers: valid } }));
   findings.forEach(report);
+}
+
+/** A server that the running gateway uses works there, whatever this terminal lacks. */
+function asReady(finding: Finding): Finding {
+  if (finding.status !== "failed") return finding;
+  const message = `${finding.message} (seen from this terminal; the running gateway uses the server)`;
+  return warning(finding.subject, message, finding.fix);
 }
 
 /** Returns the context with the configuration of the running gateway, unless the user names another. */
@@ -75,8 +84,8 @@ async function loadOrReport(
         ? ok("configuration", text)
         : warning(
             "configuration",
-            `${text}, ${warnings.length} warnings`,
-            `toolcrib config check ${files.join(" ")}`,
+            `${text}, ${warnings.length} warning${warnings.length === 1 ? "" : "s"}`,
+            `toolcrib config check ${files.map(shellQuote).join(" ")}`,
           ),
     );
     for (const text of new Set(config.toolServers.flatMap(({ notEnforced }) => notEnforced))) {
@@ -113,7 +122,7 @@ async function checkDeclared(context: CliContext, server: ToolServerConfig): Pro
     return failed(
       subject,
       `its command ${JSON.stringify(transport.command)} is not found, or is not executable`,
-      "install it, use its absolute path, or start Toolcrib with a PATH that contains it",
+      commandHint(transport.command),
     );
   } catch (error) {
     if (!isCodedError(error)) throw error;
@@ -131,17 +140,21 @@ const networkVariables = [
 function checkNetworkVariables({ env }: CliContext, servers: readonly ToolServerConfig[]): Finding[] {
   const names = networkVariables.filter((name) => (env[name] ?? "") !== "");
   if (names.length === 0) return [];
-  const lacking = servers.flatMap(({ id, transport }) =>
-    transport.kind === "stdio" && names.some((name) => !Object.hasOwn(transport.env, name)) ? [id] : [],
-  );
-  if (lacking.length === 0) return [];
-  return [
+  // Servers by the variables that they lack. Programs read a proxy in both spellings.
+  const lacking = new Map<string, string[]>();
+  for (const { id, transport } of servers) {
+    if (transport.kind !== "stdio") continue;
+    const own = new Set(Object.keys(transport.env).map((name) => name.toUpperCase()));
+    const lacked = names.filter((name) => !own.has(name.toUpperCase())).join(", ");
+    if (lacked !== "") lacking.set(lacked, [...(lacking.get(lacked) ?? []), id]);
+  }
+  return [...lacking].map(([lacked, ids]) =>
     warning(
       "environment",
-      `${names.join(", ")} ${names.length === 1 ? "is" : "are"} set here, and not passed on to ${lacking.join(", ")}`,
+      `${lacked} ${lacked.includes(",") ? "are" : "is"} set here, and not passed on to ${ids.join(", ")}`,
       "add them to transport.env of each server that uses the network, npx and uvx included",
     ),
-  ];
+  );
 }
 
 /** Checks that the address is free, or that the gateway of this home uses it. */
@@ -198,19 +211,36 @@ function idleRuleFinding({ path, pattern, reason, hint }: GatewayStatus["idleRul
   return warning("policy", safeLine(`${path} "${pattern}" has no effect: ${reason}`), hint && safeLine(hint));
 }
 
+/** The answer of the running gateway. */
+interface GatewayAnswer {
+  readonly findings: readonly Finding[];
+  /** Ids of the servers that are ready, or idle until their first call. */
+  readonly readyIds: ReadonlySet<string>;
+}
+
 /** Returns the states that the running gateway reports for its servers. */
-async function askGateway(context: CliContext, running: RunningGateway): Promise<Finding[]> {
+async function askGateway(context: CliContext, running: RunningGateway): Promise<GatewayAnswer> {
+  const changed = changedConfigFiles(running).map((path) =>
+    warning(
+      "gateway",
+      `${path} changed after the running gateway started, which still uses the old configuration`,
+      `restart the gateway: kill ${running.pid}, and start it again`,
+    ),
+  );
   try {
     const answer = await getFromGateway(running, "/api/v1/status", context.signal);
     const { servers, toolspecs, idleRules } = (isJsonObject(answer) ? answer : {}) as Partial<GatewayStatus>;
-    return [
+    const findings = [
+      ...changed,
       ...(servers ?? []).map((server) => contactOf(context, server, false)),
       ...(toolspecs ?? []).map(toolspecFinding),
       ...(idleRules ?? []).map(idleRuleFinding),
     ];
+    const isUsed = ({ health }: SourceStatus) => health.state === "ready" || health.state === "idle";
+    return { findings, readyIds: new Set((servers ?? []).filter(isUsed).map(({ id }) => id)) };
   } catch (error) {
     if (!isCodedError(error)) throw error;
-    return [failed("gateway", error.message, error.hint)];
+    return { findings: [failed("gateway", error.message, error.hint), ...changed], readyIds: new Set() };
   }
 }
 
@@ -238,9 +268,7 @@ function contactOf(
     return ok(subject, `idle; starts at its first call: ${tools} tools are remembered`);
   }
   const file = join(options.home, "logs", `${id}.log`);
-  const log = existsSync(file)
-    ? `see ${file}, or run with --log-level debug`
-    : "run toolcrib serve with --log-level debug";
+  const log = existsSync(file) ? `see ${shellQuote(file)}` : "run toolcrib serve --log-level debug";
   return isLate || health.state === "starting"
     ? failed(subject, `did not respond within ${serversWaitMs / 1000} s`, log)
     : failed(subject, safeLine(health.reason ?? `it is ${health.state}`), log);

@@ -6,6 +6,7 @@
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { GatewayStatus, SourceStatus } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
+import { changedConfigFiles } from "../access/changed-files.ts";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findReachableGateways } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
@@ -39,12 +40,14 @@ async function showRunning(
     );
   }
   const status = answer as unknown as GatewayStatus;
+  const changed = changedConfigFiles(running);
   // A gateway of an earlier version has no toolspecs.
   const { servers, toolspecs = [], tools, sessions, callsInFlight, quarantined } = status;
   output.json({
     running: true,
     pid: running.pid,
     configFiles: running.configFiles,
+    changedConfigFiles: changed,
     others: others.map(({ pid, url, startedAt, configFiles }) => ({ pid, url, startedAt, configFiles })),
     ...status,
   });
@@ -59,6 +62,10 @@ async function showRunning(
         "dim",
         `another gateway of this home: ${safeLine(other.url)}/mcp, process ${other.pid}, configuration ${other.configFiles.map(safeLine).join(", ")}`,
       ),
+    ),
+    ...changed.map(
+      (path) =>
+        `${output.style("yellow", "changed")} ${safeLine(path)} after this gateway started: restart the gateway to apply it`,
     ),
     "",
   );

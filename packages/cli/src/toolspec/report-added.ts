@@ -46,14 +46,17 @@ export function reportAdded(
     }
   }
   output.print(`${check} ${isNew ? `added ${id} to ${file.shown}` : `${id} is in ${file.shown}`}`);
+  // A running gateway answers the commands below, and does not know the new entry.
+  if (isNew && findRunningGateways(options.home).length > 0) {
+    output.print(
+      `${output.style("yellow", "!")} restart the running gateway first: it does not serve ${id} yet`,
+    );
+  }
   const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
   output.print("", output.style("bold", "Try"), `  ${command} list --server ${id}${configFlag}`);
   const example = offered.find(({ method }) => method === "GET") ?? offered[0];
   if (example !== undefined)
     output.print(`  ${command} call ${id}__${example.name}${argumentWords(example)}${configFlag}`);
-  if (isNew && findRunningGateways(options.home).length > 0) {
-    output.print("", "Restart the running gateway to use it.");
-  }
 }
 
 function offeredTools({ manifest, toolspec }: CatalogEntry, flags: AddFlags): readonly ToolspecTool[] {
