@@ -11,6 +11,17 @@ const backslash = 0x5c;
 /** Longest name or id that is read, in bytes. */
 const tokenMaxBytes = 1024;
 
+/** Bytes of a string in which single bytes are compared before a native search. */
+const nearBytes = 64;
+
+/** Returns the index of the next quote or backslash; the length of `bytes` if there is none. */
+function nextSpecial(bytes: Buffer, start: number): number {
+  const found = bytes.indexOf(quote, start);
+  const end = found === -1 ? bytes.length : found;
+  const slash = bytes.subarray(start, end).indexOf(backslash);
+  return slash === -1 ? end : start + slash;
+}
+
 /** Scans the bytes of one message. */
 export class AnswerIdScanner {
   #depth = 0;
@@ -35,13 +46,28 @@ export class AnswerIdScanner {
   write(bytes: Buffer): void {
     let at = 0;
     while (at < bytes.length) {
-      if (this.#isInString) {
-        at = this.#readString(bytes, at);
-        continue;
+      if (this.#isInString) at = this.#readString(bytes, at);
+      else if (this.#depth > 1) at = this.#skipBelow(bytes, at);
+      else {
+        this.#readByte(bytes, at);
+        at += 1;
       }
-      this.#readByte(bytes, at);
-      at += 1;
     }
+  }
+
+  /** Skips what is below the top, strings included. @returns the index of the first byte that is at the top again */
+  #skipBelow(bytes: Buffer, start: number): number {
+    let depth = this.#depth;
+    let at = start;
+    while (at < bytes.length && depth > 1) {
+      const byte = bytes[at];
+      at += 1;
+      if (byte === quote) at = this.#endOfString(bytes, at);
+      else if (byte === 0x7b || byte === 0x5b) depth += 1;
+      else if (byte === 0x7d || byte === 0x5d) depth -= 1;
+    }
+    this.#depth = depth;
+    return Math.min(at, bytes.length);
   }
 
   #readByte(bytes: Buffer, at: number): void {
@@ -81,26 +107,34 @@ export class AnswerIdScanner {
 
   /** Reads the rest of a string, or what there is of it. @returns the index after it */
   #readString(bytes: Buffer, start: number): number {
-    let at = start;
-    if (this.#isEscaped) {
-      this.#isEscaped = false;
-      at += 1;
-    }
-    for (;;) {
-      const found = bytes.indexOf(quote, at);
-      const end = found === -1 ? bytes.length : found;
-      let slashes = 0;
-      while (end - slashes > at && bytes[end - slashes - 1] === backslash) slashes += 1;
-      const isEscaped = slashes % 2 === 1;
-      if (found === -1 || !isEscaped) {
-        this.#isEscaped = found === -1 && isEscaped;
-        this.#isInString = found === -1;
-        const next = found === -1 ? end : end + 1;
-        this.#keep(bytes, start, next);
-        return next;
+    const end = Math.min(this.#endOfString(bytes, start), bytes.length);
+    this.#keep(bytes, start, end);
+    return end;
+  }
+
+  /** Returns the index after the string in which `start` is, past the end of `bytes` if it continues. */
+  #endOfString(bytes: Buffer, start: number): number {
+    const { length } = bytes;
+    let at = this.#isEscaped ? start + 1 : start;
+    this.#isInString = true;
+    while (at < length) {
+      // A native search is fast for long texts, and slow when it is called for each of many escaped quotes.
+      const near = Math.min(at + nearBytes, length);
+      let byte = bytes[at];
+      while (at < near && byte !== quote && byte !== backslash) {
+        at += 1;
+        byte = bytes[at];
       }
-      at = end + 1;
+      if (at < near) {
+        if (byte === backslash) at += 2;
+        else {
+          this.#isInString = false;
+          break;
+        }
+      } else if (at < length) at = nextSpecial(bytes, at);
     }
+    this.#isEscaped = this.#isInString && at > length;
+    return at + (this.#isInString ? 0 : 1);
   }
 
   #keep(bytes: Buffer, start: number, end: number): void {

@@ -48,6 +48,22 @@ const segmentBytes = 1024 * 1024;
 /** A line is endless when it exceeds the limit by this many bytes. */
 const skippedMaxBytes = 128 * 1024 * 1024;
 
+/** Segments for later lines. The garbage collector may take them, as it would take segments that are not kept. */
+let spareSegments = new WeakRef<Buffer[]>([]);
+/** Most segments that are kept. */
+const spareMaxCount = 32;
+
+function takeSegment(): Buffer {
+  return spareSegments.deref()?.pop() ?? Buffer.allocUnsafeSlow(segmentBytes);
+}
+
+/** Keeps segments for later lines, so that one large line after the other takes the memory of one. */
+function keepSegments(segments: readonly Buffer[]): void {
+  const kept = spareSegments.deref() ?? [];
+  kept.push(...segments.slice(0, spareMaxCount - kept.length));
+  spareSegments = new WeakRef(kept);
+}
+
 /** The beginning of a line that arrived in pieces, copied, so that single bytes cost memory for themselves only. */
 class HeldLine {
   readonly #first = Buffer.allocUnsafeSlow(firstSegmentBytes);
@@ -55,9 +71,24 @@ class HeldLine {
   /** Bytes of the last segment that are used. */
   #used = 0;
   #length = 0;
+  #scanner = new AnswerIdScanner();
+  /** Number of segments that are scanned. */
+  #scannedCount = 0;
 
   get length(): number {
     return this.#length;
+  }
+
+  /** Scans the first bytes for the id of the answer, `length` of them or somewhat fewer. */
+  scan(length: number): void {
+    const count = Math.min(Math.floor(length / segmentBytes), this.#segments.length - 1);
+    for (; this.#scannedCount < count; this.#scannedCount += 1)
+      this.#scanner.write(this.#segments[this.#scannedCount] as Buffer);
+  }
+
+  /** Returns the scanner and the parts that it has not seen. The line continues elsewhere. */
+  continueScan(): { readonly scanner: AnswerIdScanner; readonly rest: readonly Buffer[] } {
+    return { scanner: this.#scanner, rest: [...this.parts()].slice(this.#scannedCount) };
   }
 
   /** The used part of each segment. */
@@ -72,7 +103,7 @@ class HeldLine {
     while (start < piece.length) {
       let last = this.#segments.at(-1) as Buffer;
       if (this.#used === last.length) {
-        last = Buffer.allocUnsafeSlow(segmentBytes);
+        last = takeSegment();
         this.#segments.push(last);
         this.#used = 0;
       }
@@ -90,9 +121,13 @@ class HeldLine {
   }
 
   clear(): void {
+    if (this.#segments.length > 1) keepSegments(this.#segments.slice(1));
     this.#segments = [this.#first];
     this.#used = 0;
     this.#length = 0;
+    if (this.#scannedCount === 0) return;
+    this.#scanner = new AnswerIdScanner();
+    this.#scannedCount = 0;
   }
 }
 
@@ -191,14 +226,19 @@ export class LineDecoder {
 
   /** Reports a line over the limit and discards it; `rest` is its part that is not held. */
   #startSkipping(rest: Buffer): SkippedLine {
-    const skipped = { scanner: new AnswerIdScanner(), length: 0, isReported: false };
-    this.#skipped = skipped;
+    const { scanner, rest: unscanned } = this.#held?.continueScan() ?? {
+      scanner: new AnswerIdScanner(),
+      rest: [],
+    };
     const parts = [...(this.#held?.parts() ?? []), rest];
+    const skipped = { scanner, length: 0, isReported: false };
+    this.#skipped = skipped;
     const beginning = Buffer.concat(parts.slice(0, 2).map((part) => part.subarray(0, 200)));
     const reason = `a line is longer than ${this.#maxBytes} bytes`;
     this.#receiver.invalid(reason, beginning.toString("utf8", 0, 200));
-    for (const part of parts) this.#skip(skipped, part);
-    this.#held = undefined;
+    for (const part of [...unscanned, rest]) this.#skip(skipped, part);
+    skipped.length = this.#heldLength + rest.length;
+    this.#held?.clear();
     return skipped;
   }
 
@@ -229,6 +269,8 @@ export class LineDecoder {
   #hold(piece: Buffer): HeldLine {
     this.#held ??= new HeldLine();
     this.#held.add(piece);
+    // A line that may exceed the limit is scanned as it grows, so that reaching the limit takes no long step.
+    if (this.#held.length > this.#maxBytes / 2) this.#held.scan(2 * this.#held.length - this.#maxBytes);
     return this.#held;
   }
 }
