@@ -71,6 +71,17 @@ export function own(temporaryFolder: string): Contender {
   };
 }
 
+/** The module `json` of Starlark, for Python. */
+const pythonPrelude = `
+import json as _json
+
+class json:
+    decode = _json.loads
+
+    def encode(x):
+        return _json.dumps(x, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+`;
+
 /** Python code that calls `main()`. */
 function pythonLoop(repetitions: number): string {
   return `
@@ -96,7 +107,7 @@ export function cpython(temporaryFolder: string): Found {
   if (status !== 0) return { kind: "missing", reason: "CPython has no figures here: there is no python3" };
   const copy = join(temporaryFolder, "program.py");
   const run = (file: string, repetitions: number): ProgramRun => {
-    writeFileSync(copy, readFileSync(file, "utf8") + pythonLoop(repetitions));
+    writeFileSync(copy, pythonPrelude + readFileSync(file, "utf8") + pythonLoop(repetitions));
     return runProcess("python3", [copy], temporaryFolder);
   };
   return {
