@@ -39,6 +39,7 @@ import type {
   WhileStatement,
 } from "../syntax/ast.ts";
 import type { MethodTables } from "../value/attributes.ts";
+import { internalised } from "../value/entry-table.ts";
 import type { Cell, FunctionValue } from "../value/function-value.ts";
 import { StarlarkBytes, StarlarkFloat, type Value } from "../value/value.ts";
 import {
@@ -914,7 +915,7 @@ class FunctionCompiler {
       case "IntLiteral":
         return { evaluate: this.#expression(unwrapped), register: 0, constant: unwrapped.value };
       case "StringLiteral": {
-        const constant = evaluators.internalised(unwrapped.value);
+        const constant = internalised(unwrapped.value);
         return { evaluate: this.#expression(unwrapped), register: 0, constant };
       }
       case "Identifier": {
@@ -947,7 +948,7 @@ class FunctionCompiler {
       case "IntLiteral":
         return evaluators.constantEvaluator(expression.value);
       case "StringLiteral":
-        return evaluators.constantEvaluator(evaluators.internalised(expression.value));
+        return evaluators.constantEvaluator(internalised(expression.value));
       case "FloatLiteral":
         return evaluators.constantEvaluator(new StarlarkFloat(expression.value));
       case "BytesLiteral":

@@ -8,7 +8,7 @@ import { formatWithSpec } from "../library/format-spec.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { attributeOf } from "../value/attributes.ts";
-import { isShape, type Shape } from "../value/entry-table.ts";
+import { internalised, isShape, type Shape } from "../value/entry-table.ts";
 import type { Cell, FunctionValue } from "../value/function-value.ts";
 import { hashKey, type Key } from "../value/hash-key.ts";
 import {
@@ -30,17 +30,6 @@ import type { Evaluator, Registers, Test } from "./code.ts";
 
 export function constantEvaluator(value: Value): Evaluator {
   return () => value;
-}
-
-/**
- * Returns `text` as an internalized string of the JavaScript engine. The engine
- * compares two such strings by address. Substrings of the source text are not
- * internalized.
- */
-export function internalised(text: string): string {
-  const names: Record<string, true> = Object.create(null);
-  names[text] = true;
-  return Object.keys(names)[0]!;
 }
 
 /** Reads a local that is certain to be assigned, or an intermediate value. */

@@ -9,6 +9,7 @@ import { formatFloat } from "../value/float-text.ts";
 import { listWeight, tupleWeight } from "../value/heap-weight.ts";
 import { iterate } from "../value/iterate.ts";
 import { repr } from "../value/repr.ts";
+import { dictGet } from "../value/table.ts";
 import { typeOf } from "../value/type-of.ts";
 import {
   ElementsView,
@@ -25,8 +26,10 @@ import {
   StarlarkTuple,
   type Value,
 } from "../value/value.ts";
+import { quoteJson } from "./json-quote.ts";
+import { RecordKeys } from "./json-record-keys.ts";
 import { maxJsonDepth } from "./json-scanner.ts";
-import { StringBuilder } from "./string-build.ts";
+import { isWide, StringBuilder } from "./string-build.ts";
 import { windowsOf } from "./string-characters.ts";
 
 /**
@@ -45,16 +48,13 @@ export function encodeJson(value: Value, thread: Thread): string {
 /** Longer strings are quoted in pieces. */
 const maxQuotedAtOnce = 1000;
 
-/** Quotes a string for JSON; a lone surrogate becomes U+FFFD. */
-export function quoteJson(text: string): string {
-  return JSON.stringify(text.toWellFormed());
-}
-
 class Encoder {
   readonly #thread: Thread;
   readonly #text: StringBuilder;
   /** The containers that enclose the current value. */
-  readonly #path = new Set<StarlarkObject>();
+  readonly #path: StarlarkObject[] = [];
+  /** The keys of the last record at each depth. */
+  readonly #records: (RecordKeys | undefined)[] = [];
 
   constructor(thread: Thread) {
     this.#thread = thread;
@@ -80,14 +80,14 @@ class Encoder {
         this.#text.add(repr(value, this.#thread));
         return;
       default:
-        this.#text.add(String(value));
+        this.#text.add(String(value), false);
     }
   }
 
   /** Writes a string, with the text before and after it. */
   #string(value: string, before = "", after = ""): void {
     if (value.length <= maxQuotedAtOnce) {
-      this.#text.add(before + quoteJson(value) + after);
+      this.#text.add(before + quoteJson(value) + after, isWide(value));
       return;
     }
     // In pieces, because the whole text would be made before it is charged.
@@ -100,43 +100,112 @@ class Encoder {
     if (!Number.isFinite(value)) {
       throw new StarlarkError(`cannot encode non-finite float ${formatFloat(value)}`);
     }
-    this.#text.add(formatFloat(value));
+    this.#text.add(formatFloat(value), false);
   }
 
   #container(value: StarlarkObject): void {
-    if (this.#path.has(value)) throw new StarlarkError("cycle in JSON structure");
-    if (this.#path.size >= maxJsonDepth) {
+    const path = this.#path;
+    if (path.includes(value)) throw new StarlarkError("cycle in JSON structure");
+    if (path.length >= maxJsonDepth) {
       throw new StarlarkError(`value nests too deep: the limit is ${maxJsonDepth} levels`);
     }
-    this.#thread.step(1);
-    this.#path.add(value);
+    this.#thread.step(1 + (path.length >> 5));
+    path.push(value);
     if (value instanceof StarlarkDict) this.#dict(value);
+    else if (value instanceof StarlarkList) this.#list(value);
     else if (isSequence(value)) this.#array(value as Value & StarlarkObject);
     else if (hasFields(value)) this.#object(value);
     else throw new StarlarkError(`cannot encode ${typeOf(value)} as JSON`);
-    this.#path.delete(value);
+    path.pop();
   }
 
   #dict(dict: StarlarkDict): void {
-    this.#thread.charge(listWeight(0) + dict.size * tupleWeight(2));
-    const keys: [string, Value][] = [];
-    for (const { key, value } of dict.entries.values()) {
+    const { size } = dict;
+    this.#thread.charge(listWeight(0) + size * tupleWeight(2));
+    const { smallKeys } = dict.entries;
+    const keys = smallKeys === undefined ? undefined : this.#recordKeys(smallKeys);
+    dict.locks += 1;
+    try {
+      if (keys === undefined) this.#entries(dict);
+      else this.#fields(dict, keys);
+    } finally {
+      dict.locks -= 1;
+    }
+  }
+
+  /** The text of the keys of a record, which is kept for the next record at this depth. */
+  #recordKeys(keys: readonly Value[]): RecordKeys | undefined {
+    const depth = this.#path.length;
+    const last = this.#records[depth];
+    if (last?.fits(keys)) return last;
+    const made = RecordKeys.of(keys);
+    this.#records[depth] = made;
+    return made;
+  }
+
+  /** Writes a dict whose keys are known. */
+  #fields({ entries }: StarlarkDict, { fields }: RecordKeys): void {
+    let current = 0;
+    this.#thread.step(stepsToSort(fields.length));
+    try {
+      for (const { place, text, wide } of fields) {
+        current = place;
+        this.#text.add(text, wide);
+        this.write(entries.at(place));
+      }
+    } catch (error) {
+      throw this.#inKey(error, entries.smallKeys![current]!);
+    }
+    this.#text.add(fields.length === 0 ? "{}" : "}", false);
+  }
+
+  /** Writes any other dict. */
+  #entries(dict: StarlarkDict): void {
+    const keys: string[] = [];
+    for (const { key } of dict.entries.values()) {
       if (typeof key !== "string") {
         throw new StarlarkError(`dict has ${typeOf(key)} key, want string`, {
           hint: "write the keys as strings first: {str(k): v for k, v in d.items()}",
         });
       }
-      keys.push([key, value]);
+      keys.push(key);
     }
-    this.#thread.step(keys.length * Math.ceil(Math.log2(keys.length + 1)));
-    keys.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+    this.#thread.step(stepsToSort(keys.length));
+    keys.sort();
     let separator = "{";
-    for (const [key, value] of keys) {
+    for (const key of keys) {
       this.#string(key, separator, ":");
       separator = ",";
-      this.#within(() => `in dict key ${shortened(repr(key, this.#thread))}`, value);
+      try {
+        this.write(dictGet(dict, key, this.#thread)!);
+      } catch (error) {
+        throw this.#inKey(error, key);
+      }
     }
     this.#text.add(keys.length === 0 ? "{}" : "}", false);
+  }
+
+  #inKey(error: unknown, key: Value): unknown {
+    return within(error, () => `in dict key ${shortened(repr(key, this.#thread))}`);
+  }
+
+  #list(list: StarlarkList): void {
+    let index = 0;
+    list.locks += 1;
+    try {
+      const { items } = list;
+      this.#text.add("[", false);
+      for (; index < items.length; index += 1) {
+        if (index > 0) this.#text.add(",", false);
+        this.#thread.step(1);
+        this.write(items[index]!);
+      }
+      this.#text.add("]", false);
+    } catch (error) {
+      throw within(error, () => `at list index ${index}`);
+    } finally {
+      list.locks -= 1;
+    }
   }
 
   #array(value: Value & StarlarkObject): void {
@@ -147,7 +216,11 @@ class Encoder {
       for (let item = iterator.next(); item !== undefined; item = iterator.next()) {
         if (index > 0) this.#text.add(",", false);
         this.#thread.step(1);
-        this.#within(() => `at ${typeOf(value)} index ${index}`, item);
+        try {
+          this.write(item);
+        } catch (error) {
+          throw within(error, () => `at ${typeOf(value)} index ${index}`);
+        }
         index += 1;
       }
       this.#text.add("]", false);
@@ -164,31 +237,31 @@ class Encoder {
       if (field === undefined) continue;
       this.#string(name, separator, ":");
       separator = ",";
-      this.#within(() => `in field .${name}`, field);
+      try {
+        this.write(field);
+      } catch (error) {
+        throw within(error, () => `in field .${name}`);
+      }
     }
     this.#text.add(separator === "{" ? "{}" : "}", false);
   }
+}
 
-  /** Writes the value at a path element, which errors name. */
-  #within(place: () => string, value: Value): void {
-    if (typeof value !== "object" || value === null) {
-      this.write(value);
-      return;
-    }
-    try {
-      this.write(value);
-    } catch (error) {
-      if (!(error instanceof StarlarkError) || error.kind !== "error") throw error;
-      // At great depth, only the first elements of the path are useful.
-      const inner = error.message.length > 2000 ? `… ${error.message.slice(-1000)}` : error.message;
-      throw new StarlarkError(`${place()}: ${inner}`, { hint: error.hint });
-    }
-  }
+/** The steps to sort the keys of a dict. */
+function stepsToSort(count: number): number {
+  return count * Math.ceil(Math.log2(count + 1));
+}
+
+/** `error` with the path element of the value that caused it. Limits stay unchanged. */
+function within(error: unknown, place: () => string): unknown {
+  if (!(error instanceof StarlarkError) || error.kind !== "error") return error;
+  // At great depth, only the first elements of the path are useful.
+  const inner = error.message.length > 2000 ? `… ${error.message.slice(-1000)}` : error.message;
+  return new StarlarkError(`${place()}: ${inner}`, { hint: error.hint });
 }
 
 function isSequence(value: StarlarkObject): boolean {
   return (
-    value instanceof StarlarkList ||
     value instanceof StarlarkTuple ||
     value instanceof StarlarkSet ||
     value instanceof StarlarkRange ||

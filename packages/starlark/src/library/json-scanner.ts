@@ -16,6 +16,29 @@ export const maxJsonDepth = 1000;
 /** Maximum number of digits of an int. */
 export const maxIntDigits = 10_000;
 
+/** From this length on, a regular expression finds the end of a string faster than a loop. */
+const nearLength = 12;
+
+/** The characters that a string has without escapes. */
+const plainLatin = /[^"\\\u0000-\u001f\u0100-\uffff]*/y;
+const plain = /[^"\\\u0000-\u001f]*/y;
+
+/** Longer strings with escapes are decoded in pieces. */
+const maxParsedAtOnce = 1 << 15;
+
+/** Ints of this many digits are safe integers. */
+const maxShortDigits = 15;
+
+/**
+ * Powers of ten that are doubles. The quotient of a safe integer and one of them is
+ * rounded once, and so is the double nearest to the decimal.
+ */
+const powersOfTen = [
+  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+  1e20, 1e21, 1e22,
+];
+const maxPlaces = powersOfTen.length - 1;
+
 /** The error for invalid JSON. The builtin that called the scanner converts it to an error of the program. */
 export class JsonError extends Error {
   /** Offset in UTF-16 code units. */
@@ -48,6 +71,15 @@ export class JsonScanner {
 
   /** Skips white space. Returns the next code unit, or -1 at the end. */
   peek(): number {
+    const { text, position } = this;
+    if (position < text.length) {
+      const unit = text.charCodeAt(position);
+      if (unit > 0x20) return unit;
+    }
+    return this.#afterSpace();
+  }
+
+  #afterSpace(): number {
     const { text } = this;
     let at = this.position;
     for (; at < text.length; at += 1) {
@@ -108,7 +140,7 @@ export class JsonScanner {
       case 0x6e:
         return this.#word("null", null);
       default:
-        if (first === 0x2d || isDigit(first)) return this.#number();
+        if (first === 0x2d || isDigit(first)) return this.#shortNumber(first);
         throw this.unexpected();
     }
   }
@@ -119,23 +151,58 @@ export class JsonScanner {
     return value;
   }
 
+  /** Whether the next token is spelled as the string `key`, which contains nothing that JSON escapes. */
+  startsKey(key: string): boolean {
+    const { text } = this;
+    if (this.next() !== doubleQuote) return false;
+    const start = this.position + 1;
+    const end = start + key.length;
+    return end < text.length && text.charCodeAt(end) === doubleQuote && text.startsWith(key, start);
+  }
+
+  /** Consumes the key `key` if `startsKey`. */
+  takeKey(key: string): boolean {
+    if (!this.startsKey(key)) return false;
+    this.position += key.length + 2;
+    return true;
+  }
+
   /** Reads a string from its opening quotation mark. */
   string(): string {
     const { text } = this;
     const start = this.position + 1;
+    const near = Math.min(text.length, start + nearLength);
     let wide = 0;
-    for (let at = start; at < text.length; at += 1) {
+    for (let at = start; at < near; at += 1) {
       const unit = text.charCodeAt(at);
       if (unit === doubleQuote) {
         this.#account(at - start, wide > 0xff);
         this.position = at + 1;
         return text.slice(start, at);
       }
-      if (unit === backslash) return this.#escapedString(start, at);
-      if (unit < 0x20) throw this.#controlCharacter(at);
+      if (unit === backslash || unit < 0x20) return this.#specialString(start, at);
       wide |= unit;
     }
-    throw new JsonError(start - 1, "unclosed string literal");
+    return this.#longString(start, near, wide > 0xff);
+  }
+
+  /** Reads the rest of a string from `from`. */
+  #longString(start: number, from: number, wide: boolean): string {
+    const { text } = this;
+    let at = wide ? from : endOfMatch(plainLatin, text, from);
+    const isWide = wide || text.charCodeAt(at) > 0xff;
+    if (isWide) at = endOfMatch(plain, text, at);
+    if (at === text.length) throw new JsonError(start - 1, "unclosed string literal");
+    if (text.charCodeAt(at) !== doubleQuote) return this.#specialString(start, at);
+    this.#account(at - start, isWide);
+    this.position = at + 1;
+    return text.slice(start, at);
+  }
+
+  /** Reads a string whose first backslash or control character is at `at`. */
+  #specialString(start: number, at: number): string {
+    if (this.text.charCodeAt(at) !== backslash) throw this.#controlCharacter(at);
+    return this.#shortEscapedString(start, at) ?? this.#escapedString(start, at);
   }
 
   #account(length: number, wide: boolean): void {
@@ -173,6 +240,38 @@ export class JsonScanner {
     throw new JsonError(start - 1, "unclosed string literal");
   }
 
+  /**
+   * Reads a string with escapes that is neither long nor wrong; `undefined` if it is.
+   * It is charged as if each piece between escapes were made.
+   */
+  #shortEscapedString(start: number, firstEscape: number): string | undefined {
+    const { text } = this;
+    const last = Math.min(text.length, start + maxParsedAtOnce);
+    let escapes = 0;
+    let at = firstEscape;
+    let length = 0;
+    for (; at < last; length += 1) {
+      const unit = text.charCodeAt(at);
+      if (unit === doubleQuote) break;
+      if (unit < 0x20) return undefined;
+      if (unit !== backslash) at += 1;
+      else {
+        at += text.charCodeAt(at + 1) === 0x75 ? 6 : 2;
+        escapes += 1;
+      }
+    }
+    if (at >= last) return undefined;
+    length += firstEscape - start;
+    this.#thread.charge(escapes * stringWeight(0) + stringWeight(2 * length));
+    this.#thread.step(escapes + 1 + (length >> 5));
+    this.position = at + 1;
+    try {
+      return JSON.parse(text.slice(start - 1, at + 1)) as string;
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Decodes the escape at `at`. */
   #escape(stringStart: number, at: number): string {
     const { text } = this;
@@ -190,6 +289,39 @@ export class JsonScanner {
     return character;
   }
 
+  /** Reads a number without an exponent whose digits, as an int, are exact in a double. */
+  #shortNumber(first: number): Value {
+    const { text } = this;
+    const negative = first === 0x2d;
+    const start = negative ? this.position + 1 : this.position;
+    let at = start;
+    let size = 0;
+    let unit = text.charCodeAt(at);
+    for (; isDigit(unit) && at - start <= maxShortDigits; unit = text.charCodeAt(at)) {
+      size = size * 10 + (unit - 0x30);
+      at += 1;
+    }
+    const whole = at - start;
+    if (whole === 0 || whole > maxShortDigits) return this.#number();
+    if (whole > 1 && text.charCodeAt(start) === 0x30) return this.#number();
+    let places = 0;
+    if (unit === 0x2e) {
+      at += 1;
+      for (unit = text.charCodeAt(at); isDigit(unit) && places < maxPlaces; unit = text.charCodeAt(at)) {
+        size = size * 10 + (unit - 0x30);
+        at += 1;
+        places += 1;
+      }
+      if (places === 0 || size > Number.MAX_SAFE_INTEGER) return this.#number();
+    }
+    if (isDigit(unit) || isNumberMark(unit)) return this.#number();
+    this.#thread.step(1 + ((at - this.position) >> 5));
+    this.position = at;
+    if (places === 0) return negative ? 0 - size : size;
+    const double = size / powersOfTen[places]!;
+    return makeFloat(negative ? -double : double, this.#thread);
+  }
+
   #number(): Value {
     const { text } = this;
     const start = this.position;
@@ -198,8 +330,7 @@ export class JsonScanner {
     for (; end < text.length; end += 1) {
       const unit = text.charCodeAt(end);
       if (isDigit(unit)) continue;
-      // . e E + -
-      if (unit !== 0x2e && unit !== 0x65 && unit !== 0x45 && unit !== 0x2b && unit !== 0x2d) break;
+      if (!isNumberMark(unit)) break;
       isFloat = true;
     }
     this.#thread.step(1 + ((end - start) >> 5));
@@ -231,6 +362,18 @@ function invalidNumber(offset: number, literal: string): JsonError {
     offset,
     `invalid number: ${literal.length > 60 ? `${literal.slice(0, 60)}…` : literal}`,
   );
+}
+
+/** The end of the match of a sticky `pattern` at `from`. */
+function endOfMatch(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  pattern.test(text);
+  return pattern.lastIndex;
+}
+
+/** Whether a code unit is one of `.eE+-`. */
+function isNumberMark(unit: number): boolean {
+  return unit === 0x2e || unit === 0x65 || unit === 0x45 || unit === 0x2b || unit === 0x2d;
 }
 
 function isDigit(unit: number): boolean {

@@ -1,7 +1,7 @@
 /**
  * Builds strings of many pieces. Each piece is charged before it is added, steps are
- * counted as the text grows, and pieces are joined in portions, which avoids both
- * arrays of a million pieces and ropes of a million strings.
+ * counted as the text grows, and pieces are joined in portions, which avoids ropes of
+ * a million strings.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -42,8 +42,6 @@ function checkLength(length: number): void {
   });
 }
 
-/** Maximum number of pieces that are concatenated directly; most strings have no more. */
-const firstPieces = 16;
 /** Number of pieces, and of code units, that are joined at a time. */
 const portionPieces = 1024;
 const portionLength = 1 << 15;
@@ -51,10 +49,11 @@ const portionLength = 1 << 15;
 /** A string that grows. */
 export class StringBuilder {
   readonly #thread: Thread;
+  /** All complete portions. */
   #text = "";
+  #portion = "";
+  /** Number of pieces of the portion. */
   #pieces = 0;
-  #pending: string[] | undefined = undefined;
-  #pendingLength = 0;
   #length = 0;
   #wide = false;
 
@@ -79,28 +78,30 @@ export class StringBuilder {
     checkLength(this.#length);
     this.#thread.charge(this.#wide ? 2 * length : length);
     this.#thread.step(1 + (length >> 5));
-    this.#pieces += 1;
-    if (this.#pieces <= firstPieces || length >= portionLength) {
-      this.#flush();
+    if (length >= portionLength) {
+      this.#closePortion();
       this.#text += piece;
       return;
     }
-    this.#pending ??= [];
-    this.#pending.push(piece);
-    this.#pendingLength += length;
-    if (this.#pending.length >= portionPieces || this.#pendingLength >= portionLength) this.#flush();
+    this.#portion += piece;
+    this.#pieces += 1;
+    if (this.#pieces >= portionPieces || this.#portion.length >= portionLength) this.#closePortion();
   }
 
   /** The complete string. */
   finish(): string {
-    this.#flush();
-    return this.#text;
+    return this.#text + this.#portion;
   }
 
-  #flush(): void {
-    if (this.#pending === undefined) return;
-    this.#text += this.#pending.join("");
-    this.#pending = undefined;
-    this.#pendingLength = 0;
+  #closePortion(): void {
+    if (this.#portion === "") return;
+    this.#text += joined(this.#portion);
+    this.#portion = "";
+    this.#pieces = 0;
   }
+}
+
+/** `rope` as a contiguous string: the engine joins a rope when one of its characters is read. */
+function joined(rope: string): string {
+  return Number.isNaN(rope.charCodeAt(0)) ? "" : rope;
 }

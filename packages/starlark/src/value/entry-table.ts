@@ -32,6 +32,17 @@ export function isShape(keys: readonly Value[]): boolean {
   return keys.length <= smallSize && keys.every((key) => typeof key === "string" && key.charCodeAt(0) !== 0);
 }
 
+/**
+ * Returns `text` as an internalized string of the JavaScript engine. The engine
+ * compares two such strings by address. Substrings of the source text are not
+ * internalized.
+ */
+export function internalised(text: string): string {
+  const names: Record<string, true> = Object.create(null);
+  names[text] = true;
+  return Object.keys(names)[0]!;
+}
+
 /** The value of an entry, which can be replaced in place. */
 interface MapEntry extends DictEntry {
   value: Value;

@@ -14,6 +14,9 @@ const maxSignificant = 767;
 /** The result of `str(x)`: `1.5`, `100000.0`, `1e+06`, `+inf`, `nan`. */
 export function formatFloat(x: number): string {
   if (!Number.isFinite(x)) return formatNonFinite(x);
+  const size = Math.abs(x);
+  // In this range, JavaScript writes no exponent either.
+  if (size >= 1e-4 && size < 1e6) return Number.isInteger(x) ? `${x}.0` : String(x);
   const { negative, digits, exponent } = shortest(x);
   // Go chooses the exponent as if the precision were six digits, regardless of the number of
   // digits.
