@@ -11,3 +11,4 @@ export {
   SchemaValidator,
   type SchemaVerdict,
 } from "./schema-validator.ts";
+export { mayBeIllFormed, toWellFormedJson } from "./well-formed-json.ts";

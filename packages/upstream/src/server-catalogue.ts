@@ -10,7 +10,7 @@ import { isSameJson, type JsonObject } from "@toolcrib/json";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import { McpError } from "@toolcrib/mcp";
 import type { SourceChange, Tool } from "@toolcrib/tool";
-import { listAll, toTools } from "./server-lists.ts";
+import { describeRefused, listAll, toTools } from "./server-lists.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import type { UpstreamLimits, UpstreamSettings } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
@@ -57,6 +57,7 @@ export class ServerCatalogue {
   /** Kinds that are being read, or are scheduled to be. */
   readonly #busy = new Set<ListKind>();
   #lists: Lists;
+  #leftOut: string | undefined;
 
   constructor(deps: ServerCatalogueDeps) {
     this.#deps = deps;
@@ -67,6 +68,11 @@ export class ServerCatalogue {
       resourceTemplates: remembered?.resourceTemplates ?? [],
       prompts: remembered?.prompts ?? [],
     };
+  }
+
+  /** A sentence about tools that are left out; undefined if there are none. */
+  get leftOut(): string | undefined {
+    return this.#leftOut;
   }
 
   get lists(): Lists {
@@ -201,6 +207,8 @@ export class ServerCatalogue {
     const { id, namespace = id } = settings;
     const owner = { id, namespace, tags: settings.tags ?? [], isModernHttp };
     const { tools, refused } = toTools(definitions, owner);
+    const leftOut = describeRefused(refused);
+    this.#leftOut = leftOut === undefined ? undefined : (settings.scrub?.(leftOut) ?? leftOut);
     for (const { name, reason } of refused) {
       logger.warn({ server: settings.id, tool: name, reason }, "tool definition was left out");
     }

@@ -33,7 +33,7 @@ export class ServerHealth {
     this.#health = { state: "starting", since: deps.now() };
   }
 
-  /** The health now. A server that is ready and answers no call has a reason. */
+  /** The health now. A server that is ready and answers no call, or whose tools are left out, has a reason. */
   get current(): Health {
     const reason = this.#health.state === "ready" ? this.#deps.unresponsiveReason() : undefined;
     return reason === undefined ? this.#health : { ...this.#health, reason };

@@ -4,7 +4,13 @@
  * so that one malformed definition does not hide the others.
  */
 
-import { estimateValues, isJsonObject, type JsonObject } from "@toolcrib/json";
+import {
+  estimateValues,
+  isJsonObject,
+  type JsonObject,
+  mayBeIllFormed,
+  toWellFormedJson,
+} from "@toolcrib/json";
 import { type Connection, mirroredParametersOf } from "@toolcrib/mcp";
 import { normalizeTags, type Tool, type ToolDefinition, toToolId } from "@toolcrib/tool";
 import { withoutOwnMeta } from "./own-meta.ts";
@@ -51,11 +57,12 @@ export async function listAll(
   try {
     for (let page = 0; page < maxPages; page += 1) {
       const result = await connection.request(method, params, { timeoutMs, signal });
-      const listed = result[key];
+      const text = JSON.stringify(result);
+      // One definition with half of a character would be an invalid list for some clients.
+      const listed = (mayBeIllFormed(text) ? toWellFormedJson(result) : result)[key];
       for (const item of Array.isArray(listed) ? listed : [])
         if (isJsonObject(item)) items.push(withoutOwnMeta(item));
       if (items.length > maxItems) throw endless(`"${method}" lists more than ${maxItems} items`);
-      const text = JSON.stringify(result);
       length += text.length;
       if (length > listMaxLength) throw endless(`"${method}" lists more than ${listMaxLength} characters`);
       values += estimateValues(text);
@@ -115,6 +122,15 @@ export function toTools(
     });
   }
   return { tools: [...tools.values()], refused };
+}
+
+/** Returns a sentence about the definitions that are left out; undefined if there are none. */
+export function describeRefused(refused: readonly RefusedDefinition[]): string | undefined {
+  const [first] = refused;
+  if (first === undefined) return undefined;
+  const named = `${JSON.stringify(first.name.slice(0, 80).toWellFormed())}: ${first.reason}`;
+  if (refused.length === 1) return `1 of its tools is left out: ${named}`;
+  return `${refused.length} of its tools are left out, such as ${named}`;
 }
 
 function refusalOf(

@@ -113,7 +113,7 @@ export class UpstreamServer implements ToolSource {
       now,
       logger,
       scrub,
-      unresponsiveReason: () => this.#load.trouble(),
+      unresponsiveReason: () => this.#load.trouble() ?? this.#catalogue.leftOut,
       onChange: () => this.#emit("health"),
     });
     this.#asks = new Set(settings.isInteractive === true ? askable : knownAsks(settings));

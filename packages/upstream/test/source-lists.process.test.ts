@@ -88,6 +88,14 @@ test("start() leaves out definitions without a usable name, and keeps the others
       "its name contains control characters",
     ],
   );
+  assert.equal(source.server.health().reason, '4 of its tools are left out, such as "?": it has no name');
+});
+
+test("halves of characters in definitions are replaced, because some clients cannot read them", async () => {
+  await using source = await startSource({ transport: oddStdio("half-characters") });
+  const { description, inputSchema } = source.tool("cut").definition;
+  assert.equal(description, "A cut \ufffd");
+  assert.deepEqual(inputSchema["properties"], { "a\ufffd": { enum: ["\u{1f600}", "\ufffd"] } });
 });
 
 test("start() lists the tools of a server whose other lists cannot be read", async () => {
