@@ -87,7 +87,7 @@ function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-function programsOf(plan: Plan, temporaryFolder: string): Table {
+function programsOf(plan: Plan, temporaryFolder: string): readonly Table[] {
   const { rounds, repetitions } = plan;
   const contenders: Contender[] = [own(temporaryFolder)];
   const missing: string[] = [];
@@ -99,8 +99,12 @@ function programsOf(plan: Plan, temporaryFolder: string): Table {
     else missing.push(found.reason);
   }
   const results = measurePrograms(plan.programs, contenders, { rounds, repetitions, progress });
-  const table = programTable(results, contenders);
-  return { ...table, notes: [...(table.notes ?? []), ...missing] };
+  const table = programTable("Programs", results, contenders);
+  const first = measurePrograms(plan.programs, contenders, { rounds, repetitions: 1, progress });
+  return [
+    { ...table, notes: [...(table.notes ?? []), ...missing] },
+    { ...programTable("First call in a new process", first, contenders), notes: [] },
+  ];
 }
 
 function document(plan: Plan, tables: readonly Table[]): string {
@@ -121,7 +125,7 @@ function main(plan: Plan): void {
   const temporaryFolder = mkdtempSync(join(tmpdir(), "toolcrib-starlark-bench-"));
   try {
     const tables: Table[] = [];
-    if (plan.programs.length > 0) tables.push(programsOf(plan, temporaryFolder));
+    if (plan.programs.length > 0) tables.push(...programsOf(plan, temporaryFolder));
     if (plan.costs) tables.push(costTable(measureCosts(plan.rounds, temporaryFolder, progress)));
     const text = document(plan, tables);
     process.stdout.write(text);

@@ -62,7 +62,11 @@ export function measurePrograms(
 }
 
 /** Milliseconds, and ratios of the first contender to the others; above 1, the first one is faster. */
-export function programTable(results: readonly ProgramResult[], contenders: readonly Contender[]): Table {
+export function programTable(
+  title: string,
+  results: readonly ProgramResult[],
+  contenders: readonly Contender[],
+): Table {
   const [first, ...others] = contenders;
   const ratio = ({ ms }: ProgramResult, other: Contender): number => ms.get(other)! / ms.get(first!)!;
   const rows = results.map((result) => [
@@ -73,7 +77,7 @@ export function programTable(results: readonly ProgramResult[], contenders: read
   const means = others.map((other) => geometricMean(results.map((result) => ratio(result, other))));
   rows.push(["geometric mean", ...contenders.map(() => ""), ...means.map((mean) => `${mean.toFixed(2)}×`)]);
   return {
-    title: "Programs",
+    title,
     columns: [
       "program",
       ...contenders.map(({ name }) => `${name} ms`),
