@@ -232,6 +232,15 @@ test("The request that a line over the limit answers is found, wherever its id i
   fc.assert(property);
 });
 
+test("Each of several lines over the limit has its own id", () => {
+  const lost: unknown[] = [];
+  const receiver = { message() {}, invalid() {}, lostAnswer: (id: unknown) => lost.push(id) };
+  const lines = new LineDecoder(receiver, 1000);
+  const bytes = Buffer.from([1, 2, 3].map((id) => `{"result":"${"x".repeat(2000)}","id":${id}}\n`).join(""));
+  for (let at = 0; at < bytes.length; at += 300) lines.write(bytes.subarray(at, at + 300));
+  assert.deepEqual(lost, [1, 2, 3]);
+});
+
 test("A request or a log line over the limit answers nothing", () => {
   for (const line of [
     '{"id":1,"method":"x","params":{"a":"aaaaaaaaaa"}}',

@@ -86,9 +86,13 @@ class HeldLine {
       this.#scanner.write(this.#segments[this.#scannedCount] as Buffer);
   }
 
-  /** Returns the scanner and the parts that it has not seen. The line continues elsewhere. */
+  /** Returns the scanner and the parts that it has not seen. The line continues elsewhere, with this scanner. */
   continueScan(): { readonly scanner: AnswerIdScanner; readonly rest: readonly Buffer[] } {
-    return { scanner: this.#scanner, rest: [...this.parts()].slice(this.#scannedCount) };
+    const scanner = this.#scanner;
+    const rest = [...this.parts()].slice(this.#scannedCount);
+    this.#scanner = new AnswerIdScanner();
+    this.#scannedCount = 0;
+    return { scanner, rest };
   }
 
   /** The used part of each segment. */
