@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { listPackageFolders, readManifest, scope } from "./workspace.ts";
@@ -30,10 +30,19 @@ const compiler = join(root, "node_modules/typescript/bin/tsc");
 const wanted = new Set(process.argv.slice(2));
 
 /**
- * Packages that are bundled into one module, because Node spends most of the load
- * time of a hundred small modules on resolving them.
+ * Modules that a package loads by their path, in a thread or a process of their own.
+ * In the build they are next to `index.js`.
  */
-const bundled: ReadonlySet<string> = new Set(["starlark"]);
+const ownEntries: { readonly [folder: string]: readonly string[] } = {
+  metatool: ["run/isolated/child-process.js"],
+  store: ["index-worker.js"],
+};
+
+/**
+ * Packages that are not bundled: the command, which loads the modules of each
+ * subcommand when they are needed, and the programs of tests.
+ */
+const unbundled: ReadonlySet<string> = new Set(["cli", "testing"]);
 
 const order = sortByDependencies(listPackageFolders(root));
 const unknown = [...wanted].filter((folder) => !order.includes(folder));
@@ -92,7 +101,7 @@ async function buildPackage(folder: string): Promise<boolean> {
   writeFileSync(configPath, JSON.stringify(config));
   const { status } = spawnSync(process.execPath, [compiler, "--project", configPath], { stdio: "inherit" });
   if (status !== 0) return false;
-  if (bundled.has(folder)) await bundle(dist);
+  if (!unbundled.has(folder)) await bundle(dist, ownEntries[folder] ?? []);
   // The package of the command includes the catalogue.
   if (folder === "cli") cpSync(join(root, "catalog"), join(dist, "catalog"), { recursive: true });
   for (const path of Object.values(readManifest(root, folder).bin ?? {})) {
@@ -106,15 +115,26 @@ async function buildPackage(folder: string): Promise<boolean> {
   return true;
 }
 
-/** Bundles all modules below `dist` into its `index.js`; declarations do not change. */
-async function bundle(dist: string): Promise<void> {
-  const entry = join(dist, "index.js");
-  const build = await rolldown({ input: entry, external: (id) => id.startsWith(scope), platform: "neutral" });
+/**
+ * Bundles the modules below `dist` into its `index.js`, because Node spends most of
+ * the load time of hundreds of small modules on resolving them. Modules that are
+ * imported later stay in files of their own; declarations do not change.
+ */
+async function bundle(dist: string, ownEntriesOfPackage: readonly string[]): Promise<void> {
+  const entries = ["index.js", ...ownEntriesOfPackage];
+  const build = await rolldown({
+    input: Object.fromEntries(entries.map((path) => [basename(path, ".js"), join(dist, path)])),
+    // Entries have no importer; packages are never bundled into another one.
+    external: (id, importer, isResolved) => importer !== undefined && !isResolved && !id.startsWith("."),
+    platform: "node",
+  });
   const { output } = await build.generate({ format: "esm" });
   await build.close();
   for (const file of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
     if (file.endsWith(".js")) rmSync(join(dist, file));
   }
-  assert.equal(output.length, 1, "one entry makes one module");
-  writeFileSync(entry, output[0].code);
+  for (const file of output) {
+    assert(file.type === "chunk", file.fileName);
+    writeFileSync(join(dist, file.fileName), file.code);
+  }
 }

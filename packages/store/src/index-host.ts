@@ -128,7 +128,7 @@ export class IndexHost implements AsyncDisposable {
   }
 
   #start(): Worker {
-    // The build does not bundle: every source file has a file of the same name.
+    // The build keeps the module of the thread as a file of its own, next to this one.
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const thread = new Worker(new URL(`./index-worker.${extension}`, import.meta.url), {
       name: "toolcrib-audit-index",
