@@ -102,7 +102,7 @@ async function buildPackage(folder: string): Promise<boolean> {
   const { status } = spawnSync(process.execPath, [compiler, "--project", configPath], { stdio: "inherit" });
   if (status !== 0) return false;
   if (!unbundled.has(folder)) await bundle(dist, ownEntries[folder] ?? []);
-  // The package of the command includes the catalogue.
+  // The package of the command includes the catalog.
   if (folder === "cli") cpSync(join(root, "catalog"), join(dist, "catalog"), { recursive: true });
   for (const path of Object.values(readManifest(root, folder).bin ?? {})) {
     const program = join(home, path);

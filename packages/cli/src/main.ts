@@ -1,5 +1,6 @@
 /** Runs a command line to its exit code. Reports every failure, except those that `runCommand` reports. */
 
+import { nearestName } from "@toolcrib/diagnostics";
 import { type Command, CommanderError } from "commander";
 import { runCommand } from "./cli-context.ts";
 import { CliError } from "./cli-error.ts";
@@ -42,15 +43,36 @@ const serveOptions: ReadonlyMap<string, string> = new Map([
   ["--bind", "use --listen HOST:PORT"],
 ]);
 
+/** Commands of other programs, and what this one has instead. */
+const commandsElsewhere: ReadonlyMap<string, string> = new Map([
+  ["start", "use toolcrib serve"],
+  ["up", "use toolcrib serve"],
+  ["stop", "end the gateway with Ctrl-C, or with kill and the process id that toolcrib status shows"],
+  ["restart", "end the gateway with Ctrl-C, and start it again with toolcrib serve"],
+  ["ls", "use toolcrib list"],
+  ["tools", "use toolcrib list"],
+  ["servers", "use toolcrib status"],
+  ["ps", "use toolcrib status"],
+  ["install", "use toolcrib add"],
+]);
+
 /** Splits "error: unknown command 'serch'\n(Did you mean search?)" into message and hint. */
 function toUsageError(error: CommanderError, command: string): CliError {
   const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
-  const suggestion = /^\((Did you mean .*\?)\)$/s.exec(rest.join(" ").trim())?.[1];
-  const unknown = /^unknown option '(?<option>[^'=]+)/.exec(first)?.groups?.["option"] ?? "";
-  const known = command === "toolcrib serve" ? serveOptions.get(unknown) : undefined;
+  const { kind = "", unknown = "" } =
+    /^unknown (?<kind>option|command) '(?<unknown>[^'=]+)/.exec(first)?.groups ?? {};
+  // Commander also suggests names of which half is different.
+  const suggested = /^\(Did you mean (?:one of )?(.*)\?\)$/s.exec(rest.join(" ").trim())?.[1];
+  const near = suggested === undefined ? undefined : nearestName(unknown, suggested.split(", "));
+  const known =
+    kind === "option" && command === "toolcrib serve"
+      ? serveOptions.get(unknown)
+      : kind === "command" && command === "toolcrib"
+        ? commandsElsewhere.get(unknown)
+        : undefined;
   const message = first.charAt(0).toUpperCase() + first.slice(1).replace(/\.$/, "");
   return new CliError("CLI_USAGE", message, {
-    hint: known ?? suggestion?.replace(/^D/, "d") ?? `see ${command} --help`,
+    hint: known ?? (near === undefined ? `see ${command} --help` : `did you mean ${near}?`),
   });
 }
 

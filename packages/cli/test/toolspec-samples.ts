@@ -1,8 +1,8 @@
-/** A catalogue of four APIs for tests. */
+/** A catalog of four APIs for tests. */
 
 import { type SampleManifestOptions, sampleManifest, sampleToolspec, writeFiles } from "@toolcrib/testing";
 
-/** Writes the catalogue below `folder`. */
+/** Writes the catalog below `folder`. */
 export function writeCatalog(folder: string): void {
   writeFiles(folder, {
     "manifests/acme/0.1.0.yaml": manifest("acme"),

@@ -11,6 +11,9 @@ test("wrong usage is reported with a suggestion, and exits with 2", async () => 
   const text = await transcript(
     [
       ["serch", "files"],
+      ["start"],
+      ["stop"],
+      ["remove"],
       ["list", "--sever", "x"],
       ["call"],
       ["search", "x", "--limit", "0"],

@@ -30,7 +30,7 @@ export const configCodes = {
   CONFIG_SCOPE_MISSING: "A scoped containment has no list of its scope.",
   CONFIG_SCOPE_UNUSED: "A scope is listed, but the containment is not scoped.",
   CONFIG_TOOLSPEC_NOT_FOUND:
-    "The catalogue has no toolspec of this name or version, or a path does not lead to a pair of manifest and toolspec.",
+    "The catalog has no toolspec of this name or version, or a path does not lead to a pair of manifest and toolspec.",
   CONFIG_TOOLSPEC_UNREADABLE: "A manifest or toolspec cannot be read.",
   CONFIG_TOOLSPEC_INVALID: "A manifest or toolspec has errors; each is reported at its place.",
   CONFIG_CREDENTIAL_MISSING: "A toolspec needs a secret for a credential, and the entry names none.",

@@ -89,7 +89,7 @@ export interface ToolspecConfig {
 
 /** Reference to a manifest and a toolspec. */
 export type ToolspecReference =
-  /** An entry of the catalogue; without a version the newest. */
+  /** An entry of the catalog; without a version the newest. */
   | { readonly kind: "catalog"; readonly name: string; readonly version: string | undefined }
   /** A path as written: a manifest, a toolspec, or a folder with one pair. */
   | { readonly kind: "path"; readonly path: string };

@@ -1,5 +1,5 @@
 /**
- * Finds and reads the two files of a toolspec, by a name in the catalogue or by a
+ * Finds and reads the two files of a toolspec, by a name in the catalog or by a
  * path. Reads only files that the operator named and their counterparts, and
  * reports why a pair is missing. Never interprets the files: `@toolcrib/toolspec`
  * does, and is loaded only when there is a pair to read.
@@ -18,7 +18,7 @@ import { quote } from "./display-source.ts";
 /** Dependencies of finding toolspecs. */
 export interface ToolspecFilesDeps {
   readonly readFile: ReadFile;
-  /** Folder of the catalogue, with `manifests` and, in it or next to it, the toolspecs. @default no catalogue */
+  /** Folder of the catalog, with `manifests` and, in it or next to it, the toolspecs. @default no catalog */
   readonly catalogFolder?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface PairProblem {
 const endings = [".yaml", ".yml", ".json"] as const;
 const versionFile = /^([0-9]+\.[0-9]+\.[0-9]+)\.(?:ya?ml|json)$/;
 
-/** Returns the names in the catalogue at `folder`, sorted; empty when the folder does not exist. */
+/** Returns the names in the catalog at `folder`, sorted; empty when the folder does not exist. */
 export async function listCatalogNames(folder: string): Promise<readonly string[]> {
   const entries = await readdir(join(folder, "manifests"), { withFileTypes: true }).catch(() => []);
   return entries
@@ -47,7 +47,7 @@ export async function listCatalogNames(folder: string): Promise<readonly string[
     .sort();
 }
 
-/** Returns the versions of `name` in the catalogue at `folder` that have a toolspec, newest first. */
+/** Returns the versions of `name` in the catalog at `folder` that have a toolspec, newest first. */
 export function listCatalogVersions(folder: string, name: string): readonly string[] {
   const beside = namesIn(join(folder, "manifests", name));
   const apart = namesIn(join(folder, "toolspecs", name));
@@ -75,7 +75,7 @@ function compareVersions(a: string, b: string): number {
   return 0;
 }
 
-/** Reads the pair `name` of the catalogue; without a version the newest. */
+/** Reads the pair `name` of the catalog; without a version the newest. */
 export async function readCatalogPair(
   name: string,
   version: string | undefined,
@@ -84,8 +84,8 @@ export async function readCatalogPair(
   const folder = deps.catalogFolder;
   if (folder === undefined) {
     return notFound(
-      `Cannot find ${quote(name)}: there is no catalogue`,
-      "write path: with the manifest or toolspec, or set TOOLCRIB_CATALOG to the folder of a catalogue",
+      `Cannot find ${quote(name)}: there is no catalog`,
+      "write path: with the manifest or toolspec, or set TOOLCRIB_CATALOG to the folder of a catalog",
     );
   }
   const versions = listCatalogVersions(folder, name);
@@ -93,13 +93,13 @@ export async function readCatalogPair(
   if (chosen === undefined) {
     const near = nearestName(name, await listCatalogNames(folder));
     return notFound(
-      `The catalogue has no toolspec ${quote(name)}`,
+      `The catalog has no toolspec ${quote(name)}`,
       near === undefined ? "see toolcrib catalog list" : `did you mean ${near}?`,
     );
   }
   if (!versions.includes(chosen)) {
     return notFound(
-      `The catalogue has no version ${chosen} of ${quote(name)}`,
+      `The catalog has no version ${chosen} of ${quote(name)}`,
       versions.length === 0 ? "see toolcrib catalog list" : `it has ${listOf(versions)}`,
     );
   }
@@ -117,7 +117,7 @@ export async function readCatalogPair(
     deps,
   );
   if (manifest === undefined || toolspec === undefined) {
-    return notFound(`The catalogue has no version ${chosen} of ${quote(name)}`, "see toolcrib catalog list");
+    return notFound(`The catalog has no version ${chosen} of ${quote(name)}`, "see toolcrib catalog list");
   }
   return { manifest: { ...manifest, kind: "manifest" }, toolspec: { ...toolspec, kind: "toolspec" } };
 }

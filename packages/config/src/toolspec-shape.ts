@@ -85,19 +85,19 @@ const toolNames = list(
 
 const entryRecord = record({
   name: "Toolspec",
-  description: "A REST API as tools: a manifest and its toolspec, from the catalogue or from files.",
+  description: "A REST API as tools: a manifest and its toolspec, from the catalog or from files.",
   fields: {
     name: text({
-      description: "A name in the catalogue (toolcrib catalog list).",
+      description: "A name in the catalog (toolcrib catalog list).",
       pattern: {
         source: "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?",
-        meaning: "a name of the catalogue: lower-case letters, digits and -",
+        meaning: "a name of the catalog: lower-case letters, digits and -",
       },
       maxLength: 128,
       examples: ["github"],
     }),
     version: text({
-      description: "A version in the catalogue. Default: the newest.",
+      description: "A version in the catalog. Default: the newest.",
       pattern: { source: "[0-9]+\\.[0-9]+\\.[0-9]+", meaning: "a version such as 0.1.0" },
       maxLength: 64,
       otherTypeHint: (node) => (node.kind === "scalar" ? 'write it in quotes, such as "0.1.0"' : undefined),
@@ -186,13 +186,13 @@ function inspectReference(node: DocumentNode, place: Place): void {
     reportAtMap(node, place, {
       code: "CONFIG_FIELD_REQUIRED",
       message: `Field "name" is required in ${quote(place.path)}`,
-      hint: "add name: with a name of the catalogue (toolcrib catalog list), or path: with a file or folder",
+      hint: "add name: with a name of the catalog (toolcrib catalog list), or path: with a file or folder",
     });
   } else if (name !== undefined && path !== undefined) {
     reportAt(path.value, place, {
       code: "CONFIG_INVALID_VALUE",
       message: `${quote(place.path)} has both name and path`,
-      hint: "write name for a toolspec of the catalogue, path for one from files",
+      hint: "write name for a toolspec of the catalog, path for one from files",
       span: path.keySpan,
     });
   } else if (path !== undefined && version !== undefined) {

@@ -12,7 +12,7 @@ import {
   writeFiles,
 } from "@toolcrib/testing";
 
-/** Loads `toolcrib.yaml` of `files`, with the catalogue below `catalog`. */
+/** Loads `toolcrib.yaml` of `files`, with the catalog below `catalog`. */
 async function load(
   files: { readonly [path: string]: string },
   names: readonly string[] = ["toolcrib.yaml"],
@@ -140,11 +140,11 @@ const tenant = {
 test("loadConfig() reports all errors of toolspecs together, each in its file", async () => {
   const cases: readonly (readonly [title: string, files: { readonly [path: string]: string }])[] = [
     [
-      "a name that the catalogue does not have",
+      "a name that the catalog does not have",
       { "toolcrib.yaml": "toolspecs:\n- name: acmee\n- name: nothing-like-it\n" },
     ],
     [
-      "a version that the catalogue does not have",
+      "a version that the catalog does not have",
       { "toolcrib.yaml": "toolspecs:\n- { name: acme, version: 9.0.0 }\n" },
     ],
     [

@@ -38,7 +38,7 @@ export function configOf(document: JsonObject): GatewayConfig {
   return value ?? assert.fail(diagnostics.map((one) => formatDiagnostic(one)).join("\n"));
 }
 
-/** Loads a configuration in `folder`, next to the files that it names and a catalogue. It must be valid. */
+/** Loads a configuration in `folder`, next to the files that it names and a catalog. It must be valid. */
 export async function configIn(folder: string, document: JsonObject): Promise<GatewayConfig> {
   const path = join(folder, "toolcrib.json");
   writeFileSync(path, JSON.stringify(document));

@@ -70,7 +70,7 @@ export function entry(
   return { name, credentials: { token: { secret_key_ref: secret } }, ...more };
 }
 
-/** Starts a gateway that calls `api` through `toolspecs` of the catalogue (`acme`, `beta`). */
+/** Starts a gateway that calls `api` through `toolspecs` of the catalog (`acme`, `beta`). */
 export function startToolspecGateway(
   api: Pick<TestApi, "egress">,
   toolspecs: readonly JsonObject[],

@@ -72,7 +72,7 @@ tools:
 `;
 }
 
-/** Returns the files of a catalogue with one version of each of `names`, for `writeFiles`. */
+/** Returns the files of a catalog with one version of each of `names`, for `writeFiles`. */
 export function sampleCatalog(...names: readonly string[]): { readonly [path: string]: string } {
   return Object.fromEntries(
     names.flatMap((name) => [

@@ -1,4 +1,4 @@
-/** Every toolspec of the shipped catalogue can be served. */
+/** Every toolspec of the shipped catalog can be served. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -7,13 +7,13 @@ import { test } from "node:test";
 import { createToolpackSource, jsonPathFault } from "@toolcrib/toolpack";
 import { lintCatalog } from "@toolcrib/toolspec";
 
-const catalogue = join(import.meta.dirname, "../../../catalog");
+const catalog = join(import.meta.dirname, "../../../catalog");
 
-test("every toolspec of the catalogue is served with all of its tools", () => {
-  const files = readdirSync(catalogue, { recursive: true, encoding: "utf8" })
+test("every toolspec of the catalog is served with all of its tools", () => {
+  const files = readdirSync(catalog, { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) => /^(?:manifests|toolspecs)\/.*\.yaml$/.test(path))
-    .map((path) => ({ path, text: readFileSync(join(catalogue, path)) }));
+    .map((path) => ({ path, text: readFileSync(join(catalog, path)) }));
   const { pairs } = lintCatalog(files, { subject: "toolspecs", jsonPathFault });
   assert.ok(pairs.length > 20, `${pairs.length} pairs`);
   for (const { manifest, toolspec } of pairs) {

@@ -1,6 +1,6 @@
 /**
  * Requests and responses from the documentation of services, byte for byte, with the
- * toolspecs of the catalogue. Each call passes the engine, the egress pipeline with its
+ * toolspecs of the catalog. Each call passes the engine, the egress pipeline with its
  * secrets, and TLS, and reaches a server that refuses a request with any other byte.
  */
 
@@ -25,7 +25,7 @@ import { startedAt, textsOf } from "./samples.ts";
 
 clearDefaultRoots();
 
-const catalogue = join(import.meta.dirname, "../../../catalog");
+const catalog = join(import.meta.dirname, "../../../catalog");
 
 /** One call with its requests and responses. */
 interface Turn {
@@ -98,7 +98,7 @@ function parseResponse(text: string): {
   return { status: Number(status), headers, body: body.join("\n\n") };
 }
 
-/** Tests the toolspec `name` of the catalogue with its conversation. */
+/** Tests the toolspec `name` of the catalog with its conversation. */
 function checkConversation(name: string, host: string, secret: string): void {
   const turns = parseConversation(
     readFileSync(join(import.meta.dirname, "conversations", `${name}.txt`), "utf8"),
@@ -164,7 +164,7 @@ function checkConversation(name: string, host: string, secret: string): void {
         },
       );
       const tool = toolpack.tools().find(({ definition }) => definition.name === turn.tool);
-      assert.ok(tool, `the catalogue has no ${turn.tool}`);
+      assert.ok(tool, `the catalog has no ${turn.tool}`);
       const result = await toolpack.call(tool, turn.args, clientCall());
       assert.equal(differences[0], differences[1]);
       assert.equal(heard, turn.exchanges.length);
@@ -180,7 +180,7 @@ function checkConversation(name: string, host: string, secret: string): void {
 function readPair(name: string) {
   const files = ["manifests", "toolspecs"].map((folder) => {
     const path = `${folder}/${name}/0.1.0.yaml`;
-    return { path, text: readFileSync(join(catalogue, path)) };
+    return { path, text: readFileSync(join(catalog, path)) };
   });
   const { pairs, diagnostics } = lintCatalog(files, { subject: "toolspecs" });
   const [pair] = pairs;

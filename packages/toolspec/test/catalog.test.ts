@@ -34,7 +34,7 @@ function faultsOf(find: (tool: ToolspecTool, spec: Toolspec) => readonly string[
   );
 }
 
-test("lint has no findings in the catalogue, not even warnings", () => {
+test("lint has no findings in the catalog, not even warnings", () => {
   const findings = report.diagnostics.map(({ code, message }) => `${code} ${message}`);
   assert.deepEqual(findings, []);
   assert.equal(report.manifestCount, filesOf("manifests").length);
@@ -42,7 +42,7 @@ test("lint has no findings in the catalogue, not even warnings", () => {
   assert.equal(report.pairs.length, report.manifestCount, "each manifest has a toolspec");
 });
 
-test("the catalogue has the most requested services", () => {
+test("the catalog has the most requested services", () => {
   const names = new Set(specs.map(({ name }) => name));
   const wanted =
     "airtable asana bitbucket clickup confluence discord github gitlab hubspot jira linear notion pagerduty sentry shopify slack stripe telegram todoist trello";
@@ -87,7 +87,7 @@ test("everyday writing is enabled by default in every service, except for those 
   assert.deepEqual(withoutWriting.toSorted(), Object.keys(readOnlyServices).toSorted());
 });
 
-test("the README of the catalogue names the services that offer only reading by default", () => {
+test("the README of the catalog names the services that offer only reading by default", () => {
   const readme = readFileSync(join(folder, "README.md"), "utf8");
   const [, list = ""] = /offer only reading by default: (.+)\./.exec(readme) ?? [];
   const titles = report.pairs

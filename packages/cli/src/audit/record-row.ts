@@ -2,6 +2,7 @@
 
 import type { AuditCall, AuditClient, AuditRecord } from "@toolcrib/store";
 import { issuerName } from "@toolcrib/tool";
+import { counted } from "../output/counted.ts";
 import { type Output, type Style, safeLine } from "../output/output.ts";
 import type { Column } from "../output/table.ts";
 
@@ -71,7 +72,7 @@ function detailOf({ type, data }: AuditRecord): string {
     readonly count?: number;
   };
   if (type === "call.intent") return preview === undefined ? "" : JSON.stringify(preview);
-  if (type === "server.started") return toolCount === undefined ? "" : `${toolCount} tools`;
+  if (type === "server.started") return toolCount === undefined ? "" : counted(toolCount, "tool");
   if (type === "audit.limited") return `${count} refused calls`;
   if (files !== undefined) return files.join(", ");
   return [code, reason].filter((one) => one !== undefined).join(": ");

@@ -22,6 +22,7 @@ import { shortPath } from "../config/find-config-files.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { findExecutable } from "../find-executable.ts";
+import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { waitForServers } from "../serve/wait-for-servers.ts";
@@ -77,14 +78,14 @@ async function loadOrReport(
     const { config, files, warnings } = loaded;
     const count = config.toolServers.length;
     const specCount = config.toolspecs.length;
-    const specs = specCount === 0 ? "" : `, ${specCount} toolspec${specCount === 1 ? "" : "s"}`;
-    const text = `${files.join(", ")}: ${count} tool server${count === 1 ? "" : "s"}${specs}`;
+    const specs = specCount === 0 ? "" : `, ${counted(specCount, "toolspec")}`;
+    const text = `${files.join(", ")}: ${counted(count, "tool server")}${specs}`;
     report(
       warnings.length === 0
         ? ok("configuration", text)
         : warning(
             "configuration",
-            `${text}, ${warnings.length} warning${warnings.length === 1 ? "" : "s"}`,
+            `${text}, ${counted(warnings.length, "warning")}`,
             `toolcrib config check ${files.map(shellQuote).join(" ")}`,
           ),
     );
@@ -248,7 +249,7 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
 function toolspecFinding({ id, health, tools, hosts }: SourceStatus): Finding {
   const subject = `toolspec ${id}`;
   if (health.state === "ready")
-    return ok(subject, `${tools} tools of ${(hosts ?? []).map(safeLine).join(", ")}`);
+    return ok(subject, `${counted(tools, "tool")} of ${(hosts ?? []).map(safeLine).join(", ")}`);
   return failed(subject, safeLine(health.reason ?? "its secrets are not read yet"));
 }
 
@@ -261,11 +262,11 @@ function contactOf(
   if (health.state === "ready") {
     return ok(
       subject,
-      `responds: ${tools} tools${protocolVersion === undefined ? "" : `, MCP ${protocolVersion}`}`,
+      `responds: ${counted(tools, "tool")}${protocolVersion === undefined ? "" : `, MCP ${protocolVersion}`}`,
     );
   }
   if (health.state === "idle") {
-    return ok(subject, `idle; starts at its first call: ${tools} tools are remembered`);
+    return ok(subject, `idle; starts at its first call: ${counted(tools, "remembered tool")}`);
   }
   const file = join(options.home, "logs", `${id}.log`);
   const log = existsSync(file) ? `see ${shellQuote(file)}` : "run toolcrib serve --log-level debug";

@@ -14,6 +14,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { counted } from "../output/counted.ts";
 import { reasonLine, type Style, safeLine } from "../output/output.ts";
 import { ownCommand } from "./own-command.ts";
 
@@ -111,7 +112,9 @@ async function showRunning(
   }
   // A gateway of an earlier version does not count its own tools.
   const own = status.ownTools === undefined ? "" : ` and ${status.ownTools} of Toolcrib's own`;
-  output.print(`${tools} tools${own}, ${sessions} sessions, ${callsInFlight} calls in flight`);
+  output.print(
+    `${counted(tools, "tool")}${own}, ${counted(sessions, "session")}, ${counted(callsInFlight, "call")} in flight`,
+  );
   for (const { id, reason, since } of quarantined) {
     // A gateway of an earlier version does not report the time.
     const time = since === undefined ? "" : ` since ${safeLine(since)}`;

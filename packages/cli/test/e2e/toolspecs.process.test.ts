@@ -1,4 +1,4 @@
-/** A toolspec from the catalogue to a call: added, served over both transports, and used with a real API over TLS that receives the secret. */
+/** A toolspec from the catalog to a call: added, served over both transports, and used with a real API over TLS that receives the secret. */
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";

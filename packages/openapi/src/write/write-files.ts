@@ -1,4 +1,4 @@
-/** Writes a manifest and a toolspec as the text of their files, in the layout of catalogues. Pure. */
+/** Writes a manifest and a toolspec as the text of their files, in the layout of catalogs. Pure. */
 
 import type { JsonValue } from "@toolcrib/json";
 import type { Toolspec, ToolspecExample, ToolspecParam, ToolspecTool } from "@toolcrib/toolspec";

@@ -1,5 +1,5 @@
 /**
- * Checks a whole catalogue: each manifest and toolspec, each pair, and
+ * Checks a whole catalog: each manifest and toolspec, each pair, and
  * duplicates among them. A pure function of paths and texts.
  */
 
@@ -26,7 +26,7 @@ import { toolspecKind, toolspecShape } from "../spec/toolspec-shape.ts";
 import { type FileLayout, layoutOf, pairKeyOf } from "./layout.ts";
 import { lintPair } from "./lint-pair.ts";
 
-/** One file of a catalogue. */
+/** One file of a catalog. */
 export interface CatalogFile {
   /** Path with slashes. Its folders and extension determine the kind of file. */
   readonly path: string;
