@@ -41,7 +41,7 @@ function withoutTime({ executionTime, ...outcome }: CompositeOutcome): unknown {
 }
 
 test("a program in a separate process has the same outcome as in this process", async () => {
-  await using isolated = startIsolatedExecutions(workshop.deps);
+  await using isolated = startIsolatedExecutions(workshop.deps, { readyMs: 60_000 });
   const rows: readonly [code: string, request?: RunRequest][] = [
     [
       'print("hello")\nreturn [github.searchIssues(query=params.q)[0].title, my_server.list(), tools["echo"](a=1)]',
@@ -68,7 +68,7 @@ test("a program in a separate process has the same outcome as in this process", 
 });
 
 test("a program with deep expressions runs in a separate process as in this one", async () => {
-  await using isolated = startIsolatedExecutions(workshop.deps);
+  await using isolated = startIsolatedExecutions(workshop.deps, { readyMs: 60_000 });
   const expressions = ["1".concat(" + 1".repeat(900)), '""'.concat(" + params.a".repeat(900))];
   expressions.push("[0]".concat("[:]".repeat(900)), `params.f${"()".repeat(900)}`);
   for (const expression of expressions) {
@@ -93,7 +93,7 @@ test("the start of a process counts against the time of the program", async () =
 });
 
 test("a program with 24 nested finally bodies is compiled and runs", async () => {
-  await using isolated = startIsolatedExecutions(workshop.deps);
+  await using isolated = startIsolatedExecutions(workshop.deps, { readyMs: 60_000 });
   const lines = Array.from({ length: 24 }, (_, depth) => {
     const indent = " ".repeat(depth);
     return `${indent}try:\n${indent} n += 1\n${indent}finally:`;
@@ -104,7 +104,7 @@ test("a program with 24 nested finally bodies is compiled and runs", async () =>
 });
 
 test("a program in a separate process ends at its deadline and on cancellation", async () => {
-  await using isolated = startIsolatedExecutions(workshop.deps);
+  await using isolated = startIsolatedExecutions(workshop.deps, { readyMs: 60_000 });
   const run = (code: string, request: RunRequest) =>
     workshop.run(code, { ...request, options: { ...request.options, isolation: "process" } }, { isolated });
   const busy = await run("while True:\n  pass", { options: { timeoutMs: 50, steps: 1_000_000_000 } });
@@ -161,7 +161,7 @@ test("a process that cannot start is an error of the execution", async () => {
 });
 
 test("after disposal no execution and no process is left", async () => {
-  const isolated = startIsolatedExecutions(workshop.deps);
+  const isolated = startIsolatedExecutions(workshop.deps, { readyMs: 60_000 });
   const pending = workshop.run("a.wait(n=100000)", { options: { isolation: "process" } }, { isolated });
   await nextTurn();
   await isolated[Symbol.asyncDispose]();
