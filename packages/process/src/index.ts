@@ -4,9 +4,14 @@ export { forkModule } from "./fork-module.ts";
 export type { LaunchedProcess } from "./launched-process.ts";
 export type { LauncherOptions } from "./launcher-options.ts";
 export { ProcessError } from "./process-error.ts";
-export { createProcessLauncher, type LaunchSpec, type ProcessLauncher } from "./process-launcher.ts";
+export {
+  type ContainedRequest,
+  createProcessLauncher,
+  type LaunchSpec,
+  type ProcessLauncher,
+} from "./process-launcher.ts";
 export { readProcessTable } from "./process-table.ts";
 export { runCommand } from "./run-command.ts";
-export type { SpawnWrap } from "./spawn-child.ts";
+export type { SpawnRequest, SpawnWrap } from "./spawn-child.ts";
 export { startForeground } from "./start-foreground.ts";
 export type { StderrLog } from "./stderr-log.ts";

@@ -59,8 +59,22 @@ export interface LaunchSpec {
   readonly cwd?: string;
   /** The name of the server for people; its id. */
   readonly label: string;
+  /**
+   * Contains the process: returns the request that starts it in a sandbox. Called with the resolved program, before
+   * the last check of the launch. What it returns is disposed of when the process is gone, or when the launch fails.
+   *
+   * @default the process is started as it is
+   */
+  readonly contain?:
+    | ((request: SpawnRequest, options: { readonly signal: AbortSignal }) => Promise<ContainedRequest>)
+    | undefined;
   /** Removes secrets from a line of standard error before it is kept, shown or written. @default lines stay as they are */
   readonly scrub?: (line: string) => string;
+}
+
+/** A request that starts a program in a sandbox, and what the sandbox holds. */
+export interface ContainedRequest extends AsyncDisposable {
+  readonly request: SpawnRequest;
 }
 
 /** Prepares to launch processes. Nothing is started before the first launch. */
@@ -142,10 +156,15 @@ export class ProcessLauncher implements AsyncDisposable {
   async #launch(spec: LaunchSpec, signal: AbortSignal): Promise<LaunchedProcess> {
     checkArguments(spec.command, spec.args);
     const number = ++this.#launchCount;
-    const request = await this.#toRequest(spec, this.#markerOf(number));
+    const resolved = await this.#toRequest(spec, this.#markerOf(number));
     const { wrap } = this.#options;
+    await using resources = new AsyncDisposableStack();
+    const contained = await spec.contain?.(resolved, { signal });
+    if (contained !== undefined) resources.use(contained);
+    const request = contained?.request ?? resolved;
     // A sandbox has prepared its own program.
-    const isMarkable = wrap !== undefined || (await startsCertainly(request.program));
+    const isContained = wrap !== undefined || contained !== undefined;
+    const isMarkable = isContained || (await startsCertainly(request.program));
     await this.#watchdog?.ready();
     signal.throwIfAborted();
     if (this.#isClosing) throw closed(spec);
@@ -158,6 +177,8 @@ export class ProcessLauncher implements AsyncDisposable {
       throw closed(spec);
     }
     const launched = this.#supervise(spec, child, child.pid, number);
+    const held = resources.move();
+    launched.exited.finally(() => held.disposeAsync()).catch(() => {});
     await started;
     if (signal.aborted) {
       await launched.stop(0);

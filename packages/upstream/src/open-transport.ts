@@ -69,8 +69,11 @@ async function connect(
     }
     case "stdio": {
       const { command, args, env, cwd } = resolved;
-      const { id: label, scrub } = settings;
-      const process = await deps.launcher.launch({ command, args, env, cwd, label, scrub }, { signal });
+      const { id: label, scrub, contain } = settings;
+      const process = await deps.launcher.launch(
+        { command, args, env, cwd, label, scrub, contain },
+        { signal },
+      );
       const transport = new StdioTransport(process, { lineMaxBytes: messageMaxBytes, now: deps.now });
       return { transport, process };
     }

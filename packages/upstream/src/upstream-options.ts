@@ -3,7 +3,7 @@
 import type { Logger } from "@toolcrib/diagnostics";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import type { ClientTransport, HttpClient, TransportSettings } from "@toolcrib/mcp";
-import type { ProcessLauncher } from "@toolcrib/process";
+import type { LaunchSpec, ProcessLauncher } from "@toolcrib/process";
 import type { ClientInfo } from "@toolcrib/tool";
 import type { RememberedServer } from "./definition-memory.ts";
 
@@ -28,6 +28,8 @@ export interface UpstreamSettings {
    * An error makes only this server unavailable; the next attempt calls it again.
    */
   readonly resolveTransport: () => Promise<ResolvedTransport>;
+  /** Contains each process of a server over stdio. @default processes run as they are */
+  readonly contain?: LaunchSpec["contain"];
   /** Removes secrets from text about this server: reasons, log records, lines of standard error. @default text stays as it is */
   readonly scrub?: (text: string) => string;
   /**

@@ -1,0 +1,10 @@
+/** Codes of this package's errors, each with its meaning. */
+export const sandboxCodes = {
+  SANDBOX_UNAVAILABLE:
+    "This machine cannot enforce the containment that a process needs; the message names what is missing.",
+  SANDBOX_PATH_REFUSED:
+    "A path that a process in a sandbox should get holds the configuration, the home of Toolcrib, credentials or a socket.",
+} as const;
+
+/** A key of `sandboxCodes`. */
+export type SandboxCode = keyof typeof sandboxCodes;

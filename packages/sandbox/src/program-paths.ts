@@ -1,0 +1,256 @@
+/**
+ * The files that a program needs to run: the program behind its symbolic links,
+ * the interpreter of a script, the installation that each belongs to (a Node or
+ * Python prefix, a virtual environment, a project with its `node_modules`), and
+ * what its arguments name. System folders are not listed; every sandbox has them.
+ *
+ * It reads folders and first lines, and starts nothing. It guesses conservatively:
+ * a file that it does not find is missing in the sandbox, and never the reverse.
+ */
+
+import { lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
+import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
+import type { SpawnRequest } from "@toolcrib/process";
+import { isWithin } from "./paths.ts";
+
+/** What a program needs. */
+export interface ProgramPaths {
+  /** Folders and files that are bound read-only. */
+  readonly bound: readonly string[];
+  /** Symbolic links that are created again, by their paths. */
+  readonly links: ReadonlyMap<string, string>;
+}
+
+/** Folders that every sandbox has. */
+export const systemFolders = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/libx32",
+  "/nix/store",
+  "/gnu/store",
+];
+
+/** Symbolic links that are followed from one path, as the kernel does. */
+const linksMaxCount = 40;
+
+/** Entries of one `node_modules` that are looked at. */
+const modulesMaxCount = 5_000;
+
+/** Arguments that are looked up as paths. */
+const argumentsMaxCount = 1_000;
+
+const scriptExtensions = new Set([
+  ...[
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".ts",
+    ".mts",
+    ".cts",
+    ".py",
+    ".pyz",
+    ".rb",
+    ".pl",
+    ".php",
+    ".sh",
+    ".lua",
+    ".jar",
+  ],
+]);
+
+/** Finds what the program of `request` needs. @param userHome a folder that is never bound as a whole */
+export async function findProgramPaths(request: SpawnRequest, userHome: string): Promise<ProgramPaths> {
+  const finder = new PathFinder(userHome, request.env["PATH"] ?? "");
+  await finder.addProgram(request.program);
+  const directory = request.directory ?? "/";
+  for (const argument of request.args.slice(0, argumentsMaxCount)) {
+    await finder.addArgument(resolve(directory, argument), isAbsolute(argument), directory);
+  }
+  return { bound: [...finder.bound], links: finder.links };
+}
+
+class PathFinder {
+  readonly bound = new Set<string>();
+  readonly links = new Map<string, string>();
+  readonly #userHome: string;
+  readonly #searchPath: readonly string[];
+
+  constructor(userHome: string, searchPath: string) {
+    this.#userHome = userHome;
+    this.#searchPath = searchPath.split(":").filter(isAbsolute);
+  }
+
+  /** Adds a program, its links, its installation and the interpreter of a script. */
+  async addProgram(path: string, depth = 0): Promise<void> {
+    const file = await this.#follow(path);
+    if (file === undefined || depth > 4) return;
+    await this.#addFile(file, true);
+    const interpreter = await interpreterOf(file);
+    if (interpreter === undefined) return;
+    const [program = "", argument = ""] = interpreter;
+    await this.addProgram(program, depth + 1);
+    if (basename(program) !== "env" || argument === "") return;
+    const found = await this.#lookUp(argument);
+    if (found !== undefined) await this.addProgram(found, depth + 1);
+  }
+
+  /** Adds what an argument names, if it is a path that exists. */
+  async addArgument(path: string, wasAbsolute: boolean, directory: string): Promise<void> {
+    if (path.length > 4_096 || path.includes("\0") || path === directory) return;
+    // Words such as "run" can be the name of a folder by chance; "server.js" is not.
+    if (!wasAbsolute && !isWithin(path, directory)) return;
+    const status = await stat(path).catch(() => undefined);
+    if (status === undefined || !(status.isFile() || status.isDirectory())) return;
+    if (status.isDirectory()) {
+      if (this.#isBindable(path)) this.bound.add(path);
+      return;
+    }
+    const file = await this.#follow(path);
+    if (file !== undefined) await this.#addFile(file, scriptExtensions.has(extname(file)));
+  }
+
+  /** Follows the links of `path` and of the folders above it, and remembers them. @returns the real path */
+  async #follow(path: string): Promise<string | undefined> {
+    let current = path;
+    for (let count = 0; count < linksMaxCount; count++) {
+      const status = await lstat(current).catch(() => undefined);
+      if (status === undefined) return undefined;
+      if (!status.isSymbolicLink()) break;
+      const target = await readlink(current);
+      if (!isOfSystem(current)) {
+        this.links.set(current, target);
+        const environment = await environmentOf(current);
+        if (environment !== undefined) this.bound.add(environment);
+      }
+      current = resolve(dirname(current), target);
+    }
+    const real = await realpath(current).catch(() => undefined);
+    // A folder above it is a link: the path as written leads there, too.
+    if (real !== undefined && real !== current && !isOfSystem(current)) await this.#addFile(current, true);
+    return real;
+  }
+
+  async #addFile(file: string, isProgram: boolean): Promise<void> {
+    if (isOfSystem(file)) return;
+    const root = isProgram ? await this.#rootOf(file) : undefined;
+    this.bound.add(root ?? file);
+  }
+
+  /** Returns the folder of the installation or project that a file belongs to. */
+  async #rootOf(file: string): Promise<string | undefined> {
+    const environment = await environmentOf(file);
+    if (environment !== undefined) return environment;
+    // A program that a project installed needs the other packages, and not the project.
+    const installed = file.indexOf("/node_modules/");
+    if (installed !== -1) {
+      const modules = file.slice(0, installed + "/node_modules".length);
+      await this.#addLinkedModules(modules, modules);
+      return modules;
+    }
+    let root: string | undefined;
+    let isProject = false;
+    for (let folder = dirname(file); this.#isBindable(folder); folder = dirname(folder)) {
+      if (await exists(join(folder, "package.json"))) {
+        root = folder;
+        isProject = true;
+      }
+    }
+    if (root !== undefined && isProject) {
+      await this.#addLinkedModules(join(root, "node_modules"), root);
+      return root;
+    }
+    const folder = dirname(file);
+    const parent = dirname(folder);
+    const isPrefix =
+      ["bin", "sbin", "libexec", "shims"].includes(basename(folder)) &&
+      this.#isBindable(parent) &&
+      basename(parent) !== ".local" &&
+      ((await exists(join(parent, "lib"))) || (await exists(join(parent, "libexec"))));
+    if (isPrefix) return parent;
+    return scriptExtensions.has(extname(file)) && this.#isBindable(folder) ? folder : undefined;
+  }
+
+  /** Adds the packages of a project that are links to other folders (`npm link`). */
+  async #addLinkedModules(modules: string, root: string): Promise<void> {
+    const names = await readdir(modules, { withFileTypes: true }).catch(() => []);
+    for (const entry of names.slice(0, modulesMaxCount)) {
+      const path = join(modules, entry.name);
+      if (entry.isDirectory() && entry.name.startsWith("@")) await this.#addLinkedModules(path, root);
+      if (!entry.isSymbolicLink()) continue;
+      const real = await realpath(path).catch(() => undefined);
+      if (real === undefined || isWithin(real, root)) continue;
+      const shared = real.lastIndexOf("/node_modules/");
+      const folder = shared === -1 ? real : real.slice(0, shared + "/node_modules".length);
+      if (this.#isBindable(folder)) this.bound.add(folder);
+    }
+  }
+
+  /** Whether a folder may be bound as a whole: it is not a root, a home or a folder of temporary files. */
+  #isBindable(folder: string): boolean {
+    return !isWithin(this.#userHome, folder) && !wideFolders.has(folder) && dirname(folder) !== "/home";
+  }
+
+  async #lookUp(name: string): Promise<string | undefined> {
+    if (name.includes("/")) return name;
+    for (const folder of this.#searchPath) {
+      const path = join(folder, name);
+      if (await exists(path)) return path;
+    }
+    return undefined;
+  }
+}
+
+const wideFolders = new Set([
+  ...[
+    "/",
+    "/home",
+    "/root",
+    "/tmp",
+    "/var",
+    "/var/tmp",
+    "/opt",
+    "/srv",
+    "/etc",
+    "/run",
+    "/dev",
+    "/proc",
+    "/sys",
+  ],
+  ...["/mnt", "/media", "/Users", "/private", "/private/tmp"],
+]);
+
+function isOfSystem(path: string): boolean {
+  return systemFolders.some((folder) => isWithin(path, folder));
+}
+
+/** Returns the Python environment that `file` is in (`<environment>/bin/<file>`). */
+async function environmentOf(file: string): Promise<string | undefined> {
+  const parent = dirname(dirname(file));
+  return (await exists(join(parent, "pyvenv.cfg"))) ? parent : undefined;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Returns the words of the `#!` line of a script. */
+async function interpreterOf(path: string): Promise<readonly string[] | undefined> {
+  const file = await open(path).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0);
+    const line = buffer.toString("latin1", 0, bytesRead).split("\n", 1)[0] ?? "";
+    if (!line.startsWith("#!")) return undefined;
+    const words = line.slice(2).trim().split(/\s+/);
+    return words[1] === "-S" ? [words[0] ?? "", words[2] ?? ""] : words;
+  } finally {
+    await file.close();
+  }
+}

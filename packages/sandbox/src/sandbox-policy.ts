@@ -1,0 +1,41 @@
+/** What a process in a sandbox may do. Data only; all paths are absolute. */
+
+/** The boundary of one process and everything that it starts. */
+export interface SandboxPolicy {
+  /** `deny`: an empty network namespace. `allow`: the network of the host. `scoped` is not available yet. */
+  readonly network: "allow" | "deny" | "scoped";
+  /** Folders and files that the process may read, in addition to the system's programs and what its program needs. */
+  readonly readPaths: readonly string[];
+  /** Folders that the process may write, and nothing else. */
+  readonly writePaths: readonly string[];
+  /** HOME: `temporary` is an empty folder in memory; a path is bound writable, wherever it is. */
+  readonly home: "temporary" | { readonly path: string };
+  /** Folders and files that stay invisible, whatever is bound above them. Those that do not exist are ignored. */
+  readonly hiddenPaths: readonly string[];
+  readonly limits: SandboxLimits;
+}
+
+/** Limits of one process and everything that it starts. */
+export interface SandboxLimits {
+  /** Bytes of memory of one process. */
+  readonly memoryBytes: number;
+  /** Processes and threads together. */
+  readonly processes: number;
+  /** Open files of one process. */
+  readonly openFiles: number;
+  /** Bytes of one file. */
+  readonly fileBytes: number;
+  /** Bytes of each folder in memory: the home, /tmp and /dev/shm. */
+  readonly temporaryBytes: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** The limits of processes for which nothing else is configured. */
+export const defaultSandboxLimits: SandboxLimits = {
+  memoryBytes: 1024 * mebibyte,
+  processes: 512,
+  openFiles: 4096,
+  fileBytes: 1024 * mebibyte,
+  temporaryBytes: 512 * mebibyte,
+};

@@ -1,0 +1,44 @@
+/** The interface of a tier: one way in which an operating system can contain a process. Types only. */
+
+import type { SpawnRequest } from "@toolcrib/process";
+import type { SandboxPolicy } from "./sandbox-policy.ts";
+
+/** The tiers, strongest first. */
+export type SandboxTierId = "unshare";
+
+/** Something that a tier cannot do here, and what helps. */
+export interface SandboxProblem {
+  readonly reason: string;
+  readonly fix: string;
+}
+
+/** One property of a tier. */
+export interface SandboxFeature {
+  readonly name: string;
+  readonly isEnforced: boolean;
+  /** The mechanism, or why there is none. */
+  readonly by: string;
+}
+
+/** What a tier can enforce on this machine, found by trying. */
+export interface TierReport {
+  readonly id: SandboxTierId;
+  readonly isAvailable: boolean;
+  readonly problems: readonly SandboxProblem[];
+  readonly features: readonly SandboxFeature[];
+}
+
+/** A program that is ready to be started in a sandbox. Its disposal removes what only the start needed. */
+export interface PreparedSandbox extends AsyncDisposable {
+  readonly tier: SandboxTierId;
+  readonly request: SpawnRequest;
+}
+
+/** One way to contain a process. */
+export interface SandboxTier {
+  readonly id: SandboxTierId;
+  /** Tries the tier with real processes. Never rejects. */
+  check(): Promise<TierReport>;
+  /** @throws {SandboxError} `SANDBOX_UNAVAILABLE`, `SANDBOX_PATH_REFUSED` */
+  prepare(request: SpawnRequest, policy: SandboxPolicy): Promise<PreparedSandbox>;
+}

@@ -1,0 +1,349 @@
+/**
+ * The tier of util-linux: namespaces by `unshare`, a root of read-only binds,
+ * no capability, and limits by `prlimit`. It needs no package that a Linux system
+ * does not have. It has no filter of system calls.
+ */
+
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { messageOf } from "@toolcrib/diagnostics";
+import { runCommand, type SpawnRequest } from "@toolcrib/process";
+import { type Bind, type MountPlan, planMounts } from "./mount-plan.ts";
+import { type HostMount, mountOf, mountsBelow, parseMountTable } from "./mount-table.ts";
+import { byDepth } from "./paths.ts";
+import { findProgramPaths } from "./program-paths.ts";
+import { SandboxError } from "./sandbox-error.ts";
+import { defaultSandboxLimits, type SandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
+import type { PreparedSandbox, SandboxFeature, SandboxProblem, SandboxTier, TierReport } from "./tier.ts";
+import { startWords, unshareScript } from "./unshare-script.ts";
+
+/** Facts about this process. */
+export interface TierFacts {
+  readonly uid: number;
+  readonly gid: number;
+  /** Folder for the files of a start. */
+  readonly temporaryDirectory: string;
+  /** HOME of the user; it is never bound unless the policy names it. */
+  readonly userHome: string;
+}
+
+/** The user id of programs that a gateway of root starts (`nobody`). */
+const nobody = 65_534;
+
+const needed = ["unshare", "mount", "umount", "pivot_root", "setpriv", "prlimit", "cp"];
+const commandFolders = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+const commandPath = commandFolders.join(":");
+
+const devices = ["null", "zero", "full", "random", "urandom", "tty"];
+
+/** Nothing of these files of the kernel may be written. */
+const readOnlyProc = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"];
+/** Nothing of these files of the kernel may be read. */
+const maskedProc = [
+  "kcore",
+  "keys",
+  "key-users",
+  "latency_stats",
+  "timer_list",
+  "sched_debug",
+  "kmsg",
+  "kallsyms",
+];
+
+export class UnshareTier implements SandboxTier {
+  readonly id = "unshare";
+  readonly #facts: TierFacts;
+
+  constructor(facts: TierFacts) {
+    this.#facts = facts;
+  }
+
+  async check(): Promise<TierReport> {
+    const problems = await this.#problems();
+    return { id: this.id, isAvailable: problems.length === 0, problems, features };
+  }
+
+  async prepare(request: SpawnRequest, policy: SandboxPolicy): Promise<PreparedSandbox> {
+    if (policy.network === "scoped") {
+      throw new SandboxError(
+        "SANDBOX_UNAVAILABLE",
+        "network_egress: scoped cannot be enforced for a process yet",
+        {
+          hint: "write network_egress: deny or network_egress: allow",
+        },
+      );
+    }
+    const directory = request.directory ?? "/";
+    const program = await findProgramPaths(request, this.#facts.userHome);
+    const user = this.#userFor(policy, program.bound);
+    const plan = planMounts(policy, program, { directory, user });
+    const folder = await mkdtemp(join(this.#facts.temporaryDirectory, "toolcrib-sandbox-"));
+    try {
+      await this.#write(folder, plan, policy.limits);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+    const namespaces = ["--mount", "--pid", "--ipc", "--uts", "--cgroup"];
+    if (policy.network === "deny") namespaces.push("--net");
+    const isRoot = this.#facts.uid === 0;
+    const words = [
+      ...(isRoot ? [] : ["--user", "--map-root-user"]),
+      ...[...namespaces, "--fork", "--kill-child=KILL", "/bin/sh", "-c", unshareScript, "sandbox"],
+      ...[folder, String(user.uid), String(user.gid), isRoot ? (user.uid === 0 ? "keep" : "drop") : "same"],
+      policy.network === "deny" ? (findCommand("ip") ?? "-") : "-",
+      ...startWords(limitWords(policy.limits), request.env["PATH"] ?? commandPath),
+      ...[request.program, ...request.args],
+    ];
+    const env = {
+      ...request.env,
+      HOME: plan.home,
+      TMPDIR: plan.temporaryFolder,
+      PATH: commandPath,
+      TOOLCRIB_SANDBOX_DIRECTORY: directory,
+    };
+    return {
+      tier: this.id,
+      request: { program: findCommand("unshare") ?? "unshare", args: words, env, directory: "/" },
+      async [Symbol.asyncDispose]() {
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  }
+
+  /**
+   * Chooses the user of the program. A gateway of root gives it the user id of the folders that it writes; where
+   * these or the program belong to root alone, it keeps user id 0, without any capability.
+   */
+  #userFor(policy: SandboxPolicy, programPaths: readonly string[]): { uid: number; gid: number } {
+    const { uid, gid } = this.#facts;
+    if (uid !== 0) return { uid, gid };
+    const written = [...policy.writePaths, ...(policy.home === "temporary" ? [] : [policy.home.path])];
+    const owners = written.flatMap((path) => statSync(path, { throwIfNoEntry: false }) ?? []);
+    const isClosed = [...policy.readPaths, ...programPaths].some((path) => {
+      const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0o777;
+      return (mode & 0o004) === 0;
+    });
+    const owner = owners[0];
+    if (isClosed || owners.some((one) => one.uid === 0 || one.uid !== owner?.uid)) return { uid: 0, gid: 0 };
+    return owner === undefined ? { uid: nobody, gid: nobody } : { uid: owner.uid, gid: owner.gid };
+  }
+
+  /** Writes the tables of mounts, and the empty targets of all binds. */
+  async #write(folder: string, plan: MountPlan, limits: SandboxLimits): Promise<void> {
+    const root = join(folder, "root");
+    const template = join(folder, "template");
+    await mkdir(root);
+    await mkdir(template);
+    const makeFolder = (path: string): Promise<unknown> =>
+      mkdir(template + path, { recursive: true, mode: 0o755 });
+    const makeFile = async (path: string, text = ""): Promise<void> => {
+      await makeFolder(dirname(path));
+      await writeFile(template + path, text, { mode: 0o644 });
+    };
+    const all = [...plan.binds, ...plan.masks];
+    for (const path of ["/.old", "/proc", "/dev/pts", "/dev/shm", "/etc", ...plan.folders])
+      await makeFolder(path);
+    for (const { path, isFolder } of all) await (isFolder ? makeFolder(path) : makeFile(path));
+    for (const [path, text] of plan.files) await makeFile(path, text);
+    for (const device of devices) await makeFile(`/dev/${device}`);
+    await symlink("/proc/self/fd", `${template}/dev/fd`);
+    for (const [at, name] of ["stdin", "stdout", "stderr"].entries()) {
+      await symlink(`/proc/self/fd/${at}`, `${template}/dev/${name}`);
+    }
+    await symlink("pts/ptmx", `${template}/dev/ptmx`);
+    for (const [path, target] of plan.links) {
+      await makeFolder(dirname(path));
+      await symlink(target, template + path).catch(() => {
+        // Another link or a folder of the plan is already there.
+      });
+    }
+    // The copy of the template sets the modes of the folders in memory.
+    for (const path of plan.temporary) {
+      await makeFolder(path);
+      await chmod(template + path, 0o1777);
+    }
+    await chmod(template, 0o755);
+    const table = parseMountTable(readFileSync("/proc/self/mountinfo", "utf8"));
+    await writeFile(join(folder, "first"), firstTable(root, plan, limits));
+    await writeFile(join(folder, "second"), secondTable(root, plan, table, this.#facts.uid !== 0));
+  }
+
+  async #problems(): Promise<readonly SandboxProblem[]> {
+    if (process.platform !== "linux") return [{ reason: "namespaces exist on Linux only", fix: "use Linux" }];
+    const missing = needed.filter((name) => findCommand(name) === undefined);
+    if (missing.length > 0) {
+      return [{ reason: `${missing.join(", ")} not found`, fix: "install the package util-linux" }];
+    }
+    const policy: SandboxPolicy = {
+      network: "deny",
+      readPaths: [],
+      writePaths: [],
+      home: "temporary",
+      hiddenPaths: [],
+      limits: defaultSandboxLimits,
+    };
+    try {
+      await using prepared = await this.prepare(
+        { program: "/bin/sh", args: ["-c", "echo works"], env: {} },
+        policy,
+      );
+      const limits = { timeoutMs: 10_000, outputMaxBytes: 65_536 };
+      const { code, stdout, stderr } = await runCommand(prepared.request, limits);
+      if (code === 0 && stdout.toString() === "works\n") return [];
+      return [{ reason: stderr.trim().slice(0, 500) || `it ended with ${code}`, fix: likelyFix() }];
+    } catch (error) {
+      return [{ reason: messageOf(error), fix: likelyFix() }];
+    }
+  }
+}
+
+const features: readonly SandboxFeature[] = [
+  { name: "files", isEnforced: true, by: "mount namespace, read-only binds" },
+  { name: "network", isEnforced: true, by: "network namespace" },
+  { name: "processes of others", isEnforced: true, by: "process id namespace" },
+  { name: "shared memory of others", isEnforced: true, by: "ipc namespace" },
+  { name: "privileges", isEnforced: true, by: "no capability, no_new_privs, no further user namespace" },
+  {
+    name: "memory, processes, open files, file size",
+    isEnforced: true,
+    by: "resource limits for each process",
+  },
+  { name: "system calls", isEnforced: false, by: "no filter: keyctl and io_uring stay available" },
+];
+
+/** Guesses from the settings of the kernel what keeps namespaces from working. */
+function likelyFix(): string {
+  const setting = (path: string): string => {
+    try {
+      return readFileSync(path, "utf8").trim();
+    } catch {
+      // The kernel does not have this setting.
+      return "";
+    }
+  };
+  if (setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") === "1") {
+    return "AppArmor restricts user namespaces (Ubuntu): install bubblewrap, or set kernel.apparmor_restrict_unprivileged_userns=0";
+  }
+  if (setting("/proc/sys/kernel/unprivileged_userns_clone") === "0") {
+    return "user namespaces are off: set kernel.unprivileged_userns_clone=1";
+  }
+  if (setting("/proc/sys/user/max_user_namespaces") === "0") {
+    return "user namespaces are off: set user.max_user_namespaces to 1000 or more";
+  }
+  return "a container runtime may forbid namespaces: run Toolcrib outside of it, or allow them there (docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined)";
+}
+
+/** Returns the path of a command in the folders of the system. */
+function findCommand(name: string): string | undefined {
+  return commandFolders
+    .map((folder) => join(folder, name))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        // It is not in this folder.
+        return false;
+      }
+    });
+}
+
+function limitWords(limits: SandboxLimits): readonly string[] {
+  return [
+    `--data=${limits.memoryBytes}`,
+    `--nproc=${limits.processes}`,
+    `--nofile=${limits.openFiles}`,
+    `--fsize=${limits.fileBytes}`,
+    "--core=0",
+  ];
+}
+
+/** The folders in memory, which must exist before the targets of binds are created in them. */
+function firstTable(root: string, { temporary }: MountPlan, { temporaryBytes }: SandboxLimits): string {
+  const lines = [tableLine("tmpfs", root, "tmpfs", "mode=0755,nosuid,size=32m")];
+  for (const path of temporary) {
+    const options = `X-mount.mkdir,mode=1777,nosuid,nodev,size=${temporaryBytes}`;
+    lines.push(tableLine("tmpfs", root + path, "tmpfs", options));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Everything else, in order. */
+function secondTable(
+  root: string,
+  { binds, masks, late }: MountPlan,
+  table: readonly HostMount[],
+  isUser: boolean,
+): string {
+  const lines = binds.flatMap((bind) => bindLines(root, bind, table, isUser));
+  for (const { path, isFolder } of masks) {
+    lines.push(
+      isFolder
+        ? tableLine("tmpfs", root + path, "tmpfs", "mode=0755,nosuid,nodev,size=64k")
+        : tableLine("/dev/null", root + path, "none", "bind,ro,nosuid,noexec"),
+    );
+  }
+  for (const bind of late) lines.push(...bindLines(root, bind, table, isUser, "X-mount.mkdir,"));
+  const proc = `${root}/proc`;
+  lines.push(tableLine("proc", proc, "proc", "nosuid,nodev,noexec"));
+  for (const name of readOnlyProc) {
+    if (existsInProc(name)) {
+      lines.push(tableLine(`${proc}/${name}`, `${proc}/${name}`, "none", "bind,ro,nosuid,nodev,noexec"));
+    }
+  }
+  // The number of user namespaces is set once more, from inside; the kernel lets nobody else write it.
+  lines.push(tableLine("/proc/sys/user", `${proc}/sys/user`, "none", "bind,nosuid,nodev,noexec"));
+  for (const name of maskedProc) {
+    if (existsInProc(name))
+      lines.push(tableLine("/dev/null", `${proc}/${name}`, "none", "bind,ro,nosuid,noexec"));
+  }
+  for (const device of devices) {
+    lines.push(tableLine(`/dev/${device}`, `${root}/dev/${device}`, "none", "bind,nosuid,noexec"));
+  }
+  lines.push(
+    tableLine("devpts", `${root}/dev/pts`, "devpts", "newinstance,ptmxmode=0666,mode=620,nosuid,noexec"),
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+function existsInProc(name: string): boolean {
+  return statSync(`/proc/${name}`, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** The lines of one bind: the folder itself, then each mount below it, which a bind does not include. */
+function bindLines(
+  root: string,
+  { source, path, isWritable }: Bind,
+  table: readonly HostMount[],
+  isUser: boolean,
+  extra = "",
+): string[] {
+  const options = (from: string): string => {
+    const mount = mountOf(table, from);
+    const flags = ["nosuid", "nodev"];
+    if (!isWritable || mount?.isReadOnly === true) flags.push("ro");
+    // A user may not drop this flag of a mount.
+    if (mount?.isNoExec === true) flags.push("noexec");
+    return flags.join(",");
+  };
+  const below = mountsBelow(table, source).toSorted(byDepth);
+  // A user cannot bind a folder without the mounts below it. Each of them is covered by a bind of its own.
+  const kind = isUser && below.length > 0 ? "rbind" : "bind";
+  return [
+    tableLine(source, root + path, "none", `${extra}${kind},${options(source)}`),
+    ...below.map((mount) =>
+      tableLine(mount, `${root}${path}${mount.slice(source.length)}`, "none", `bind,${options(mount)}`),
+    ),
+  ];
+}
+
+/** A line in the format of fstab(5). */
+function tableLine(source: string, target: string, type: string, options: string): string {
+  return `${escaped(source)} ${escaped(target)} ${type} ${options} 0 0`;
+}
+
+function escaped(path: string): string {
+  return path.replace(/[\s\\#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
+}

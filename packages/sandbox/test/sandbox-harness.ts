@@ -1,0 +1,67 @@
+/** Runs programs in the sandboxes of this machine. */
+
+import { tmpdir } from "node:os";
+import { type ContainedRequest, runCommand } from "@toolcrib/process";
+import { defaultSandboxLimits, Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";
+
+/** The users that programs are contained for: the one of this test, and an ordinary one where that is root. */
+export function createSandboxes(): Sandboxes {
+  return new Sandboxes({
+    uid: process.getuid?.() ?? -1,
+    gid: process.getgid?.() ?? -1,
+    temporaryDirectory: tmpdir(),
+    userHome: "/home/nobody-here",
+  });
+}
+
+/** A policy that allows nothing, with `changes`. */
+export function strictPolicy(changes: Partial<SandboxPolicy> = {}): SandboxPolicy {
+  return {
+    network: "deny",
+    readPaths: [],
+    writePaths: [],
+    home: "temporary",
+    hiddenPaths: [],
+    limits: defaultSandboxLimits,
+    ...changes,
+  };
+}
+
+/** Why no test of this package can run here; undefined where sandboxes work. */
+export async function unavailableReason(): Promise<string | undefined> {
+  const reports = await createSandboxes().check();
+  if (reports.some(({ isAvailable }) => isAvailable)) return undefined;
+  return reports.flatMap(({ problems }) => problems.map(({ reason }) => reason)).join("; ");
+}
+
+/** The end of a program. */
+export interface Ended {
+  readonly code: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `args` with /bin/sh or another program within `policy`. */
+export async function runContained(
+  args: readonly string[],
+  policy: SandboxPolicy,
+  {
+    program = "/bin/sh",
+    directory = "/",
+    env = {},
+  }: {
+    readonly program?: string;
+    readonly directory?: string;
+    readonly env?: { readonly [name: string]: string };
+  } = {},
+): Promise<Ended> {
+  const request = { program, args, env: { PATH: "/usr/bin:/bin", ...env }, directory };
+  await using contained: ContainedRequest = await createSandboxes().prepare(request, policy);
+  return await run(contained.request);
+}
+
+/** Runs a request as it is. */
+export async function run(request: ContainedRequest["request"]): Promise<Ended> {
+  const { code, stdout, stderr } = await runCommand(request, { timeoutMs: 30_000, outputMaxBytes: 1 << 20 });
+  return { code, stdout: stdout.toString("utf8"), stderr };
+}
