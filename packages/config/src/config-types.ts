@@ -18,6 +18,7 @@ export interface GatewayConfig {
   readonly serve: ServeConfig;
   readonly audit: AuditConfig;
   readonly execution: ExecutionConfig;
+  readonly sandbox: SandboxConfig;
 }
 
 /** How far the operator trusts a server. */
@@ -43,8 +44,12 @@ export interface ToolServerConfig {
     readonly declared: Partial<ContainmentConfig>;
     /** As declared, or else by trust state, and never below `policy.floor`. */
     readonly effective: ContainmentConfig;
-    /** Parts of `effective` that restrict the server and that this version enforces. */
+    /** Whether the server is a process that runs in a sandbox. */
+    readonly needsSandbox: boolean;
+    /** Parts of `effective` that restrict the server and that the gateway enforces itself. */
     readonly enforced: readonly ContainmentPart[];
+    /** Parts of `effective` that restrict the server and that only its sandbox can enforce. */
+    readonly bySandbox: readonly ContainmentPart[];
     /** Parts of `effective` that restrict the server and that this version does not enforce. */
     readonly notEnforced: readonly ContainmentPart[];
   };
@@ -122,8 +127,12 @@ export interface ContainmentConfig {
   readonly maxExecutionSeconds: number;
   /** Host patterns; used when `networkEgress` is `scoped`. */
   readonly egressAllow: readonly string[];
-  /** Absolute folders, or below `~/`; used when `filesystemWrite` is `scoped`. */
+  /** Folders: absolute, below `~/`, or relative to the folder of the declaring file; used when `filesystemWrite` is `scoped`. */
   readonly writePaths: readonly string[];
+  /** Folders or files that the process may read, written like `writePaths`. */
+  readonly readPaths: readonly string[];
+  /** Whether the process keeps a private folder as its home from one start to the next. */
+  readonly hasState: boolean;
 }
 
 /** A field of `containment` that can restrict a server, as the configuration spells it. */
@@ -281,6 +290,15 @@ export interface ExecutionConfig {
   readonly debug: boolean;
   /** Place of execution: the gateway (`none`), or a separate process. @default "none" */
   readonly isolation: "none" | "process";
+}
+
+/** Sandboxes of processes (`sandbox`). */
+export interface SandboxConfig {
+  /**
+   * `required`: a server whose sandbox this machine cannot build does not start. `preferred`: it starts uncontained.
+   * @default "required"
+   */
+  readonly mode: "required" | "preferred";
 }
 
 /** The audit trail (`audit`). */

@@ -48,6 +48,8 @@ export function effectiveContainment(
       Math.min(defaults.maxExecutionSeconds, floor.maxExecutionSeconds ?? defaults.maxExecutionSeconds),
     egressAllow: declared.egressAllow ?? [],
     writePaths: declared.writePaths ?? [],
+    readPaths: declared.readPaths ?? [],
+    hasState: declared.hasState ?? false,
   };
 }
 
@@ -62,19 +64,34 @@ const members = {
   max_execution_seconds: "maxExecutionSeconds",
 } as const satisfies { readonly [Part in ContainmentPart]: keyof ContainmentConfig };
 
-/** The parts that this version enforces. Servers run without a sandbox; only the deadline of calls is enforced. */
-const enforcedParts: ReadonlySet<ContainmentPart> = new Set(["max_execution_seconds"]);
+/**
+ * Whether a server runs in a sandbox: a process whose containment restricts it, and every process of an
+ * unverified server.
+ */
+export function needsSandbox(
+  { transport, trustState }: Pick<ToolServerConfig, "transport" | "trustState">,
+  { networkEgress, filesystemWrite }: Pick<ContainmentConfig, "networkEgress" | "filesystemWrite">,
+): boolean {
+  if (transport.kind !== "stdio") return false;
+  return trustState === "unverified" || networkEgress !== "allow" || filesystemWrite !== "allow";
+}
 
-/** Returns the parts of `effective` that restrict a server: those that this version enforces, and the others. */
-export function containmentParts(effective: ContainmentConfig): {
-  readonly enforced: readonly ContainmentPart[];
-  readonly notEnforced: readonly ContainmentPart[];
-} {
+/**
+ * Returns the parts of `effective` that restrict a server, by who enforces them: the gateway, with the deadline of
+ * each call; a sandbox around the process; nobody, as the server runs elsewhere.
+ */
+export function containmentParts(
+  { transport }: Pick<ToolServerConfig, "transport">,
+  effective: ContainmentConfig,
+): Pick<ToolServerConfig["containment"], "enforced" | "bySandbox" | "notEnforced"> {
   const parts = Object.keys(members) as ContainmentPart[];
   const restricting = parts.filter((part) => effective[members[part]] !== "allow");
+  const others = restricting.filter((part) => part !== "max_execution_seconds");
+  const isProcess = transport.kind === "stdio";
   return {
-    enforced: restricting.filter((part) => enforcedParts.has(part)),
-    notEnforced: restricting.filter((part) => !enforcedParts.has(part)),
+    enforced: ["max_execution_seconds"],
+    bySandbox: isProcess ? others : [],
+    notEnforced: isProcess ? [] : others,
   };
 }
 
@@ -87,16 +104,14 @@ export function notEnforcedOf(
   declared: Partial<ContainmentConfig>,
   effective: ContainmentConfig,
 ): readonly string[] {
-  const { notEnforced } = containmentParts(effective);
+  const { notEnforced } = containmentParts({ transport }, effective);
   if (notEnforced.length === 0) return [];
   const restrictions = notEnforced.map((part) => {
     const origin =
       declared[members[part]] === undefined ? ` (the default for trust_state: ${trustState})` : "";
     return `${part}: ${effective[members[part]]}${origin}`;
   });
-  const reason =
-    transport.kind === "stdio"
-      ? "this version starts servers without a sandbox"
-      : "the server runs elsewhere, and this version does not restrict its calls";
-  return [`Containment of tool server "${id}" is NOT enforced: ${restrictions.join(", ")}; ${reason}`];
+  return [
+    `Containment of tool server "${id}" is NOT enforced: ${restrictions.join(", ")}; the server runs elsewhere, and this version does not restrict its calls`,
+  ];
 }

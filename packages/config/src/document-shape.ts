@@ -129,6 +129,24 @@ const fields = {
   egress: egressShape,
   packages: sectionOfLater("Installed .mcpkg packages."),
   execution: executionShape,
+  sandbox: record({
+    description: "Sandboxes of the processes of tool servers.",
+    fields: {
+      mode: choice({
+        description:
+          "required: a server whose containment this machine cannot enforce does not start. preferred: it starts uncontained, and status, doctor and the audit say so.",
+        values: ["required", "preferred"],
+        aliases: {
+          strict: "required",
+          enforced: "required",
+          best_effort: "preferred",
+          optional: "preferred",
+        },
+        default: "required",
+      }),
+    },
+    hints: { enabled: "write mode: required or mode: preferred" },
+  }),
 };
 
 /** The names of all sections. */

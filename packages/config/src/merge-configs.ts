@@ -9,7 +9,7 @@
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import type { ConfigLayer, ServerDeclaration, ToolspecDeclaration } from "./config-layer.ts";
 import type { GatewayConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
-import { containmentParts, effectiveContainment, notEnforcedOf } from "./containment.ts";
+import { containmentParts, effectiveContainment, needsSandbox, notEnforcedOf } from "./containment.ts";
 import type { ConfigDocument } from "./document-shape.ts";
 import { toEgressConfig } from "./egress-shape.ts";
 import { toExecutionConfig } from "./execution-shape.ts";
@@ -65,6 +65,7 @@ function composed(layers: readonly ConfigLayer[], certificates: ReadonlyMap<stri
     serve: toServeConfig(sections.serve),
     audit: toAuditConfig(sections.audit),
     execution: toExecutionConfig(sections.execution),
+    sandbox: { mode: sections.sandbox?.mode ?? "required" },
   };
 }
 
@@ -88,7 +89,12 @@ function completed(server: ServerDeclaration, floor: GatewayConfig["policy"]["fl
   const effective = effectiveContainment(declared, server.trustState, floor);
   return {
     ...rest,
-    containment: { declared, effective, ...containmentParts(effective) },
+    containment: {
+      declared,
+      effective,
+      needsSandbox: needsSandbox(server, effective),
+      ...containmentParts(server, effective),
+    },
     notEnforced: notEnforcedOf(server, declared, effective),
   };
 }

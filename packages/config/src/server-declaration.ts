@@ -77,5 +77,7 @@ function toContainment(document: ToolServerDocument["containment"]): Partial<Con
     maxExecutionSeconds: document?.max_execution_seconds,
     egressAllow: document?.egress_allow,
     writePaths: document?.write_paths,
+    readPaths: document?.read_paths,
+    hasState: document?.state,
   };
 }

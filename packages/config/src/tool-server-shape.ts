@@ -81,9 +81,9 @@ const hostPattern = {
   meaning:
     "a host name such as api.example.com, *.example.com or api.example.com:8443, without scheme and path",
 };
-const writePath = {
-  source: "(?:/|~/|[A-Za-z]:[\\\\/])[^\\x00-\\x1f]*",
-  meaning: "an absolute folder, or one below ~/",
+const filePath = {
+  source: "[^\\x00-\\x1f]+",
+  meaning: "a path: absolute, below ~/, or relative to the folder of this file",
 };
 
 export const containmentShape = record({
@@ -106,11 +106,27 @@ export const containmentShape = record({
       { description: "Hosts that network_egress: scoped allows.", maxItems: 1000 },
     ),
     write_paths: list(
-      text({ description: "A folder, including its subfolders.", pattern: writePath, maxLength: 4096 }),
+      text({ description: "A folder, including its subfolders.", pattern: filePath, maxLength: 4096 }),
       {
-        description: "Folders that filesystem_write: scoped allows.",
+        description:
+          "Folders that filesystem_write: scoped allows. Relative paths are relative to the folder of this file. Missing folders are created.",
         maxItems: 1000,
       },
+    ),
+    read_paths: list(
+      text({
+        description: "A folder, including its subfolders, or a file.",
+        pattern: filePath,
+        maxLength: 4096,
+      }),
+      {
+        description:
+          "Folders and files that the process of a stdio server may read, in addition to its program and cwd.",
+        maxItems: 1000,
+      },
+    ),
+    state: flag(
+      "Whether the process of a stdio server keeps a private, writable folder as its HOME from one start to the next. Without it, HOME is empty at each start.",
     ),
   },
   hints: {
@@ -131,6 +147,9 @@ export const containmentShape = record({
     hosts: "did you mean egress_allow?",
     allowed_paths: "did you mean write_paths?",
     paths: "did you mean write_paths?",
+    readable_paths: "did you mean read_paths?",
+    persistent: "did you mean state?",
+    home: "write state: true for a private folder as HOME",
     memory: "containment has no memory limit",
   },
   inspect(_value, node, place) {

@@ -103,7 +103,7 @@ checkGolden("tool-servers", [
     stdioServer("containment: { filesystem_write: scoped, write_paths: [] }"),
   ],
   ["write_paths alone", stdioServer("containment: { write_paths: [/srv/data] }")],
-  ["write_paths relative", stdioServer("containment: { filesystem_write: scoped, write_paths: [data] }")],
+  ["write_paths empty", stdioServer('containment: { filesystem_write: scoped, write_paths: [""] }')],
   [
     "egress_allow with a URL",
     stdioServer("containment: { network_egress: scoped, egress_allow: ['https://api.example.com/v1'] }"),

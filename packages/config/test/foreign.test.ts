@@ -50,8 +50,8 @@ test("parseConfig() reads mcpServers", () => {
     env: { PORT: literal("8080"), DEBUG: literal("true") },
     cwd: literal("sub"),
   });
-  const { trustState, mutabilityClass, containment, notEnforced } = servers[0] ?? {};
-  assert.deepEqual([trustState, mutabilityClass, notEnforced?.length], ["unverified", "unknown", 1]);
+  const { trustState, mutabilityClass, containment } = servers[0] ?? {};
+  assert.deepEqual([trustState, mutabilityClass, containment?.needsSandbox], ["unverified", "unknown", true]);
   assert.equal(containment?.effective.networkEgress, "deny");
 });
 

@@ -61,8 +61,12 @@ test("parseConfig() reads the example of the Declarative Tool Servers document",
         maxExecutionSeconds: 30,
         egressAllow: [],
         writePaths: [],
+        readPaths: [],
+        hasState: false,
       },
+      needsSandbox: false,
       enforced: ["max_execution_seconds"],
+      bySandbox: [],
       notEnforced: ["network_egress", "filesystem_write"],
     },
     labels: { team: "platform", environment: "production" },
@@ -88,9 +92,8 @@ test("parseConfig() gives an omitted field its documented default", () => {
   assert.equal(server.trustState, "unverified");
   assert.equal(server.mutabilityClass, "unknown");
   assert.deepEqual(server.labels, {});
-  assert.deepEqual(server.notEnforced, [
-    'Containment of tool server "my-tool" is NOT enforced: network_egress: deny (the default for trust_state: unverified), filesystem_write: deny (the default for trust_state: unverified); this version starts servers without a sandbox',
-  ]);
+  assert.equal(server.containment.needsSandbox, true);
+  assert.deepEqual(server.containment.bySandbox, ["network_egress", "filesystem_write"]);
 });
 
 test("parseConfig() fills omitted containment by trust state", () => {
@@ -98,7 +101,7 @@ test("parseConfig() fills omitted containment by trust state", () => {
     parsed(
       `tool_servers: [{ id: a, transport: { kind: stdio, command: x }, trust_state: ${trust}, containment: ${containment} }]`,
     ).toolServers[0]?.containment.effective;
-  const lists = { egressAllow: [], writePaths: [] };
+  const lists = { egressAllow: [], writePaths: [], readPaths: [], hasState: false };
   assert.deepEqual(effective("unverified"), {
     networkEgress: "deny",
     filesystemWrite: "deny",
@@ -137,6 +140,8 @@ test("parseConfig() raises defaults to the policy floor, and keeps stricter valu
     maxExecutionSeconds: 60,
     egressAllow: [],
     writePaths: [],
+    readPaths: [],
+    hasState: false,
   });
   assert.equal(unverified?.maxExecutionSeconds, 30);
 });
@@ -191,6 +196,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         debug: false,
         isolation: "none",
       },
+      sandbox: { mode: "required" },
     });
   }
 });
@@ -214,6 +220,8 @@ test("parseConfig() reads every field of every section", () => {
     maxExecutionSeconds: 3600,
     egressAllow: ["api.example.com", "*.example.org:8443"],
     writePaths: ["/srv/data", "~/data"],
+    readPaths: undefined,
+    hasState: undefined,
   });
   assert.deepEqual(scoped.containment.notEnforced, ["network_egress", "filesystem_write"]);
   assert.deepEqual(config.policy, {
