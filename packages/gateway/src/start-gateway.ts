@@ -5,7 +5,7 @@
  */
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { openTokenStore } from "@toolcrib/auth";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
@@ -15,6 +15,7 @@ import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
+import { Sandboxes } from "@toolcrib/sandbox";
 import { createPinStore, MemorySessionStore, openStore, type PinMemory, type Store } from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
@@ -138,6 +139,9 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     scrubber,
     logger,
     launcher,
+    sandboxes: new Sandboxes(sandboxFacts(env)),
+    configFiles: deps.configFiles,
+    directory,
     wrap,
     httpClient,
     upstreamLimits: deps.upstreamLimits,
@@ -154,6 +158,16 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const opened: OpenedSources[] = [];
   for (const openKind of kindsOfSources) opened.push(opening.use(await openKind(context)));
   return new RunningGateway(config, deps, { core, metrics, opened, resources: opening.move() });
+}
+
+/** The facts about this process that sandboxes depend on. */
+function sandboxFacts(env: GatewayDeps["env"]): ConstructorParameters<typeof Sandboxes>[0] {
+  return {
+    uid: process.getuid?.() ?? -1,
+    gid: process.getgid?.() ?? -1,
+    temporaryDirectory: tmpdir(),
+    userHome: env["HOME"] ?? homedir(),
+  };
 }
 
 function cancellation(timer: NodeJS.Timeout): () => void {

@@ -158,7 +158,11 @@ function governanceOf(
   sourceId: string,
   { configured, containment, deadlineSetting }: SourceFacts,
 ): Pick<CallTarget, "server" | "containment" | "deadlineSetting"> {
-  return { server: configured === undefined ? undefined : sourceId, containment, deadlineSetting };
+  return {
+    server: configured === undefined ? undefined : sourceId,
+    containment: containment(),
+    deadlineSetting,
+  };
 }
 
 /** Returns the answer of a source if it is a result. @throws {GatewayError} `RESULT_INVALID` */

@@ -4,6 +4,7 @@
  */
 
 import { digestServer, resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
+import type { Logger } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import {
   createUpstreamServer,
@@ -12,6 +13,7 @@ import {
   type UpstreamServer,
 } from "@toolcrib/upstream";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
+import { ServerSandboxes } from "./server-sandboxes.ts";
 import type { SourceDetails, SourceFacts } from "./source-facts.ts";
 
 /** Lowest limit of a message, in bytes: a list of tools can be larger than the results that are allowed. */
@@ -24,18 +26,21 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
   const memories = await Promise.all(
     config.toolServers.map((server) => memory.open(server.id, digestServer(server))),
   );
+  const sandboxes = new ServerSandboxes(context.sandboxes, config.sandbox.mode, context);
   const upstreams: UpstreamServer[] = [];
   let started: Promise<unknown> | undefined;
   for (const [at, server] of config.toolServers.entries()) {
-    const upstream = createServer(server, memories[at] as ServerMemory, context);
+    const upstream = createServer(server, memories[at] as ServerMemory, sandboxes, context);
     for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
-    core.roster.add(upstream, factsOf(server, upstream));
+    core.roster.add(upstream, factsOf(server, upstream, sandboxes));
     upstreams.push(upstream);
   }
   return {
     start() {
       // Starts end when their servers are disposed.
-      started = Promise.allSettled(upstreams.map((upstream) => upstream.start(new AbortController().signal)));
+      started = Promise.allSettled(
+        upstreams.map((upstream) => upstream.start(new AbortController().signal)),
+      ).then(() => warnOfUncontained(sandboxes, logger));
       return started;
     },
     async [Symbol.asyncDispose]() {
@@ -46,9 +51,21 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
   };
 }
 
+/** Warns in one line about the servers that run without the sandbox that they need. */
+function warnOfUncontained(sandboxes: ServerSandboxes, logger: Logger): void {
+  const uncontained = sandboxes.uncontained();
+  if (uncontained.length === 0) return;
+  const reasons = [...new Set(uncontained.map(({ reason }) => reason))];
+  logger.warn(
+    { servers: uncontained.map(({ id }) => id), reasons },
+    "servers run UNCONTAINED (sandbox.mode: preferred)",
+  );
+}
+
 function createServer(
   server: ToolServerConfig,
   memory: ServerMemory,
+  sandboxes: ServerSandboxes,
   context: SourceContext,
 ): UpstreamServer {
   const { home, env, scrubber, launcher, httpClient, logger, now, random, startBackgroundTimer, serverInfo } =
@@ -69,6 +86,7 @@ function createServer(
       tags: [],
       scrub: (text) => scrubber.text(text),
       isInteractive: server.isInteractive,
+      contain: sandboxes.containmentOf(server),
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,
       remembered: memory.remembered,
       // The secrets of the server are known by now. At the next start they are not, when its definitions are listed.
@@ -86,13 +104,17 @@ function createServer(
   );
 }
 
-function factsOf(server: ToolServerConfig, upstream: UpstreamServer): Partial<SourceFacts> {
+function factsOf(
+  server: ToolServerConfig,
+  upstream: UpstreamServer,
+  sandboxes: ServerSandboxes,
+): Partial<SourceFacts> {
   const { id, labels, containment, transport } = server;
   return {
     configured: {
       group: "servers",
       transport: transport.kind,
-      details: () => detailsOf(server, upstream),
+      details: () => detailsOf(server, upstream, sandboxes),
       log: (lineCount) => upstream.stderrTail(lineCount),
       release: () => upstream.release(),
     },
@@ -100,17 +122,22 @@ function factsOf(server: ToolServerConfig, upstream: UpstreamServer): Partial<So
     coercesArguments: server.validation === "upstream",
     deadlineMs: containment.effective.maxExecutionSeconds * 1000,
     deadlineSetting: `containment.max_execution_seconds of the tool server "${id}"`,
-    // Deadlines are enforced; this version has no sandbox.
-    containment: "deadline",
+    containment: () => sandboxes.stateOf(server)?.tier ?? "deadline",
     labels,
     egressHosts: egressHostsOf(server),
   };
 }
 
-function detailsOf(server: ToolServerConfig, upstream: UpstreamServer): SourceDetails {
+function detailsOf(
+  server: ToolServerConfig,
+  upstream: UpstreamServer,
+  sandboxes: ServerSandboxes,
+): SourceDetails {
   const { name, trustState, mutabilityClass, containment } = server;
   const { networkEgress, filesystemWrite, maxExecutionSeconds } = containment.effective;
   const { protocolVersion, serverInfo, pid, restarts } = upstream.facts();
+  const sandbox = sandboxes.stateOf(server);
+  const notEnforced = [...containment.notEnforced, ...(sandbox?.notEnforced ?? [])];
   return {
     ...(name === undefined ? {} : { name }),
     trustState,
@@ -119,9 +146,11 @@ function detailsOf(server: ToolServerConfig, upstream: UpstreamServer): SourceDe
       networkEgress,
       filesystemWrite,
       maxExecutionSeconds,
-      enforced: containment.notEnforced.length === 0,
-      enforcedParts: containment.enforced,
-      notEnforcedParts: containment.notEnforced,
+      ...(sandbox === undefined ? {} : { tier: sandbox.tier }),
+      ...(sandbox?.reason === undefined ? {} : { uncontainedReason: sandbox.reason }),
+      enforced: notEnforced.length === 0,
+      enforcedParts: [...(sandbox?.enforced ?? []), ...containment.enforced],
+      notEnforcedParts: notEnforced,
     },
     protocolVersion,
     serverInfo,

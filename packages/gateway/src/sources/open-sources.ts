@@ -9,6 +9,7 @@ import type { StartTimer } from "@toolcrib/lifecycle";
 import type { HttpClient, ServerInfo } from "@toolcrib/mcp";
 import type { ProcessLauncher, SpawnWrap } from "@toolcrib/process";
 import type { SecretScrubber } from "@toolcrib/redaction";
+import type { Sandboxes } from "@toolcrib/sandbox";
 import type { Store } from "@toolcrib/store";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import type { GatewayCore } from "../gateway-core.ts";
@@ -27,6 +28,12 @@ export interface SourceContext {
   readonly scrubber: SecretScrubber;
   readonly logger: Logger;
   readonly launcher: ProcessLauncher;
+  /** The sandboxes of this machine. */
+  readonly sandboxes: Sandboxes;
+  /** Files that the configuration was read from. */
+  readonly configFiles: readonly string[];
+  /** Folder that relative paths of the command line are relative to. */
+  readonly directory: string;
   /** Wraps processes that the launcher does not start; the launcher wraps its own. */
   readonly wrap: SpawnWrap | undefined;
   readonly httpClient: HttpClient;

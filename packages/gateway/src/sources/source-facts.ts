@@ -30,6 +30,10 @@ export interface SourceDetails {
     readonly networkEgress: string;
     readonly filesystemWrite: string;
     readonly maxExecutionSeconds: number;
+    /** The tier of the sandbox of a process: `sandbox` before the first start, `none` without one. */
+    readonly tier?: string;
+    /** Why a process that needs a sandbox runs without one. */
+    readonly uncontainedReason?: string;
     /** Whether every part that restricts the source is enforced. */
     readonly enforced: boolean;
     /** Parts that restrict the source and are enforced. */
@@ -86,8 +90,8 @@ export interface SourceFacts {
   readonly deadlineMs: number;
   /** The setting that changes the deadline, for hints; undefined where none does. */
   readonly deadlineSetting: string | undefined;
-  /** Containment tier that calls are recorded with. */
-  readonly containment: string | undefined;
+  /** Returns the containment tier that calls are recorded with. */
+  readonly containment: () => string | undefined;
   readonly labels: { readonly [key: string]: string };
   /** Hosts that its tools connect to; undefined where any is possible. */
   readonly egressHosts: readonly string[] | undefined;
@@ -112,7 +116,7 @@ export const defaultFacts: SourceFacts = {
   coercesArguments: false,
   deadlineMs: defaultDeadlineMs,
   deadlineSetting: undefined,
-  containment: undefined,
+  containment: () => undefined,
   labels: {},
   egressHosts: undefined,
 };

@@ -256,7 +256,13 @@ export class SourceRoster {
         const { transport } = configured;
         const { protocolVersion } = configured.details();
         const toolCount = source.tools().length;
-        audit.record("server.started", { server: id, transport, protocolVersion, toolCount, containment });
+        audit.record("server.started", {
+          server: id,
+          transport,
+          protocolVersion,
+          toolCount,
+          containment: containment(),
+        });
       } else {
         audit.record("server.stopped", { server: id, reason: reason ?? "it was stopped" });
       }

@@ -176,7 +176,7 @@ function factsOf(source: ToolspecSource): Partial<SourceFacts> {
     configured: { group: "toolspecs", transport: "toolspec", details: () => detailsOf(config) },
     backendKind: "provider",
     // Every request of a toolspec passes the egress.
-    containment: "egress",
+    containment: () => "egress",
     labels: config.labels,
     egressHosts: config.pair === undefined ? [] : [...hostsOf(config.pair.toolspec, config)],
   };

@@ -1,0 +1,150 @@
+/**
+ * The sandboxes of the tool servers that are processes: which server needs one,
+ * what its containment means for a process, and what of it is in force. The
+ * package `sandbox` builds them.
+ *
+ * A server whose sandbox cannot be built does not start, unless `sandbox.mode` is
+ * `preferred`; then it starts uncontained, and its state says why.
+ */
+
+import { mkdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import type { ContainmentPart, ToolServerConfig } from "@toolcrib/config";
+import { isCodedError } from "@toolcrib/diagnostics";
+import { makePrivateDirectory } from "@toolcrib/files";
+import type { LaunchSpec } from "@toolcrib/process";
+import { defaultSandboxLimits, type Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";
+
+/** What contains the process of a server. */
+export interface ContainmentState {
+  /** The tier of its sandbox; `none` for a process that runs without one. */
+  readonly tier: string;
+  /** Parts of its containment that its sandbox enforces. */
+  readonly enforced: readonly ContainmentPart[];
+  /** Parts of its containment that nothing enforces. */
+  readonly notEnforced: readonly ContainmentPart[];
+  /** Why there is no sandbox although it needs one, and how to get it. */
+  readonly reason?: string | undefined;
+}
+
+/** Places that decide what a sandbox hides. */
+export interface SandboxPlaces {
+  /** The home of the gateway. */
+  readonly home: string;
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly configFiles: readonly string[];
+  /** Folder that relative paths are relative to. */
+  readonly directory: string;
+}
+
+/** Folders and files below a user's home that contain credentials. */
+const credentialPaths = [
+  ...[".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".password-store", ".vault-token"],
+  ...[".netrc", ".npmrc", ".pypirc", ".git-credentials", ".pgpass", ".my.cnf", ".cargo/credentials.toml"],
+  ...[".config/gcloud", ".config/gh", ".config/git/credentials", ".config/containers", ".config/op"],
+  ...[".config/google-chrome", ".config/chromium", ".mozilla", ".thunderbird", "Library/Keychains"],
+  ...[".local/share/keyrings", ".terraform.d", ".claude", ".claude.json", ".codex", ".toolcrib"],
+];
+
+/** The sandboxes of the servers of one gateway. */
+export class ServerSandboxes {
+  readonly #sandboxes: Sandboxes;
+  readonly #mode: "required" | "preferred";
+  readonly #places: SandboxPlaces;
+  readonly #states = new Map<string, ContainmentState>();
+
+  /** @param mode `sandbox.mode` of the configuration */
+  constructor(sandboxes: Sandboxes, mode: "required" | "preferred", places: SandboxPlaces) {
+    this.#sandboxes = sandboxes;
+    this.#mode = mode;
+    this.#places = places;
+  }
+
+  /** Returns the hook that contains each launch of `server`; undefined for a server that needs no sandbox. */
+  containmentOf(server: ToolServerConfig): LaunchSpec["contain"] {
+    if (!server.containment.needsSandbox) return undefined;
+    return async (request, options) => {
+      const { bySandbox } = server.containment;
+      try {
+        const directory = request.directory ?? this.#places.directory;
+        const prepared = await this.#sandboxes.prepare(
+          request,
+          await this.#policyOf(server, directory),
+          options,
+        );
+        this.#states.set(server.id, { tier: prepared.tier, enforced: bySandbox, notEnforced: [] });
+        return prepared;
+      } catch (error) {
+        const isMissing = isCodedError(error) && error.code === "SANDBOX_UNAVAILABLE";
+        if (!isMissing || this.#mode === "required") throw error;
+        const reason = error.hint === undefined ? error.message : `${error.message}; ${error.hint}`;
+        this.#states.set(server.id, { tier: "none", enforced: [], notEnforced: bySandbox, reason });
+        return { request, async [Symbol.asyncDispose]() {} };
+      }
+    };
+  }
+
+  /** Returns what contains the process of `server`; what must contain it, before its first start. */
+  stateOf({ id, transport, containment }: ToolServerConfig): ContainmentState | undefined {
+    if (transport.kind !== "stdio") return undefined;
+    const { needsSandbox, bySandbox } = containment;
+    const none = { tier: "none", enforced: [], notEnforced: [] };
+    if (!needsSandbox) return none;
+    const isCertain = this.#mode === "required";
+    const expected = { tier: "sandbox", enforced: bySandbox, notEnforced: [] };
+    return this.#states.get(id) ?? (isCertain ? expected : { ...none, notEnforced: bySandbox });
+  }
+
+  /** Returns the ids of the servers that run without the sandbox that they need, and why. */
+  uncontained(): readonly { readonly id: string; readonly reason: string }[] {
+    return [...this.#states].flatMap(([id, { reason }]) => (reason === undefined ? [] : [{ id, reason }]));
+  }
+
+  async #policyOf(server: ToolServerConfig, directory: string): Promise<SandboxPolicy> {
+    const { networkEgress, filesystemWrite, readPaths, writePaths, hasState } = server.containment.effective;
+    const userHome = this.#userHome();
+    const folder = dirname(resolve(this.#places.directory, server.source.name));
+    const complete = (path: string): string =>
+      path.startsWith("~/") ? join(userHome, path.slice(2)) : resolve(folder, path);
+    const written = writePaths.map(complete);
+    // The operator named them: a missing one is created, as the server itself would do.
+    for (const path of written) await mkdir(path, { recursive: true });
+    const isFree = filesystemWrite === "allow";
+    const { transport } = server;
+    const cwd = transport.kind === "stdio" && transport.cwd !== undefined ? [directory] : [];
+    return {
+      network: networkEgress,
+      readPaths: [...readPaths.map(complete), ...(isFree ? [] : cwd)],
+      writePaths: isFree ? [userHome, ...cwd] : written,
+      home: hasState
+        ? { path: await this.#stateFolder(server.id) }
+        : isFree
+          ? { path: userHome }
+          : "temporary",
+      hiddenPaths: this.#hiddenPaths(userHome),
+      limits: defaultSandboxLimits,
+    };
+  }
+
+  #userHome(): string {
+    const { HOME } = this.#places.env;
+    return HOME === undefined || HOME === "" ? homedir() : HOME;
+  }
+
+  /** Creates the private folder that a server keeps from one start to the next. */
+  async #stateFolder(id: string): Promise<string> {
+    const folder = join(this.#places.home, "state", id);
+    await makePrivateDirectory(folder);
+    return folder;
+  }
+
+  #hiddenPaths(userHome: string): readonly string[] {
+    const { home, configFiles, directory } = this.#places;
+    return [
+      home,
+      ...configFiles.map((file) => resolve(directory, file)),
+      ...credentialPaths.map((path) => join(userHome, path)),
+    ];
+  }
+}
