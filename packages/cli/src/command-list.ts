@@ -33,6 +33,7 @@ const sections: readonly {
       metatool: () => import("./commands/metatool.ts"),
       toolpack: () => import("./commands/toolpack.ts"),
       egress: () => import("./commands/egress.ts"),
+      sandbox: () => import("./commands/sandbox.ts"),
       status: () => import("./commands/status.ts"),
       release: () => import("./commands/release.ts"),
     },

@@ -13,7 +13,16 @@ test("bash completes commands, subcommands, options and choices", async () => {
     const script = `source ./toolcrib.bash; COMP_WORDS=(${list}); COMP_CWORD=${words.length}; _toolcrib; echo "\${COMPREPLY[@]}"`;
     return (await runProcess("bash", ["-c", script], { cwd: directory.path })).stdout.trim().split(" ");
   };
-  assert.deepEqual(await complete("s"), ["secret", "serve", "status", "search", "save", "saved", "starlark"]);
+  assert.deepEqual(await complete("s"), [
+    "secret",
+    "serve",
+    "sandbox",
+    "status",
+    "search",
+    "save",
+    "saved",
+    "starlark",
+  ]);
   assert.deepEqual(await complete("audit", "t"), ["tail"]);
   assert.deepEqual(await complete("audit", "tail", "--f"), ["--follow"]);
   assert.deepEqual(await complete("--json", "call", "x", "--ti"), ["--timeout"]);

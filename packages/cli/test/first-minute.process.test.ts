@@ -122,7 +122,11 @@ test("after a restart, serve --stdio lists a server that takes long to start, an
      process.argv.push("--start-delay", readFileSync(${JSON.stringify(delay)}, "utf8"));
      await import(${JSON.stringify(echoStdioPath)});`,
   );
-  const slow = { id: "slow", transport: { kind: "stdio", ...fixtureCommand(wrapper) } };
+  const slow = {
+    id: "slow",
+    transport: { kind: "stdio", ...fixtureCommand(wrapper) },
+    trust_state: "certified",
+  };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [slow] }));
   const [generation] = generations as [(typeof generations)[0] & object];
   const names = async (client: ClientV1) => (await client.listTools()).tools.map((tool) => tool.name);

@@ -17,6 +17,8 @@ export interface ProgramRun {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Environment;
+  /** @default the folder of this command */
+  readonly directory?: string | undefined;
 }
 
 /**
@@ -26,11 +28,11 @@ export interface ProgramRun {
  * @throws {CliError} `CLI_PROGRAM_UNUSABLE`
  */
 export async function runProgram(
-  { command, args, env }: ProgramRun,
+  { command, args, env, directory }: ProgramRun,
   context: ProcessContext,
 ): Promise<number> {
   const child = startForeground(
-    { program: command, args, env, directory: context.directory },
+    { program: command, args, env, directory: directory ?? context.directory },
     { wrap: context.wrap },
   );
   // A terminal sends Ctrl-C to all foreground processes, so the program has received it already.

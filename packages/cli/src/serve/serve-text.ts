@@ -4,8 +4,10 @@
  */
 
 import { join } from "node:path";
+import { counted } from "../output/counted.ts";
 import { type Output, reasonLine } from "../output/output.ts";
 import { padText } from "../output/text-width.ts";
+import { containmentText } from "./containment-text.ts";
 import { argumentsWord, type ExampleCall } from "./example-call.ts";
 import { shellQuote } from "./shell-quote.ts";
 import type { SourceStatus } from "./wait-for-servers.ts";
@@ -28,7 +30,8 @@ export function tokenFile({ home }: Pick<Endpoint, "home">): string {
 export function serverLine(status: SourceStatus, idWidth: number, output: Output): string {
   const { id, transport, health, tools } = status;
   const head = `${padText(id, idWidth)}  ${output.style("dim", padText(transport, 15))}  `;
-  const toolsText = `${tools} tool${tools === 1 ? "" : "s"}`;
+  const contained = containmentText(status);
+  const toolsText = `${counted(tools, "tool")}${contained === "" ? "" : `, ${contained}`}`;
   if (health.state === "ready") return `  ${output.style("green", "✓")} ${head}${toolsText}`;
   if (health.state === "idle")
     return `  ${output.style("green", "✓")} ${head}${toolsText}, starts at its first call`;

@@ -86,7 +86,7 @@ function warnAboutContainment(context: CliContext, { config }: LoadedConfig): Lo
   if (affected.length > 0) {
     const names = affected.slice(0, warnedMaxCount).map(({ id }) => id);
     const more = affected.length - names.length;
-    const text = `Containment is NOT enforced for ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}: this version has no sandbox; toolcrib${options.homeFlag} doctor shows the restrictions`;
+    const text = `Containment is NOT enforced for ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}: they run elsewhere; toolcrib${options.homeFlag} doctor shows the restrictions`;
     output.note(`${output.noteStyle(["bold", "yellow"], "WARNING")} ${text}`);
   }
   const logger = createCommandLogger(context, "warn");

@@ -16,6 +16,7 @@ import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { reasonLine, type Style, safeLine } from "../output/output.ts";
+import { containmentText } from "./containment-text.ts";
 import { ownCommand } from "./own-command.ts";
 
 /** Runs the command. */
@@ -81,6 +82,7 @@ async function showRunning(
         { title: "TOOLS" },
         { title: "RESTARTS" },
         { title: "PROCESS" },
+        { title: "SANDBOX", canShrink: true },
         { title: "REASON", canShrink: true },
       ],
       servers.map(serverRow),
@@ -104,10 +106,11 @@ async function showRunning(
   }
   for (const { id, containment } of servers) {
     // A gateway of an earlier version does not list the parts.
-    const parts = containment?.notEnforcedParts ?? [];
+    const { notEnforcedParts: parts = [], uncontainedReason } = containment ?? {};
     if (parts.length === 0) continue;
+    const reason = uncontainedReason === undefined ? "" : `; ${safeLine(uncontainedReason)}`;
     output.print(
-      `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map(safeLine).join(", ")}`,
+      `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map(safeLine).join(", ")}${reason}`,
     );
   }
   // A gateway of an earlier version does not count its own tools.
@@ -130,7 +133,8 @@ async function showRunning(
   return exitCodes.done;
 }
 
-function serverRow({ id, health, transport, tools, restarts, pid }: SourceStatus): string[] {
+function serverRow(status: SourceStatus): string[] {
+  const { id, health, transport, tools, restarts, pid } = status;
   return [
     safeLine(id),
     health.state,
@@ -138,6 +142,7 @@ function serverRow({ id, health, transport, tools, restarts, pid }: SourceStatus
     String(tools),
     String(restarts),
     pid === undefined ? "" : String(pid),
+    containmentText(status),
     reasonLine(health.reason ?? ""),
   ];
 }

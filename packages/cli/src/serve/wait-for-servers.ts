@@ -14,6 +14,7 @@ export interface SourceStatus {
   readonly transport: string;
   readonly health: Health;
   readonly tools: number;
+  readonly containment?: GatewayStatus["servers"][number]["containment"];
 }
 
 /** Returns the servers and toolspecs of a gateway, in the order of its configuration. */

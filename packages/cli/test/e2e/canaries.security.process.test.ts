@@ -213,6 +213,8 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
       tool_servers: [
         {
           ...echoServer("child"),
+          // The processes that build a sandbox have the environment of the server, too.
+          trust_state: "certified",
           transport: {
             ...(echoServer("child") as { transport: JsonObject }).transport,
             env: { CHILD_KEY: { secret_key_ref: { env: "CHILD_SECRET" } } },

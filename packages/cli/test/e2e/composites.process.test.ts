@@ -49,10 +49,7 @@ describe("the tasks of examples/composites", () => {
     cpSync(join(examples, "files"), directory.join("files"), { recursive: true });
     const config = readFileSync(quickstartConfig, "utf8");
     const path = directory.join("toolcrib.yaml");
-    writeFileSync(
-      path,
-      config.replace(/MEMORY_FILE_PATH: .*/, `MEMORY_FILE_PATH: ${directory.join("memory.jsonl")}`),
-    );
+    writeFileSync(path, config.replaceAll("/tmp/toolcrib-quickstart", directory.join("memory")));
     client = new Client({ name: "composites", version: "1" });
     const args = [...commandLine, "serve", "--stdio", "--config", path, "--home", directory.join("home")];
     await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));

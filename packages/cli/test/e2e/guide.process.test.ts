@@ -53,8 +53,8 @@ describe("the guides", () => {
       assert.ok(steps.length >= 10);
       await using directory = await makeTemporaryDirectory();
       const config = readFileSync(quickstartConfig, "utf8");
-      const memory = `MEMORY_FILE_PATH: ${directory.join("memory.jsonl")}`;
-      writeFileSync(directory.join("toolcrib.yaml"), config.replace(/MEMORY_FILE_PATH: .*/, memory));
+      const own = config.replaceAll("/tmp/toolcrib-quickstart", directory.join("memory"));
+      writeFileSync(directory.join("toolcrib.yaml"), own);
       cpSync(join(dirname(quickstartConfig), "files"), directory.join("files"), { recursive: true });
       for (const step of steps) {
         if (step.kind === "file") {
