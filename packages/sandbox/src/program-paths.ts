@@ -101,7 +101,7 @@ class PathFinder {
   /** Adds what an argument names, if it is a path that exists. */
   async addArgument(path: string, wasAbsolute: boolean, directory: string): Promise<void> {
     if (path.length > 4_096 || path.includes("\0") || path === directory) return;
-    // Words such as "run" can be the name of a folder by chance; "server.js" is not.
+    // A word such as "run" may also be the name of a folder; "server.js" is a file.
     if (!wasAbsolute && !isWithin(path, directory)) return;
     const status = await stat(path).catch(() => undefined);
     if (status === undefined || !(status.isFile() || status.isDirectory())) return;
