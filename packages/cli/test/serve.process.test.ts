@@ -60,7 +60,7 @@ test("serve prints its address, its servers and how to use it, and stops gracefu
   assert.equal(existsSync(runFile), false);
   const stopped = await transcript([["status"], ["status", "--json"]], setting);
   const printed = normalize(sortServers(gateway.stdout()), directory.path);
-  const withoutPid = status.replace(/(ready +stdio +29 +0 +)\d+/, "$1PID");
+  const withoutPid = status.replace(/(ready +stdio +29 +0 +)\d+ +/, "$1PID  ");
   checkGolden(golden("serve.txt"), `$ toolcrib serve\n${printed}\n${withoutPid}\n${taken}\n${stopped}`);
 });
 
