@@ -81,10 +81,12 @@ export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: 
   const hidden = policy.hiddenPaths.flatMap((path) => (existsSync(path) ? [path, realpathSync(path)] : []));
   const home = policy.home === "temporary" ? temporaryHome : policy.home.path;
   const writable = outermost([...policy.writePaths, ...(policy.home === "temporary" ? [] : [home])]);
-  for (const path of policy.readPaths) checkPath(path, "read", hidden, home);
-  for (const path of policy.writePaths) checkPath(path, "write", hidden, home);
+  const own = policy.ownPaths ?? [];
+  const isOwn = (path: string): boolean => own.some((one) => isWithin(path, one));
+  for (const path of policy.readPaths) if (!isOwn(path)) checkPath(path, "read", hidden, home);
+  for (const path of policy.writePaths) if (!isOwn(path)) checkPath(path, "write", hidden, home);
   const readable = outermost([...policy.readPaths, ...program.bound]).filter(
-    (path) => !hidden.some((one) => isWithin(path, one)) && existsSync(path),
+    (path) => (isOwn(path) || !hidden.some((one) => isWithin(path, one))) && existsSync(path),
   );
   const links = new Map(program.links);
   const binds: Bind[] = [];
@@ -98,7 +100,7 @@ export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: 
   const isBound = (path: string): boolean => binds.some((bind) => bind.isFolder && isWithin(path, bind.path));
   for (const path of [...links.keys()]) if (isBound(path)) links.delete(path);
   const masked = [
-    ...hidden.filter((path) => path !== home),
+    ...hidden.filter((path) => path !== home && !own.includes(path)),
     ...privatePaths.filter((path) => existsSync(path)),
   ];
   const masks = outermost(masked).filter(isBound);

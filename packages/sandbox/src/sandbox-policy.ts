@@ -8,6 +8,8 @@ export interface SandboxPolicy {
   readonly readPaths: readonly string[];
   /** Folders that the process may write, and nothing else. */
   readonly writePaths: readonly string[];
+  /** Paths of those above that the caller made itself: they may lie below a hidden path. @default none */
+  readonly ownPaths?: readonly string[];
   /** HOME: `temporary` is an empty folder in memory; a path is bound writable, wherever it is. */
   readonly home: "temporary" | { readonly path: string };
   /** Folders and files that stay invisible, whatever is bound above them. Those that do not exist are ignored. */

@@ -6,6 +6,7 @@
 import { digestServer, resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
+import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import {
   createUpstreamServer,
   DefinitionMemory,
@@ -27,10 +28,12 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
     config.toolServers.map((server) => memory.open(server.id, digestServer(server))),
   );
   const sandboxes = new ServerSandboxes(context.sandboxes, config.sandbox.mode, context);
+  const closing = new AbortController();
+  const packages = openPackages(sandboxes, context, closing.signal);
   const upstreams: UpstreamServer[] = [];
   let started: Promise<unknown> | undefined;
   for (const [at, server] of config.toolServers.entries()) {
-    const upstream = createServer(server, memories[at] as ServerMemory, sandboxes, context);
+    const upstream = createServer(server, memories[at] as ServerMemory, { sandboxes, packages }, context);
     for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
     core.roster.add(upstream, factsOf(server, upstream, sandboxes));
     upstreams.push(upstream);
@@ -44,11 +47,27 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
       return started;
     },
     async [Symbol.asyncDispose]() {
+      closing.abort();
       await Promise.allSettled(upstreams.map((upstream) => upstream[Symbol.asyncDispose]()));
       await started;
       await Promise.all(memories.map((one) => one[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** The packages that servers launch through package runners. @param signal ends fetches */
+function openPackages(sandboxes: ServerSandboxes, context: SourceContext, signal: AbortSignal): PackageStore {
+  const { config, home, env, launcher, logger, now, randomBytes } = context;
+  const sandbox = new FetchSandbox({
+    launcher,
+    sandboxes: context.sandboxes,
+    mode: config.sandbox.mode,
+    env,
+    userHome: sandboxes.userHome(),
+    hiddenPaths: sandboxes.hiddenPaths(),
+    signal,
+  });
+  return new PackageStore({ folder: `${home}/fetched`, sandbox, logger, now, randomBytes });
 }
 
 /** Warns in one line about the servers that run without the sandbox that they need. */
@@ -65,7 +84,7 @@ function warnOfUncontained(sandboxes: ServerSandboxes, logger: Logger): void {
 function createServer(
   server: ToolServerConfig,
   memory: ServerMemory,
-  sandboxes: ServerSandboxes,
+  { sandboxes, packages }: { readonly sandboxes: ServerSandboxes; readonly packages: PackageStore },
   context: SourceContext,
 ): UpstreamServer {
   const { home, env, scrubber, launcher, httpClient, logger, now, random, startBackgroundTimer, serverInfo } =
@@ -86,7 +105,7 @@ function createServer(
       tags: [],
       scrub: (text) => scrubber.text(text),
       isInteractive: server.isInteractive,
-      contain: sandboxes.containmentOf(server),
+      contain: sandboxes.containmentOf(server, packages),
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,
       remembered: memory.remembered,
       // The secrets of the server are known by now. At the next start they are not, when its definitions are listed.

@@ -14,6 +14,7 @@ import type { ContainmentPart, ToolServerConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { makePrivateDirectory } from "@toolcrib/files";
 import type { LaunchSpec } from "@toolcrib/process";
+import type { PackageStore } from "@toolcrib/runners";
 import { defaultSandboxLimits, type Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";
 
 /** What contains the process of a server. */
@@ -61,16 +62,26 @@ export class ServerSandboxes {
     this.#places = places;
   }
 
-  /** Returns the hook that contains each launch of `server`; undefined for a server that needs no sandbox. */
-  containmentOf(server: ToolServerConfig): LaunchSpec["contain"] {
-    if (!server.containment.needsSandbox) return undefined;
-    return async (request, options) => {
+  /**
+   * Returns the hook for each launch of `server`: it replaces a package runner by the program of the fetched package,
+   * and contains the process where the server needs a sandbox.
+   *
+   * @param packages the packages that runners launch
+   */
+  containmentOf(server: ToolServerConfig, packages: PackageStore): LaunchSpec["contain"] {
+    return async (asked, options) => {
+      const found = await packages.toRequest(asked, options);
+      const request = found?.request ?? asked;
+      const uncontained = { request, async [Symbol.asyncDispose]() {} };
+      if (!server.containment.needsSandbox) return uncontained;
       const { bySandbox } = server.containment;
       try {
         const directory = request.directory ?? this.#places.directory;
+        const policy = await this.#policyOf(server, directory);
+        const own = found === undefined ? [] : [found.folder];
         const prepared = await this.#sandboxes.prepare(
           request,
-          await this.#policyOf(server, directory),
+          { ...policy, readPaths: [...policy.readPaths, ...own], ownPaths: own },
           options,
         );
         this.#states.set(server.id, { tier: prepared.tier, enforced: bySandbox, notEnforced: [] });
@@ -80,7 +91,7 @@ export class ServerSandboxes {
         if (!isMissing || this.#mode === "required") throw error;
         const reason = error.hint === undefined ? error.message : `${error.message}; ${error.hint}`;
         this.#states.set(server.id, { tier: "none", enforced: [], notEnforced: bySandbox, reason });
-        return { request, async [Symbol.asyncDispose]() {} };
+        return uncontained;
       }
     };
   }
@@ -103,7 +114,7 @@ export class ServerSandboxes {
 
   async #policyOf(server: ToolServerConfig, directory: string): Promise<SandboxPolicy> {
     const { networkEgress, filesystemWrite, readPaths, writePaths, hasState } = server.containment.effective;
-    const userHome = this.#userHome();
+    const userHome = this.userHome();
     const folder = dirname(resolve(this.#places.directory, server.source.name));
     const complete = (path: string): string =>
       path.startsWith("~/") ? join(userHome, path.slice(2)) : resolve(folder, path);
@@ -122,12 +133,13 @@ export class ServerSandboxes {
         : isFree
           ? { path: userHome }
           : "temporary",
-      hiddenPaths: this.#hiddenPaths(userHome),
+      hiddenPaths: this.hiddenPaths(),
       limits: defaultSandboxLimits,
     };
   }
 
-  #userHome(): string {
+  /** The home of the user that the gateway runs as. */
+  userHome(): string {
     const { HOME } = this.#places.env;
     return HOME === undefined || HOME === "" ? homedir() : HOME;
   }
@@ -139,8 +151,10 @@ export class ServerSandboxes {
     return folder;
   }
 
-  #hiddenPaths(userHome: string): readonly string[] {
+  /** Returns what no process of a server sees: the gateway's home, its configuration, and credentials. */
+  hiddenPaths(): readonly string[] {
     const { home, configFiles, directory } = this.#places;
+    const userHome = this.userHome();
     return [
       home,
       ...configFiles.map((file) => resolve(directory, file)),

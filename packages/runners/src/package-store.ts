@@ -1,0 +1,277 @@
+/**
+ * The packages that servers launch through `npx`, `uvx` and `go run`. Each is
+ * fetched once, in a sandbox, without scripts of its own; the whole tree is
+ * recorded with integrity values; from then on its program is started from disk,
+ * and no start fetches anything. An update is a decision of the operator.
+ *
+ * One folder holds all packages; gateways that share it take turns by locks.
+ */
+
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import { makePrivateDirectory, replaceFile, waitForLock } from "@toolcrib/files";
+import { abortable } from "@toolcrib/lifecycle";
+import type { SpawnRequest } from "@toolcrib/process";
+import { fetchGo } from "./fetch-go.ts";
+import { fetchNpm } from "./fetch-npm.ts";
+import { fetchPython } from "./fetch-python.ts";
+import { cacheName, type FetchRecipe } from "./fetch-recipe.ts";
+import type { FetchSandbox } from "./fetch-sandbox.ts";
+import { readFileTree, treeLimits } from "./file-tree.ts";
+import { type PackageKind, type PackageRun, readPackageRun } from "./package-run.ts";
+import { describeVersions, type Receipt, readReceipt, receiptName } from "./receipt.ts";
+import { RunnersError } from "./runners-error.ts";
+
+/** Dependencies of the store. */
+export interface PackageStoreDeps {
+  /** Folder of all packages; created when it is needed. */
+  readonly folder: string;
+  /** Runs the tools that fetch. */
+  readonly sandbox: FetchSandbox;
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+/** A request that starts the program of a fetched package. */
+export interface PackageRequest {
+  readonly request: SpawnRequest;
+  /** The folder that the program needs to read. */
+  readonly folder: string;
+}
+
+/** A fetched package and its folder. */
+export interface StoredPackage {
+  /** Name of its folder. */
+  readonly key: string;
+  readonly receipt: Receipt;
+  /** The packages with their versions: `@scope/name 1.2.3`. */
+  readonly shown: string;
+}
+
+const recipes: { readonly [kind in PackageKind]: FetchRecipe } = {
+  npm: fetchNpm,
+  python: fetchPython,
+  go: fetchGo,
+};
+
+/** Bytes of all packages together. */
+const totalMaxBytes = 20 * 1024 ** 3;
+/** Milliseconds that one gateway waits for the fetch of another. */
+const lockMaxMs = 600_000;
+/** Fetches at a time. */
+const fetchesMaxCount = 2;
+
+/** Fetched packages in one folder. */
+export class PackageStore {
+  readonly #deps: PackageStoreDeps;
+  readonly #fetching = new Map<string, Promise<Receipt>>();
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(deps: PackageStoreDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Returns the request that starts the program which `request` would fetch and start; fetches it when it is not there.
+   *
+   * @param options `signal` ends the waiting, and not the fetch: the next attempt finds it done.
+   * @returns undefined when the program of `request` is no package runner, or runs something local.
+   * @throws {RunnersError}
+   */
+  async toRequest(
+    request: SpawnRequest,
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<PackageRequest | undefined> {
+    const run = readPackageRun(request.program, request.args);
+    if (run === undefined) return undefined;
+    const local = localProgram(run, request.directory ?? "/");
+    if (local !== undefined) {
+      return { request: { ...request, program: local, args: run.args }, folder: dirname(dirname(local)) };
+    }
+    const place = this.#placeOf(keyOf(run));
+    const receipt =
+      (await readReceipt(place)) ?? (await this.#waitFor(run, this.#fetch(run, request), signal));
+    const folder = join(place, receipt.folder);
+    const program = join(folder, receipt.program);
+    if (!existsSync(program)) {
+      throw new RunnersError("PACKAGE_CHANGED", `The program of ${describeVersions(receipt)} is missing`, {
+        hint: `delete the folder "${place}"; the next start fetches it again`,
+      });
+    }
+    return { request: { ...request, program, args: run.args }, folder };
+  }
+
+  /** Returns all fetched packages, by name. */
+  async list(): Promise<readonly StoredPackage[]> {
+    const names = await readdir(this.#deps.folder).catch(() => []);
+    const found: StoredPackage[] = [];
+    for (const key of names.toSorted()) {
+      const receipt = await readReceipt(this.#placeOf(key));
+      if (receipt !== undefined) found.push({ key, receipt, shown: describeVersions(receipt) });
+    }
+    return found;
+  }
+
+  /**
+   * Fetches a package again, so that versions that were published since are used.
+   *
+   * @param runner path of npx, uvx or go
+   * @throws {RunnersError}
+   */
+  async update({ receipt }: StoredPackage, runner: string): Promise<Receipt> {
+    const { kind, packages, command, python } = receipt;
+    const run: PackageRun = { kind, packages, command, python, args: [] };
+    return await this.#fetch(run, { program: runner, args: [], env: {} }, true);
+  }
+
+  /** Compares the files of a package with those that were fetched. @throws {RunnersError} `PACKAGE_CHANGED` */
+  async verify({ key, receipt, shown }: StoredPackage): Promise<void> {
+    const { digest } = await readFileTree(join(this.#placeOf(key), receipt.folder));
+    if (digest === receipt.treeDigest) return;
+    throw new RunnersError("PACKAGE_CHANGED", `The files of ${shown} are not those that were fetched`, {
+      hint: `delete the folder "${this.#placeOf(key)}"; the next start fetches it again`,
+    });
+  }
+
+  /** Removes a package. Its next start fetches it again. */
+  async remove({ key }: StoredPackage): Promise<void> {
+    await rm(this.#placeOf(key), { recursive: true, force: true });
+  }
+
+  #placeOf(key: string): string {
+    return join(this.#deps.folder, key);
+  }
+
+  async #waitFor(run: PackageRun, fetched: Promise<Receipt>, signal: AbortSignal): Promise<Receipt> {
+    try {
+      return await abortable(fetched, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      fetched.catch(() => {
+        // The next attempt reports it.
+      });
+      throw new RunnersError("PACKAGE_FETCHING", `${run.packages.join(", ")} is still being fetched`, {
+        hint: "the server starts when it is there",
+      });
+    }
+  }
+
+  /** Joins the fetch of the same package that runs, or begins one. */
+  #fetch(run: PackageRun, { program }: SpawnRequest, isUpdate = false): Promise<Receipt> {
+    const key = keyOf(run);
+    let fetching = this.#fetching.get(key);
+    if (fetching === undefined) {
+      fetching = this.#inTurn(() => this.#fetchNow(run, program, isUpdate)).finally(() => {
+        this.#fetching.delete(key);
+      });
+      this.#fetching.set(key, fetching);
+    }
+    return fetching;
+  }
+
+  async #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#running >= fetchesMaxCount) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    } else {
+      this.#running += 1;
+    }
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+
+  async #fetchNow(run: PackageRun, runner: string, isUpdate: boolean): Promise<Receipt> {
+    const { folder: all, logger, now } = this.#deps;
+    const place = this.#placeOf(keyOf(run));
+    await makePrivateDirectory(all);
+    await mkdir(place, { recursive: true, mode: 0o755 });
+    using lock = await waitForLock(place, "fetch", lockMaxMs);
+    if (lock === undefined) {
+      throw new RunnersError("PACKAGE_FETCHING", `Another gateway is fetching ${run.packages.join(", ")}`);
+    }
+    const before = await readReceipt(place);
+    if (before !== undefined && !isUpdate) return before;
+    await this.#checkTotal();
+    const name = await nextFolder(place, before?.folder);
+    const folder = join(place, name);
+    await mkdir(folder, { mode: 0o755 });
+    const startedAt = now();
+    logger.info({ packages: run.packages }, "package.fetching");
+    try {
+      const { program, locked } = await recipes[run.kind](run, this.#deps.sandbox.at(run, folder, runner));
+      await rm(join(folder, cacheName), { recursive: true, force: true });
+      const { digest: treeDigest, files, bytes } = await readFileTree(folder);
+      const { kind, packages, command, python } = run;
+      const receipt: Receipt = {
+        version: 1,
+        ...{ kind, packages, command, python, locked, folder: name, program, treeDigest, files, bytes },
+        fetchedAt: now(),
+      };
+      await replaceFile(this.#deps, join(place, receiptName), `${JSON.stringify(receipt, null, 1)}\n`);
+      const fields = { packages: describeVersions(receipt), dependencies: locked.length, files, bytes };
+      logger.info({ ...fields, durationMs: now() - startedAt }, "package.fetched");
+      return receipt;
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      logger.warn({ packages: run.packages, reason: messageOf(error) }, "package.fetch.failed");
+      throw error;
+    }
+  }
+
+  /** @throws {RunnersError} `PACKAGE_TOO_LARGE` */
+  async #checkTotal(): Promise<void> {
+    const used = (await this.list()).reduce((sum, { receipt }) => sum + receipt.bytes, 0);
+    if (used + treeLimits.bytes <= totalMaxBytes) return;
+    throw new RunnersError(
+      "PACKAGE_TOO_LARGE",
+      `The fetched packages have ${used} bytes; all together may have ${totalMaxBytes}`,
+      { hint: `delete the folders of packages that no server uses in "${this.#deps.folder}"` },
+    );
+  }
+}
+
+/** Removes what earlier fetches left, except for the folder in use, and returns the name of a new folder. */
+async function nextFolder(place: string, used: string | undefined): Promise<string> {
+  const names = (await readdir(place)).filter((name) => /^v\d+$/.test(name));
+  const numbers = names.map((name) => Number(name.slice(1)));
+  for (const name of names) if (name !== used) await rm(join(place, name), { recursive: true, force: true });
+  return `v${Math.max(0, ...numbers) + 1}`;
+}
+
+/** The program of the project in `directory` that npx would run without fetching. */
+function localProgram({ kind, packages, command }: PackageRun, directory: string): string | undefined {
+  const name = command ?? packages[0] ?? "";
+  if (kind !== "npm" || !/^[\w.~-]+$/.test(name)) return undefined;
+  for (let folder = directory; ; folder = dirname(folder)) {
+    const program = join(folder, "node_modules", ".bin", name);
+    if (existsSync(program)) return program;
+    if (existsSync(join(folder, "package.json")) || folder === dirname(folder)) return undefined;
+  }
+}
+
+/** The name of the folder of a package: readable, and different for everything that is fetched differently. */
+function keyOf({ kind, packages, command, python }: PackageRun): string {
+  const facts = JSON.stringify([
+    kind,
+    packages,
+    command ?? null,
+    python ?? null,
+    process.platform,
+    process.arch,
+  ]);
+  const digest = createHash("sha256").update(facts).digest("hex").slice(0, 10);
+  const name = (packages[0] ?? "").replace(/[^A-Za-z0-9.]+/g, "-").replace(/^-|-$/g, "");
+  return `${kind}-${name.slice(0, 60)}-${digest}`;
+}

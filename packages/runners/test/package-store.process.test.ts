@@ -1,0 +1,178 @@
+/** Packages of npx: fetched from a registry by the real npm, locked, and started from disk. */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { createProcessLauncher, type ProcessLauncher, runCommand } from "@toolcrib/process";
+import { FetchSandbox, PackageStore } from "@toolcrib/runners";
+import { Sandboxes } from "@toolcrib/sandbox";
+import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
+import { NpmRegistry } from "./npm-registry.ts";
+
+const path = process.env["PATH"] ?? "";
+const npx = path
+  .split(delimiter)
+  .map((folder) => join(folder, "npx"))
+  .find((file) => existsSync(file));
+const sandboxes = new Sandboxes({
+  uid: process.getuid?.() ?? -1,
+  gid: process.getgid?.() ?? -1,
+  temporaryDirectory: tmpdir(),
+  userHome: "/home/nobody-here",
+});
+const canContain = (await sandboxes.check()).some(({ isAvailable }) => isAvailable);
+const skip = npx === undefined ? "npx is not installed" : canContain ? false : "no sandbox works here";
+const logger = { debug() {}, info() {}, warn() {}, error() {} };
+const manifest = { name: "greeter", version: "1.0.0", bin: { greeter: "greet.js" } };
+const program = "#!/usr/bin/env node\nconsole.log([`hello`, process.argv[2] ?? ``, `from 1`].join(` `));\n";
+
+describe("the package of an npx command", { skip }, () => {
+  let registry: NpmRegistry;
+  let directory: TemporaryDirectory;
+  let launcher: ProcessLauncher;
+  let closing: AbortController;
+  let store: PackageStore;
+
+  before(async () => {
+    registry = await new NpmRegistry().listen();
+    closing = new AbortController();
+    launcher = createProcessLauncher({
+      env: { PATH: path },
+      now: Date.now,
+      logger,
+      randomBytes,
+    });
+    registry.publish(manifest, { "greet.js": program });
+  });
+  beforeEach(async () => {
+    directory = await makeTemporaryDirectory();
+    const sandbox = new FetchSandbox({
+      launcher,
+      sandboxes,
+      mode: "required",
+      env: { npm_config_registry: registry.url, npm_config_fetch_retries: "0" },
+      userHome: directory.path,
+      hiddenPaths: [directory.join("home")],
+      signal: closing.signal,
+    });
+    const folder = directory.join("home", "fetched");
+    store = new PackageStore({ folder, sandbox, logger, now: Date.now, randomBytes });
+  });
+  after(async () => {
+    closing.abort();
+    await launcher[Symbol.asyncDispose]();
+    await registry[Symbol.asyncDispose]();
+  });
+
+  const requestFor = (...args: readonly string[]) =>
+    store.toRequest(
+      { program: npx as string, args, env: { PATH: path }, directory: directory.path },
+      { signal: new AbortController().signal },
+    );
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const found = await requestFor(...args);
+    assert.ok(found);
+    const { stdout } = await runCommand(found.request, { timeoutMs: 30_000, outputMaxBytes: 65_536 });
+    return stdout.toString();
+  };
+  const codeOf = async (work: Promise<unknown>): Promise<string> => {
+    try {
+      await work;
+      return "done";
+    } catch (error) {
+      return (error as { readonly code: string }).code;
+    }
+  };
+
+  it("is fetched once, and then started without the registry", async () => {
+    assert.equal(await run("-y", "greeter", "you"), "hello you from 1\n");
+    const { length } = registry.requests;
+    assert.equal(await run("-y", "greeter", "again"), "hello again from 1\n");
+    assert.equal(registry.requests.length, length);
+    const [stored] = await store.list();
+    assert.equal(stored?.shown, "greeter 1.0.0");
+    assert.match(stored?.receipt.locked[0]?.integrity ?? "", /^sha512-/);
+  });
+
+  it("stays at its version until it is updated", async () => {
+    registry.publish({ ...manifest, name: "moving" }, { "greet.js": program });
+    assert.equal(await run("moving"), "hello  from 1\n");
+    const next = program.replace("from 1", "from 2");
+    registry.publish({ ...manifest, name: "moving", version: "2.0.0" }, { "greet.js": next });
+    assert.equal(await run("moving"), "hello  from 1\n");
+    const [stored] = await store.list();
+    assert.ok(stored);
+    await store.update(stored, npx as string);
+    assert.equal(await run("moving"), "hello  from 2\n");
+  });
+
+  it("runs no script of a package while it is fetched", async () => {
+    const scripts = { preinstall: "touch ran", install: "touch ran", postinstall: "touch ran" };
+    registry.publish({ ...manifest, name: "scripted", scripts }, { "greet.js": program });
+    const found = await requestFor("scripted");
+    assert.ok(found);
+    for (const place of [found.folder, join(found.folder, "node_modules", "scripted")]) {
+      assert.equal(existsSync(join(place, "ran")), false);
+    }
+  });
+
+  it("is refused when its contents are not what the registry says, and nothing is kept", async () => {
+    const other = `sha512-${Buffer.alloc(64).toString("base64")}`;
+    registry.publish({ ...manifest, name: "forged" }, { "greet.js": program }, other);
+    await assert.rejects(requestFor("forged"), {
+      code: "PACKAGE_FETCH_FAILED",
+      message: /integrity|EINTEGRITY/,
+    });
+    assert.deepEqual(await store.list(), []);
+  });
+
+  it("is refused with the reason when it cannot be fetched or has no program", async () => {
+    registry.publish({ name: "library", version: "1.0.0" }, { "index.js": "" });
+    await assert.rejects(requestFor("-y", "nothing-here"), { code: "PACKAGE_FETCH_FAILED", message: /404/ });
+    await assert.rejects(requestFor("library"), { code: "RUNNER_COMMAND_INVALID", message: /it has none/ });
+  });
+
+  it("is refused when it comes from elsewhere, or an option changes what would run", async () => {
+    const refused = [
+      ["github:owner/repository"],
+      ["https://example.com/a.tgz"],
+      ["./folder"],
+      ["../folder"],
+      ["-c", "greeter; rm -rf ."],
+      ["--node-options=--inspect", "greeter"],
+      ["-p", "file:../x", "x"],
+      [],
+    ];
+    for (const args of refused) assert.equal(await codeOf(requestFor(...args)), "RUNNER_COMMAND_INVALID");
+  });
+
+  it("is that of the project where the project has it installed", async () => {
+    const bin = directory.join("node_modules", ".bin");
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, "greeter"), "#!/bin/sh\necho local\n", { mode: 0o755 });
+    assert.equal(await run("greeter"), "local\n");
+    assert.deepEqual(await store.list(), []);
+  });
+
+  it("is reported when its files were changed, and fetched again once it is removed", async () => {
+    assert.equal(await run("greeter"), "hello  from 1\n");
+    const [stored] = await store.list();
+    const found = await requestFor("greeter");
+    assert.ok(stored && found);
+    await store.verify(stored);
+    writeFileSync(join(found.folder, "node_modules", "greeter", "greet.js"), "changed");
+    await assert.rejects(store.verify(stored), { code: "PACKAGE_CHANGED" });
+    await store.remove(stored);
+    assert.equal(await run("greeter"), "hello  from 1\n");
+  });
+
+  it("is fetched once when many ask for it at a time", async () => {
+    registry.publish({ ...manifest, name: "wanted" }, { "greet.js": program });
+    const printed = await Promise.all(Array.from({ length: 5 }, () => run("wanted")));
+    assert.deepEqual(new Set(printed), new Set(["hello  from 1\n"]));
+    assert.equal(registry.requests.filter((name) => name === "wanted/-/1.0.0.tgz").length, 1);
+  });
+});
