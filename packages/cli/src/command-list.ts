@@ -34,6 +34,7 @@ const sections: readonly {
       toolpack: () => import("./commands/toolpack.ts"),
       egress: () => import("./commands/egress.ts"),
       sandbox: () => import("./commands/sandbox.ts"),
+      fetched: () => import("./commands/fetched.ts"),
       status: () => import("./commands/status.ts"),
       release: () => import("./commands/release.ts"),
     },

@@ -39,8 +39,8 @@ const limits: SandboxLimits = {
   openFiles: 16_384,
 };
 
-/** Milliseconds of one step. */
-const stepMaxMs = 300_000;
+/** Milliseconds of one step: Go compiles its whole standard library first. */
+const stepMaxMs = 900_000;
 /** Bytes of standard output that a step may write. */
 const outputMaxBytes = 8 * mebibyte;
 

@@ -1,4 +1,4 @@
 // For other packages here.
 export { runnersCodes } from "./codes.ts";
 export { FetchSandbox } from "./fetch-sandbox.ts";
-export { PackageStore } from "./package-store.ts";
+export { PackageStore, type StoredPackage } from "./package-store.ts";

@@ -2,7 +2,7 @@
  * The packages that servers launch through `npx`, `uvx` and `go run`. Each is
  * fetched once, in a sandbox, without scripts of its own; the whole tree is
  * recorded with integrity values; from then on its program is started from disk,
- * and no start fetches anything. An update is a decision of the operator.
+ * and no start fetches anything. To use newer versions, the operator removes a package.
  *
  * One folder holds all packages; gateways that share it take turns by locks.
  */
@@ -30,7 +30,7 @@ export interface PackageStoreDeps {
   /** Folder of all packages; created when it is needed. */
   readonly folder: string;
   /** Runs the tools that fetch. */
-  readonly sandbox: FetchSandbox;
+  readonly sandbox: Pick<FetchSandbox, "at">;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -62,7 +62,7 @@ const recipes: { readonly [kind in PackageKind]: FetchRecipe } = {
 /** Bytes of all packages together. */
 const totalMaxBytes = 20 * 1024 ** 3;
 /** Milliseconds that one gateway waits for the fetch of another. */
-const lockMaxMs = 600_000;
+const lockMaxMs = 1_800_000;
 /** Fetches at a time. */
 const fetchesMaxCount = 2;
 
@@ -101,7 +101,7 @@ export class PackageStore {
     const program = join(folder, receipt.program);
     if (!existsSync(program)) {
       throw new RunnersError("PACKAGE_CHANGED", `The program of ${describeVersions(receipt)} is missing`, {
-        hint: `delete the folder "${place}"; the next start fetches it again`,
+        hint: `run toolcrib fetched remove ${keyOf(run)}; the next start fetches it again`,
       });
     }
     return { request: { ...request, program, args: run.args }, folder };
@@ -109,7 +109,7 @@ export class PackageStore {
 
   /** Returns all fetched packages, by name. */
   async list(): Promise<readonly StoredPackage[]> {
-    const names = await readdir(this.#deps.folder).catch(() => []);
+    const names: readonly string[] = await readdir(this.#deps.folder).catch(() => []);
     const found: StoredPackage[] = [];
     for (const key of names.toSorted()) {
       const receipt = await readReceipt(this.#placeOf(key));
@@ -118,28 +118,16 @@ export class PackageStore {
     return found;
   }
 
-  /**
-   * Fetches a package again, so that versions that were published since are used.
-   *
-   * @param runner path of npx, uvx or go
-   * @throws {RunnersError}
-   */
-  async update({ receipt }: StoredPackage, runner: string): Promise<Receipt> {
-    const { kind, packages, command, python } = receipt;
-    const run: PackageRun = { kind, packages, command, python, args: [] };
-    return await this.#fetch(run, { program: runner, args: [], env: {} }, true);
-  }
-
   /** Compares the files of a package with those that were fetched. @throws {RunnersError} `PACKAGE_CHANGED` */
   async verify({ key, receipt, shown }: StoredPackage): Promise<void> {
     const { digest } = await readFileTree(join(this.#placeOf(key), receipt.folder));
     if (digest === receipt.treeDigest) return;
     throw new RunnersError("PACKAGE_CHANGED", `The files of ${shown} are not those that were fetched`, {
-      hint: `delete the folder "${this.#placeOf(key)}"; the next start fetches it again`,
+      hint: `run toolcrib fetched remove ${key}; the next start fetches it again`,
     });
   }
 
-  /** Removes a package. Its next start fetches it again. */
+  /** Removes a package. Its next start fetches it again, in the versions of that day. */
   async remove({ key }: StoredPackage): Promise<void> {
     await rm(this.#placeOf(key), { recursive: true, force: true });
   }
@@ -163,11 +151,11 @@ export class PackageStore {
   }
 
   /** Joins the fetch of the same package that runs, or begins one. */
-  #fetch(run: PackageRun, { program }: SpawnRequest, isUpdate = false): Promise<Receipt> {
+  #fetch(run: PackageRun, { program }: SpawnRequest): Promise<Receipt> {
     const key = keyOf(run);
     let fetching = this.#fetching.get(key);
     if (fetching === undefined) {
-      fetching = this.#inTurn(() => this.#fetchNow(run, program, isUpdate)).finally(() => {
+      fetching = this.#inTurn(() => this.#fetchNow(run, program)).finally(() => {
         this.#fetching.delete(key);
       });
       this.#fetching.set(key, fetching);
@@ -192,7 +180,7 @@ export class PackageStore {
     }
   }
 
-  async #fetchNow(run: PackageRun, runner: string, isUpdate: boolean): Promise<Receipt> {
+  async #fetchNow(run: PackageRun, runner: string): Promise<Receipt> {
     const { folder: all, logger, now } = this.#deps;
     const place = this.#placeOf(keyOf(run));
     await makePrivateDirectory(all);
@@ -202,9 +190,9 @@ export class PackageStore {
       throw new RunnersError("PACKAGE_FETCHING", `Another gateway is fetching ${run.packages.join(", ")}`);
     }
     const before = await readReceipt(place);
-    if (before !== undefined && !isUpdate) return before;
+    if (before !== undefined) return before;
     await this.#checkTotal();
-    const name = await nextFolder(place, before?.folder);
+    const name = await nextFolder(place);
     const folder = join(place, name);
     await mkdir(folder, { mode: 0o755 });
     const startedAt = now();
@@ -237,16 +225,16 @@ export class PackageStore {
     throw new RunnersError(
       "PACKAGE_TOO_LARGE",
       `The fetched packages have ${used} bytes; all together may have ${totalMaxBytes}`,
-      { hint: `delete the folders of packages that no server uses in "${this.#deps.folder}"` },
+      { hint: "remove those that no server uses: toolcrib fetched list, toolcrib fetched remove NAME" },
     );
   }
 }
 
-/** Removes what earlier fetches left, except for the folder in use, and returns the name of a new folder. */
-async function nextFolder(place: string, used: string | undefined): Promise<string> {
+/** Removes what earlier fetches left, and returns the name of a new folder. */
+async function nextFolder(place: string): Promise<string> {
   const names = (await readdir(place)).filter((name) => /^v\d+$/.test(name));
   const numbers = names.map((name) => Number(name.slice(1)));
-  for (const name of names) if (name !== used) await rm(join(place, name), { recursive: true, force: true });
+  for (const name of names) await rm(join(place, name), { recursive: true, force: true });
   return `v${Math.max(0, ...numbers) + 1}`;
 }
 

@@ -1,0 +1,88 @@
+/** `toolcrib fetched list|verify|remove`: the packages that package runners launch, in this home. */
+
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { messageOf } from "@toolcrib/diagnostics";
+import { PackageStore, type StoredPackage } from "@toolcrib/runners";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine } from "../output/output.ts";
+
+/** Runs `fetched list`. */
+export async function listFetched(context: CliContext): Promise<ExitCode> {
+  const { output } = context;
+  const packages = await storeOf(context).list();
+  output.json(packages.map(({ key, receipt }) => ({ name: key, ...receipt })));
+  if (packages.length === 0) {
+    output.print("No fetched packages.");
+    return exitCodes.done;
+  }
+  output.table(
+    [
+      { title: "NAME", paint: (cell) => output.style("cyan", cell) },
+      { title: "PACKAGES", canShrink: true },
+      { title: "DEPENDENCIES" },
+      { title: "MB" },
+      { title: "FETCHED" },
+    ],
+    packages.map(({ key, shown, receipt: { locked, bytes, fetchedAt } }) => [
+      safeLine(key),
+      safeLine(shown),
+      String(locked.length),
+      (bytes / 1e6).toFixed(1),
+      new Date(fetchedAt).toISOString().slice(0, 10),
+    ]),
+  );
+  return exitCodes.done;
+}
+
+/** Runs `fetched verify`. */
+export async function verifyFetched(context: CliContext): Promise<ExitCode> {
+  const { output } = context;
+  const store = storeOf(context);
+  const results: { readonly name: string; readonly problem: string | null }[] = [];
+  for (const one of await store.list()) {
+    const problem = await store.verify(one).then(() => null, messageOf);
+    results.push({ name: one.key, problem });
+    output.print(`${problem === null ? "unchanged" : "CHANGED  "}  ${safeLine(problem ?? one.shown)}`);
+  }
+  output.json(results);
+  if (results.length === 0) output.print("No fetched packages.");
+  return results.every(({ problem }) => problem === null) ? exitCodes.done : exitCodes.failed;
+}
+
+/** Runs `fetched remove`. */
+export async function removeFetched(context: CliContext, name: string): Promise<ExitCode> {
+  const store = storeOf(context);
+  const packages = await store.list();
+  const found = packages.find(({ key }) => key === name);
+  if (found === undefined) throw notFound(name, packages);
+  await store.remove(found);
+  context.output.json({ removed: name });
+  context.output.print(`Removed ${safeLine(found.shown)}. The next start of its server fetches it again.`);
+  return exitCodes.done;
+}
+
+function notFound(name: string, packages: readonly StoredPackage[]): CliError {
+  const names = packages.map(({ key }) => key).join(", ");
+  return new CliError("CLI_USAGE", `There is no fetched package "${name}"`, {
+    hint: packages.length === 0 ? "no package was fetched yet" : `the packages are ${names}`,
+  });
+}
+
+function storeOf({ options: { home } }: CliContext): PackageStore {
+  const silent = { debug() {}, info() {}, warn() {}, error() {} };
+  const sandbox = {
+    at(): never {
+      throw new Error("These commands fetch nothing");
+    },
+  };
+  return new PackageStore({
+    folder: join(home, "fetched"),
+    sandbox,
+    logger: silent,
+    now: Date.now,
+    randomBytes,
+  });
+}
