@@ -17,7 +17,7 @@ import { version } from "../version.ts";
 import { isUnavailableTool, type ServerState, type ToolAccess, type ToolDescription } from "./tool-access.ts";
 
 /** Longest time that a command waits for its servers, in milliseconds. */
-export const serversWaitMs = 15_000;
+export const serversWaitMs = 30_000;
 
 const identity: Identity = localIdentity("cli", "cli");
 
