@@ -55,7 +55,7 @@ function countsOf(attacks: readonly Attack[], reports: readonly AttackReport[]):
 
 /**
  * Heap of V8, in MB, with 32 MB on the simulated heap; a process that needs more aborts. A limit
- * instead of a measured size, because garbage that was not collected yet counts in a size.
+ * instead of a measured size, because objects that are no longer used count in a size until V8 collects them.
  */
 const heapMegabytes = 112;
 
