@@ -16,6 +16,11 @@ export interface SpawnRequest {
   readonly env: Env;
   /** Working directory, absolute. @default that of this process */
   readonly directory?: string;
+  /**
+   * Open file descriptors of this process that the child gets as 3, 4 and so on. The child shares their offsets, so
+   * each start needs its own; the caller closes them. @default none
+   */
+  readonly descriptors?: readonly number[];
 }
 
 /**
@@ -35,10 +40,17 @@ export interface SpawnSettings {
   readonly wrap?: SpawnWrap;
 }
 
+/** What Node needs to know about a child. */
+export interface ChildOptions extends Pick<SpawnOptions, "detached" | "serialization" | "windowsHide"> {
+  /** The three standard streams, then pipes or a channel that follow the descriptors of the request. */
+  readonly stdio: readonly ("pipe" | "inherit" | "ignore" | "ipc")[];
+}
+
 /** Spawns `request` as it is. @throws what `spawn` of `node:child_process` throws */
 export function spawnChild(
-  { program, args, env, directory }: SpawnRequest,
-  options: Pick<SpawnOptions, "detached" | "serialization" | "stdio" | "windowsHide">,
+  { program, args, env, directory, descriptors = [] }: SpawnRequest,
+  { stdio, ...options }: ChildOptions,
 ): ChildProcess {
-  return spawn(program, args, { ...options, cwd: directory, env: { ...env }, shell: false });
+  const streams = [...stdio.slice(0, 3), ...descriptors, ...stdio.slice(3)];
+  return spawn(program, args, { ...options, stdio: streams, cwd: directory, env: { ...env }, shell: false });
 }

@@ -1,7 +1,7 @@
 /**
  * Starts one program in a session and group of its own, with pipes for its three
- * standard streams, and explains a failure of the system to start it. Never
- * passes a file descriptor of the gateway on.
+ * standard streams, and explains a failure of the system to start it. Passes
+ * no file descriptor on but those of the request.
  */
 
 import { stat } from "node:fs/promises";

@@ -9,5 +9,7 @@ import { type SpawnRequest, type SpawnSettings, spawnChild } from "./spawn-child
 
 /** Starts `request`. A start that fails emits `error` on the returned process. */
 export function startForeground(request: SpawnRequest, { wrap }: SpawnSettings = {}): ChildProcess {
-  return spawnChild(wrap === undefined ? request : wrap(request), { stdio: "inherit" });
+  return spawnChild(wrap === undefined ? request : wrap(request), {
+    stdio: ["inherit", "inherit", "inherit"],
+  });
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import { test } from "node:test";
 import { forkModule, runCommand, startForeground } from "@toolcrib/process";
 import { fixture } from "./process-harness.ts";
@@ -29,6 +30,30 @@ test("forkModule() and startForeground() start the program that wrap returns", a
     startForeground({ program: "none", args: [], env: {} }, { wrap }),
   ];
   for (const exit of children.map((child) => once(child, "exit"))) assert.deepEqual(await exit, [3, null]);
+});
+
+test("descriptors of a request are 3 and the following ones in the child, and the channel comes after them", async () => {
+  const files = [openSync(fixture("ipc-module.ts"), "r"), openSync("/dev/null", "r")];
+  try {
+    const script = 'head -c 6 <&3; cat <&4; [ -e /proc/self/fd/5 ] || echo " and no more"';
+    const request = { program: "/bin/sh", args: ["-c", script], env: { PATH: "/usr/bin:/bin" } };
+    const { stdout } = await runCommand({ ...request, descriptors: files }, limits);
+    assert.equal(stdout.toString(), "/** En and no more\n");
+    const wrap = (asked: Parameters<typeof runCommand>[0]) => ({ ...asked, descriptors: files });
+    const child = forkModule({ entryPath, nodeArgs: [], env: {} }, { wrap });
+    const exited = once(child, "exit");
+    child.send("hello");
+    assert.equal((await once(child, "message"))[0].message, "hello");
+    child.disconnect();
+    assert.deepEqual(await exited, [0, null]);
+  } finally {
+    for (const file of files) closeSync(file);
+  }
+});
+
+test("runCommand() kills a command that ignores SIGTERM", async () => {
+  const result = await runScript('trap "" TERM; while :; do sleep 1; done', { ...limits, timeoutMs: 200 });
+  assert.equal(result.code, "SIGKILL");
 });
 
 test("startForeground() looks the program up in the given PATH, and emits an error if it does not exist", async () => {

@@ -19,6 +19,8 @@ export interface ProgramRun {
   readonly env: Environment;
   /** @default the folder of this command */
   readonly directory?: string | undefined;
+  /** Descriptors of this command that the program gets as 3, 4 and so on. @default none */
+  readonly descriptors?: readonly number[] | undefined;
 }
 
 /**
@@ -28,11 +30,11 @@ export interface ProgramRun {
  * @throws {CliError} `CLI_PROGRAM_UNUSABLE`
  */
 export async function runProgram(
-  { command, args, env, directory }: ProgramRun,
+  { command, args, env, directory, descriptors = [] }: ProgramRun,
   context: ProcessContext,
 ): Promise<number> {
   const child = startForeground(
-    { program: command, args, env, directory: directory ?? context.directory },
+    { program: command, args, env, directory: directory ?? context.directory, descriptors },
     { wrap: context.wrap },
   );
   // A terminal sends Ctrl-C to all foreground processes, so the program has received it already.
