@@ -2,3 +2,5 @@
 export { sandboxCodes } from "./codes.ts";
 export { defaultSandboxLimits, type SandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
 export { Sandboxes } from "./sandboxes.ts";
+export { refusedCalls } from "./seccomp/refused-calls.ts";
+export { assembleSeccompProgram } from "./seccomp/seccomp-program.ts";

@@ -41,3 +41,13 @@ export const defaultSandboxLimits: SandboxLimits = {
   fileBytes: 1024 * mebibyte,
   temporaryBytes: 512 * mebibyte,
 };
+
+/** A policy that allows nothing: what a tier is tried with. */
+export const emptyPolicy: SandboxPolicy = {
+  network: "deny",
+  readPaths: [],
+  writePaths: [],
+  home: "temporary",
+  hiddenPaths: [],
+  limits: defaultSandboxLimits,
+};

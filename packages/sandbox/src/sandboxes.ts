@@ -1,24 +1,31 @@
 /** The sandboxes of this machine: chooses the strongest tier that works here, once. */
 
 import type { SpawnRequest } from "@toolcrib/process";
+import { BubblewrapTier } from "./bubblewrap-tier.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
-import type { PreparedSandbox, SandboxTier, TierReport } from "./tier.ts";
-import { type TierFacts, UnshareTier } from "./unshare-tier.ts";
+import type { PreparedSandbox, SandboxTier, SandboxTierId, TierFacts, TierReport } from "./tier.ts";
+import { UnshareTier } from "./unshare-tier.ts";
+
+/** Choices of a caller. */
+export interface SandboxesOptions {
+  /** The only tiers that are used. @default all tiers, strongest first */
+  readonly tiers?: readonly SandboxTierId[];
+}
 
 /** Builds sandboxes. It holds no resource; each prepared sandbox has its own. */
 export class Sandboxes {
   readonly #tiers: readonly SandboxTier[];
-  #checked: Promise<readonly TierReport[]> | undefined;
+  readonly #checked = new Map<SandboxTier, Promise<TierReport>>();
 
-  constructor(facts: TierFacts) {
-    this.#tiers = [new UnshareTier(facts)];
+  constructor(facts: TierFacts, { tiers }: SandboxesOptions = {}) {
+    const all = [new BubblewrapTier(facts), new UnshareTier(facts)];
+    this.#tiers = all.filter(({ id }) => tiers === undefined || tiers.includes(id));
   }
 
   /** Returns what each tier can enforce here, strongest first. Tries each tier once. */
   check(): Promise<readonly TierReport[]> {
-    this.#checked ??= Promise.all(this.#tiers.map((tier) => tier.check()));
-    return this.#checked;
+    return Promise.all(this.#tiers.map((tier) => this.#check(tier)));
   }
 
   /**
@@ -32,16 +39,30 @@ export class Sandboxes {
     policy: SandboxPolicy,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<PreparedSandbox> {
-    const reports = await this.check();
-    signal?.throwIfAborted();
-    const available = this.#tiers.find(({ id }) =>
-      reports.some((report) => report.id === id && report.isAvailable),
-    );
-    if (available !== undefined) return available.prepare(request, policy);
+    if (policy.network === "scoped") {
+      throw new SandboxError(
+        "SANDBOX_UNAVAILABLE",
+        "network_egress: scoped cannot be enforced for a process yet",
+        { hint: "write network_egress: deny or network_egress: allow" },
+      );
+    }
+    const reports: TierReport[] = [];
+    // The next tier is tried only where a stronger one does not work.
+    for (const tier of this.#tiers) {
+      const report = await this.#check(tier);
+      signal?.throwIfAborted();
+      if (report.isAvailable) return tier.prepare(request, policy);
+      reports.push(report);
+    }
     const problems = reports.flatMap(({ id, problems }) => problems.map((problem) => ({ id, ...problem })));
     const reason = problems.map(({ id, reason }) => `${id}: ${reason}`).join("; ");
     throw new SandboxError("SANDBOX_UNAVAILABLE", `This machine has no sandbox for processes: ${reason}`, {
       hint: problems.map(({ fix }) => fix).join("; or "),
     });
+  }
+  #check(tier: SandboxTier): Promise<TierReport> {
+    const checked = this.#checked.get(tier) ?? tier.check();
+    this.#checked.set(tier, checked);
+    return checked;
   }
 }

@@ -4,7 +4,17 @@ import type { SpawnRequest } from "@toolcrib/process";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 
 /** The tiers, strongest first. */
-export type SandboxTierId = "unshare";
+export type SandboxTierId = "bubblewrap" | "unshare";
+
+/** Facts about this process. */
+export interface TierFacts {
+  readonly uid: number;
+  readonly gid: number;
+  /** Folder for the files of a start. */
+  readonly temporaryDirectory: string;
+  /** HOME of the user; it is never bound unless the policy names it. */
+  readonly userHome: string;
+}
 
 /** Something that a tier cannot do here, and what helps. */
 export interface SandboxProblem {

@@ -4,52 +4,34 @@
  * does not have. It has no filter of system calls.
  */
 
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
 import { runCommand, type SpawnRequest } from "@toolcrib/process";
 import { type Bind, type MountPlan, planMounts } from "./mount-plan.ts";
 import { type HostMount, mountOf, mountsBelow, parseMountTable } from "./mount-table.ts";
+import { likelyFix } from "./namespace-problems.ts";
 import { byDepth } from "./paths.ts";
+import { maskedProc, readOnlyProc } from "./proc-files.ts";
 import { findProgramPaths } from "./program-paths.ts";
-import { SandboxError } from "./sandbox-error.ts";
-import { defaultSandboxLimits, type SandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
-import type { PreparedSandbox, SandboxFeature, SandboxProblem, SandboxTier, TierReport } from "./tier.ts";
+import { emptyPolicy, type SandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
+import { chooseUser } from "./sandbox-user.ts";
+import { limitWords } from "./start-words.ts";
+import { commandPath, findCommand } from "./system-commands.ts";
+import type {
+  PreparedSandbox,
+  SandboxFeature,
+  SandboxProblem,
+  SandboxTier,
+  TierFacts,
+  TierReport,
+} from "./tier.ts";
 import { startWords, unshareScript } from "./unshare-script.ts";
 
-/** Facts about this process. */
-export interface TierFacts {
-  readonly uid: number;
-  readonly gid: number;
-  /** Folder for the files of a start. */
-  readonly temporaryDirectory: string;
-  /** HOME of the user; it is never bound unless the policy names it. */
-  readonly userHome: string;
-}
-
-/** The user id of programs that a gateway of root starts (`nobody`). */
-const nobody = 65_534;
-
 const needed = ["unshare", "mount", "umount", "pivot_root", "setpriv", "prlimit", "cp"];
-const commandFolders = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
-const commandPath = commandFolders.join(":");
 
 const devices = ["null", "zero", "full", "random", "urandom", "tty"];
-
-/** Nothing of these files of the kernel may be written. */
-const readOnlyProc = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"];
-/** Nothing of these files of the kernel may be read. */
-const maskedProc = [
-  "kcore",
-  "keys",
-  "key-users",
-  "latency_stats",
-  "timer_list",
-  "sched_debug",
-  "kmsg",
-  "kallsyms",
-];
 
 export class UnshareTier implements SandboxTier {
   readonly id = "unshare";
@@ -65,18 +47,9 @@ export class UnshareTier implements SandboxTier {
   }
 
   async prepare(request: SpawnRequest, policy: SandboxPolicy): Promise<PreparedSandbox> {
-    if (policy.network === "scoped") {
-      throw new SandboxError(
-        "SANDBOX_UNAVAILABLE",
-        "network_egress: scoped cannot be enforced for a process yet",
-        {
-          hint: "write network_egress: deny or network_egress: allow",
-        },
-      );
-    }
     const directory = request.directory ?? "/";
     const program = await findProgramPaths(request, this.#facts.userHome);
-    const user = this.#userFor(policy, program.bound);
+    const user = chooseUser(this.#facts, policy, program.bound);
     const plan = planMounts(policy, program, { directory, user });
     const folder = await mkdtemp(join(this.#facts.temporaryDirectory, "toolcrib-sandbox-"));
     try {
@@ -110,24 +83,6 @@ export class UnshareTier implements SandboxTier {
         await rm(folder, { recursive: true, force: true });
       },
     };
-  }
-
-  /**
-   * Chooses the user of the program. A gateway of root gives it the user id of the folders that it writes; where
-   * these or the program belong to root alone, it keeps user id 0, without any capability.
-   */
-  #userFor(policy: SandboxPolicy, programPaths: readonly string[]): { uid: number; gid: number } {
-    const { uid, gid } = this.#facts;
-    if (uid !== 0) return { uid, gid };
-    const written = [...policy.writePaths, ...(policy.home === "temporary" ? [] : [policy.home.path])];
-    const owners = written.flatMap((path) => statSync(path, { throwIfNoEntry: false }) ?? []);
-    const isClosed = [...policy.readPaths, ...programPaths].some((path) => {
-      const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0o777;
-      return (mode & 0o004) === 0;
-    });
-    const owner = owners[0];
-    if (isClosed || owners.some((one) => one.uid === 0 || one.uid !== owner?.uid)) return { uid: 0, gid: 0 };
-    return owner === undefined ? { uid: nobody, gid: nobody } : { uid: owner.uid, gid: owner.gid };
   }
 
   /** Writes the tables of mounts, and the empty targets of all binds. */
@@ -176,18 +131,10 @@ export class UnshareTier implements SandboxTier {
     if (missing.length > 0) {
       return [{ reason: `${missing.join(", ")} not found`, fix: "install the package util-linux" }];
     }
-    const policy: SandboxPolicy = {
-      network: "deny",
-      readPaths: [],
-      writePaths: [],
-      home: "temporary",
-      hiddenPaths: [],
-      limits: defaultSandboxLimits,
-    };
     try {
       await using prepared = await this.prepare(
         { program: "/bin/sh", args: ["-c", "echo works"], env: {} },
-        policy,
+        emptyPolicy,
       );
       const limits = { timeoutMs: 10_000, outputMaxBytes: 65_536 };
       const { code, stdout, stderr } = await runCommand(prepared.request, limits);
@@ -212,53 +159,6 @@ const features: readonly SandboxFeature[] = [
   },
   { name: "system calls", isEnforced: false, by: "no filter: keyctl and io_uring stay available" },
 ];
-
-/** Guesses from the settings of the kernel what keeps namespaces from working. */
-function likelyFix(): string {
-  const setting = (path: string): string => {
-    try {
-      return readFileSync(path, "utf8").trim();
-    } catch {
-      // The kernel does not have this setting.
-      return "";
-    }
-  };
-  if (setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") === "1") {
-    return "AppArmor restricts user namespaces (Ubuntu): install bubblewrap, or set kernel.apparmor_restrict_unprivileged_userns=0";
-  }
-  if (setting("/proc/sys/kernel/unprivileged_userns_clone") === "0") {
-    return "user namespaces are off: set kernel.unprivileged_userns_clone=1";
-  }
-  if (setting("/proc/sys/user/max_user_namespaces") === "0") {
-    return "user namespaces are off: set user.max_user_namespaces to 1000 or more";
-  }
-  return "a container runtime may forbid namespaces: run Toolcrib outside of it, or allow them there (docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined)";
-}
-
-/** Returns the path of a command in the folders of the system. */
-function findCommand(name: string): string | undefined {
-  return commandFolders
-    .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        // It is not in this folder.
-        return false;
-      }
-    });
-}
-
-function limitWords(limits: SandboxLimits): readonly string[] {
-  return [
-    `--data=${limits.memoryBytes}`,
-    `--nproc=${limits.processes}`,
-    `--nofile=${limits.openFiles}`,
-    `--fsize=${limits.fileBytes}`,
-    "--core=0",
-  ];
-}
 
 /** The folders in memory, which must exist before the targets of binds are created in them. */
 function firstTable(root: string, { temporary }: MountPlan, { temporaryBytes }: SandboxLimits): string {

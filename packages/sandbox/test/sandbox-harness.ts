@@ -4,14 +4,23 @@ import { tmpdir } from "node:os";
 import { type ContainedRequest, runCommand } from "@toolcrib/process";
 import { defaultSandboxLimits, Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";
 
-/** The users that programs are contained for: the one of this test, and an ordinary one where that is root. */
-export function createSandboxes(): Sandboxes {
-  return new Sandboxes({
-    uid: process.getuid?.() ?? -1,
-    gid: process.getgid?.() ?? -1,
-    temporaryDirectory: tmpdir(),
-    userHome: "/home/nobody-here",
-  });
+/** The tiers of Linux, strongest first. */
+export const tierIds = ["bubblewrap", "unshare"] as const;
+
+/** One of them. */
+export type TierId = (typeof tierIds)[number];
+
+/** The sandboxes of the user of this test, of one tier or of the strongest one. */
+export function createSandboxes(tier?: TierId): Sandboxes {
+  return new Sandboxes(
+    {
+      uid: process.getuid?.() ?? -1,
+      gid: process.getgid?.() ?? -1,
+      temporaryDirectory: tmpdir(),
+      userHome: "/home/nobody-here",
+    },
+    { tiers: tier === undefined ? tierIds : [tier] },
+  );
 }
 
 /** A policy that allows nothing, with `changes`. */
@@ -27,9 +36,9 @@ export function strictPolicy(changes: Partial<SandboxPolicy> = {}): SandboxPolic
   };
 }
 
-/** Why no test of this package can run here; undefined where sandboxes work. */
-export async function unavailableReason(): Promise<string | undefined> {
-  const reports = await createSandboxes().check();
+/** Why a tier cannot be tested here; undefined where it works. */
+export async function unavailableReason(tier?: TierId): Promise<string | undefined> {
+  const reports = await createSandboxes(tier).check();
   if (reports.some(({ isAvailable }) => isAvailable)) return undefined;
   return reports.flatMap(({ problems }) => problems.map(({ reason }) => reason)).join("; ");
 }
@@ -49,14 +58,17 @@ export async function runContained(
     program = "/bin/sh",
     directory = "/",
     env = {},
+    tier,
   }: {
     readonly program?: string;
     readonly directory?: string;
     readonly env?: { readonly [name: string]: string };
+    /** @default the strongest that works */
+    readonly tier?: TierId;
   } = {},
 ): Promise<Ended> {
   const request = { program, args, env: { PATH: "/usr/bin:/bin", ...env }, directory };
-  await using contained: ContainedRequest = await createSandboxes().prepare(request, policy);
+  await using contained: ContainedRequest = await createSandboxes(tier).prepare(request, policy);
   return await run(contained.request);
 }
 

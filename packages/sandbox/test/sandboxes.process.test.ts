@@ -1,163 +1,206 @@
 /** Programs in a sandbox: what they see, write and reach, and what is refused. */
 
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { createProcessLauncher, type SpawnRequest } from "@toolcrib/process";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
-import { runContained, strictPolicy, unavailableReason } from "./sandbox-harness.ts";
+import {
+  createSandboxes,
+  runContained as runInTier,
+  strictPolicy,
+  tierIds,
+  unavailableReason,
+} from "./sandbox-harness.ts";
 
-const skip = await unavailableReason();
+for (const tier of tierIds) {
+  const skip = await unavailableReason(tier);
+  const reason = skip === undefined ? false : `${tier} does not work here: ${skip}`;
+  const runContained: typeof runInTier = (args, policy, settings) =>
+    runInTier(args, policy, { tier, ...settings });
 
-describe("a program in a sandbox", { skip: skip === undefined ? false : `no sandbox here: ${skip}` }, () => {
-  let folder: TemporaryDirectory;
-  before(async () => {
-    folder = await makeTemporaryDirectory();
-    chmodSync(folder.path, 0o755);
-    mkdirSync(folder.join("shown"));
-    mkdirSync(folder.join("written"));
-    mkdirSync(folder.join("secret"));
-    writeFileSync(folder.join("shown", "file"), "shown");
-    writeFileSync(folder.join("secret", "file"), "the secret");
-  });
-  after(() => folder[Symbol.asyncDispose]());
-
-  it("passes its input, output, exit code, environment and folder on", async () => {
-    const { code, stdout, stderr } = await runContained(
-      ["-c", 'pwd; echo "$GREETING"; echo wrong >&2; exit 7'],
-      strictPolicy(),
-      { directory: folder.path, env: { GREETING: "hello you" } },
-    );
-    assert.deepEqual([code, stdout, stderr], [7, `${folder.path}\nhello you\n`, "wrong\n"]);
-  });
-
-  it("sees the system and nothing else of the machine", async () => {
-    const script = `ls /; ls -A /home /root ${dirname(folder.path)} 2>&1; cat /etc/shadow ${folder.join("secret", "file")} 2>&1`;
-    const { stdout } = await runContained(["-c", script], strictPolicy());
-    assert.match(stdout, /^usr$/m);
-    assert.doesNotMatch(stdout, /the secret|root:.:[0-9]/);
-    assert.match(stdout, /shadow: No such file/);
-    assert.match(stdout, /secret\/file: No such file/);
-  });
-
-  it("reads read paths, writes write paths, and writes nothing else", async () => {
-    const policy = strictPolicy({ readPaths: [folder.join("shown")], writePaths: [folder.join("written")] });
-    const script = [
-      `cat ${folder.join("shown", "file")}`,
-      `echo new > ${folder.join("written", "file")}`,
-      'echo x > "$HOME/x" && echo x > "$TMPDIR/x" && echo memory',
-      `for path in /x /usr/x /etc/x ${folder.join("shown", "x")} /sys/x; do echo x > $path && echo "wrote $path"; done`,
-    ].join("\n");
-    const { stdout } = await runContained(["-c", script], policy);
-    assert.equal(stdout, "shownmemory\n");
-    assert.equal(readFileSync(folder.join("written", "file"), "utf8"), "new\n");
-  });
-
-  it("has no capability, no privileges to gain, and no further namespace", async () => {
-    const { stdout } = await runContained(
-      [
-        "-c",
-        "grep -E '^(Cap...|NoNewPrivs)' /proc/self/status; unshare --user true; echo $?; mount -t tmpfs x /tmp; echo $?",
-      ],
-      strictPolicy(),
-    );
-    const capabilities = [...stdout.matchAll(/^Cap(?:Inh|Prm|Eff|Bnd|Amb):\s*(\S+)/gm)].map(
-      ([, value]) => value,
-    );
-    assert.deepEqual(capabilities, Array(5).fill("0000000000000000"));
-    assert.match(stdout, /NoNewPrivs:\s*1/);
-    assert.match(stdout, /^1\n(?:1|32)\n$/m);
-  });
-
-  it("reaches no server of the machine without network, and does with it", async () => {
-    const server = createServer((socket) => socket.end("reached"));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    try {
-      const { port } = server.address() as { readonly port: number };
-      const script = `require("node:net").connect(${port}, "127.0.0.1").on("data", (data) => console.log(String(data))).on("error", (error) => console.log(error.code))`;
-      const settings = { program: process.execPath };
-      const denied = await runContained(["-e", script], strictPolicy(), settings);
-      assert.equal(denied.stdout, "ECONNREFUSED\n", denied.stderr);
-      const allowed = await runContained(["-e", script], strictPolicy({ network: "allow" }), settings);
-      assert.equal(allowed.stdout, "reached\n", allowed.stderr);
-    } finally {
-      server.close();
-    }
-  });
-
-  it("sees only its own processes, and ends with all of them", async () => {
-    const { stdout } = await runContained(
-      ["-c", "sleep 1000 & sleep 1000 & ls /proc | grep -cE '^[0-9]+$'"],
-      strictPolicy(),
-    );
-    // Process 1, the shell, two sleeps, ls and grep.
-    assert.ok(Number(stdout) <= 6, stdout);
-  });
-
-  it("keeps hidden paths invisible below folders that are bound", async () => {
-    const policy = strictPolicy({
-      readPaths: [folder.path],
-      hiddenPaths: [folder.join("secret"), folder.join("absent")],
+  describe(`a program in the sandbox of ${tier}`, { skip: reason }, () => {
+    let folder: TemporaryDirectory;
+    before(async () => {
+      folder = await makeTemporaryDirectory();
+      chmodSync(folder.path, 0o755);
+      mkdirSync(folder.join("shown"));
+      mkdirSync(folder.join("written"));
+      mkdirSync(folder.join("secret"));
+      writeFileSync(folder.join("shown", "file"), "shown");
+      writeFileSync(folder.join("secret", "file"), "the secret");
     });
-    const { stdout } = await runContained(
-      ["-c", `ls ${folder.path}; ls -A ${folder.join("secret")}`],
-      policy,
-    );
-    assert.equal(stdout, "secret\nshown\nwritten\n");
-  });
+    after(() => folder[Symbol.asyncDispose]());
 
-  it("refuses paths that show or change what is hidden", async () => {
-    symlinkSync(folder.join("secret"), folder.join("link"));
-    const hiddenPaths = [folder.join("secret")];
-    const refused: readonly (readonly [Parameters<typeof strictPolicy>[0], RegExp])[] = [
-      [{ readPaths: [folder.join("secret", "file")] }, /lies in/],
-      [{ readPaths: [folder.join("link")] }, /lies in/],
-      [{ writePaths: [folder.path] }, /holds .*secret/],
-      [{ writePaths: ["/"] }, /whole file system/],
-      [{ writePaths: [folder.join("absent")] }, /does not exist/],
-    ];
-    for (const [changes, pattern] of refused) {
-      await assert.rejects(runContained(["-c", "true"], strictPolicy({ hiddenPaths, ...changes })), {
-        code: "SANDBOX_PATH_REFUSED",
-        message: pattern,
+    it("passes its input, output, exit code, environment and folder on", async () => {
+      const { code, stdout, stderr } = await runContained(
+        ["-c", 'pwd; echo "$GREETING"; echo wrong >&2; exit 7'],
+        strictPolicy(),
+        { directory: folder.path, env: { GREETING: "hello you" } },
+      );
+      assert.deepEqual([code, stdout, stderr], [7, `${folder.path}\nhello you\n`, "wrong\n"]);
+    });
+
+    it("sees the system and nothing else of the machine", async () => {
+      const script = `ls /; ls -A /home /root ${dirname(folder.path)} 2>&1; cat /etc/shadow ${folder.join("secret", "file")} 2>&1`;
+      const { stdout } = await runContained(["-c", script], strictPolicy());
+      assert.match(stdout, /^usr$/m);
+      assert.doesNotMatch(stdout, /the secret|root:.:[0-9]/);
+      assert.match(stdout, /shadow: No such file/);
+      assert.match(stdout, /secret\/file: No such file/);
+    });
+
+    it("reads read paths, writes write paths, and writes nothing else", async () => {
+      const policy = strictPolicy({
+        readPaths: [folder.join("shown")],
+        writePaths: [folder.join("written")],
       });
-    }
-  });
+      const script = [
+        `cat ${folder.join("shown", "file")}`,
+        `echo new > ${folder.join("written", "file")}`,
+        'echo x > "$HOME/x" && echo x > "$TMPDIR/x" && echo memory',
+        `for path in /x /usr/x /etc/x ${folder.join("shown", "x")} /sys/x; do echo x > $path && echo "wrote $path"; done`,
+      ].join("\n");
+      const { stdout } = await runContained(["-c", script], policy);
+      assert.equal(stdout, "shownmemory\n");
+      assert.equal(readFileSync(folder.join("written", "file"), "utf8"), "new\n");
+    });
 
-  it("finds the interpreter, the modules and the project of a script", async () => {
-    mkdirSync(folder.join("app", "node_modules", "dep"), { recursive: true });
-    writeFileSync(folder.join("app", "package.json"), "{}");
-    writeFileSync(folder.join("app", "node_modules", "dep", "index.js"), 'module.exports = "the module";');
-    writeFileSync(folder.join("app", "main.js"), 'console.log(require("dep"), require("./own.js"));');
-    writeFileSync(folder.join("app", "own.js"), 'module.exports = "and its own";');
-    for (const directory of ["/", folder.join("app")]) {
-      const script = directory === "/" ? folder.join("app", "main.js") : "main.js";
-      const { stdout, stderr } = await runContained([script], strictPolicy(), {
-        program: process.execPath,
-        directory,
+    it("has no capability, no privileges to gain, and no further namespace", async () => {
+      const { stdout } = await runContained(
+        [
+          "-c",
+          "grep -E '^(Cap...|NoNewPrivs)' /proc/self/status; unshare --user true; echo $?; mount -t tmpfs x /tmp; echo $?",
+        ],
+        strictPolicy(),
+      );
+      const capabilities = [...stdout.matchAll(/^Cap(?:Inh|Prm|Eff|Bnd|Amb):\s*(\S+)/gm)].map(
+        ([, value]) => value,
+      );
+      assert.deepEqual(capabilities, Array(5).fill("0000000000000000"));
+      assert.match(stdout, /NoNewPrivs:\s*1/);
+      assert.match(stdout, /^1\n(?:1|32)\n$/m);
+    });
+
+    it("reaches no server of the machine without network, and does with it", async () => {
+      const server = createServer((socket) => socket.end("reached"));
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      try {
+        const { port } = server.address() as { readonly port: number };
+        const script = `require("node:net").connect(${port}, "127.0.0.1").on("data", (data) => console.log(String(data))).on("error", (error) => console.log(error.code))`;
+        const settings = { program: process.execPath };
+        const denied = await runContained(["-e", script], strictPolicy(), settings);
+        assert.equal(denied.stdout, "ECONNREFUSED\n", denied.stderr);
+        const allowed = await runContained(["-e", script], strictPolicy({ network: "allow" }), settings);
+        assert.equal(allowed.stdout, "reached\n", allowed.stderr);
+      } finally {
+        server.close();
+      }
+    });
+
+    it("sees only its own processes, and ends with all of them", async () => {
+      const { stdout } = await runContained(
+        ["-c", "sleep 1000 & sleep 1000 & ls /proc | grep -cE '^[0-9]+$'"],
+        strictPolicy(),
+      );
+      // Process 1, the shell, two sleeps, ls and grep.
+      assert.ok(Number(stdout) <= 6, stdout);
+    });
+
+    it("gets SIGTERM when it is stopped, and can end in order", async () => {
+      const launcher = createProcessLauncher({
+        env: { PATH: "/usr/bin:/bin" },
+        now: Date.now,
+        logger: { debug() {}, info() {}, warn() {}, error() {} },
+        randomBytes,
       });
-      assert.equal(stdout, "the module and its own\n", stderr);
-    }
-  });
+      const spec = {
+        command: "/bin/sh",
+        args: ["-c", 'trap "echo in order >&2; exit 3" TERM; echo ready; while :; do sleep 0.05; done'],
+        env: {},
+        label: "stopped",
+        cwd: "/",
+        contain: (request: SpawnRequest) => createSandboxes(tier).prepare(request, strictPolicy()),
+      };
+      await using launched = await launcher.launch(spec, { signal: AbortSignal.timeout(30_000) });
+      assert.equal(String((await once(launched.stdout, "data"))[0]), "ready\n");
+      await launched.stop(0);
+      const { code, lastStderr, leftover } = await launched.exited;
+      assert.deepEqual([code, lastStderr, leftover], [3, "in order", []]);
+      await launcher[Symbol.asyncDispose]();
+    });
 
-  it("limits memory, file size and processes", async () => {
-    const python = await runContained(
-      ["-c", "try:\n  x = bytearray(1 << 30)\n  print('allocated')\nexcept MemoryError:\n  print('limited')"],
-      strictPolicy(),
-      { program: "/usr/bin/python3" },
-    );
-    assert.equal(python.stdout, "limited\n", python.stderr);
-    const { stdout } = await runContained(
-      ["-c", "truncate -s 5G $TMPDIR/big 2>/dev/null || echo limited"],
-      strictPolicy(),
-    );
-    assert.equal(stdout, "limited\n");
-  });
+    it("keeps hidden paths invisible below folders that are bound", async () => {
+      const policy = strictPolicy({
+        readPaths: [folder.path],
+        hiddenPaths: [folder.join("secret"), folder.join("absent")],
+      });
+      const { stdout } = await runContained(
+        ["-c", `ls ${folder.path}; ls -A ${folder.join("secret")}`],
+        policy,
+      );
+      assert.equal(stdout, "secret\nshown\nwritten\n");
+    });
 
-  it("refuses what it cannot enforce", async () => {
-    await assert.rejects(runContained(["-c", "true"], strictPolicy({ network: "scoped" })), {
-      code: "SANDBOX_UNAVAILABLE",
+    it("refuses paths that show or change what is hidden", async () => {
+      symlinkSync(folder.join("secret"), folder.join("link"));
+      const hiddenPaths = [folder.join("secret")];
+      const refused: readonly (readonly [Parameters<typeof strictPolicy>[0], RegExp])[] = [
+        [{ readPaths: [folder.join("secret", "file")] }, /lies in/],
+        [{ readPaths: [folder.join("link")] }, /lies in/],
+        [{ writePaths: [folder.path] }, /holds .*secret/],
+        [{ writePaths: ["/"] }, /whole file system/],
+        [{ writePaths: [folder.join("absent")] }, /does not exist/],
+      ];
+      for (const [changes, pattern] of refused) {
+        await assert.rejects(runContained(["-c", "true"], strictPolicy({ hiddenPaths, ...changes })), {
+          code: "SANDBOX_PATH_REFUSED",
+          message: pattern,
+        });
+      }
+    });
+
+    it("finds the interpreter, the modules and the project of a script", async () => {
+      mkdirSync(folder.join("app", "node_modules", "dep"), { recursive: true });
+      writeFileSync(folder.join("app", "package.json"), "{}");
+      writeFileSync(folder.join("app", "node_modules", "dep", "index.js"), 'module.exports = "the module";');
+      writeFileSync(folder.join("app", "main.js"), 'console.log(require("dep"), require("./own.js"));');
+      writeFileSync(folder.join("app", "own.js"), 'module.exports = "and its own";');
+      for (const directory of ["/", folder.join("app")]) {
+        const script = directory === "/" ? folder.join("app", "main.js") : "main.js";
+        const { stdout, stderr } = await runContained([script], strictPolicy(), {
+          program: process.execPath,
+          directory,
+        });
+        assert.equal(stdout, "the module and its own\n", stderr);
+      }
+    });
+
+    it("limits memory, file size and processes", async () => {
+      const python = await runContained(
+        [
+          "-c",
+          "try:\n  x = bytearray(1 << 30)\n  print('allocated')\nexcept MemoryError:\n  print('limited')",
+        ],
+        strictPolicy(),
+        { program: "/usr/bin/python3" },
+      );
+      assert.equal(python.stdout, "limited\n", python.stderr);
+      const { stdout } = await runContained(
+        ["-c", "truncate -s 5G $TMPDIR/big 2>/dev/null || echo limited"],
+        strictPolicy(),
+      );
+      assert.equal(stdout, "limited\n");
+    });
+
+    it("refuses what it cannot enforce", async () => {
+      await assert.rejects(runContained(["-c", "true"], strictPolicy({ network: "scoped" })), {
+        code: "SANDBOX_UNAVAILABLE",
+      });
     });
   });
-});
+}

@@ -64,6 +64,7 @@ export async function runSandboxed(
       args: prepared.request.args,
       env: prepared.request.env,
       directory: prepared.request.directory,
+      descriptors: prepared.request.descriptors,
     },
     context,
   );

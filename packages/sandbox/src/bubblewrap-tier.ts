@@ -1,0 +1,183 @@
+/**
+ * The tier of bubblewrap: every kind of namespace, a root of read-only binds, no
+ * capability, no further user namespace, a filter of system calls, and limits by
+ * `prlimit`. Its arguments are passed by a file descriptor: other users of the
+ * machine can read the command line of a process.
+ *
+ * `bwrap` itself runs outside of the sandbox: of the variables of the program it
+ * gets only the marks of the gateway.
+ */
+
+import { messageOf } from "@toolcrib/diagnostics";
+import { runCommand, type SpawnRequest } from "@toolcrib/process";
+import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
+import { DescriptorFiles } from "./descriptor-file.ts";
+import { type MountPlan, planMounts } from "./mount-plan.ts";
+import { likelyFix } from "./namespace-problems.ts";
+import { findProgramPaths } from "./program-paths.ts";
+import { SandboxError } from "./sandbox-error.ts";
+import { emptyPolicy, type SandboxPolicy } from "./sandbox-policy.ts";
+import { canReach, chooseUser, type SandboxUser } from "./sandbox-user.ts";
+import { assembleSeccompProgram, seccompArchitecture } from "./seccomp/seccomp-program.ts";
+import { limitWords } from "./start-words.ts";
+import { commandPath, findCommand } from "./system-commands.ts";
+import type {
+  PreparedSandbox,
+  SandboxFeature,
+  SandboxProblem,
+  SandboxTier,
+  TierFacts,
+  TierReport,
+} from "./tier.ts";
+
+/**
+ * Starts `bwrap` so that it ignores SIGTERM. The gateway sends SIGTERM to all processes of a launch: the program can
+ * end in order, and its sandbox ends with it, not before it.
+ */
+const startScript = 'trap "" TERM; exec "$@"';
+
+/** The descriptors of the child: they follow the standard streams. */
+const firstDescriptor = 3;
+
+export class BubblewrapTier implements SandboxTier {
+  readonly id = "bubblewrap";
+  readonly #facts: TierFacts;
+
+  constructor(facts: TierFacts) {
+    this.#facts = facts;
+  }
+
+  async check(): Promise<TierReport> {
+    const problems = await this.#problems();
+    return { id: this.id, isAvailable: problems.length === 0, problems, features };
+  }
+
+  async prepare(request: SpawnRequest, policy: SandboxPolicy): Promise<PreparedSandbox> {
+    const architecture = seccompArchitecture();
+    if (architecture === undefined) {
+      throw new SandboxError("SANDBOX_UNAVAILABLE", `No filter of system calls for ${process.arch}`);
+    }
+    const directory = request.directory ?? "/";
+    const { plan, user } = await this.#plan(request, policy, directory);
+    const variables = Object.entries(request.env);
+    const loaderWords = variables.flatMap(([name, value]) => (isForLoader(name) ? [`${name}=${value}`] : []));
+    const given = request.descriptors ?? [];
+    const first = firstDescriptor + given.length;
+    const args = bubblewrapArguments(plan, policy, {
+      user,
+      directory,
+      env: Object.fromEntries(variables.filter(([name]) => !isForLoader(name))),
+      seccomp: first + 1,
+      files: [...plan.files.keys()].map((_, index) => first + 2 + index),
+    });
+    const handed = new DescriptorFiles(this.#facts.temporaryDirectory, [
+      Buffer.from(args.map((word) => `${word}\0`).join("")),
+      assembleSeccompProgram(architecture),
+      ...[...plan.files.values()].map((text) => Buffer.from(text)),
+    ]);
+    const words = [
+      ...this.#userWords(user),
+      ...[command("bwrap"), "--args", String(first), "--"],
+      ...[command("prlimit"), ...limitWords(policy.limits), "--"],
+      ...[command("env"), "--default-signal=TERM", ...loaderWords],
+      ...[request.program, ...request.args],
+    ];
+    return {
+      tier: this.id,
+      request: {
+        program: "/bin/sh",
+        args: ["-c", startScript, "sandbox", ...words],
+        env: { ...marksOf(request.env), PATH: commandPath },
+        directory: "/",
+        descriptors: [...given, ...handed.descriptors],
+      },
+      async [Symbol.asyncDispose]() {
+        handed[Symbol.dispose]();
+      },
+    };
+  }
+
+  /**
+   * Plans the file system. A gateway of root gives up its user id before the sandbox is built; where the other user
+   * cannot reach what has to be bound, user id 0 stays, without any capability.
+   */
+  async #plan(
+    request: SpawnRequest,
+    policy: SandboxPolicy,
+    directory: string,
+  ): Promise<{ readonly plan: MountPlan; readonly user: SandboxUser }> {
+    const own = { uid: this.#facts.uid, gid: this.#facts.gid };
+    const program = await findProgramPaths(request, this.#facts.userHome);
+    const user = chooseUser(own, policy, program.bound);
+    const plan = planMounts(policy, program, { directory, user });
+    if (own.uid !== 0 || user.uid === 0) return { plan, user };
+    const needed = [
+      ...[...plan.binds, ...plan.late].map(({ source }) => source),
+      ...plan.masks.map(({ path }) => path),
+    ];
+    if (needed.every((path) => canReach(user, path))) return { plan, user };
+    return { plan: planMounts(policy, program, { directory, user: own }), user: own };
+  }
+
+  #userWords({ uid, gid }: SandboxUser): readonly string[] {
+    if (this.#facts.uid !== 0) return [];
+    const groups = [command("setpriv"), "--clear-groups"];
+    return uid === 0 ? [...groups, "--"] : [...groups, "--reuid", String(uid), "--regid", String(gid), "--"];
+  }
+
+  async #problems(): Promise<readonly SandboxProblem[]> {
+    if (process.platform !== "linux") return [{ reason: "namespaces exist on Linux only", fix: "use Linux" }];
+    if (findCommand("bwrap") === undefined) {
+      return [{ reason: "bwrap is not installed", fix: "install the package bubblewrap" }];
+    }
+    const missing = ["setpriv", "prlimit", "env"].filter((name) => findCommand(name) === undefined);
+    if (missing.length > 0) {
+      const fix = "install the packages util-linux and coreutils";
+      return [{ reason: `${missing.join(", ")} not found`, fix }];
+    }
+    try {
+      await using prepared = await this.prepare(
+        { program: "/bin/sh", args: ["-c", "grep ^Seccomp: /proc/self/status"], env: {} },
+        emptyPolicy,
+      );
+      const { code, stdout, stderr } = await runCommand(prepared.request, checkLimits);
+      if (code === 0 && /^Seccomp:\s*2\s*$/.test(stdout.toString())) return [];
+      const reason = stderr.trim().slice(0, 500) || `it ended with ${code}`;
+      const isOld = /unknown option/i.test(reason);
+      return [{ reason, fix: isOld ? "install bubblewrap 0.8 or later" : likelyFix() }];
+    } catch (error) {
+      return [{ reason: messageOf(error), fix: likelyFix() }];
+    }
+  }
+}
+
+const checkLimits = { timeoutMs: 10_000, outputMaxBytes: 65_536 };
+
+const features: readonly SandboxFeature[] = [
+  { name: "files", isEnforced: true, by: "mount namespace, read-only binds" },
+  { name: "network", isEnforced: true, by: "network namespace" },
+  { name: "processes of others", isEnforced: true, by: "process id namespace" },
+  { name: "shared memory of others", isEnforced: true, by: "ipc namespace" },
+  { name: "privileges", isEnforced: true, by: "no capability, no_new_privs, no further user namespace" },
+  {
+    name: "memory, processes, open files, file size",
+    isEnforced: true,
+    by: "resource limits for each process",
+  },
+  { name: "system calls", isEnforced: true, by: "seccomp filter" },
+];
+
+/** The path of a program of the system that `check` found. */
+function command(name: string): string {
+  return findCommand(name) ?? name;
+}
+
+/** The marks by which the gateway finds the processes of a launch. */
+function marksOf(env: SpawnRequest["env"]): SpawnRequest["env"] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith("TOOLCRIB_")));
+}
+
+/** Whether a variable changes how programs are loaded: only the program itself gets it. */
+function isForLoader(name: string): boolean {
+  return /^(?:LD_|GLIBC_|GCONV_PATH$|LOCPATH$|MALLOC_)/.test(name);
+}
