@@ -19,7 +19,7 @@ import { SandboxError } from "./sandbox-error.ts";
 import { emptyPolicy, type SandboxPolicy } from "./sandbox-policy.ts";
 import { canReach, chooseUser, type SandboxUser } from "./sandbox-user.ts";
 import { assembleSeccompProgram, seccompArchitecture } from "./seccomp/seccomp-program.ts";
-import { limitWords } from "./start-words.ts";
+import { limitWords, splitEnvironment } from "./start-words.ts";
 import { commandPath, findCommand } from "./system-commands.ts";
 import type {
   PreparedSandbox,
@@ -59,14 +59,13 @@ export class BubblewrapTier implements SandboxTier {
     }
     const directory = request.directory ?? "/";
     const { plan, user } = await this.#plan(request, policy, directory);
-    const variables = Object.entries(request.env);
-    const loaderWords = variables.flatMap(([name, value]) => (isForLoader(name) ? [`${name}=${value}`] : []));
+    const { env, loaderWords } = splitEnvironment(request.env);
     const given = request.descriptors ?? [];
     const first = firstDescriptor + given.length;
     const args = bubblewrapArguments(plan, policy, {
       user,
       directory,
-      env: Object.fromEntries(variables.filter(([name]) => !isForLoader(name))),
+      env,
       seccomp: first + 1,
       files: [...plan.files.keys()].map((_, index) => first + 2 + index),
     });
@@ -175,9 +174,4 @@ function command(name: string): string {
 /** The marks by which the gateway finds the processes of a launch. */
 function marksOf(env: SpawnRequest["env"]): SpawnRequest["env"] {
   return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith("TOOLCRIB_")));
-}
-
-/** Whether a variable changes how programs are loaded: only the program itself gets it. */
-function isForLoader(name: string): boolean {
-  return /^(?:LD_|GLIBC_|GCONV_PATH$|LOCPATH$|MALLOC_)/.test(name);
 }

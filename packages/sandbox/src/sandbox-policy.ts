@@ -33,9 +33,12 @@ export interface SandboxLimits {
 
 const mebibyte = 1024 * 1024;
 
-/** The limits of processes for which nothing else is configured. */
+/**
+ * The limits of processes for which nothing else is configured. The memory leaves room for programs of Node: V8
+ * reserves about 500 MiB for the code of each worker thread, and what is reserved counts.
+ */
 export const defaultSandboxLimits: SandboxLimits = {
-  memoryBytes: 1024 * mebibyte,
+  memoryBytes: 4096 * mebibyte,
   processes: 512,
   openFiles: 4096,
   fileBytes: 1024 * mebibyte,

@@ -17,7 +17,7 @@ import { maskedProc, readOnlyProc } from "./proc-files.ts";
 import { findProgramPaths } from "./program-paths.ts";
 import { emptyPolicy, type SandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
 import { chooseUser } from "./sandbox-user.ts";
-import { limitWords } from "./start-words.ts";
+import { limitWords, splitEnvironment } from "./start-words.ts";
 import { commandPath, findCommand } from "./system-commands.ts";
 import type {
   PreparedSandbox,
@@ -61,16 +61,18 @@ export class UnshareTier implements SandboxTier {
     const namespaces = ["--mount", "--pid", "--ipc", "--uts", "--cgroup"];
     if (policy.network === "deny") namespaces.push("--net");
     const isRoot = this.#facts.uid === 0;
+    const { env: startEnv, loaderWords } = splitEnvironment(request.env);
     const words = [
       ...(isRoot ? [] : ["--user", "--map-root-user"]),
       ...[...namespaces, "--fork", "--kill-child=KILL", "/bin/sh", "-c", unshareScript, "sandbox"],
       ...[folder, String(user.uid), String(user.gid), isRoot ? (user.uid === 0 ? "keep" : "drop") : "same"],
       policy.network === "deny" ? (findCommand("ip") ?? "-") : "-",
       ...startWords(limitWords(policy.limits), request.env["PATH"] ?? commandPath),
+      ...(loaderWords.length === 0 ? [] : [findCommand("env") ?? "env", ...loaderWords]),
       ...[request.program, ...request.args],
     ];
     const env = {
-      ...request.env,
+      ...startEnv,
       HOME: plan.home,
       TMPDIR: plan.temporaryFolder,
       PATH: commandPath,

@@ -111,6 +111,27 @@ for (const tier of tierIds) {
       assert.ok(Number(stdout) <= 6, stdout);
     });
 
+    it("keeps a library of the program's variables out of what starts the sandbox", async () => {
+      const env = { LD_PRELOAD: "/absent/library.so" };
+      const { stdout, stderr } = await runContained(["-c", "echo $LD_PRELOAD"], strictPolicy(), { env });
+      assert.equal(stdout, "/absent/library.so\n");
+      // The loader complains once, about the shell.
+      assert.equal(stderr.match(/cannot be preloaded/g)?.length, 1, stderr);
+    });
+
+    it("has memory for worker threads", async () => {
+      const script = `
+        const { Worker } = require("node:worker_threads");
+        const source = 'require("node:worker_threads").parentPort.on("message", () => {}).postMessage("up")';
+        const workers = [1, 2, 3, 4].map(() => new Worker(source, { eval: true }));
+        const started = workers.map((worker) => new Promise((resolve) => worker.once("message", resolve)));
+        Promise.all(started).then((texts) => (console.log(...texts), process.exit(0)));`;
+      const { code, stdout, stderr } = await runContained(["-e", script], strictPolicy(), {
+        program: process.execPath,
+      });
+      assert.deepEqual([code, stdout], [0, "up up up up\n"], stderr);
+    });
+
     it("gets SIGTERM when it is stopped, and can end in order", async () => {
       const launcher = createProcessLauncher({
         env: { PATH: "/usr/bin:/bin" },
@@ -184,7 +205,7 @@ for (const tier of tierIds) {
       const python = await runContained(
         [
           "-c",
-          "try:\n  x = bytearray(1 << 30)\n  print('allocated')\nexcept MemoryError:\n  print('limited')",
+          "try:\n  x = bytearray(1 << 32)\n  print('allocated')\nexcept MemoryError:\n  print('limited')",
         ],
         strictPolicy(),
         { program: "/usr/bin/python3" },
