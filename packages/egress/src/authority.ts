@@ -73,13 +73,20 @@ export function authorize(source: EgressSource, { host, port }: Authority): void
       hint: `allow "${host}" in the egress list of "${source.id}"`,
     });
   }
-  const ports = source.ports ?? [httpsPort];
+  const ports = portsOf(source, host);
   if (!ports.includes(port)) {
     throw new EgressError(
       "EGRESS_PORT_DENIED",
       `Cannot reach port ${port} of "${host}": allowed ports are ${ports.join(", ")}`,
     );
   }
+}
+
+/** Returns the ports at which `source` may reach an allowed host. */
+function portsOf({ allow, ports = [httpsPort] }: EgressSource, host: string): readonly number[] {
+  if (allow.every((pattern) => pattern.ports === undefined)) return ports;
+  const matching = allow.filter((pattern) => isHostAllowed([pattern], host));
+  return [...new Set(matching.flatMap((pattern) => pattern.ports ?? ports))];
 }
 
 function invalid(text: string): EgressError {

@@ -28,6 +28,7 @@ export function createEgress(settings: EgressSettings, deps: EgressDeps): Egress
   return {
     fetch: (request, source) => client.fetch(request, source),
     openProxy: async (source) => (await proxies.get()).open(source),
+    openHandedProxy: async (source, port) => (await proxies.get()).openHanded(source, port),
     [Symbol.asyncDispose]: disposeOnce(async () => {
       await using stack = new AsyncDisposableStack();
       stack.defer(() => pipeline.clear());

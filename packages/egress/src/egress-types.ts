@@ -1,5 +1,6 @@
 /** Sources, credentials, requests and events of the egress. Types only. */
 
+import type { Server } from "node:net";
 import type { HostPattern } from "@toolcrib/hosts";
 import type { StartTimer } from "@toolcrib/lifecycle";
 
@@ -8,10 +9,16 @@ export interface EgressSource {
   /** For example `toolspec:github` or `process:build`. Sources with different ids never share connections. */
   readonly id: string;
   /** The allowed hosts. */
-  readonly allow: readonly HostPattern[];
-  /** The allowed ports. @default [443] */
+  readonly allow: readonly AllowedHost[];
+  /** The allowed ports of hosts that list none. @default [443] */
   readonly ports?: readonly number[];
   readonly credentials: readonly EgressCredential[];
+}
+
+/** A pattern of hosts, with their ports. */
+export interface AllowedHost extends HostPattern {
+  /** @default `ports` of the source */
+  readonly ports?: readonly number[];
 }
 
 /** A secret that a source may use without seeing it. */
@@ -166,6 +173,8 @@ export interface Egress extends AsyncDisposable {
   fetch(request: EgressRequest, source: EgressSource): Promise<EgressResponse>;
   /** Opens an HTTP proxy for one process, on a port of 127.0.0.1 of its own. */
   openProxy(source: EgressSource): Promise<EgressProxy>;
+  /** Opens an HTTP proxy for one process in a network of its own, in which the process reaches it at `port` of 127.0.0.1. */
+  openHandedProxy(source: EgressSource, port: number): Promise<HandedProxy>;
 }
 
 /** A proxy for one source. Disposing closes its connections. */
@@ -176,4 +185,10 @@ export interface EgressProxy extends AsyncDisposable {
   readonly caFile: string;
   /** The file with the default roots and the local authority, for `SSL_CERT_FILE`. */
   readonly caBundleFile: string;
+}
+
+/** A proxy that serves a listener of another network namespace. */
+export interface HandedProxy extends EgressProxy {
+  /** Serves `listener`, which was opened in that namespace; once. Disposing closes it. */
+  takeListener(listener: Server): void;
 }

@@ -2,6 +2,7 @@
 export { parseAuthority } from "./authority.ts";
 export { createEgress } from "./create-egress.ts";
 export type {
+  AllowedHost,
   Egress,
   EgressCredential,
   EgressEvent,
@@ -10,6 +11,7 @@ export type {
   EgressResponse,
   EgressSettings,
   EgressSource,
+  HandedProxy,
   ResolveHost,
 } from "./egress-types.ts";
 // For other packages here.
@@ -17,4 +19,5 @@ export {
   createAuthority,
   readAuthority,
 } from "./proxy/local-authority.ts";
+export { proxyVariables } from "./proxy/proxy-variables.ts";
 export { createPlaceholder, isPlaceholder } from "./scan/placeholder.ts";

@@ -8,6 +8,7 @@
  * caller's configuration, never from a request.
  */
 
+import type { Server } from "node:net";
 import { isAbsolute, join } from "node:path";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { disposeOnce } from "@toolcrib/lifecycle";
@@ -75,6 +76,11 @@ export interface LaunchSpec {
 /** A request that starts a program in a sandbox, and what the sandbox holds. */
 export interface ContainedRequest extends AsyncDisposable {
   readonly request: SpawnRequest;
+  /**
+   * Takes the listening server that the sandbox hands over before its program starts. With it, the first process gets
+   * an IPC channel, which closes after one message. @default there is no channel
+   */
+  readonly takeListener?: (listener: Server) => void;
 }
 
 /** Prepares to launch processes. Nothing is started before the first launch. */
@@ -171,7 +177,10 @@ export class ProcessLauncher implements AsyncDisposable {
 
     const wrapped = wrap === undefined ? request : wrap(request);
     const limitMarker = isMarkable && isAbsolute(wrapped.program) ? this.#limitMarker : undefined;
-    const { child, started } = spawnPiped(limitMarker?.mark(wrapped, number) ?? wrapped, spec.command);
+    const { child, started } = spawnPiped(limitMarker?.mark(wrapped, number) ?? wrapped, {
+      command: spec.command,
+      takeListener: contained?.takeListener,
+    });
     if (child.pid === undefined) {
       await started;
       throw closed(spec);

@@ -5,6 +5,7 @@
  */
 
 import { stat } from "node:fs/promises";
+import { Server } from "node:net";
 import { isAbsolute } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
 import type { SpawnedChild } from "./launched-process.ts";
@@ -44,16 +45,23 @@ export async function checkDirectory(command: string, directory: string): Promis
   }
 }
 
+/** How a program is started. */
+export interface PipedOptions {
+  /** The command as its caller names it, for messages. */
+  readonly command: string;
+  /** Takes a listening server that the program sends over an IPC channel, its first message. @default no channel */
+  readonly takeListener?: ((listener: Server) => void) | undefined;
+}
+
 /**
  * Spawns the program synchronously, so that the caller can notify the watchdog before anything
  * else happens. `started` rejects when the system refuses.
  *
- * @param command the command as its caller names it, for messages.
  * @throws {ProcessError} `PROCESS_SPAWN_FAILED`
  */
 export function spawnPiped(
   request: SpawnRequest,
-  command: string,
+  { command, takeListener }: PipedOptions,
 ): { child: SpawnedChild; started: Promise<void> } {
   const isWindows = process.platform === "win32";
   let child: SpawnedChild;
@@ -61,11 +69,17 @@ export function spawnPiped(
     child = spawnChild(request, {
       // On Windows a detached child leaves the job object that ends it with the gateway.
       detached: !isWindows,
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe", ...(takeListener === undefined ? [] : (["ipc"] as const))],
       windowsHide: true,
     }) as SpawnedChild;
   } catch (error) {
     throw plainFailure(command, error);
+  }
+  if (takeListener !== undefined) {
+    child.once("message", (_message: unknown, handle: unknown) => {
+      child.disconnect();
+      if (handle instanceof Server) takeListener(handle);
+    });
   }
   const started = new Promise<void>((resolve, reject) => {
     child.once("spawn", () => resolve());

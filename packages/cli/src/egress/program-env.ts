@@ -4,8 +4,6 @@
  * and trust the proxy. Pure.
  */
 
-import type { EgressProxy } from "@toolcrib/egress";
-
 /** Options of `programEnv`. */
 export interface ProgramEnvOptions {
   /** Variables that secrets were read from. */
@@ -31,30 +29,6 @@ const proxyVariableNames: ReadonlySet<string> = new Set([
   "all_proxy",
   "no_proxy",
 ]);
-
-/** Returns the variables that make clients use and trust `proxy`. */
-export function proxyVariables({ url, caFile, caBundleFile }: EgressProxy): {
-  readonly [name: string]: string;
-} {
-  return {
-    ...bothCases("HTTPS_PROXY", url),
-    // The proxy refuses plain HTTP, so that no request bypasses it.
-    ...bothCases("HTTP_PROXY", url),
-    ...bothCases("ALL_PROXY", url),
-    // Node uses a proxy only with this variable.
-    NODE_USE_ENV_PROXY: "1",
-    NODE_EXTRA_CA_CERTS: caFile,
-    SSL_CERT_FILE: caBundleFile,
-    REQUESTS_CA_BUNDLE: caBundleFile,
-    CURL_CA_BUNDLE: caBundleFile,
-    GIT_SSL_CAINFO: caBundleFile,
-  };
-}
-
-/** Clients differ in the case that they read. */
-function bothCases(name: string, value: string): { readonly [name: string]: string } {
-  return { [name]: value, [name.toLowerCase()]: value };
-}
 
 /** Returns the environment of a program. */
 export function programEnv(

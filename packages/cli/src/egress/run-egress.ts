@@ -19,6 +19,7 @@ import {
   type EgressCredential,
   type EgressProxy,
   type EgressSettings,
+  proxyVariables,
 } from "@toolcrib/egress";
 import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { egressPatterns, type Manifest, placedCredentials } from "@toolcrib/toolspec";
@@ -31,7 +32,7 @@ import { readPairs } from "../name-value-pairs.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { logEvent, placeholderVariable, readSecretNames } from "../toolpack/open-toolpack-egress.ts";
 import { findManifestSecrets, type ManifestSecret } from "./manifest-secrets.ts";
-import { type Environment, programEnv, proxyVariables } from "./program-env.ts";
+import { type Environment, programEnv } from "./program-env.ts";
 import { readManifest } from "./read-manifest.ts";
 import { runProgram } from "./run-program.ts";
 

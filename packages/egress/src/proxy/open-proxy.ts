@@ -12,13 +12,13 @@
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo, Server as NetServer, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "@toolcrib/diagnostics";
 import { disposeOnce, type StartTimer } from "@toolcrib/lifecycle";
 import { type Authority, authorize, parseAuthority } from "../authority.ts";
 import { EgressError } from "../egress-error.ts";
-import type { EgressProxy, EgressSource } from "../egress-types.ts";
+import type { EgressProxy, EgressSource, HandedProxy } from "../egress-types.ts";
 import type { Pipeline, Requester } from "../pipeline.ts";
 import type { ClientExchange } from "./client-exchange.ts";
 import { passExchange } from "./exchange.ts";
@@ -60,6 +60,19 @@ export async function openProxy(source: EgressSource, deps: ProxyDeps): Promise<
   };
 }
 
+/** Opens a proxy for the processes of `source`, which reach it at `port` of a network namespace of their own. */
+export function openHandedProxy(source: EgressSource, port: number, deps: ProxyDeps): HandedProxy {
+  deps.pipeline.learn(source);
+  const proxy = new ProxyServer(source, deps);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    caFile: deps.files.caFile,
+    caBundleFile: deps.files.caBundleFile,
+    takeListener: (listener) => proxy.takeListener(listener),
+    [Symbol.asyncDispose]: disposeOnce(() => proxy[Symbol.asyncDispose]()),
+  };
+}
+
 /** The HTTP server of one proxy, with its tunnels. */
 class ProxyServer implements AsyncDisposable {
   readonly #requester: Requester;
@@ -67,6 +80,7 @@ class ProxyServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #tunnels: TunnelServer;
   readonly #connections = new Set<Duplex>();
+  #isDisposed = false;
 
   constructor(source: EgressSource, deps: ProxyDeps) {
     this.#requester = { source };
@@ -119,7 +133,14 @@ class ProxyServer implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Serves a listener of another process. After the end of the proxy it closes it. */
+  takeListener(listener: NetServer): void {
+    if (this.#isDisposed) listener.close();
+    else this.#server.listen(listener);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
     const closed = once(this.#server, "close");
     this.#server.close();
     this.#tunnels[Symbol.dispose]();

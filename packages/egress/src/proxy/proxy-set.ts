@@ -3,11 +3,11 @@
 import { disposeOnce, type StartTimer } from "@toolcrib/lifecycle";
 import { EgressError } from "../egress-error.ts";
 import type { ResolvedSettings } from "../egress-settings.ts";
-import type { EgressDeps, EgressProxy, EgressSource } from "../egress-types.ts";
+import type { EgressDeps, EgressProxy, EgressSource, HandedProxy } from "../egress-types.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { LeafCache } from "./host-cache.ts";
 import { type OpenAuthority, openLocalAuthority } from "./open-local-authority.ts";
-import { openProxy } from "./open-proxy.ts";
+import { openHandedProxy, openProxy, type ProxyDeps } from "./open-proxy.ts";
 import { proxyLimits } from "./proxy-limits.ts";
 
 const startNodeTimer: StartTimer = (delayMs, callback) => {
@@ -44,10 +44,23 @@ export class ProxySet implements AsyncDisposable {
    *
    * @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_LISTEN_FAILED`, `EGRESS_CLOSED`
    */
-  async open(source: EgressSource): Promise<EgressProxy> {
+  open(source: EgressSource): Promise<EgressProxy> {
+    return this.#open((deps) => openProxy(source, deps));
+  }
+
+  /**
+   * Opens a proxy for `source` whose listener is handed over later.
+   *
+   * @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED`
+   */
+  openHanded(source: EgressSource, port: number): Promise<HandedProxy> {
+    return this.#open((deps) => openHandedProxy(source, port, deps));
+  }
+
+  async #open<P extends EgressProxy>(open: (deps: ProxyDeps) => Promise<P> | P): Promise<P> {
     if (this.#isClosed) throw closed();
     const { files, leaves } = await this.#openAuthority();
-    const { url, caFile, caBundleFile, ...proxy } = await openProxy(source, {
+    const proxy = await open({
       pipeline: this.#pipeline,
       leaves,
       limits: proxyLimits,
@@ -60,10 +73,8 @@ export class ProxySet implements AsyncDisposable {
       await dispose();
       throw closed();
     }
-    const opened: EgressProxy = {
-      url,
-      caFile,
-      caBundleFile,
+    const opened: P = {
+      ...proxy,
       [Symbol.asyncDispose]: async () => {
         await dispose();
         this.#opened.delete(opened);
