@@ -19,7 +19,7 @@ import { SandboxError } from "./sandbox-error.ts";
 import { emptyPolicy, type SandboxPolicy } from "./sandbox-policy.ts";
 import { canReach, chooseUser, type SandboxUser } from "./sandbox-user.ts";
 import { assembleSeccompProgram, seccompArchitecture } from "./seccomp/seccomp-program.ts";
-import { limitWords, splitEnvironment } from "./start-words.ts";
+import { limitWords, programWords, splitEnvironment } from "./start-words.ts";
 import { commandPath, findCommand } from "./system-commands.ts";
 import type {
   PreparedSandbox,
@@ -59,7 +59,7 @@ export class BubblewrapTier implements SandboxTier {
     }
     const directory = request.directory ?? "/";
     const { plan, user } = await this.#plan(request, policy, directory);
-    const { env, loaderWords } = splitEnvironment(request.env);
+    const { env, held } = splitEnvironment(request.env);
     const given = request.descriptors ?? [];
     const first = firstDescriptor + given.length;
     const args = bubblewrapArguments(plan, policy, {
@@ -78,8 +78,10 @@ export class BubblewrapTier implements SandboxTier {
       ...this.#userWords(user),
       ...[command("bwrap"), "--args", String(first), "--"],
       ...[command("prlimit"), ...limitWords(policy.limits), "--"],
-      ...[command("env"), "--default-signal=TERM", ...loaderWords],
-      ...[request.program, ...request.args],
+      ...programWords([command("env"), "--default-signal=TERM"], held, {
+        ...request,
+        network: policy.network,
+      }),
     ];
     return {
       tier: this.id,

@@ -116,7 +116,7 @@ export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: 
       ...(isBound(facts.directory) ? [] : [facts.directory]),
     ],
     links,
-    files: accountFiles(facts, home),
+    files: new Map([...accountFiles(facts, home), ...(policy.files ?? [])]),
     temporary,
     binds: binds.filter((bind) => !isLate(bind)),
     masks: masks.map((path) => ({ path, isFolder: statSync(path).isDirectory() })),

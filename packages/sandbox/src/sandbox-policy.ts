@@ -2,7 +2,10 @@
 
 /** The boundary of one process and everything that it starts. */
 export interface SandboxPolicy {
-  /** `deny`: an empty network namespace. `allow`: the network of the host. `scoped` is not available yet. */
+  /**
+   * `deny`: an empty network namespace. `allow`: the network of the host. `scoped`: a network namespace in which
+   * 127.0.0.1 has one listener, at `exitPort`; the sandbox hands it over to its caller, who serves it.
+   */
   readonly network: "allow" | "deny" | "scoped";
   /** Folders and files that the process may read, in addition to the system's programs and what its program needs. */
   readonly readPaths: readonly string[];
@@ -14,6 +17,8 @@ export interface SandboxPolicy {
   readonly home: "temporary" | { readonly path: string };
   /** Folders and files that stay invisible, whatever is bound above them. Those that do not exist are ignored. */
   readonly hiddenPaths: readonly string[];
+  /** Contents of files that the sandbox has in addition, by absolute paths below /etc. @default none */
+  readonly files?: ReadonlyMap<string, string>;
   readonly limits: SandboxLimits;
 }
 

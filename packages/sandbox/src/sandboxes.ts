@@ -2,6 +2,7 @@
 
 import type { SpawnRequest } from "@toolcrib/process";
 import { BubblewrapTier } from "./bubblewrap-tier.ts";
+import { exitProgram } from "./network-exit.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 import type { PreparedSandbox, SandboxTier, SandboxTierId, TierFacts, TierReport } from "./tier.ts";
@@ -39,19 +40,12 @@ export class Sandboxes {
     policy: SandboxPolicy,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<PreparedSandbox> {
-    if (policy.network === "scoped") {
-      throw new SandboxError(
-        "SANDBOX_UNAVAILABLE",
-        "network_egress: scoped cannot be enforced for a process yet",
-        { hint: "write network_egress: deny or network_egress: allow" },
-      );
-    }
     const reports: TierReport[] = [];
     // The next tier is tried only where a stronger one does not work.
     for (const tier of this.#tiers) {
       const report = await this.#check(tier);
       signal?.throwIfAborted();
-      if (report.isAvailable) return tier.prepare(request, policy);
+      if (report.isAvailable) return tier.prepare(request, withExit(policy));
       reports.push(report);
     }
     const problems = reports.flatMap(({ id, problems }) => problems.map((problem) => ({ id, ...problem })));
@@ -65,4 +59,14 @@ export class Sandboxes {
     this.#checked.set(tier, checked);
     return checked;
   }
+}
+
+/** Adds what the exit of a scoped network needs. */
+function withExit(policy: SandboxPolicy): SandboxPolicy {
+  if (policy.network !== "scoped") return policy;
+  return {
+    ...policy,
+    readPaths: [...policy.readPaths, exitProgram],
+    ownPaths: [...(policy.ownPaths ?? []), exitProgram],
+  };
 }

@@ -1,7 +1,8 @@
-/** The words before a program that set its limits, and the variables that must not reach what starts it. Pure. */
+/** The words that start a program: its limits, its variables, its network. Pure. */
 
 import type { SpawnRequest } from "@toolcrib/process";
-import type { SandboxLimits } from "./sandbox-policy.ts";
+import { exitWords } from "./network-exit.ts";
+import type { SandboxLimits, SandboxPolicy } from "./sandbox-policy.ts";
 
 /** Returns the options of `prlimit`. */
 export function limitWords(limits: SandboxLimits): readonly string[] {
@@ -16,23 +17,44 @@ export function limitWords(limits: SandboxLimits): readonly string[] {
 
 /** The environment of a program in two parts. */
 export interface SplitEnvironment {
-  /** Variables that may reach what starts the program, outside of the sandbox. */
+  /** Variables that may reach what starts the program. */
   readonly env: SpawnRequest["env"];
-  /** `NAME=value` of those that change how programs are loaded: arguments of `env`, which runs inside. */
-  readonly loaderWords: readonly string[];
+  /** `NAME=value` of those that only the program itself may get: they change what other programs do when they start. */
+  readonly held: readonly string[];
 }
 
 /** Separates the variables with which a program could run its own code in what starts it. */
 export function splitEnvironment(env: SpawnRequest["env"]): SplitEnvironment {
   const variables = Object.entries(env);
   return {
-    env: Object.fromEntries(variables.filter(([name]) => !isForLoader(name))),
-    loaderWords: variables.flatMap(([name, value]) =>
-      isForLoader(name) && value !== undefined ? [`${name}=${value}`] : [],
+    env: Object.fromEntries(variables.filter(([name]) => !isHeld(name))),
+    held: variables.flatMap(([name, value]) =>
+      isHeld(name) && value !== undefined ? [`${name}=${value}`] : [],
     ),
   };
 }
 
-function isForLoader(name: string): boolean {
-  return /^(?:LD_|GLIBC_|GCONV_PATH$|LOCPATH$|MALLOC_)/.test(name);
+/** Variables of the loader, and those with which Node loads or writes something when it starts. */
+function isHeld(name: string): boolean {
+  return (
+    /^(?:LD_|GLIBC_|GCONV_PATH$|LOCPATH$|MALLOC_)/.test(name) ||
+    /^(?:NODE_OPTIONS|NODE_EXTRA_CA_CERTS|NODE_USE_ENV_PROXY|NODE_V8_COVERAGE|NODE_COMPILE_CACHE)$/.test(name)
+  );
+}
+
+/**
+ * Returns the program with its arguments, and before it the words that give it its variables and, in a scoped
+ * network, open its exit.
+ *
+ * @param env the words that run `env` @param held variables for the program only
+ */
+export function programWords(
+  env: readonly string[],
+  held: readonly string[],
+  { program, args, network }: Pick<SpawnRequest, "program" | "args"> & Pick<SandboxPolicy, "network">,
+): readonly string[] {
+  // `env` would take such a path for a variable.
+  const detour = program.includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh"] : [];
+  const exit = network === "scoped" ? exitWords(held) : held;
+  return [...env, ...exit, ...detour, program, ...args];
 }

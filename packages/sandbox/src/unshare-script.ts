@@ -17,9 +17,9 @@
 
 /**
  * Process 1: starts the program with its own PATH and ends with its exit code. A shell gives a background process
- * `/dev/null` as its input, hence the detour over descriptor 3.
+ * `/dev/null` as its input, hence the detour over descriptor 9; 3 is that of the channel of a scoped network.
  */
-const init = 'PATH=$1; export PATH; shift; exec 3<&0 </dev/null; "$@" <&3 3<&- & exec 3<&-; wait $!';
+const init = 'PATH=$1; export PATH; shift; exec 9<&0 </dev/null; "$@" <&9 9<&- & exec 9<&- 3<&-; wait $!';
 
 /** Allows one more user namespace, the one that the next command creates, and none after it. */
 const lastNamespace = 'echo 1 > /proc/sys/user/max_user_namespaces && exec "$@"';

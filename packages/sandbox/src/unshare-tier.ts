@@ -15,9 +15,10 @@ import { likelyFix } from "./namespace-problems.ts";
 import { byDepth } from "./paths.ts";
 import { maskedProc, readOnlyProc } from "./proc-files.ts";
 import { findProgramPaths } from "./program-paths.ts";
+import { SandboxError } from "./sandbox-error.ts";
 import { emptyPolicy, type SandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
 import { chooseUser } from "./sandbox-user.ts";
-import { limitWords, splitEnvironment } from "./start-words.ts";
+import { limitWords, programWords, splitEnvironment } from "./start-words.ts";
 import { commandPath, findCommand } from "./system-commands.ts";
 import type {
   PreparedSandbox,
@@ -29,7 +30,7 @@ import type {
 } from "./tier.ts";
 import { startWords, unshareScript } from "./unshare-script.ts";
 
-const needed = ["unshare", "mount", "umount", "pivot_root", "setpriv", "prlimit", "cp"];
+const needed = ["unshare", "mount", "umount", "pivot_root", "setpriv", "prlimit", "cp", "env"];
 
 const devices = ["null", "zero", "full", "random", "urandom", "tty"];
 
@@ -47,6 +48,12 @@ export class UnshareTier implements SandboxTier {
   }
 
   async prepare(request: SpawnRequest, policy: SandboxPolicy): Promise<PreparedSandbox> {
+    const ip = findCommand("ip");
+    if (policy.network === "scoped" && ip === undefined) {
+      throw new SandboxError("SANDBOX_UNAVAILABLE", "network_egress: scoped needs the command ip", {
+        hint: "install the package iproute2, or bubblewrap",
+      });
+    }
     const directory = request.directory ?? "/";
     const program = await findProgramPaths(request, this.#facts.userHome);
     const user = chooseUser(this.#facts, policy, program.bound);
@@ -59,17 +66,16 @@ export class UnshareTier implements SandboxTier {
       throw error;
     }
     const namespaces = ["--mount", "--pid", "--ipc", "--uts", "--cgroup"];
-    if (policy.network === "deny") namespaces.push("--net");
+    if (policy.network !== "allow") namespaces.push("--net");
     const isRoot = this.#facts.uid === 0;
-    const { env: startEnv, loaderWords } = splitEnvironment(request.env);
+    const { env: startEnv, held } = splitEnvironment(request.env);
     const words = [
       ...(isRoot ? [] : ["--user", "--map-root-user"]),
       ...[...namespaces, "--fork", "--kill-child=KILL", "/bin/sh", "-c", unshareScript, "sandbox"],
       ...[folder, String(user.uid), String(user.gid), isRoot ? (user.uid === 0 ? "keep" : "drop") : "same"],
-      policy.network === "deny" ? (findCommand("ip") ?? "-") : "-",
+      policy.network === "allow" ? "-" : (ip ?? "-"),
       ...startWords(limitWords(policy.limits), request.env["PATH"] ?? commandPath),
-      ...(loaderWords.length === 0 ? [] : [findCommand("env") ?? "env", ...loaderWords]),
-      ...[request.program, ...request.args],
+      ...programWords([findCommand("env") ?? "env"], held, { ...request, network: policy.network }),
     ];
     const env = {
       ...startEnv,

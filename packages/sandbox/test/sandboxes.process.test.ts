@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { dirname } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createProcessLauncher, type SpawnRequest } from "@toolcrib/process";
+import { exitPort } from "@toolcrib/sandbox";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
 import {
   createSandboxes,
@@ -16,6 +17,15 @@ import {
   tierIds,
   unavailableReason,
 } from "./sandbox-harness.ts";
+
+function createLauncher() {
+  return createProcessLauncher({
+    env: { PATH: "/usr/bin:/bin" },
+    now: Date.now,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    randomBytes,
+  });
+}
 
 for (const tier of tierIds) {
   const skip = await unavailableReason(tier);
@@ -133,12 +143,7 @@ for (const tier of tierIds) {
     });
 
     it("gets SIGTERM when it is stopped, and can end in order", async () => {
-      const launcher = createProcessLauncher({
-        env: { PATH: "/usr/bin:/bin" },
-        now: Date.now,
-        logger: { debug() {}, info() {}, warn() {}, error() {} },
-        randomBytes,
-      });
+      const launcher = createLauncher();
       const spec = {
         command: "/bin/sh",
         args: ["-c", 'trap "echo in order >&2; exit 3" TERM; echo ready; while :; do sleep 0.05; done'],
@@ -218,10 +223,56 @@ for (const tier of tierIds) {
       assert.equal(stdout, "limited\n");
     });
 
-    it("refuses what it cannot enforce", async () => {
-      await assert.rejects(runContained(["-c", "true"], strictPolicy({ network: "scoped" })), {
-        code: "SANDBOX_UNAVAILABLE",
-      });
+    it("has one exit in a scoped network, which its caller serves", async () => {
+      const outside = createServer((socket) => socket.end("the machine"));
+      await new Promise<void>((resolve) => outside.listen(0, "127.0.0.1", resolve));
+      await using launcher = createLauncher();
+      const { port } = outside.address() as { readonly port: number };
+      const script = `
+        const { connect } = require("node:net");
+        const answer = (port) => new Promise((resolve) =>
+          connect(port, "127.0.0.1").on("data", (data) => resolve(String(data))).on("error", (error) => resolve(error.code)));
+        (async () => {
+          const descriptors = require("node:fs").readdirSync("/proc/self/fd").map(Number).filter((at) => {
+            try { return require("node:fs").readlinkSync("/proc/self/fd/" + at).startsWith("socket:"); } catch { return false; }
+          });
+          console.log(JSON.stringify([
+            await answer(${exitPort}), await answer(${port}), process.env.NODE_OPTIONS, process.env.NODE_CHANNEL_FD ?? "no channel",
+            descriptors.filter((at) => at > 2).length,
+          ]));
+        })();`;
+      const exits: Server[] = [];
+      const spec = {
+        command: process.execPath,
+        args: ["-e", script],
+        env: { NODE_OPTIONS: "--no-warnings" },
+        label: "scoped",
+        cwd: "/",
+        contain: async (request: SpawnRequest) => {
+          const prepared = await createSandboxes(tier).prepare(request, strictPolicy({ network: "scoped" }));
+          const takeListener = (listener: Server): void => {
+            exits.push(createServer((socket) => socket.end("the exit")).listen(listener));
+          };
+          return { ...prepared, takeListener };
+        },
+      };
+      try {
+        await using launched = await launcher.launch(spec, { signal: AbortSignal.timeout(30_000) });
+        const [line] = await Promise.race([
+          once(launched.stdout, "data"),
+          launched.exited.then(({ description, lastStderr }) => [`${description} ${lastStderr}`]),
+        ]);
+        assert.deepEqual(JSON.parse(String(line)), [
+          "the exit",
+          "ECONNREFUSED",
+          "--no-warnings",
+          "no channel",
+          0,
+        ]);
+      } finally {
+        outside.close();
+        for (const exit of exits) exit.close();
+      }
     });
   });
 }
