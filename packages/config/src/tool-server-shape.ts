@@ -24,6 +24,7 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
+import { parseHostPattern } from "@toolcrib/hosts";
 import { containmentLevel } from "./containment-level.ts";
 import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
@@ -102,6 +103,7 @@ export const containmentShape = record({
         description: "A host, optionally with a port; *. matches one label.",
         pattern: hostPattern,
         maxLength: 260,
+        inspect: inspectHost,
       }),
       { description: "Hosts that network_egress: scoped allows.", maxItems: 1000 },
     ),
@@ -157,6 +159,20 @@ export const containmentShape = record({
     inspectScope(node, place, "filesystem_write", "write_paths", "[/srv/data]");
   },
 });
+
+/** Reports a host that the egress proxy refuses, such as an address. */
+function inspectHost(value: string, node: DocumentNode, place: Place): void {
+  const [name = "", port] = value.split(":");
+  const verdict = parseHostPattern(name.toLowerCase());
+  const isPort = port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);
+  if (verdict.kind === "valid" && isPort) return;
+  const reason = verdict.kind === "invalid" ? verdict.reason : "a port is between 1 and 65535";
+  reportAt(node, place, {
+    code: "CONFIG_INVALID_VALUE",
+    message: `${quote(place.path)} is no host that a server can reach: ${reason}, but it is ${quote(value)}`,
+    hint: "write a host name such as api.example.com, *.example.com or api.example.com:8443",
+  });
+}
 
 /** Reports `scoped` without its list, and the list without `scoped`. */
 function inspectScope(

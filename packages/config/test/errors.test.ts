@@ -109,6 +109,14 @@ checkGolden("tool-servers", [
     stdioServer("containment: { network_egress: scoped, egress_allow: ['https://api.example.com/v1'] }"),
   ],
   [
+    "egress_allow with an address",
+    stdioServer("containment: { network_egress: scoped, egress_allow: [10.0.0.1] }"),
+  ],
+  [
+    "egress_allow with an impossible port",
+    stdioServer("containment: { network_egress: scoped, egress_allow: ['api.example.com:70000'] }"),
+  ],
+  [
     "egress_allow not a list",
     stdioServer("containment: { network_egress: scoped, egress_allow: api.example.com }"),
   ],

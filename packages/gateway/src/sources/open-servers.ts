@@ -14,6 +14,7 @@ import {
   type UpstreamServer,
 } from "@toolcrib/upstream";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
+import { ServerExits } from "./server-exits.ts";
 import { ServerSandboxes } from "./server-sandboxes.ts";
 import type { SourceDetails, SourceFacts } from "./source-facts.ts";
 
@@ -27,7 +28,13 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
   const memories = await Promise.all(
     config.toolServers.map((server) => memory.open(server.id, digestServer(server))),
   );
-  const sandboxes = new ServerSandboxes(context.sandboxes, config.sandbox.mode, context);
+  const exits = new ServerExits(context);
+  const sandboxes = new ServerSandboxes({
+    sandboxes: context.sandboxes,
+    exits,
+    mode: config.sandbox.mode,
+    places: context,
+  });
   const closing = new AbortController();
   const packages = openPackages(sandboxes, context, closing.signal);
   const upstreams: UpstreamServer[] = [];
@@ -50,6 +57,7 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
       closing.abort();
       await Promise.allSettled(upstreams.map((upstream) => upstream[Symbol.asyncDispose]()));
       await started;
+      await exits[Symbol.asyncDispose]();
       await Promise.all(memories.map((one) => one[Symbol.asyncDispose]()));
     },
   };

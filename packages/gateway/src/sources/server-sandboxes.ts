@@ -16,6 +16,7 @@ import { makePrivateDirectory } from "@toolcrib/files";
 import type { LaunchSpec } from "@toolcrib/process";
 import type { PackageStore } from "@toolcrib/runners";
 import { defaultSandboxLimits, type Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";
+import type { ServerExits } from "./server-exits.ts";
 
 /** What contains the process of a server. */
 export interface ContainmentState {
@@ -48,16 +49,26 @@ const credentialPaths = [
   ...[".local/share/keyrings", ".terraform.d", ".claude", ".claude.json", ".codex", ".toolcrib"],
 ];
 
+/** Dependencies of the sandboxes. */
+export interface ServerSandboxesDeps {
+  readonly sandboxes: Sandboxes;
+  readonly exits: ServerExits;
+  /** `sandbox.mode` of the configuration. */
+  readonly mode: "required" | "preferred";
+  readonly places: SandboxPlaces;
+}
+
 /** The sandboxes of the servers of one gateway. */
 export class ServerSandboxes {
   readonly #sandboxes: Sandboxes;
   readonly #mode: "required" | "preferred";
   readonly #places: SandboxPlaces;
+  readonly #exits: ServerExits;
   readonly #states = new Map<string, ContainmentState>();
 
-  /** @param mode `sandbox.mode` of the configuration */
-  constructor(sandboxes: Sandboxes, mode: "required" | "preferred", places: SandboxPlaces) {
+  constructor({ sandboxes, exits, mode, places }: ServerSandboxesDeps) {
     this.#sandboxes = sandboxes;
+    this.#exits = exits;
     this.#mode = mode;
     this.#places = places;
   }
@@ -74,18 +85,32 @@ export class ServerSandboxes {
       const request = found?.request ?? asked;
       const uncontained = { request, async [Symbol.asyncDispose]() {} };
       if (!server.containment.needsSandbox) return uncontained;
-      const { bySandbox } = server.containment;
+      const { bySandbox, effective } = server.containment;
+      await using resources = new AsyncDisposableStack();
       try {
         const directory = request.directory ?? this.#places.directory;
         const policy = await this.#policyOf(server, directory);
         const own = found === undefined ? [] : [found.folder];
+        const exit = effective.networkEgress === "scoped" ? await this.#exits.open(server) : undefined;
+        if (exit !== undefined) resources.use(exit);
         const prepared = await this.#sandboxes.prepare(
-          request,
-          { ...policy, readPaths: [...policy.readPaths, ...own], ownPaths: own },
+          { ...request, env: { ...request.env, ...exit?.variables } },
+          {
+            ...policy,
+            readPaths: [...policy.readPaths, ...own],
+            ownPaths: own,
+            files: exit?.files ?? new Map(),
+          },
           options,
         );
+        resources.use(prepared);
         this.#states.set(server.id, { tier: prepared.tier, enforced: bySandbox, notEnforced: [] });
-        return prepared;
+        const held = resources.move();
+        return {
+          request: prepared.request,
+          ...(exit === undefined ? {} : { takeListener: exit.takeListener }),
+          [Symbol.asyncDispose]: () => held.disposeAsync(),
+        };
       } catch (error) {
         const isMissing = isCodedError(error) && error.code === "SANDBOX_UNAVAILABLE";
         if (!isMissing || this.#mode === "required") throw error;

@@ -1,0 +1,66 @@
+/** Tool servers with `network_egress: scoped`: what they reach, and what is recorded. */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { it } from "node:test";
+import type { JsonObject } from "@toolcrib/json";
+import { fixtureCommand } from "@toolcrib/testing";
+import { somebody, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
+import { startTestApi } from "./toolspec-harness.ts";
+
+const networkServer = (id: string, egress_allow: readonly string[]): JsonObject => ({
+  id,
+  trust_state: "verified",
+  transport: { kind: "stdio", ...fixtureCommand(join(import.meta.dirname, "fixtures/network-stdio.ts")) },
+  containment: { network_egress: "scoped", egress_allow },
+});
+
+async function call({ gateway }: TestGateway, id: string, args: JsonObject): Promise<string> {
+  const outcome = await gateway.call(somebody, id, args);
+  return outcome.kind === "result" ? textOf(outcome.result) : JSON.stringify(outcome);
+}
+
+it("a server reaches the hosts of egress_allow and nothing else", async () => {
+  await using api = await startTestApi();
+  const document = {
+    egress: api.egress,
+    tool_servers: [
+      networkServer("acme", ["api.acme.example"]),
+      networkServer("any", ["*.acme.example", "api.beta.example:8443"]),
+    ],
+  };
+  await using test = await startTestGateway(document, { files: {} });
+  const tiers = test.gateway.status().servers.map(({ containment }) => containment?.tier);
+  if (tiers.includes("none")) assert.fail("there is no sandbox");
+
+  assert.match(await call(test, "acme:get", { url: "https://api.acme.example/owners/x/repos" }), /^200 /);
+  assert.equal(api.server.requests.length, 1);
+  const refused = await call(test, "acme:get", { url: "https://api.beta.example/" });
+  assert.match(refused, /^failed/);
+  assert.match(await call(test, "any:get", { url: "https://api.acme.example/owners/x/repos" }), /^200 /);
+  // The port of the pattern counts, and not 443.
+  assert.match(await call(test, "any:get", { url: "https://api.beta.example/" }), /^failed/);
+  assert.match(await call(test, "any:get", { url: "https://api.beta.example:8443/owners/x/repos" }), /^200 /);
+  assert.equal(api.server.requests.length, 3);
+
+  const { port } = api.server;
+  assert.equal(await call(test, "acme:connect", { host: "127.0.0.1", port }), "ECONNREFUSED");
+  assert.match(
+    await call(test, "acme:connect", { host: "169.254.169.254", port: 80 }),
+    /ENETUNREACH|EHOSTUNREACH/,
+  );
+  assert.match(
+    await call(test, "acme:connect", { host: "api.acme.example", port: 443 }),
+    /EAI_AGAIN|ENOTFOUND/,
+  );
+  assert.match(await call(test, "acme:get", { url: "http://api.acme.example/" }), /^(?:403|failed)/);
+
+  await test.stop();
+  const seen = test
+    .audit()
+    .flatMap(({ type, data }) =>
+      type === "egress.denied" ? [`${data.server} ${data.host} ${data.code}`] : [],
+    );
+  assert.ok(seen.includes("acme api.beta.example EGRESS_HOST_DENIED"), seen.join("\n"));
+  assert.ok(seen.includes("any api.beta.example EGRESS_PORT_DENIED"), seen.join("\n"));
+});
