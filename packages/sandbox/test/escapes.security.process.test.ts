@@ -1,0 +1,238 @@
+/**
+ * Attempts to leave a sandbox, in each tier, as root and as an ordinary user. What a
+ * contained program could not do, it can do outside: without that, a refusal proves
+ * nothing.
+ */
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, it } from "node:test";
+import { runCommand, type SpawnRequest } from "@toolcrib/process";
+import { defaultSandboxLimits, Sandboxes } from "@toolcrib/sandbox";
+import { makeTemporaryDirectory, writeFiles } from "@toolcrib/testing";
+import { type TierId, tierIds, unavailableReason } from "./sandbox-harness.ts";
+
+const python = "/usr/bin/python3";
+const probes = readFileSync(join(import.meta.dirname, "escapes/probes.py"), "utf8");
+const machine = readFileSync(join(import.meta.dirname, "escapes/machine.py"), "utf8");
+const secret = "the-secret-of-the-machine";
+
+/** What no tier refuses, as the table in the documentation says. */
+const openInBoth = ["allocate_five_gigabytes_to_share"];
+
+/** What resource limits do not refuse to user id 0. */
+const openToRoot = ["start_a_thousand_processes"];
+
+/** What needs a filter of system calls; the settings of a kernel can refuse some of it. */
+const openWithoutFilter = [
+  "learn_the_handle_of_a_file",
+  "talk_to_the_host_of_a_virtual_machine",
+  "talk_to_the_audit_of_the_kernel",
+  "trace_a_process_of_its_own",
+  "read_the_memory_of_a_process",
+  "use_keys_of_the_kernel",
+  "ask_for_the_keys_of_the_user",
+  "make_rings_of_the_kernel",
+  "handle_faults_of_pages",
+  "count_events_of_the_processor",
+  "behave_like_an_old_program",
+];
+
+/** What of it every kernel allows. */
+const certainlyOpen = ["trace_a_process_of_its_own", "use_keys_of_the_kernel", "behave_like_an_old_program"];
+
+function isOpen(name: string, tier: TierId, uid: number): boolean {
+  return (
+    openInBoth.includes(name) ||
+    (uid === 0 && openToRoot.includes(name)) ||
+    (tier === "unshare" && openWithoutFilter.includes(name))
+  );
+}
+
+/** What only a contained program can try. */
+const withoutControl = ["make_a_mount_writable_again"];
+
+type Results = { readonly [probe: string]: string };
+
+/** Runs as root use an ordinary user, too. */
+const isRoot = process.getuid?.() === 0;
+const ordinary = 1000;
+const users = isRoot ? [0, ordinary] : [process.getuid?.() ?? ordinary];
+
+/** Returns `request` as `uid` starts it. */
+function asUser(request: SpawnRequest, uid: number): SpawnRequest {
+  if (!isRoot || uid === 0) return request;
+  const words = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--"];
+  return {
+    ...request,
+    program: "/usr/bin/setpriv",
+    args: [...words, request.program, ...request.args],
+  };
+}
+
+function giveTo(uid: number, path: string): void {
+  if (!isRoot) return;
+  lchownSync(path, uid, uid);
+  if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) giveTo(uid, join(path, name));
+}
+
+/** The folders, servers and processes of `uid` that probes try to reach. */
+async function startMachine(uid: number) {
+  const directory = await makeTemporaryDirectory();
+  const folder = directory.path;
+  writeFiles(folder, {
+    "hidden/secret": secret,
+    "home/notes": secret,
+    "home/.ssh/id": secret,
+    "gateway/state/other/file": secret,
+    "gateway/tokens/client": secret,
+    "shown/file": "shown",
+    "shown/moved": "shown",
+  });
+  for (const name of ["written", "written/mount", "temporary"]) mkdirSync(join(folder, name));
+  chmodSync(folder, 0o755);
+  const setuid = join(folder, "shown/id");
+  copyFileSync("/usr/bin/id", setuid);
+  giveTo(uid, folder);
+  if (isRoot) chownSync(setuid, 0, 0);
+  chmodSync(setuid, 0o4755);
+  const { program, args } = asUser({ program: python, args: ["-c", machine], env: {} }, uid);
+  const child = spawn(program, args, {
+    cwd: join(folder, "hidden"),
+    env: { FOLDER: folder, SECRET: secret },
+    stdio: ["pipe", "pipe", "inherit"],
+    detached: true,
+  });
+  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
+  const facts = {
+    ...(JSON.parse(line) as object),
+    secret,
+    setuid,
+    secretFile: join(folder, "hidden/secret"),
+    hidden: join(folder, "hidden"),
+    home: join(folder, "home"),
+    gateway: join(folder, "gateway"),
+    shown: join(folder, "shown"),
+    written: join(folder, "written"),
+    mountPoint: join(folder, "written/mount"),
+    remount: join(folder, "shown"),
+  };
+  return {
+    folder,
+    facts,
+    async [Symbol.asyncDispose]() {
+      child.stdin.end();
+      await once(child, "exit");
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type Machine = Awaited<ReturnType<typeof startMachine>>;
+
+function requestOf({ folder, facts }: Machine, group: string): SpawnRequest {
+  return {
+    program: python,
+    args: ["-c", probes, group],
+    env: { PATH: "/usr/bin:/bin", HOME: join(folder, "home"), FACTS: JSON.stringify(facts) },
+    directory: join(folder, "written"),
+  };
+}
+
+async function resultsOf(request: SpawnRequest): Promise<Results> {
+  const { code, stdout, stderr } = await runCommand(request, {
+    timeoutMs: 120_000,
+    outputMaxBytes: 1 << 20,
+  });
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout.toString()) as Results;
+}
+
+async function contained(tier: TierId, uid: number, machine: Machine, group: string): Promise<Results> {
+  const { folder } = machine;
+  const sandboxes = new Sandboxes(
+    { uid, gid: uid, temporaryDirectory: join(folder, "temporary"), userHome: join(folder, "home") },
+    { tiers: [tier] },
+  );
+  await using prepared = await sandboxes.prepare(requestOf(machine, group), {
+    network: "deny",
+    readPaths: [join(folder, "shown")],
+    writePaths: [join(folder, "written")],
+    home: "temporary",
+    hiddenPaths: [join(folder, "gateway")],
+    limits: defaultSandboxLimits,
+  });
+  giveTo(uid, join(folder, "temporary"));
+  return await resultsOf(asUser(prepared.request, uid));
+}
+
+/** What `uid` can do outside; what only root can, as root. */
+async function uncontained(uid: number, machine: Machine): Promise<Results> {
+  const request = requestOf(machine, "escape");
+  const env = { ...request.env, SECRET_OF_THE_GATEWAY: secret };
+  const own = await resultsOf(asUser({ ...request, env }, uid));
+  if (!isRoot || uid === 0) return own;
+  const ofRoot = await resultsOf({ ...request, env });
+  return Object.fromEntries(
+    Object.entries(own).map(([name, result]) => [
+      name,
+      result === "done" ? result : (ofRoot[name] ?? result),
+    ]),
+  );
+}
+
+const missing = existsSync(python) ? undefined : `${python} is not installed`;
+
+for (const tier of tierIds) {
+  const reason = missing ?? (await unavailableReason(tier));
+  for (const uid of users) {
+    const skip = reason === undefined ? false : `${tier} cannot be tested here: ${reason}`;
+    describe(`a program of user ${uid} in the sandbox of ${tier}`, { skip }, () => {
+      it("does not get out", async () => {
+        await using machine = await startMachine(uid);
+        const outside = await uncontained(uid, machine);
+        const inside = await contained(tier, uid, machine, "escape");
+        const possible = Object.keys(outside).filter((name) => outside[name] === "done");
+        const escaped = possible.filter((name) => inside[name] === "done");
+        assert.deepEqual(
+          escaped.filter((name) => !isOpen(name, tier, uid)),
+          [],
+        );
+        const certain = [
+          ...openInBoth,
+          ...(uid === 0 ? openToRoot : []),
+          ...(tier === "unshare" ? certainlyOpen : []),
+        ];
+        assert.deepEqual(
+          certain.filter((name) => !escaped.includes(name)),
+          [],
+        );
+        for (const name of withoutControl) assert.notEqual(inside[name], "done");
+        // Some controls need what a machine may not have, such as IPv6 or keys of the kernel.
+        if (isRoot) assert.ok(possible.length >= 60, `${possible.length} probes have a control`);
+      });
+
+      it("can do what programs do", async () => {
+        await using machine = await startMachine(uid);
+        const results = await contained(tier, uid, machine, "permitted");
+        const refused = Object.entries(results).filter(([, result]) => result !== "done");
+        assert.deepEqual(refused, []);
+        assert.ok(Object.keys(results).length >= 20);
+      });
+    });
+  }
+}
