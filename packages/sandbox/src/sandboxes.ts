@@ -2,6 +2,7 @@
 
 import type { SpawnRequest } from "@toolcrib/process";
 import { BubblewrapTier } from "./bubblewrap-tier.ts";
+import { ControlGroups } from "./control-groups.ts";
 import { exitProgram } from "./network-exit.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
@@ -12,14 +13,18 @@ import { UnshareTier } from "./unshare-tier.ts";
 export interface SandboxesOptions {
   /** The only tiers that are used. @default all tiers, strongest first */
   readonly tiers?: readonly SandboxTierId[];
+  /** Whether control groups are used where they can be. @default true */
+  readonly hasGroups?: boolean;
 }
 
 /** Builds sandboxes. It holds no resource; each prepared sandbox has its own. */
 export class Sandboxes {
   readonly #tiers: readonly SandboxTier[];
+  readonly #groups: ControlGroups | undefined;
   readonly #checked = new Map<SandboxTier, Promise<TierReport>>();
 
-  constructor(facts: TierFacts, { tiers }: SandboxesOptions = {}) {
+  constructor(facts: TierFacts, { tiers, hasGroups = true }: SandboxesOptions = {}) {
+    this.#groups = hasGroups ? new ControlGroups() : undefined;
     const all = [new BubblewrapTier(facts), new UnshareTier(facts)];
     this.#tiers = all.filter(({ id }) => tiers === undefined || tiers.includes(id));
   }
@@ -45,7 +50,7 @@ export class Sandboxes {
     for (const tier of this.#tiers) {
       const report = await this.#check(tier);
       signal?.throwIfAborted();
-      if (report.isAvailable) return tier.prepare(request, withExit(policy));
+      if (report.isAvailable) return await this.#prepare(tier, request, withExit(policy));
       reports.push(report);
     }
     const problems = reports.flatMap(({ id, problems }) => problems.map((problem) => ({ id, ...problem })));
@@ -54,10 +59,37 @@ export class Sandboxes {
       hint: problems.map(({ fix }) => fix).join("; or "),
     });
   }
+
+  async #prepare(tier: SandboxTier, request: SpawnRequest, policy: SandboxPolicy): Promise<PreparedSandbox> {
+    await using resources = new AsyncDisposableStack();
+    const group = await this.#groups?.create(policy.limits);
+    if (group !== undefined) resources.use(group);
+    const prepared = resources.use(await tier.prepare(request, policy));
+    const held = resources.move();
+    return {
+      tier: prepared.tier,
+      request: group?.join(prepared.request) ?? prepared.request,
+      [Symbol.asyncDispose]: () => held.disposeAsync(),
+    };
+  }
+
   #check(tier: SandboxTier): Promise<TierReport> {
-    const checked = this.#checked.get(tier) ?? tier.check();
+    const checked = this.#checked.get(tier) ?? this.#report(tier);
     this.#checked.set(tier, checked);
     return checked;
+  }
+
+  async #report(tier: SandboxTier): Promise<TierReport> {
+    const [report, problem] = await Promise.all([
+      tier.check(),
+      this.#groups === undefined ? "not used" : this.#groups.problem(),
+    ]);
+    const feature = {
+      name: "memory and processes of all its processes together",
+      isEnforced: problem === undefined,
+      by: problem === undefined ? "control group" : `no control group: ${problem}`,
+    };
+    return { ...report, features: [...report.features, feature] };
   }
 }
 

@@ -163,7 +163,7 @@ const features: readonly SandboxFeature[] = [
   {
     name: "memory, processes, open files, file size",
     isEnforced: true,
-    by: "resource limits for each process; not for memory that processes share",
+    by: "resource limits for each process",
   },
   { name: "system calls", isEnforced: false, by: "no filter: keyctl and io_uring stay available" },
 ];

@@ -1,0 +1,55 @@
+/** Control groups of sandboxes: joined before the program starts, and removed with it. */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { createProcessLauncher, type SpawnRequest } from "@toolcrib/process";
+import { createSandboxes, strictPolicy } from "./sandbox-harness.ts";
+
+/** The folder of the group that limits the processes of `pid`. */
+function groupFolder(pid: number): string {
+  const lines = readFileSync(`/proc/${pid}/cgroup`, "utf8").split("\n");
+  const old = lines.find((line) => line.split(":")[1] === "pids");
+  const group = (old ?? lines.find((line) => line.startsWith("0::")) ?? "").split(":").slice(2).join(":");
+  return join("/sys/fs/cgroup", old === undefined ? "" : "pids", group);
+}
+
+const [report] = await createSandboxes().check();
+const feature = report?.features.find(({ name }) => name.endsWith("together"));
+const skip = feature?.isEnforced === true ? false : `there is no control group: ${feature?.by}`;
+
+test("a process joins a group of its own, which ends with it", { skip }, async () => {
+  await using launcher = createProcessLauncher({
+    env: { PATH: "/usr/bin:/bin" },
+    now: Date.now,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    randomBytes,
+  });
+  const spec = {
+    command: "/bin/sh",
+    args: ["-c", "echo ready; cat"],
+    env: {},
+    label: "grouped",
+    cwd: "/",
+    contain: (request: SpawnRequest) => createSandboxes().prepare(request, strictPolicy()),
+  };
+  await using launched = await launcher.launch(spec, { signal: AbortSignal.timeout(30_000) });
+  await once(launched.stdout, "data");
+  const folder = groupFolder(launched.pid);
+  assert.match(folder, new RegExp(`/toolcrib-${process.pid}-[0-9]+$`));
+  assert.equal(readFileSync(join(folder, "pids.max"), "utf8").trim(), "512");
+  assert.ok(readFileSync(join(folder, "cgroup.procs"), "utf8").trim().split("\n").length >= 2);
+
+  // What a gateway left behind that ended without stopping its servers.
+  const abandoned = join(dirname(folder), "toolcrib-4194304-1");
+  mkdirSync(abandoned);
+  await createSandboxes().check();
+  assert.ok(!existsSync(abandoned) && existsSync(folder));
+
+  await launched.stop();
+  await launcher[Symbol.asyncDispose]();
+  assert.ok(!existsSync(folder));
+});
