@@ -134,7 +134,8 @@ describe("access to other hosts", () => {
         await forEachOf(cases, async ([index, { answers }]) => {
           for (const _ of answers) {
             const { code, text } = await call(`dns_${index}`, {});
-            assert.match(`${code} ${text}`, expected, JSON.stringify(answers));
+            const outcome = `${code} ${text}`;
+            assert.match(outcome, expected, `${JSON.stringify(answers)}: ${outcome}`);
           }
         });
       }
