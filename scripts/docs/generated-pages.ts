@@ -9,6 +9,7 @@ import type { Diagnostic } from "@toolcrib/diagnostics";
 import { readErrorCodes } from "../error-codes.ts";
 import type { Workspace } from "../workspace.ts";
 import { apiPage, listApi } from "./api-page.ts";
+import { enforcementPage } from "./enforcement-page.ts";
 import { errorsPage } from "./errors-page.ts";
 import { limitsPage } from "./limits-page.ts";
 import { starlarkPage } from "./starlark-page.ts";
@@ -26,6 +27,7 @@ export async function makePages(workspace: Workspace): Promise<Pages> {
   return new Map([
     ...libraries.map((one) => [`docs/api/${one.folder}.api.md`, apiPage(one, workspace.checker)] as const),
     ["docs/reference/errors.md", errorsPage(readErrorCodes(workspace).codes)],
+    ["docs/reference/enforcement.md", enforcementPage()],
     ["docs/reference/limits.md", limitsPage(packages)],
     ["docs/reference/starlark.md", await starlarkPage(workspace)],
     ["docs/reference/cli.md", await commandLine()],

@@ -39,7 +39,7 @@ export function digestServer({ id, transport }: Pick<ToolServerConfig, "id" | "t
 function serverContent({ containment, transport, ...server }: ToolServerConfig): object {
   return {
     ...without(server, "source", "span", "notEnforced", "problems"),
-    containment: without(containment, "enforced", "notEnforced", "bySandbox", "needsSandbox"),
+    containment: without(containment, "enforced", "notEnforced", "bySandbox", "judged", "needsSandbox"),
     transport: transportContent(transport),
   };
 }

@@ -5,6 +5,7 @@
  */
 
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
+import type { JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
 import type { Manifest, Toolspec } from "@toolcrib/toolspec";
 
 /** The whole configuration of a gateway, with defaults. */
@@ -21,10 +22,6 @@ export interface GatewayConfig {
   readonly sandbox: SandboxConfig;
 }
 
-/** How far the operator trusts a server. */
-export type TrustState = "unverified" | "verified" | "certified";
-/** The operator's statement about the tools of a server. */
-export type MutabilityClass = "read_only" | "write" | "unknown";
 /** Access of a server: none, the entries of its list, or everything. */
 export type ContainmentLevel = "deny" | "scoped" | "allow";
 
@@ -50,8 +47,10 @@ export interface ToolServerConfig {
     readonly enforced: readonly ContainmentPart[];
     /** Parts of `effective` that restrict the server and that only its sandbox can enforce. */
     readonly bySandbox: readonly ContainmentPart[];
-    /** Parts of `effective` that restrict the server and that this version does not enforce. */
+    /** Parts of `effective` that restrict the server and that nobody enforces: it runs elsewhere. */
     readonly notEnforced: readonly ContainmentPart[];
+    /** The parts of `notEnforced` that are `deny` on purpose, not by default: calls are judged by what tools declare. */
+    readonly judged: readonly JudgedPart[];
   };
   readonly labels: { readonly [key: string]: string };
   /** Who decides about arguments of other types: `upstream` lets those pass that the server can convert. */

@@ -4,13 +4,13 @@
  * Pure.
  */
 
+import type { JudgedPart, TrustState } from "@toolcrib/policy";
 import type {
   ContainmentConfig,
   ContainmentLevel,
   ContainmentPart,
   PolicyFloor,
   ToolServerConfig,
-  TrustState,
 } from "./config-types.ts";
 
 type Defaults = Pick<ContainmentConfig, "networkEgress" | "filesystemWrite" | "maxExecutionSeconds">;
@@ -96,6 +96,26 @@ export function containmentParts(
 }
 
 /**
+ * Returns the parts of a server that runs elsewhere by which its calls are judged: those that are `deny` because it
+ * is declared, or because `policy.floor` requires it. A default is not judged, as most servers elsewhere would be of
+ * no use with it.
+ */
+export function judgedParts(
+  { transport }: Pick<ToolServerConfig, "transport">,
+  declared: Partial<ContainmentConfig>,
+  effective: ContainmentConfig,
+  floor: PolicyFloor,
+): readonly JudgedPart[] {
+  if (transport.kind === "stdio") return [];
+  const parts: readonly JudgedPart[] = ["network_egress", "filesystem_write"];
+  return parts.filter((part) => {
+    const member = members[part] as "networkEgress" | "filesystemWrite";
+    const isDemanded = declared[member] !== undefined || (floor[member] ?? "allow") !== "allow";
+    return isDemanded && effective[member] === "deny";
+  });
+}
+
+/**
  * Returns the warning about the parts of a server's containment that are not
  * enforced, declared or not; an empty list when every restriction is enforced.
  */
@@ -103,15 +123,20 @@ export function notEnforcedOf(
   { id, transport, trustState }: Pick<ToolServerConfig, "id" | "transport" | "trustState">,
   declared: Partial<ContainmentConfig>,
   effective: ContainmentConfig,
+  judged: readonly JudgedPart[],
 ): readonly string[] {
   const { notEnforced } = containmentParts({ transport }, effective);
   if (notEnforced.length === 0) return [];
   const restrictions = notEnforced.map((part) => {
-    const origin =
-      declared[members[part]] === undefined ? ` (the default for trust_state: ${trustState})` : "";
+    const isDefault = declared[members[part]] === undefined;
+    const origin = judged.some((one) => one === part)
+      ? ` (calls are ${trustState === "certified" ? "recorded" : "blocked"} by what tools declare)`
+      : isDefault
+        ? ` (the default for trust_state: ${trustState})`
+        : "";
     return `${part}: ${effective[members[part]]}${origin}`;
   });
   return [
-    `Containment of tool server "${id}" is NOT enforced: ${restrictions.join(", ")}; the server runs elsewhere, and this version does not restrict its calls`,
+    `Containment of tool server "${id}" is NOT enforced: ${restrictions.join(", ")}; the server runs elsewhere, where nothing contains it`,
   ];
 }

@@ -9,7 +9,13 @@
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import type { ConfigLayer, ServerDeclaration, ToolspecDeclaration } from "./config-layer.ts";
 import type { GatewayConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
-import { containmentParts, effectiveContainment, needsSandbox, notEnforcedOf } from "./containment.ts";
+import {
+  containmentParts,
+  effectiveContainment,
+  judgedParts,
+  needsSandbox,
+  notEnforcedOf,
+} from "./containment.ts";
 import type { ConfigDocument } from "./document-shape.ts";
 import { toEgressConfig } from "./egress-shape.ts";
 import { toExecutionConfig } from "./execution-shape.ts";
@@ -87,6 +93,7 @@ function mergedToolspecs(layers: readonly ConfigLayer[]): readonly ToolspecConfi
 function completed(server: ServerDeclaration, floor: GatewayConfig["policy"]["floor"]): ToolServerConfig {
   const { declared, node: _node, ...rest } = server;
   const effective = effectiveContainment(declared, server.trustState, floor);
+  const judged = judgedParts(server, declared, effective, floor);
   return {
     ...rest,
     containment: {
@@ -94,8 +101,9 @@ function completed(server: ServerDeclaration, floor: GatewayConfig["policy"]["fl
       effective,
       needsSandbox: needsSandbox(server, effective),
       ...containmentParts(server, effective),
+      judged,
     },
-    notEnforced: notEnforcedOf(server, declared, effective),
+    notEnforced: notEnforcedOf(server, declared, effective, judged),
   };
 }
 

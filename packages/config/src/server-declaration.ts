@@ -5,8 +5,9 @@
 
 import type { Source } from "@toolcrib/diagnostics";
 import { type DocumentNode, fieldOf, nodeAt } from "@toolcrib/document";
+import type { TrustState } from "@toolcrib/policy";
 import type { ServerDeclaration } from "./config-layer.ts";
-import type { ConfigText, ContainmentConfig, TransportConfig, TrustState } from "./config-types.ts";
+import type { ConfigText, ContainmentConfig, TransportConfig } from "./config-types.ts";
 import { idleSecondsDefault, type ToolServerDocument } from "./tool-server-shape.ts";
 import type { TransportDocument } from "./transport-shape.ts";
 

@@ -262,7 +262,8 @@ export const toolServerShape = record({
       },
     },
     trust_state: choice({
-      description: "Trust of the operator in the server. Toolcrib never changes it.",
+      description:
+        "Trust of the operator in the server. Toolcrib never changes it. docs/reference/enforcement.md lists what depends on it.",
       values: ["unverified", "verified", "certified"],
       default: "unverified",
       aliases: {
@@ -281,7 +282,8 @@ export const toolServerShape = record({
       },
     }),
     mutability_class: choice({
-      description: "The operator's statement about its tools.",
+      description:
+        "The operator's statement about its tools: read_only blocks those that declare that they write; with write, no tool is believed to be safe.",
       values: ["read_only", "write", "unknown"],
       default: "unknown",
       aliases: {

@@ -68,10 +68,11 @@ test("parseConfig() reads the example of the Declarative Tool Servers document",
       enforced: ["max_execution_seconds"],
       bySandbox: [],
       notEnforced: ["network_egress", "filesystem_write"],
+      judged: ["network_egress", "filesystem_write"],
     },
     labels: { team: "platform", environment: "production" },
     notEnforced: [
-      'Containment of tool server "code-search" is NOT enforced: network_egress: deny, filesystem_write: deny; the server runs elsewhere, and this version does not restrict its calls',
+      'Containment of tool server "code-search" is NOT enforced: network_egress: deny (calls are blocked by what tools declare), filesystem_write: deny (calls are blocked by what tools declare); the server runs elsewhere, where nothing contains it',
     ],
     problems: [],
   });

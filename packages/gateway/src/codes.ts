@@ -1,11 +1,14 @@
 /** Codes of this package's errors and findings, each with its meaning. */
 export const gatewayCodes = {
   POLICY_DENIED: "A tool may not be used by this client (`policy.allow`, `policy.deny`).",
+  CONTAINMENT_VIOLATION:
+    "A call was blocked because of the declared `containment` of its server, which runs elsewhere.",
+  MUTABILITY_VIOLATION: "A call was blocked because of the `mutability_class` of its server.",
   TOOL_UNAVAILABLE:
     "The tool exists but is not offered: it is not enabled, it is quarantined, or its server is not ready.",
   TOOL_NOT_FOUND: "No tool has this name, or this client may not see it.",
   TOOL_CHANGED:
-    "The schema of a tool changed since its server last ran, so a call that was made for the remembered schema is refused.",
+    "The schema or the annotations of a tool changed since its server last ran, so a call that was made for the remembered definition is refused.",
   PROMPT_NOT_FOUND: "No prompt has this name, or this client may not see it.",
   RESOURCE_NOT_FOUND: "No server offers this resource to this client.",
   SERVER_NOT_FOUND: "The endpoint names a server that does not exist.",

@@ -204,6 +204,7 @@ function testStatus(service: TestService): GatewayStatus {
       enforced: false,
       enforcedParts: ["max_execution_seconds" as const],
       notEnforcedParts: ["filesystem_write" as const],
+      judgedParts: [],
     },
     labels: {},
     tools: 3,

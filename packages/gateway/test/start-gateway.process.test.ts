@@ -191,6 +191,7 @@ describe("startGateway()", () => {
         enforced: true,
         enforcedParts: ["max_execution_seconds"],
         notEnforcedParts: [],
+        judgedParts: [],
       },
       labels: { team: "x" },
       tools: 2,

@@ -1,4 +1,19 @@
 // For other packages here.
+export {
+  believe,
+  findViolations,
+  type JudgedPart,
+  type MutabilityClass,
+  type ServerTrust,
+  settingOf,
+  type ToolBelief,
+  type ToolClaims,
+  type TrustRule,
+  type TrustState,
+  type TrustViolation,
+  toolConditionText,
+  trustRules,
+} from "./server-trust.ts";
 export { ToolPatterns } from "./tool-patterns.ts";
 export { type Decision, type PolicySettings, ToolPolicy } from "./tool-policy.ts";
 export { findUnmatchedRules, type KnownName, ruleListsOf } from "./unmatched-rules.ts";

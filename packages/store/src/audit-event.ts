@@ -89,6 +89,22 @@ export interface CallDenied extends AuditCallSubject {
   readonly durationMs?: number;
 }
 
+/** A call broke what the operator declared about its server (Declarative Tool Servers document, "Containment"). */
+export interface CallViolation {
+  readonly callId: string;
+  readonly client: AuditClient;
+  /** Id of the tool. */
+  readonly tool: string;
+  /** Id of the tool server. */
+  readonly server?: string;
+  /** Id of the rule, such as `mutability.read_only`. */
+  readonly rule: string;
+  /** What the tool declares, or lacks. */
+  readonly reason: string;
+  /** `recorded`: the call was made nevertheless, as its server is `certified`. */
+  readonly effect: "blocked" | "recorded";
+}
+
 /** A tool server completed its first handshake, or the secrets of a toolspec were read. */
 export interface ServerStarted {
   readonly server: string;
@@ -230,6 +246,8 @@ export interface AuditEvents {
   readonly "call.intent": CallIntent;
   readonly "call.completed": CallCompleted;
   readonly "call.denied": CallDenied;
+  readonly "containment.violation": CallViolation;
+  readonly "mutability.violation": CallViolation;
   readonly "server.started": ServerStarted;
   readonly "server.stopped": ServerStopped;
   readonly "server.quarantined": ServerQuarantined;

@@ -21,6 +21,12 @@ const slotMs = 60 * 60 * 1000;
 const slotCount = 24;
 /** Part of the budget that refusals may use in addition. */
 const refusalPart = 1 / 16;
+/** Events that calls cause without an intent. */
+const countedTypes: ReadonlySet<AuditEventType> = new Set([
+  "call.denied",
+  "containment.violation",
+  "mutability.violation",
+]);
 /** Maximum number of clients with a count of their own. The others share one. */
 const maxClients = 10_000;
 
@@ -56,7 +62,7 @@ export class RecordBudget {
       spending.isSpent = spent >= this.#limitBytes;
       if (spending.isSpent) return wasSpent ? "refuse" : "refuse-first";
     }
-    if (type === "call.denied" && spent >= this.#limitBytes * (1 + refusalPart)) {
+    if (countedTypes.has(type) && spent >= this.#limitBytes * (1 + refusalPart)) {
       this.#count(spending, client, now);
       return "count";
     }

@@ -106,11 +106,11 @@ async function showRunning(
   }
   for (const { id, containment } of servers) {
     // A gateway of an earlier version does not list the parts.
-    const { notEnforcedParts: parts = [], uncontainedReason } = containment ?? {};
+    const { notEnforcedParts: parts = [], judgedParts = [], uncontainedReason } = containment ?? {};
     if (parts.length === 0) continue;
     const reason = uncontainedReason === undefined ? "" : `; ${safeLine(uncontainedReason)}`;
     output.print(
-      `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map(safeLine).join(", ")}${reason}`,
+      `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map((part) => partText(part, judgedParts)).join(", ")}${reason}`,
     );
   }
   // A gateway of an earlier version does not count its own tools.
@@ -131,6 +131,11 @@ async function showRunning(
     );
   }
   return exitCodes.done;
+}
+
+/** A part that nothing contains, with what stands in for it. */
+function partText(part: string, judgedParts: readonly string[]): string {
+  return `${safeLine(part)}${judgedParts.includes(part) ? " (calls are judged by what tools declare)" : ""}`;
 }
 
 function serverRow(status: SourceStatus): string[] {

@@ -6,7 +6,7 @@
 
 import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
-import type { Decision } from "@toolcrib/policy";
+import type { Decision, TrustViolation } from "@toolcrib/policy";
 import type { AuditCallSubject, AuditStore } from "@toolcrib/store";
 import type { ToolResult } from "@toolcrib/tool";
 
@@ -62,6 +62,8 @@ export class CallLog {
     facts: ArgumentFacts & {
       readonly decision?: Decision & { kind: "deny" };
       readonly error?: CodedError;
+      /** Id of the rule, where no decision of the policy names one. */
+      readonly rule?: string | undefined;
     },
   ): void {
     const { argumentsDigest, preview, decision, error } = facts;
@@ -73,13 +75,20 @@ export class CallLog {
       decision: "deny",
       argumentsDigest,
       preview,
-      rule: decision?.rule,
+      rule: decision?.rule ?? facts.rule,
       code,
       reason,
     });
     const { metrics, logger } = this.#deps;
     metrics.callDenied(serverOf(subject));
     logger.info({ callId: subject.callId, tool: subject.tool, code, reason }, "call was denied");
+  }
+
+  /** A call breaks what the operator declared about its server. A blocked one is also reported as denied. */
+  violation(subject: AuditCallSubject, { rule, reason }: TrustViolation): void {
+    const { callId, client, tool, server } = subject;
+    const effect = rule.effect === "block" ? "blocked" : "recorded";
+    this.#record(rule.event, { callId, client, tool, server, rule: rule.id, reason, effect });
   }
 
   completed(

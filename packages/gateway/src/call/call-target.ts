@@ -5,6 +5,7 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
+import type { TrustViolation } from "@toolcrib/policy";
 import type { CallContext, Origin, ToolId } from "@toolcrib/tool";
 
 /** The operation to execute. */
@@ -24,6 +25,8 @@ export interface CallTarget {
   readonly deadlineSetting: string | undefined;
   /** Containment tier for the audit. */
   readonly containment: string | undefined;
+  /** What every call of it breaks of the operator's word about its server. */
+  readonly violations: readonly TrustViolation[];
   readonly inputSchema: JsonObject | undefined;
   /** Whether arguments pass that fit `inputSchema` only after a conversion of types. */
   readonly coercesArguments: boolean;

@@ -5,6 +5,7 @@
  */
 
 import { isJsonObject, isSameJson, type JsonObject } from "@toolcrib/json";
+import { findViolations, type ToolClaims, type TrustViolation } from "@toolcrib/policy";
 import { type CallContext, type ToolId, toToolId } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { Backend, BackendSelector } from "../index/backend.ts";
@@ -85,6 +86,7 @@ export class CallTargets {
       shownName: wireName,
       origin: source.source.origin,
       ...governanceOf(source.id, source.facts),
+      violations: violationsOf(source.facts, featureClaims),
       deadlineMs: source.facts.deadlineMs,
       inputSchema: undefined,
       coercesArguments: false,
@@ -102,6 +104,7 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     shownName,
     origin: tool.origin,
     ...governanceOf(source.id, facts),
+    violations: violationsOf(facts, tool.definition.annotations),
     deadlineMs: deadlineOf(source, facts, tool),
     inputSchema: source.checksArguments === true ? undefined : tool.definition.inputSchema,
     coercesArguments: facts.coercesArguments,
@@ -118,6 +121,13 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
   };
 }
 
+/** A resource is read, and a prompt is fetched: neither changes anything. What else it reaches is not known. */
+const featureClaims: ToolClaims = { readOnlyHint: true };
+
+function violationsOf({ trust }: SourceFacts, claims: ToolClaims = {}): readonly TrustViolation[] {
+  return trust === undefined ? [] : findViolations(trust, claims);
+}
+
 /** @throws {GatewayError} `BACKEND_NOT_FOUND` */
 function chosenBackend({ id, backends }: IndexedTool, { selectBackend }: CallTargetsDeps): Backend {
   const backend = backends.length === 1 ? backends[0] : selectBackend(backends);
@@ -128,7 +138,7 @@ function chosenBackend({ id, backends }: IndexedTool, { selectBackend }: CallTar
 /**
  * Returns the tool as it is listed now. It was found by a remembered definition; the server can have changed it.
  *
- * @throws {GatewayError} `TOOL_NOT_FOUND` when it is no longer offered, `TOOL_CHANGED` when its schemas are different.
+ * @throws {GatewayError} `TOOL_NOT_FOUND` when it is no longer offered, `TOOL_CHANGED` when its schemas or annotations are different.
  */
 function currentEntry(
   entry: IndexedTool,
@@ -142,14 +152,16 @@ function currentEntry(
     const serverId = shownName === entry.wireName ? undefined : entry.tool.sourceId;
     throw unknownTools.errorFor(identity, shownName, serverId);
   }
-  const schemasOf = ({ tool: { definition } }: IndexedTool) => [
+  const judgedBy = ({ tool: { definition } }: IndexedTool) => [
     definition.inputSchema,
     definition.outputSchema,
+    // The call was authorized for what the server declared.
+    (definition.annotations ?? {}) as JsonObject,
   ];
-  if (isSameJson(schemasOf(entry), schemasOf(current))) return current;
+  if (isSameJson(judgedBy(entry), judgedBy(current))) return current;
   throw new GatewayError(
     "TOOL_CHANGED",
-    `"${shownName}" was not called: its schema changed since its server last ran`,
+    `"${shownName}" was not called: its schema or its annotations changed since its server last ran`,
     { hint: "describe or list the tool again, then repeat the call" },
   );
 }

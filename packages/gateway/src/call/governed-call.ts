@@ -23,7 +23,7 @@ import {
   type SchemaValidator,
 } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
-import type { Decision, ToolPolicy } from "@toolcrib/policy";
+import { type Decision, settingOf, type ToolPolicy, type TrustViolation } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import { toAuditClient } from "@toolcrib/store";
 import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
@@ -79,11 +79,14 @@ export async function governedCall(
     deps.log.denied(call.subject, { ...described.facts, decision });
     return { ...decision, kind: "denied", callId };
   }
-  // Contain: the form of the arguments, the depth, and the number of calls in flight.
+  // Contain: the operator's word about the server, the form of the arguments, the depth, the number of calls in flight.
+  for (const violation of target.violations) deps.log.violation(call.subject, violation);
+  const blocking = target.violations.find(({ rule: { effect } }) => effect === "block");
   const holder = identityKey(origin.identity);
-  const refusal = described.error ?? refuse(deps, depth, holder);
+  const refusal =
+    (blocking && blockedError(target, blocking)) ?? described.error ?? refuse(deps, depth, holder);
   if (refusal !== undefined) {
-    deps.log.denied(call.subject, { ...described.facts, error: refusal });
+    deps.log.denied(call.subject, { ...described.facts, error: refusal, rule: blocking?.rule.id });
     return { kind: "failed", callId, error: refusal };
   }
   // An inner call is part of its outer call.
@@ -171,6 +174,15 @@ function decide(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigin):
 // The rule is on the audit trail. The caller does not learn the rules of another client.
 const ownerReason = "a saved tool around this call is not approved, and its owner may not use it";
 const ownerHint = "the operator can approve the saved tool";
+
+/** The refusal of a call that breaks what the operator declared about its server. */
+function blockedError({ shownName, server }: CallTarget, { rule, reason }: TrustViolation): GatewayError {
+  const code = rule.event === "mutability.violation" ? "MUTABILITY_VIOLATION" : "CONTAINMENT_VIOLATION";
+  const message = `"${shownName}" was not called: ${reason}, and its server "${server}" has ${settingOf(rule)}`;
+  return new GatewayError(code, message, {
+    hint: `if that is intended, the operator sets ${rule.remedy?.replaceAll("`", "")} for the tool server`,
+  });
+}
 
 function refuse(
   { limits, shares }: GovernedCallDeps,

@@ -150,6 +150,12 @@ function factsOf(
     deadlineMs: containment.effective.maxExecutionSeconds * 1000,
     deadlineSetting: `containment.max_execution_seconds of the tool server "${id}"`,
     containment: () => sandboxes.stateOf(server)?.tier ?? "deadline",
+    trust: {
+      trustState: server.trustState,
+      mutabilityClass: server.mutabilityClass,
+      transport: transport.kind,
+      denied: containment.judged,
+    },
     labels,
     egressHosts: egressHostsOf(server),
   };
@@ -178,6 +184,7 @@ function detailsOf(
       enforced: notEnforced.length === 0,
       enforcedParts: [...(sandbox?.enforced ?? []), ...containment.enforced],
       notEnforcedParts: notEnforced,
+      judgedParts: containment.judged,
     },
     protocolVersion,
     serverInfo,

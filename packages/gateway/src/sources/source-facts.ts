@@ -7,6 +7,7 @@
 
 import type { ContainmentPart } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
+import type { ServerTrust } from "@toolcrib/policy";
 import type { Tool } from "@toolcrib/tool";
 
 /** The class of a backend, by which a selector chooses when a tool has several (registry document, Execution). */
@@ -40,6 +41,8 @@ export interface SourceDetails {
     readonly enforcedParts: readonly ContainmentPart[];
     /** Parts that restrict the source and are not enforced. */
     readonly notEnforcedParts: readonly ContainmentPart[];
+    /** Those of `notEnforcedParts` by which calls are judged, by what tools declare. */
+    readonly judgedParts: readonly ContainmentPart[];
   };
   /** Host patterns that the source may connect to, where they are known. */
   readonly hosts?: readonly string[];
@@ -92,6 +95,8 @@ export interface SourceFacts {
   readonly deadlineSetting: string | undefined;
   /** Returns the containment tier that calls are recorded with. */
   readonly containment: () => string | undefined;
+  /** What the operator declared about the server that its tools belong to; undefined where nothing limits their calls. */
+  readonly trust: ServerTrust | undefined;
   readonly labels: { readonly [key: string]: string };
   /** Hosts that its tools connect to; undefined where any is possible. */
   readonly egressHosts: readonly string[] | undefined;
@@ -117,6 +122,7 @@ export const defaultFacts: SourceFacts = {
   deadlineMs: defaultDeadlineMs,
   deadlineSetting: undefined,
   containment: () => undefined,
+  trust: undefined,
   labels: {},
   egressHosts: undefined,
 };

@@ -1,0 +1,178 @@
+/** Calls that are blocked because of the trust in their server, through every way to make a call. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonObject } from "@toolcrib/json";
+import {
+  callsIn,
+  dataOf,
+  onHttp,
+  type ScriptedServer,
+  somebody,
+  startScriptedServer,
+  startTestGateway,
+  textOf,
+  toolNamed,
+} from "./gateway-harness.ts";
+
+/** A server whose tools declare different things, and the names of the tools and resources that it was asked for. */
+async function startDeclaringServer(): Promise<ScriptedServer & { readonly received: string[] }> {
+  const received: string[] = [];
+  const server = await startScriptedServer({
+    tools: () => [
+      toolNamed("silent"),
+      toolNamed("look", { annotations: { readOnlyHint: true, openWorldHint: false } }),
+      toolNamed("browse", { annotations: { readOnlyHint: true, openWorldHint: true } }),
+      toolNamed("add", {
+        annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+      }),
+      toolNamed("wipe", { annotations: { destructiveHint: true } }),
+    ],
+    resources: () => [{ uri: "note://1", name: "note" }],
+    call(_request, name) {
+      received.push(name);
+      return { content: [{ type: "text", text: "done" }] };
+    },
+    other({ method, params }) {
+      if (method !== "resources/read") return undefined;
+      received.push(String(params["uri"]));
+      return { contents: [{ uri: String(params["uri"]), text: "read" }] };
+    },
+  });
+  return { ...server, received };
+}
+
+const tools = ["silent", "look", "browse", "add", "wipe"];
+
+/** Calls every tool of a server that is declared as `trust`, and returns those that were not called, with the reason. */
+async function blockedTools(trust: JsonObject) {
+  await using server = await startDeclaringServer();
+  await using setting = await startTestGateway({ tool_servers: [onHttp("s", server.url, trust)] });
+  const client = await setting.connect();
+  const blocked: { readonly [tool: string]: string } = Object.fromEntries(
+    (
+      await Promise.all(
+        tools.map(async (name) => [name, await client.callTool({ name: `s__${name}` })] as const),
+      )
+    )
+      .filter(([, { isError }]) => isError === true)
+      .map(([name, result]) => [name, textOf(result)]),
+  );
+  assert.deepEqual(
+    server.received.toSorted(),
+    tools.filter((name) => !Object.hasOwn(blocked, name)).toSorted(),
+  );
+  await setting.stop();
+  const records = setting.audit();
+  const events = [...dataOf(records, "mutability.violation"), ...dataOf(records, "containment.violation")];
+  return {
+    blocked,
+    events: events.map(({ tool, rule, effect }) => `${tool} ${rule} ${effect}`).toSorted(),
+    calls: callsIn(records),
+  };
+}
+
+test("mutability_class: read_only blocks the tools that declare that they write, in every trust state", async () => {
+  for (const trustState of ["unverified", "verified", "certified"]) {
+    const { blocked, events, calls } = await blockedTools({
+      trust_state: trustState,
+      mutability_class: "read_only",
+    });
+    assert.deepEqual(blocked, {
+      add: `"s__add" was not called: it declares readOnlyHint: false, and its server "s" has mutability_class: read_only\nHint: if that is intended, the operator sets mutability_class: unknown or write for the tool server`,
+      wipe: `"s__wipe" was not called: it declares destructiveHint: true, and its server "s" has mutability_class: read_only\nHint: if that is intended, the operator sets mutability_class: unknown or write for the tool server`,
+    });
+    assert.deepEqual(events, ["s:add mutability.read_only blocked", "s:wipe mutability.read_only blocked"]);
+    assert.ok(calls.includes("s:wipe denied MUTABILITY_VIOLATION"), calls.join("\n"));
+    assert.ok(calls.includes("s:look intent, completed ok"), calls.join("\n"));
+  }
+});
+
+test("containment of a server that runs elsewhere is judged as its trust state says", async () => {
+  const containment = { network_egress: "deny" };
+  const unverified = await blockedTools({ trust_state: "unverified", containment });
+  assert.deepEqual(Object.keys(unverified.blocked), tools);
+  assert.match(unverified.blocked["look"] ?? "", /can reach other systems: its annotations are not believed/);
+  const verified = await blockedTools({ trust_state: "verified", containment });
+  assert.deepEqual(Object.keys(verified.blocked), ["browse"]);
+  const certified = await blockedTools({ trust_state: "certified", containment });
+  assert.deepEqual(certified.blocked, {});
+  assert.deepEqual(certified.events, ["s:browse containment.network.certified recorded"]);
+  assert.ok(certified.calls.includes("s:browse intent, completed ok"));
+
+  const writes = { containment: { filesystem_write: "deny" } };
+  const blockedIn = async (trust: JsonObject) => Object.keys((await blockedTools(trust)).blocked);
+  assert.deepEqual(await blockedIn({ trust_state: "unverified", ...writes }), tools);
+  assert.deepEqual(await blockedIn({ trust_state: "verified", ...writes }), ["add", "wipe"]);
+  assert.deepEqual(await blockedIn({ trust_state: "unverified", mutability_class: "read_only", ...writes }), [
+    "add",
+    "wipe",
+  ]);
+});
+
+test("a containment that is denied by default only is not judged", async () => {
+  assert.deepEqual((await blockedTools({ trust_state: "unverified" })).blocked, {});
+});
+
+test("every way to make a call gives the same answer", async () => {
+  await using server = await startDeclaringServer();
+  const trust = { trust_state: "verified", mutability_class: "read_only" };
+  await using setting = await startTestGateway({ tool_servers: [onHttp("s", server.url, trust)] });
+  const expected = /was not called: it declares destructiveHint: true.*mutability_class: read_only/s;
+  const legacy = await setting.connect();
+  const modern = await setting.connectModern();
+  const own = await setting.connect({ server: "s" });
+  const answers = [
+    await legacy.callTool({ name: "s__wipe" }),
+    await modern.callTool({ name: "s__wipe" }),
+    await own.callTool({ name: "wipe" }),
+    await legacy.callTool({ name: "call_tool", arguments: { name: "s__wipe", arguments: {} } }),
+    await legacy.callTool({
+      name: "eval_starlark",
+      arguments: { code: "return s.wipe()" },
+    }),
+  ];
+  for (const answer of answers) {
+    assert.equal(answer.isError, true);
+    assert.equal(answer.isError, true);
+    assert.match(textOf(answer), expected);
+  }
+  // The command line, and programs that use the gateway as a library.
+  const outcome = await setting.gateway.call(somebody, "s__wipe", {});
+  assert.equal(outcome.kind === "failed" && outcome.error.message.match(expected) !== null, true);
+  assert.deepEqual(server.received, []);
+  await setting.stop();
+  const violations = dataOf(setting.audit(), "mutability.violation");
+  assert.equal(violations.length, 6);
+});
+
+test("resources of a server that may reach nothing are read only where they are known to reach nothing", async () => {
+  for (const [trustState, isRead] of [
+    ["unverified", false],
+    ["verified", true],
+  ] as const) {
+    await using server = await startDeclaringServer();
+    await using setting = await startTestGateway({
+      tool_servers: [
+        onHttp("s", server.url, { trust_state: trustState, containment: { network_egress: "deny" } }),
+      ],
+    });
+    const client = await setting.connect({ server: "s" });
+    const read = client.readResource({ uri: "note://1" });
+    if (isRead) await read;
+    else await assert.rejects(read, /can reach other systems/);
+    assert.deepEqual(server.received, isRead ? ["note://1"] : []);
+  }
+});
+
+test("the status names the restrictions by which calls are judged", async () => {
+  await using server = await startDeclaringServer();
+  const containment = { network_egress: "deny" };
+  await using setting = await startTestGateway({
+    tool_servers: [onHttp("s", server.url, { trust_state: "verified", containment })],
+  });
+  const [status] = (await setting.gateway.status()).servers;
+  assert.equal(status?.containment?.enforced, false);
+  assert.deepEqual(status?.containment?.notEnforcedParts, ["network_egress", "filesystem_write"]);
+  assert.deepEqual(status?.containment?.judgedParts, ["network_egress"]);
+});
