@@ -10,7 +10,7 @@ import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { ServerInfo } from "@toolcrib/mcp";
 import { ToolPolicy } from "@toolcrib/policy";
-import type { SecretScrubber } from "@toolcrib/redaction";
+import { type SecretScrubber, withoutHidden } from "@toolcrib/redaction";
 import type { SearchOptions } from "@toolcrib/search";
 import {
   type AuditStore,
@@ -130,6 +130,7 @@ export class GatewayCore {
       policy: this.policy,
       validator: new SchemaValidator(),
       scrubber,
+      unverifiedScrubber: withoutHidden(scrubber),
       log: new CallLog({ audit, metrics, logger }),
       now,
       newCallId,

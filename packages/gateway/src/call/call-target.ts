@@ -27,6 +27,8 @@ export interface CallTarget {
   readonly containment: string | undefined;
   /** What every call of it breaks of the operator's word about its server. */
   readonly violations: readonly TrustViolation[];
+  /** Whether its server is unverified: what it sends is labelled, and hidden characters are removed. */
+  readonly isUnverified: boolean;
   readonly inputSchema: JsonObject | undefined;
   /** Whether arguments pass that fit `inputSchema` only after a conversion of types. */
   readonly coercesArguments: boolean;

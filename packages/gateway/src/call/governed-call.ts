@@ -24,7 +24,7 @@ import {
 } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import { type Decision, settingOf, type ToolPolicy, type TrustViolation } from "@toolcrib/policy";
-import type { SecretScrubber } from "@toolcrib/redaction";
+import type { TextScrubber } from "@toolcrib/redaction";
 import { toAuditClient } from "@toolcrib/store";
 import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
 import type { CallOutcome } from "../gateway.ts";
@@ -41,7 +41,9 @@ import { scrubCause, scrubError } from "./scrub-error.ts";
 export interface GovernedCallDeps {
   readonly policy: ToolPolicy;
   readonly validator: SchemaValidator;
-  readonly scrubber: SecretScrubber;
+  readonly scrubber: TextScrubber;
+  /** The scrubber of what unverified servers send, which also removes hidden characters. */
+  readonly unverifiedScrubber: TextScrubber;
   readonly log: CallLog;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -106,10 +108,11 @@ export async function governedCall(
     deps.log.started();
     // Validate, execute, limit, validate the result and scrub it.
     const result =
-      validateArguments(deps, target, args, callId) ?? (await execute(deps, target, args, origin, call));
+      validateArguments(deps, target, args, callId) ??
+      labelled(target, await execute(deps, target, args, origin, call));
     const resultBytes = limit(deps, result);
     validateResult(deps, target, result);
-    const scrubbed = deps.scrubber.value(result) as unknown as ToolResult;
+    const scrubbed = scrubberFor(deps, target).value(result) as unknown as ToolResult;
     deps.log.completed(call.subject, scrubbed, { durationMs: deps.now() - call.startedAt, resultBytes });
     return { kind: "result", callId, result: scrubbed };
   } catch (thrown) {
@@ -220,6 +223,18 @@ function unrecordedError(cause: unknown): CodedError {
     : new GatewayError("AUDIT_UNAVAILABLE", text, options);
 }
 
+/** Labels the result of an unverified server with its origin. */
+function labelled({ isUnverified, server, origin }: CallTarget, result: JsonObject): JsonObject {
+  if (!isUnverified) return result;
+  const meta = isJsonObject(result["_meta"]) ? result["_meta"] : undefined;
+  const label = { "toolcrib/server": server ?? origin, "toolcrib/trustState": "unverified" };
+  return { ...result, _meta: { ...meta, ...label } };
+}
+
+function scrubberFor(deps: GovernedCallDeps, { isUnverified }: CallTarget): TextScrubber {
+  return isUnverified ? deps.unverifiedScrubber : deps.scrubber;
+}
+
 /** Returns an error result that lists all problems, so that a model can correct the call; undefined if the arguments are valid. */
 function validateArguments(
   deps: GovernedCallDeps,
@@ -294,13 +309,15 @@ function execute(
 
 /** The context of one execution. @param channel whether messages to the client still belong to the call */
 function toContext(
-  { scrubber, relays }: GovernedCallDeps,
+  deps: GovernedCallDeps,
   target: CallTarget,
   origin: CallOrigin,
   call: BegunCall,
   signal: AbortSignal,
   channel: { readonly isOpen: boolean },
 ): CallContext {
+  const { relays } = deps;
+  const scrubber = scrubberFor(deps, target);
   const { callId, parentId, depth } = call.subject;
   const { identity, owners, era, meta, session, wantsProgress, clientChannel } = origin;
   return {
@@ -382,11 +399,12 @@ function validateResult(deps: GovernedCallDeps, target: CallTarget, result: Json
 
 /** Converts any failure to the coded error that callers see. */
 function toCallError(
-  { scrubber }: GovernedCallDeps,
+  deps: GovernedCallDeps,
   target: CallTarget,
   call: BegunCall,
   thrown: unknown,
 ): CodedError {
+  const scrubber = scrubberFor(deps, target);
   if (isCodedError(thrown)) return scrubError(scrubber, thrown);
   const text = `"${target.shownName}" failed: ${messageOf(thrown)} (call ${call.subject.callId})`;
   return new GatewayError("CALL_FAILED", scrubber.text(text), { cause: scrubCause(scrubber, thrown) });

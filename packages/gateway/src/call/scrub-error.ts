@@ -5,10 +5,10 @@
 
 import { inspect } from "node:util";
 import { CodedError } from "@toolcrib/diagnostics";
-import type { SecretScrubber } from "@toolcrib/redaction";
+import type { TextScrubber } from "@toolcrib/redaction";
 
 /** Returns `error` without known secrets, including its causes; the same object if it contains none. */
-export function scrubError(scrubber: SecretScrubber, error: CodedError): CodedError {
+export function scrubError(scrubber: TextScrubber, error: CodedError): CodedError {
   const message = scrubber.text(error.message);
   const hint = error.hint === undefined ? undefined : scrubber.text(error.hint);
   const data = error.data === undefined ? undefined : scrubber.value(error.data);
@@ -26,7 +26,7 @@ export function scrubError(scrubber: SecretScrubber, error: CodedError): CodedEr
 const causesMaxDepth = 10;
 
 /** Returns `thrown` without known secrets; the same object if it contains none. */
-export function scrubCause(scrubber: SecretScrubber, thrown: unknown, depth = 1): unknown {
+export function scrubCause(scrubber: TextScrubber, thrown: unknown, depth = 1): unknown {
   if (typeof thrown === "string") return scrubber.text(thrown);
   if (!(thrown instanceof Error)) {
     const shown = inspect(thrown);
@@ -41,7 +41,7 @@ export function scrubCause(scrubber: SecretScrubber, thrown: unknown, depth = 1)
 }
 
 /** Gives `error` the stack of `original`. */
-function withStack<One extends Error>(error: One, original: Error, scrubber: SecretScrubber): One {
+function withStack<One extends Error>(error: One, original: Error, scrubber: TextScrubber): One {
   if (original.stack !== undefined) error.stack = scrubber.text(original.stack);
   return error;
 }
