@@ -3,5 +3,6 @@ export { sandboxCodes } from "./codes.ts";
 export { exitPort } from "./network-exit.ts";
 export { defaultSandboxLimits, type SandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
 export { Sandboxes } from "./sandboxes.ts";
+export { seatbeltProfile } from "./seatbelt-profile.ts";
 export { refusedCalls } from "./seccomp/refused-calls.ts";
 export { assembleSeccompProgram } from "./seccomp/seccomp-program.ts";

@@ -127,7 +127,12 @@ export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: 
 }
 
 /** Refuses a path that the operator named by mistake: it would show or change what a sandbox has to hide. */
-function checkPath(path: string, access: "read" | "write", hidden: readonly string[], home: string): void {
+export function checkPath(
+  path: string,
+  access: "read" | "write",
+  hidden: readonly string[],
+  home: string,
+): void {
   const refused = (what: string): SandboxError =>
     new SandboxError("SANDBOX_PATH_REFUSED", `The ${access} path "${path}" ${what}`, {
       hint: "name a folder that contains only what the server works with",

@@ -6,6 +6,7 @@ import { ControlGroups } from "./control-groups.ts";
 import { exitProgram } from "./network-exit.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
+import { SeatbeltTier } from "./seatbelt-tier.ts";
 import type { PreparedSandbox, SandboxTier, SandboxTierId, TierFacts, TierReport } from "./tier.ts";
 import { UnshareTier } from "./unshare-tier.ts";
 
@@ -25,7 +26,10 @@ export class Sandboxes {
 
   constructor(facts: TierFacts, { tiers, hasGroups = true }: SandboxesOptions = {}) {
     this.#groups = hasGroups ? new ControlGroups() : undefined;
-    const all = [new BubblewrapTier(facts), new UnshareTier(facts)];
+    const all =
+      process.platform === "darwin"
+        ? [new SeatbeltTier(facts)]
+        : [new BubblewrapTier(facts), new UnshareTier(facts)];
     this.#tiers = all.filter(({ id }) => tiers === undefined || tiers.includes(id));
   }
 

@@ -3,8 +3,8 @@
 import type { SpawnRequest } from "@toolcrib/process";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 
-/** The tiers, strongest first. */
-export type SandboxTierId = "bubblewrap" | "unshare";
+/** The tiers: of Linux, the strongest first, and of macOS. */
+export type SandboxTierId = "bubblewrap" | "unshare" | "seatbelt";
 
 /** Facts about this process. */
 export interface TierFacts {
