@@ -102,6 +102,8 @@ export class ProcessLauncher implements AsyncDisposable {
   readonly #watchdog: Watchdog | undefined;
   readonly #launching = new Set<Promise<unknown>>();
   readonly #running = new Set<LaunchedProcess>();
+  /** What the sandboxes of launches hold, until it is removed. */
+  readonly #releasing = new Set<Promise<unknown>>();
   readonly #logFiles = new Map<string, LogFile>();
   #launchCount = 0;
   /** Processes that run or are being launched. */
@@ -187,7 +189,9 @@ export class ProcessLauncher implements AsyncDisposable {
     }
     const launched = this.#supervise(spec, child, child.pid, number);
     const held = resources.move();
-    launched.exited.finally(() => held.disposeAsync()).catch(() => {});
+    const releasing = launched.exited.finally(() => held.disposeAsync()).catch(() => {});
+    this.#releasing.add(releasing);
+    releasing.then(() => this.#releasing.delete(releasing));
     await started;
     if (signal.aborted) {
       await launched.stop(0);
@@ -277,6 +281,8 @@ export class ProcessLauncher implements AsyncDisposable {
     if (!isAllGone) {
       this.#deps.logger.error({ leftover, running: this.#running.size }, "upstream.launcher.leftover");
     }
+    // A process that cannot be ended holds its sandbox; nothing waits for it.
+    if (isAllGone) await Promise.all(this.#releasing);
     await this.#watchdog?.close(isAllGone);
     await Promise.all([...this.#logFiles.values()].map((file) => file[Symbol.asyncDispose]()));
   }
