@@ -6,10 +6,10 @@
 
 import type { ChildProcess } from "node:child_process";
 import type { Env } from "./child-env.ts";
-import { type SpawnSettings, spawnChild } from "./spawn-child.ts";
+import { type SpawnRequest, type SpawnSettings, spawnChild } from "./spawn-child.ts";
 
 /** The module to start. */
-export interface ForkRequest {
+export interface ModuleStart {
   /** Absolute path of the module. */
   readonly entryPath: string;
   /** Arguments for Node itself. */
@@ -18,12 +18,16 @@ export interface ForkRequest {
   readonly env: Env;
 }
 
-/** Starts `entryPath`. A start that fails emits `error` on the returned process. */
-export function forkModule(
-  { entryPath, nodeArgs, env }: ForkRequest,
-  { wrap }: SpawnSettings = {},
-): ChildProcess {
-  const request = { program: process.execPath, args: [...nodeArgs, entryPath], env };
+/** Returns the request that starts a module, for a sandbox to contain. */
+export function moduleRequest({ entryPath, nodeArgs, env }: ModuleStart): SpawnRequest {
+  return { program: process.execPath, args: [...nodeArgs, entryPath], env };
+}
+
+/**
+ * Starts a module by its request, or by what a sandbox made of it. A start that fails emits `error` on the returned
+ * process.
+ */
+export function forkRequest(request: SpawnRequest, { wrap }: SpawnSettings = {}): ChildProcess {
   return spawnChild(wrap === undefined ? request : wrap(request), {
     serialization: "json",
     stdio: ["ignore", "ignore", "ignore", "ipc"],

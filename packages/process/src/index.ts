@@ -1,6 +1,6 @@
 // For other packages here.
 export { processCodes } from "./codes.ts";
-export { forkModule } from "./fork-module.ts";
+export { forkRequest, moduleRequest } from "./fork-module.ts";
 export type { LaunchedProcess } from "./launched-process.ts";
 export type { LauncherOptions } from "./launcher-options.ts";
 export { ProcessError } from "./process-error.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { test } from "node:test";
-import { forkModule, runCommand, startForeground } from "@toolcrib/process";
+import { forkRequest, moduleRequest, runCommand, startForeground } from "@toolcrib/process";
 import { fixture } from "./process-harness.ts";
 
 const entryPath = fixture("ipc-module.ts");
@@ -13,8 +13,10 @@ function runScript(script: string, options = limits) {
   return runCommand({ program: "/bin/sh", args: ["-c", script], env: { KEY: "value" } }, options);
 }
 
-test("forkModule() connects a module over IPC, with only the given environment", async () => {
-  const child = forkModule({ entryPath, nodeArgs: ["--no-deprecation"], env: { KEY: "value" } });
+test("forkRequest() connects a module over IPC, with only the given environment", async () => {
+  const child = forkRequest(
+    moduleRequest({ entryPath, nodeArgs: ["--no-deprecation"], env: { KEY: "value" } }),
+  );
   const exited = once(child, "exit");
   child.send("hello");
   const [reply] = await once(child, "message");
@@ -23,10 +25,10 @@ test("forkModule() connects a module over IPC, with only the given environment",
   assert.deepEqual(await exited, [0, null]);
 });
 
-test("forkModule() and startForeground() start the program that wrap returns", async () => {
+test("forkRequest() and startForeground() start the program that wrap returns", async () => {
   const wrap = () => ({ program: "/bin/sh", args: ["-c", "exit 3"], env: {} });
   const children = [
-    forkModule({ entryPath, nodeArgs: [], env: {} }, { wrap }),
+    forkRequest(moduleRequest({ entryPath, nodeArgs: [], env: {} }), { wrap }),
     startForeground({ program: "none", args: [], env: {} }, { wrap }),
   ];
   for (const exit of children.map((child) => once(child, "exit"))) assert.deepEqual(await exit, [3, null]);
@@ -40,7 +42,7 @@ test("descriptors of a request are 3 and the following ones in the child, and th
     const { stdout } = await runCommand({ ...request, descriptors: files }, limits);
     assert.equal(stdout.toString(), "/** En and no more\n");
     const wrap = (asked: Parameters<typeof runCommand>[0]) => ({ ...asked, descriptors: files });
-    const child = forkModule({ entryPath, nodeArgs: [], env: {} }, { wrap });
+    const child = forkRequest(moduleRequest({ entryPath, nodeArgs: [], env: {} }), { wrap });
     const exited = once(child, "exit");
     child.send("hello");
     assert.equal((await once(child, "message"))[0].message, "hello");

@@ -16,8 +16,10 @@ import {
 } from "@toolcrib/metatool";
 import { openApprovalStore, type StoreError, toAuditClient } from "@toolcrib/store";
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
+import { hiddenPathsOf } from "../sources/server-sandboxes.ts";
 import { compositeFacts, ownFacts } from "../sources/source-facts.ts";
 import { CompositeHost } from "./composite-host.ts";
+import { containComposites } from "./composite-sandbox.ts";
 
 const noComposites: OpenedSources = {
   start: async () => {},
@@ -70,7 +72,14 @@ async function addComposites(context: SourceContext, opening: AsyncDisposableSta
   });
   const { isolation, memoryBytes } = config.execution;
   const isolated =
-    isolation === "process" ? opening.use(startIsolatedExecutions(context, { memoryBytes })) : undefined;
+    isolation === "process"
+      ? opening.use(
+          startIsolatedExecutions(
+            { startTimer, wrap: context.wrap, contain: containOf(context) },
+            { memoryBytes },
+          ),
+        )
+      : undefined;
   const metatool = opening.use(
     createMetatool(
       {
@@ -98,6 +107,16 @@ async function addComposites(context: SourceContext, opening: AsyncDisposableSta
   core.roster.add(metatool.coreTools, ownFacts);
   core.roster.add(metatool.savedTools, compositeFacts);
   opening.defer(refreshAfterChanges(core.index, metatool));
+}
+
+function containOf(context: SourceContext) {
+  const { sandboxes, config, logger } = context;
+  return containComposites({
+    sandboxes,
+    mode: config.sandbox.mode,
+    hiddenPaths: hiddenPathsOf(context),
+    logger,
+  });
 }
 
 /** Refreshes the saved tools after the tools of other sources changed. @returns a function that stops it */

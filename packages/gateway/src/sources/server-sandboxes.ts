@@ -165,8 +165,7 @@ export class ServerSandboxes {
 
   /** The home of the user that the gateway runs as. */
   userHome(): string {
-    const { HOME } = this.#places.env;
-    return HOME === undefined || HOME === "" ? homedir() : HOME;
+    return userHomeOf(this.#places.env);
   }
 
   /** Creates the private folder that a server keeps from one start to the next. */
@@ -178,12 +177,21 @@ export class ServerSandboxes {
 
   /** Returns what no process of a server sees: the gateway's home, its configuration, and credentials. */
   hiddenPaths(): readonly string[] {
-    const { home, configFiles, directory } = this.#places;
-    const userHome = this.userHome();
-    return [
-      home,
-      ...configFiles.map((file) => resolve(directory, file)),
-      ...credentialPaths.map((path) => join(userHome, path)),
-    ];
+    return hiddenPathsOf(this.#places);
   }
+}
+
+/** Returns what no contained process sees: the gateway's home, its configuration, and credentials. */
+export function hiddenPathsOf({ home, configFiles, directory, env }: SandboxPlaces): readonly string[] {
+  const userHome = userHomeOf(env);
+  return [
+    home,
+    ...configFiles.map((file) => resolve(directory, file)),
+    ...credentialPaths.map((path) => join(userHome, path)),
+  ];
+}
+
+/** The home of the user that the gateway runs as. */
+function userHomeOf({ HOME }: SandboxPlaces["env"]): string {
+  return HOME === undefined || HOME === "" ? homedir() : HOME;
 }

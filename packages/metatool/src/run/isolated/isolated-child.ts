@@ -8,7 +8,13 @@
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "@toolcrib/diagnostics";
-import { forkModule, type SpawnWrap } from "@toolcrib/process";
+import {
+  type ContainedRequest,
+  forkRequest,
+  moduleRequest,
+  type SpawnRequest,
+  type SpawnWrap,
+} from "@toolcrib/process";
 import type { CatalogTool } from "../catalog.ts";
 import type { Execution, ExecutionOutcome, InnerCaller } from "../execute-composite.ts";
 import type { CompositeError, CompositeErrorType } from "../outcome.ts";
@@ -36,6 +42,8 @@ export interface ChildSettings {
   readonly graceMs: number;
   readonly startTimer: (delayMs: number, callback: () => void) => () => void;
   readonly wrap: SpawnWrap | undefined;
+  /** Contains the process. @default it is started as it is */
+  readonly contain: ((request: SpawnRequest) => Promise<ContainedRequest>) | undefined;
 }
 
 /** A child for one execution. */
@@ -48,13 +56,27 @@ export class IsolatedChild {
   #onMessage: ((message: ChildMessage | undefined) => void) | undefined;
   readonly #ready: Promise<void>;
 
-  constructor(settings: ChildSettings) {
+  /** Starts a child, in its sandbox where it has one. @throws what the sandbox throws */
+  static async start(settings: ChildSettings): Promise<IsolatedChild> {
+    const request = toRequest(settings);
+    return new IsolatedChild(settings, (await settings.contain?.(request)) ?? { request });
+  }
+
+  private constructor(
+    settings: ChildSettings,
+    contained: Pick<ContainedRequest, "request"> & Partial<AsyncDisposable>,
+  ) {
     this.#settings = settings;
-    this.#process = startProcess(settings);
+    this.#process = forkRequest(contained.request, settings);
     this.gone = new Promise((resolve) => {
       const end = (how: string) => {
         this.#isGone = true;
-        resolve(how);
+        const release = async () => contained[Symbol.asyncDispose]?.();
+        // A sandbox that cannot be removed is no reason to fail what was executed in it.
+        release().then(
+          () => resolve(how),
+          () => resolve(how),
+        );
       };
       this.#process.once("exit", (code, signal) =>
         end(signal === null ? `code ${code}` : `signal ${signal}`),
@@ -163,7 +185,7 @@ export class IsolatedChild {
 
 const outOfMemoryHint = "the process may have run out of memory; hold less data at a time";
 
-function startProcess({ heapMib, wrap }: ChildSettings): ChildProcess {
+function toRequest({ heapMib }: ChildSettings): SpawnRequest {
   // The process is denied everything that a Starlark program never needs.
   const nodeArgs = [
     ...conditions,
@@ -173,7 +195,7 @@ function startProcess({ heapMib, wrap }: ChildSettings): ChildProcess {
     "--permission",
     "--allow-fs-read=*",
   ];
-  return forkModule({ entryPath, env: {}, nodeArgs }, { wrap });
+  return moduleRequest({ entryPath, env: {}, nodeArgs });
 }
 
 function failure(error: CompositeError): ExecutionOutcome {

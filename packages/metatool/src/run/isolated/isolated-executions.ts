@@ -5,7 +5,7 @@
  */
 
 import { messageOf } from "@toolcrib/diagnostics";
-import type { SpawnWrap } from "@toolcrib/process";
+import type { ContainedRequest, SpawnRequest, SpawnWrap } from "@toolcrib/process";
 import type { Execution, ExecutionOutcome, InnerCaller } from "../execute-composite.ts";
 import { Slots } from "../slots.ts";
 import { type ChildSettings, IsolatedChild } from "./isolated-child.ts";
@@ -15,10 +15,15 @@ export interface IsolatedExecutionsDeps {
   /** Calls `callback` after `delayMs`; the returned function cancels it. */
   readonly startTimer: (delayMs: number, callback: () => void) => () => void;
   /**
-   * Wraps each process in a sandbox, which must pass on the IPC channel (its descriptor, and the variable
+   * Rewrites each start, after `contain`; what it starts must pass on the IPC channel (its descriptor, and the variable
    * `NODE_CHANNEL_FD`) and must end the program when it is killed itself. @default processes are started as they are
    */
   readonly wrap?: SpawnWrap | undefined;
+  /**
+   * Contains each process in a sandbox of the operating system, which passes on the IPC channel. What it throws fails
+   * the execution. @default processes are started as they are
+   */
+  readonly contain?: ((request: SpawnRequest) => Promise<ContainedRequest>) | undefined;
 }
 
 /** Options of `startIsolatedExecutions`. */
@@ -38,12 +43,12 @@ export interface IsolatedExecutionsOptions {
  * error.
  */
 export function startIsolatedExecutions(
-  { startTimer, wrap }: IsolatedExecutionsDeps,
+  { startTimer, wrap, contain }: IsolatedExecutionsDeps,
   options: IsolatedExecutionsOptions = {},
 ): IsolatedExecutions {
   const { memoryBytes = 128 * 1024 * 1024, maxProcesses = 8, readyMs = 10_000, graceMs = 500 } = options;
   const heapMib = Math.ceil(memoryBytes / (1024 * 1024)) * 2 + 64;
-  return new IsolatedExecutions({ heapMib, readyMs, graceMs, startTimer, wrap }, maxProcesses);
+  return new IsolatedExecutions({ heapMib, readyMs, graceMs, startTimer, wrap, contain }, maxProcesses);
 }
 
 /**
@@ -58,7 +63,9 @@ export class IsolatedExecutions implements AsyncDisposable {
   readonly #settings: ChildSettings;
   readonly #slots: Slots;
   readonly #children = new Set<IsolatedChild>();
-  #spare: IsolatedChild | undefined;
+  /** Children whose sandboxes are being prepared. */
+  readonly #starting = new Set<Promise<unknown>>();
+  #spare: Promise<IsolatedChild | undefined>;
   #isClosed = false;
 
   /** Use `startIsolatedExecutions`. */
@@ -73,7 +80,7 @@ export class IsolatedExecutions implements AsyncDisposable {
     await this.#slots.enter();
     try {
       if (this.#isClosed) return failure("The gateway is closing");
-      return await this.#take().execute(execution, call);
+      return await (await this.#take()).execute(execution, call);
     } catch (error) {
       return failure(`No process could be started: ${messageOf(error)}`);
     } finally {
@@ -83,31 +90,34 @@ export class IsolatedExecutions implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
+    await Promise.allSettled(this.#starting);
     await Promise.all([...this.#children].map((child) => child.kill()));
   }
 
-  #start(): IsolatedChild {
-    const child = new IsolatedChild(this.#settings);
-    this.#children.add(child);
-    child.gone.then(() => this.#children.delete(child));
-    return child;
-  }
-
-  /** Starts a child ahead of time. The next execution repeats a start that failed, and reports its error. */
-  #startSpare(): IsolatedChild | undefined {
+  async #start(): Promise<IsolatedChild> {
+    const starting = IsolatedChild.start(this.#settings);
+    this.#starting.add(starting);
     try {
-      return this.#start();
-    } catch {
-      return undefined;
+      const child = await starting;
+      this.#children.add(child);
+      child.gone.then(() => this.#children.delete(child));
+      return child;
+    } finally {
+      this.#starting.delete(starting);
     }
   }
 
+  /** Starts a child ahead of time. The next execution repeats a start that failed, and reports its error. */
+  #startSpare(): Promise<IsolatedChild | undefined> {
+    return this.#start().catch(() => undefined);
+  }
+
   /** Returns the prepared child, or a new one, and starts the next. */
-  #take(): IsolatedChild {
-    const spare = this.#spare;
-    const taken = spare === undefined || spare.isGone ? this.#start() : spare;
+  async #take(): Promise<IsolatedChild> {
+    const prepared = this.#spare;
     this.#spare = this.#startSpare();
-    return taken;
+    const spare = await prepared;
+    return spare === undefined || spare.isGone ? await this.#start() : spare;
   }
 }
 
