@@ -41,9 +41,18 @@ test("doctor reports every problem and how to fix it", async () => {
   checkGolden(golden("doctor-ill.txt"), text);
 });
 
+/** A server that starts two seconds later. */
+function slowly({ id, transport }: { id: string; transport: { command: string; args: readonly string[] } }) {
+  const args = ["-c", 'sleep 2; exec "$0" "$@"', transport.command, ...transport.args];
+  return { id, transport: { ...transport, command: "/bin/sh", args } };
+}
+
 test("doctor checks the configuration of the running gateway when there is none in the folder", async () => {
   await using directory = await makeTemporaryDirectory();
-  const config = { tool_servers: [echoServer("echo")], serve: { listen: "127.0.0.1:0" } };
+  // It is still starting when doctor asks for it.
+  const { id, transport } = echoServer("echo") as ReturnType<typeof slowly>;
+  const server = slowly({ id, transport });
+  const config = { tool_servers: [server], serve: { listen: "127.0.0.1:0" } };
   mkdirSync(directory.join("project"));
   writeFileSync(directory.join("project/toolcrib.json"), JSON.stringify(config));
   const home = ["--home", directory.join("home")];

@@ -7,6 +7,7 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { commandHint, resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import { formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
@@ -229,8 +230,7 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
     ),
   );
   try {
-    const answer = await getFromGateway(running, "/api/v1/status", context.signal);
-    const { servers, toolspecs, idleRules } = (isJsonObject(answer) ? answer : {}) as Partial<GatewayStatus>;
+    const { servers, toolspecs, idleRules } = await statusOf(context, running);
     const findings = [
       ...changed,
       ...(servers ?? []).map((server) => contactOf(context, server, false)),
@@ -242,6 +242,20 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
   } catch (error) {
     if (!isCodedError(error)) throw error;
     return { findings: [failed("gateway", error.message, error.hint), ...changed], readyIds: new Set() };
+  }
+}
+
+/** Milliseconds between two questions to a gateway whose servers are starting. */
+const statusDelayMs = 250;
+
+/** Returns the status of the running gateway when no server is starting any more, or those have had their time. */
+async function statusOf({ signal }: CliContext, running: RunningGateway): Promise<Partial<GatewayStatus>> {
+  for (let waitedMs = 0; ; waitedMs += statusDelayMs) {
+    const answer = await getFromGateway(running, "/api/v1/status", signal);
+    const status = (isJsonObject(answer) ? answer : {}) as Partial<GatewayStatus>;
+    const isStarting = status.servers?.some(({ health }) => health.state === "starting") === true;
+    if (!isStarting || waitedMs >= serversWaitMs) return status;
+    await delay(statusDelayMs, undefined, { signal });
   }
 }
 
