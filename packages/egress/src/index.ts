@@ -2,7 +2,6 @@
 export { parseAuthority } from "./authority.ts";
 export { createEgress } from "./create-egress.ts";
 export type {
-  AllowedHost,
   Egress,
   EgressCredential,
   EgressEvent,
@@ -11,7 +10,6 @@ export type {
   EgressResponse,
   EgressSettings,
   EgressSource,
-  HandedProxy,
   ResolveHost,
 } from "./egress-types.ts";
 // For other packages here.
@@ -20,4 +18,5 @@ export {
   readAuthority,
 } from "./proxy/local-authority.ts";
 export { proxyVariables } from "./proxy/proxy-variables.ts";
+export { openSandboxExit, parseAllowedHost, type SandboxExit } from "./sandbox-exit.ts";
 export { createPlaceholder, isPlaceholder } from "./scan/placeholder.ts";

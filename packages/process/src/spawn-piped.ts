@@ -5,13 +5,13 @@
  */
 
 import { stat } from "node:fs/promises";
-import { Server } from "node:net";
 import { isAbsolute } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
 import type { SpawnedChild } from "./launched-process.ts";
 import { interpreterIn, readHeader } from "./limit-marker.ts";
 import { ProcessError } from "./process-error.ts";
 import { type SpawnRequest, spawnChild } from "./spawn-child.ts";
+import { type TakeListener, takeListenerOf } from "./take-listener.ts";
 
 /** @throws {ProcessError} `PROCESS_LAUNCH_INVALID` for an argument with NUL; the message shows its position, not its value. */
 export function checkArguments(command: string, args: readonly string[]): void {
@@ -50,7 +50,7 @@ export interface PipedOptions {
   /** The command as its caller names it, for messages. */
   readonly command: string;
   /** Takes a listening server that the program sends over an IPC channel, its first message. @default no channel */
-  readonly takeListener?: ((listener: Server) => void) | undefined;
+  readonly takeListener?: TakeListener | undefined;
 }
 
 /**
@@ -76,10 +76,7 @@ export function spawnPiped(
     throw plainFailure(command, error);
   }
   if (takeListener !== undefined) {
-    child.once("message", (_message: unknown, handle: unknown) => {
-      child.disconnect();
-      if (handle instanceof Server) takeListener(handle);
-    });
+    takeListenerOf(child, takeListener);
   }
   const started = new Promise<void>((resolve, reject) => {
     child.once("spawn", () => resolve());

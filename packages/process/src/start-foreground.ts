@@ -6,10 +6,22 @@
 
 import type { ChildProcess } from "node:child_process";
 import { type SpawnRequest, type SpawnSettings, spawnChild } from "./spawn-child.ts";
+import { type TakeListener, takeListenerOf } from "./take-listener.ts";
+
+/** Options of a program in the foreground. */
+export interface ForegroundSettings extends SpawnSettings {
+  /** Takes a listening server that the program sends over an IPC channel, its first message. @default no channel */
+  readonly takeListener?: TakeListener | undefined;
+}
 
 /** Starts `request`. A start that fails emits `error` on the returned process. */
-export function startForeground(request: SpawnRequest, { wrap }: SpawnSettings = {}): ChildProcess {
-  return spawnChild(wrap === undefined ? request : wrap(request), {
-    stdio: ["inherit", "inherit", "inherit"],
+export function startForeground(
+  request: SpawnRequest,
+  { wrap, takeListener }: ForegroundSettings = {},
+): ChildProcess {
+  const child = spawnChild(wrap === undefined ? request : wrap(request), {
+    stdio: ["inherit", "inherit", "inherit", ...(takeListener === undefined ? [] : (["ipc"] as const))],
   });
+  if (takeListener !== undefined) takeListenerOf(child, takeListener);
+  return child;
 }

@@ -18,11 +18,22 @@ export const command: CliCommandGroup = {
         command: { isOptional: true, isVariadic: true, help: "the program and its arguments, after --" },
       },
       options: {
-        network: { value: "deny|allow", help: "network of the program (default: deny)" },
+        network: {
+          value: "deny|scoped|allow",
+          help: "network of the program (default: deny); scoped: only the hosts of --allow, through a proxy",
+        },
+        allow: {
+          value: "host",
+          isRepeatable: true,
+          help: "a host that --network scoped reaches, such as api.example.com, *.example.com or api.example.com:8443; repeatable",
+        },
         write: { value: "folder", isRepeatable: true, help: "a folder that it may write; repeatable" },
         read: { value: "path", isRepeatable: true, help: "a folder or file that it may read; repeatable" },
       },
-      examples: ["toolcrib sandbox run --write ./data -- python3 server.py"],
+      examples: [
+        "toolcrib sandbox run --write ./data -- python3 server.py",
+        "toolcrib sandbox run --network scoped --allow api.example.com -- curl https://api.example.com/",
+      ],
       run: async (context, args, options) =>
         (await import("../sandbox/run-sandboxed.ts")).runSandboxed(context, args.command, options),
     }),

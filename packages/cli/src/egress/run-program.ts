@@ -5,6 +5,7 @@
 
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import type { Server } from "node:net";
 import { constants } from "node:os";
 import { messageOf } from "@toolcrib/diagnostics";
 import { startForeground } from "@toolcrib/process";
@@ -21,6 +22,8 @@ export interface ProgramRun {
   readonly directory?: string | undefined;
   /** Descriptors of this command that the program gets as 3, 4 and so on. @default none */
   readonly descriptors?: readonly number[] | undefined;
+  /** Takes the listener that the program hands over before it begins. @default it has no channel */
+  readonly takeListener?: ((listener: Server) => void) | undefined;
 }
 
 /**
@@ -30,12 +33,12 @@ export interface ProgramRun {
  * @throws {CliError} `CLI_PROGRAM_UNUSABLE`
  */
 export async function runProgram(
-  { command, args, env, directory, descriptors = [] }: ProgramRun,
+  { command, args, env, directory, descriptors = [], takeListener }: ProgramRun,
   context: ProcessContext,
 ): Promise<number> {
   const child = startForeground(
     { program: command, args, env, directory: directory ?? context.directory, descriptors },
-    { wrap: context.wrap },
+    { wrap: context.wrap, takeListener },
   );
   // A terminal sends Ctrl-C to all foreground processes, so the program has received it already.
   using _holding = context.interceptSignals((signal) => {

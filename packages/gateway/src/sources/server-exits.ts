@@ -6,32 +6,15 @@
 
 import type { ToolServerConfig } from "@toolcrib/config";
 import {
-  type AllowedHost,
   createEgress,
   type Egress,
-  type HandedProxy,
-  proxyVariables,
+  openSandboxExit,
+  parseAllowedHost,
+  type SandboxExit,
 } from "@toolcrib/egress";
-import { readRegularFile } from "@toolcrib/files";
-import { parseHostPattern } from "@toolcrib/hosts";
 import { exitPort } from "@toolcrib/sandbox";
 import { EgressEvents } from "../toolspecs/egress-events.ts";
 import type { SourceContext } from "./open-sources.ts";
-
-/** One exit, and what the process needs to use it. Disposing closes it. */
-export interface ServerExit extends AsyncDisposable {
-  /** Variables for the process, by their names. */
-  readonly variables: { readonly [name: string]: string };
-  /** Certificates of the proxy, by the paths that the variables name. */
-  readonly files: ReadonlyMap<string, string>;
-  readonly takeListener: HandedProxy["takeListener"];
-}
-
-/** Certificates in the sandbox of a server. */
-const caFile = "/etc/toolcrib/ca.pem";
-const caBundleFile = "/etc/toolcrib/ca-bundle.pem";
-
-const caFileMaxBytes = 4 * 1024 * 1024;
 
 /** Opens exits. Disposing closes all of them. */
 export class ServerExits implements AsyncDisposable {
@@ -48,26 +31,13 @@ export class ServerExits implements AsyncDisposable {
   }
 
   /** Opens the exit of one launch of `server`. @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED` */
-  async open({ id, containment }: ToolServerConfig): Promise<ServerExit> {
-    const allow = containment.effective.egressAllow.flatMap(allowedHost);
-    const proxy = await this.#egress.openHandedProxy(
-      { id: egressIdOf(id), allow, credentials: [] },
-      exitPort,
-    );
-    try {
-      return {
-        variables: proxyVariables({ url: proxy.url, caFile, caBundleFile }),
-        files: new Map([
-          [caFile, await readText(proxy.caFile)],
-          [caBundleFile, await readText(proxy.caBundleFile)],
-        ]),
-        takeListener: proxy.takeListener,
-        [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
-      };
-    } catch (error) {
-      await proxy[Symbol.asyncDispose]();
-      throw error;
-    }
+  open({ id, containment }: ToolServerConfig): Promise<SandboxExit> {
+    // The configuration has checked the entries.
+    const allow = containment.effective.egressAllow.flatMap((entry) => {
+      const host = parseAllowedHost(entry);
+      return typeof host === "string" ? [] : [host];
+    });
+    return openSandboxExit(this.#egress, { id: egressIdOf(id), allow, credentials: [] }, exitPort);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -77,16 +47,4 @@ export class ServerExits implements AsyncDisposable {
 
 function egressIdOf(id: string): string {
   return `server:${id}`;
-}
-
-/** Reads an entry of `egress_allow`: a host pattern, optionally with a port. The configuration has checked it. */
-function allowedHost(entry: string): readonly AllowedHost[] {
-  const [name = "", port] = entry.split(":");
-  const pattern = parseHostPattern(name.toLowerCase());
-  if (pattern.kind === "invalid") return [];
-  return [port === undefined ? pattern.value : { ...pattern.value, ports: [Number(port)] }];
-}
-
-async function readText(path: string): Promise<string> {
-  return new TextDecoder().decode((await readRegularFile(path, caFileMaxBytes)).bytes);
 }
