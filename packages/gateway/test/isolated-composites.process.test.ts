@@ -8,16 +8,29 @@ import { echoStdio, startTestGateway, type TestGateway, textOf } from "./gateway
 
 const skip = process.platform === "linux" ? false : "it looks at processes in /proc";
 
-/** The Node processes that wait for a composite, or execute one, of any test in this process. */
+/** The parent of a process, from `/proc/PID/stat`: its second field, which can contain spaces, is in parentheses. */
+function parentOf(pid: string): string {
+  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return text.slice(text.lastIndexOf(")") + 2).split(" ")[1] ?? "0";
+}
+
+/** Whether this process started `pid`, or what started it. */
+function isOwn(pid: string): boolean {
+  let current = pid;
+  while (current !== "0" && current !== "1" && current !== String(process.pid)) current = parentOf(current);
+  return current === String(process.pid);
+}
+
+/** The Node processes below this one that wait for a composite, or execute one. */
 function childPids(): readonly number[] {
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))
     .filter((pid) => {
       try {
-        const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-        return (
-          words[0] === process.execPath && words.some((word) => word.includes("isolated/child-process."))
-        );
+        const [program, ...words] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+        const isChild =
+          program === process.execPath && words.some((word) => word.includes("isolated/child-process."));
+        return isChild && isOwn(pid);
       } catch {
         return false;
       }
@@ -37,14 +50,12 @@ async function run({ connect }: TestGateway, code: string) {
 test("an isolated composite runs without a network and without files, and calls tools", {
   skip,
 }, async () => {
-  const before = new Set(childPids());
-  const pids = () => childPids().filter((pid) => !before.has(pid));
   await using setting = await startTestGateway({
     tool_servers: [echoStdio("s")],
     execution: { isolation: "process" },
   });
-  await waitUntil(() => pids().length > 0, { what: "a process waits for a composite" });
-  const [pid = 0] = pids();
+  await waitUntil(() => childPids().length > 0, { what: "a process waits for a composite" });
+  const [pid = 0] = childPids();
   const own = namespacesOf("self");
   assert.deepEqual(
     namespacesOf(pid).filter((one) => own.includes(one)),
@@ -59,5 +70,5 @@ test("an isolated composite runs without a network and without files, and calls 
     assert.match(textOf(result), new RegExp(`call ${count}`));
   }
   await setting.stop();
-  await waitUntil(() => pids().length === 0, { what: "no process is left" });
+  await waitUntil(() => childPids().length === 0, { what: "no process is left" });
 });

@@ -52,14 +52,17 @@ export class IsolatedChild {
   readonly #process: ChildProcess;
   /** Settles when the process has ended. */
   readonly gone: Promise<string>;
+  /** Settles when what its sandbox held is removed too. No execution waits for it. Never rejects. */
+  readonly released: Promise<void>;
   #isGone = false;
   #onMessage: ((message: ChildMessage | undefined) => void) | undefined;
   readonly #ready: Promise<void>;
 
-  /** Starts a child, in its sandbox where it has one. @throws what the sandbox throws */
+  /** Starts a child, at once or as soon as its sandbox is prepared. @throws what the sandbox throws */
   static async start(settings: ChildSettings): Promise<IsolatedChild> {
     const request = toRequest(settings);
-    return new IsolatedChild(settings, (await settings.contain?.(request)) ?? { request });
+    const { contain } = settings;
+    return new IsolatedChild(settings, contain === undefined ? { request } : await contain(request));
   }
 
   private constructor(
@@ -71,18 +74,15 @@ export class IsolatedChild {
     this.gone = new Promise((resolve) => {
       const end = (how: string) => {
         this.#isGone = true;
-        const release = async () => contained[Symbol.asyncDispose]?.();
-        // A sandbox that cannot be removed is no reason to fail what was executed in it.
-        release().then(
-          () => resolve(how),
-          () => resolve(how),
-        );
+        resolve(how);
       };
       this.#process.once("exit", (code, signal) =>
         end(signal === null ? `code ${code}` : `signal ${signal}`),
       );
       this.#process.once("error", (error) => end(messageOf(error)));
     });
+    const release = async () => contained[Symbol.asyncDispose]?.();
+    this.released = this.gone.then(release).catch(() => {});
     this.#ready = new Promise((resolve) => {
       this.#onMessage = (message) => {
         if (message?.kind === "ready") resolve();

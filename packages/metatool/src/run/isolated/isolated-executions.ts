@@ -91,7 +91,9 @@ export class IsolatedExecutions implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#starting);
-    await Promise.all([...this.#children].map((child) => child.kill()));
+    const children = [...this.#children];
+    await Promise.all(children.map((child) => child.kill()));
+    await Promise.all(children.map(({ released }) => released));
   }
 
   async #start(): Promise<IsolatedChild> {
@@ -100,7 +102,7 @@ export class IsolatedExecutions implements AsyncDisposable {
     try {
       const child = await starting;
       this.#children.add(child);
-      child.gone.then(() => this.#children.delete(child));
+      child.released.then(() => this.#children.delete(child));
       return child;
     } finally {
       this.#starting.delete(starting);
