@@ -45,6 +45,15 @@ async function writeTrail({ audit }: Store): Promise<void> {
   await intent(2, "files:write");
   const code = "CALL_TIMEOUT";
   audit.record("call.completed", { ...call(2, "files:write"), outcome: "failed", code, durationMs: 30_000 });
+  audit.record("containment.violation", {
+    callId: ids[3] ?? "",
+    client,
+    tool: "files:delete",
+    server: "files",
+    rule: "containment.write.certified",
+    reason: "it declares destructiveHint: true",
+    effect: "recorded",
+  });
   audit.record("call.denied", {
     ...call(3, "files:delete"),
     // As an earlier version recorded it.

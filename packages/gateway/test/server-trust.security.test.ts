@@ -79,8 +79,8 @@ test("mutability_class: read_only blocks the tools that declare that they write,
       mutability_class: "read_only",
     });
     assert.deepEqual(blocked, {
-      add: `"s__add" was not called: it declares readOnlyHint: false, and its server "s" has mutability_class: read_only\nHint: if that is intended, the operator sets mutability_class: unknown or write for the tool server`,
-      wipe: `"s__wipe" was not called: it declares destructiveHint: true, and its server "s" has mutability_class: read_only\nHint: if that is intended, the operator sets mutability_class: unknown or write for the tool server`,
+      add: `"s__add" was not called: it declares readOnlyHint: false, and its server "s" has mutability_class: read_only\nHint: the operator of the gateway can allow it for the server: mutability_class: unknown or write`,
+      wipe: `"s__wipe" was not called: it declares destructiveHint: true, and its server "s" has mutability_class: read_only\nHint: the operator of the gateway can allow it for the server: mutability_class: unknown or write`,
     });
     assert.deepEqual(events, ["s:add mutability.read_only blocked", "s:wipe mutability.read_only blocked"]);
     assert.ok(calls.includes("s:wipe denied MUTABILITY_VIOLATION"), calls.join("\n"));

@@ -63,17 +63,20 @@ function tookOf(durationMs: unknown): string {
 }
 
 function detailOf({ type, data }: AuditRecord): string {
-  const { code, reason, toolCount, files, preview, count } = data as {
+  const { code, reason, toolCount, files, preview, count, rule, effect } = data as {
     readonly code?: string;
     readonly reason?: string;
     readonly toolCount?: number;
     readonly files?: readonly string[];
     readonly preview?: unknown;
     readonly count?: number;
+    readonly rule?: string;
+    readonly effect?: string;
   };
   if (type === "call.intent") return preview === undefined ? "" : JSON.stringify(preview);
   if (type === "server.started") return toolCount === undefined ? "" : counted(toolCount, "tool");
   if (type === "audit.limited") return `${count} refused calls`;
+  if (effect !== undefined) return `${effect} by ${rule}: ${reason}`;
   if (files !== undefined) return files.join(", ");
   return [code, reason].filter((one) => one !== undefined).join(": ");
 }

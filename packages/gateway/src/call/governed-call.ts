@@ -183,7 +183,7 @@ function blockedError({ shownName, server }: CallTarget, { rule, reason }: Trust
   const code = rule.event === "mutability.violation" ? "MUTABILITY_VIOLATION" : "CONTAINMENT_VIOLATION";
   const message = `"${shownName}" was not called: ${reason}, and its server "${server}" has ${settingOf(rule)}`;
   return new GatewayError(code, message, {
-    hint: `if that is intended, the operator sets ${rule.remedy?.replaceAll("`", "")} for the tool server`,
+    hint: `the operator of the gateway can allow it for the server: ${rule.remedy?.replaceAll("`", "")}`,
   });
 }
 
