@@ -3,6 +3,7 @@
 import {
   believe,
   type MutabilityClass,
+  needsApproval,
   settingOf,
   type ToolBelief,
   type ToolClaims,
@@ -67,12 +68,29 @@ export function enforcementPage(): string {
     "",
     "A blocked call never reaches the server. Its error names the reason and the setting. The audit trail gets a `call.denied` record with the rule, and an event of its own: `mutability.violation` or `containment.violation`. A call that is only recorded is made, with the event.",
     "",
+    "## Tools that wait for approval",
+    "",
+    "The gateway remembers the whole definition of each tool that it accepted: name, title, description, schemas, annotations, icons, `_meta`. A tool with another definition is held back: it is not listed, searched or called until the operator approves it, and its call explains that. `toolcrib approve SERVER` shows every text of a new tool and every difference of a changed one. An approval applies to exactly what was shown.",
+    "",
+    "| `trust_state` | a tool that is listed for the first time | a tool whose definition changed |",
+    "|---|---|---|",
+    "| `unverified` | held back, unless the server has `first_contact: pin` | held back |",
+    "| `verified` | accepted, unless the server has `first_contact: ask` | held back |",
+    "| `certified` | accepted, unless the server has `first_contact: ask` | accepted, with the event `definition.changed` |",
+    "",
+    "While tools wait, clients find the tool `list_waiting_servers`, which names the servers and the command. Events: `definition.changed`, `definition.approved`.",
+    "",
+    "## Calls that need an approval",
+    "",
+    `Each call of a tool needs an approval of the operator where its server is ${approvalStates()} and the tool is not known to be read-only (first table), unless \`policy.waive_approval\` names it. The call is refused with an id; \`toolcrib approve call:ID\` approves exactly this call once, within ten minutes, and \`--deny\` refuses it for ten minutes. An approval is bound to the client, the tool, the arguments, the definition of the tool and the policy. At most 20 calls of a client wait, each for an hour. The operator's own calls need no approval, and neither do resources and prompts. The decisions and the use of an approval are on the audit trail (\`approval.call.granted\`, \`approval.call.denied\`, \`approval\` in \`call.intent\` and \`call.denied\`).`,
+    "",
     "## Results of unverified servers",
     "",
     'Results, errors, progress and messages of a server that is `unverified` lose control characters, terminal sequences, bidirectional controls and invisible characters that can carry hidden text; visible text is unchanged. Each result carries its origin: `_meta["toolcrib/server"]`, and `_meta["toolcrib/trustState"]: "unverified"`. The size of results is limited for all servers (`serve.limits.result_max_bytes`).',
     "",
     "## How you can check it",
     "",
+    "- `toolcrib approve` lists the tools and the calls that wait.",
     "- `toolcrib call SERVER__TOOL` makes a call as the gateway would, and prints the reason if it is blocked.",
     "- `toolcrib audit list` shows the events; `toolcrib audit list --json` has their rules.",
     "- `toolcrib status` lists restrictions that nothing contains, and those by which calls are judged in place of that.",
@@ -80,12 +98,21 @@ export function enforcementPage(): string {
     "",
     "## What is not enforced",
     "",
-    "- A call of an unverified server that is not known to be read-only needs no approval.",
-    "- A changed tool definition needs no approval.",
+    "- Changed prompts, resources and instructions of a server need no approval; only tools do.",
     "- `scoped` network and files of a server that runs elsewhere.",
     "- Annotations reach clients as the server sent them. A client may believe what the gateway does not.",
     "- A server that runs elsewhere can do what its tools do not declare. A declared contradiction is all that blocks the tools of a `verified` one.",
   ].join("\n")}\n`;
+}
+
+/** The trust states in which calls need an approval, in Markdown. */
+function approvalStates(): string {
+  return trustStates
+    .filter((trustState) =>
+      needsApproval({ trustState, mutabilityClass: "unknown", transport: "stdio", denied: [] }, {}),
+    )
+    .map((trustState) => `\`${trustState}\``)
+    .join(" or ");
 }
 
 function beliefRows(): string[] {

@@ -36,6 +36,7 @@ const sections: readonly {
       sandbox: () => import("./commands/sandbox.ts"),
       fetched: () => import("./commands/fetched.ts"),
       status: () => import("./commands/status.ts"),
+      approve: () => import("./commands/approve.ts"),
       release: () => import("./commands/release.ts"),
     },
   },

@@ -20,7 +20,10 @@ import { cleanEnvironment, commandLine, echoServer, runToolcrib, startServe } fr
 const servers = [echoServer("quick", "--builtin", "echo"), echoServer("late", "--start-delay", "2500")];
 
 function writeConfig(directory: TemporaryDirectory, document: object = {}): void {
-  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: servers, ...document }));
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ tool_servers: servers, policy: { waive_approval: ["*"] }, ...document }),
+  );
 }
 
 function stdioOf(directory: TemporaryDirectory) {

@@ -12,7 +12,7 @@ import { echoServer, runToolcrib, startServe } from "./transcript.ts";
 test("saved list, show and approve tell the operator about the tool of a client", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };
-  const policy = { clients: { restricted: { deny: ["echo:echo"] } } };
+  const policy = { clients: { restricted: { deny: ["echo:echo"] } }, waive_approval: ["*"] };
   const document = { tool_servers: [echoServer("echo")], policy, serve: { listen: "127.0.0.1:0" } };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(document));
   const tokens = new Map<string, string>();

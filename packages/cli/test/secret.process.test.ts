@@ -97,7 +97,10 @@ test("a server gets its stored secret, and a rotated secret at its next start", 
     args: [directory.join("server.cjs")],
     env: { API_KEY: { secret_key_ref: { store: "api-key" } } },
   };
-  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [{ id: "s", transport }] }));
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ tool_servers: [{ id: "s", transport, first_contact: "pin" }] }),
+  );
   for (const value of ["firstvalue", "rotatedvalue"]) {
     await runToolcrib(["secret", "set", "api-key"], { ...setting, stdin: value });
     const { stdout, stderr } = await runToolcrib(["list", "--json"], setting);

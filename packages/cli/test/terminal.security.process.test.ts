@@ -31,7 +31,10 @@ test("control and invisible characters are escaped, and examples are quoted for 
   const secret = "s3cret-s3cret-s3cret-s3cret";
   const env = { API_KEY: { secret_key_ref: { env: "HOSTILE_KEY" } } };
   const transport = { kind: "stdio", command: process.execPath, args: [directory.join("server.mjs")], env };
-  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [{ id: "h", transport }] }));
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ tool_servers: [{ id: "h", transport, first_contact: "pin" }] }),
+  );
   const setting = { directory: directory.path, env: { HOSTILE_KEY: secret } };
   const outcomes = await Promise.all(
     [

@@ -82,6 +82,7 @@ describe("with a configuration and no gateway", () => {
     const server = {
       id: "s",
       transport: { kind: "stdio", command: process.execPath, args: [own.join("server.mjs")] },
+      first_contact: "pin",
     };
     writeFileSync(own.join("toolcrib.json"), JSON.stringify({ tool_servers: [server] }));
     const call = (text: string) =>

@@ -119,7 +119,11 @@ export function normalize(text: string, directory: string): string {
 /** Returns the configuration of a stdio server that runs the echo fixture. */
 export function echoServer(id: string, ...flags: readonly string[]): object {
   const env = { NODE_COMPILE_CACHE: compileCache };
-  return { id, transport: { kind: "stdio", ...fixtureCommand(echoStdioPath, ...flags), env } };
+  return {
+    id,
+    transport: { kind: "stdio", ...fixtureCommand(echoStdioPath, ...flags), env },
+    first_contact: "pin",
+  };
 }
 
 /** Starts `toolcrib serve` and waits until it prints its address. */

@@ -27,6 +27,11 @@ export function digestConfig(config: GatewayConfig): string {
   return `sha256:${hash("sha256", canonicalJson(content), "hex")}`;
 }
 
+/** The digest of the rules in force, such as `sha256:…`. An approval of a call is bound to it. */
+export function digestPolicy(policy: GatewayConfig["policy"]): string {
+  return `sha256:${hash("sha256", canonicalJson({ ...policy }), "hex")}`;
+}
+
 /**
  * The digest of the part of a declaration that determines what a server lists: its id and its transport.
  *

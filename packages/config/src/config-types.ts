@@ -34,6 +34,8 @@ export interface ToolServerConfig {
   readonly transport: TransportConfig;
   /** @default "unverified" */
   readonly trustState: TrustState;
+  /** Whether tools that are listed for the first time wait for approval. @default `ask` for unverified servers, else `pin` */
+  readonly firstContact: "ask" | "pin";
   /** @default "unknown" */
   readonly mutabilityClass: MutabilityClass;
   readonly containment: {
@@ -206,6 +208,8 @@ export interface PolicyRules {
 export interface PolicyConfig extends PolicyRules {
   /** Additional rules for single clients, by name. */
   readonly clients: { readonly [name: string]: ClientRules };
+  /** Patterns of tools of unverified servers whose calls need no approval. */
+  readonly waiveApproval: readonly string[];
   readonly floor: PolicyFloor;
 }
 

@@ -124,6 +124,7 @@ function parseServer(entry: MapEntry, reporter: Reporter): ServerDeclaration | u
     description: stringOf(fieldOf(node, "description")),
     transport,
     trustState: "unverified",
+    firstContact: "ask",
     validation: "strict",
     mutabilityClass: "unknown",
     declared: {},

@@ -3,7 +3,7 @@
 // For other packages here.
 export { appendToolspecEntry, toolspecEntryText } from "./append-toolspec.ts";
 export { configCodes } from "./codes.ts";
-export { digestConfig, digestServer } from "./config-digest.ts";
+export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {
   ConfigText,

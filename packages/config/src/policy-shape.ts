@@ -1,11 +1,11 @@
 /**
  * The section `policy`: the tools, resources and prompts that each client may
- * use, and the containment that no file may go below.
+ * use, the calls that need no approval, and the containment that no file may go below.
  */
 
 import { dictionary, integer, record, text, type ValueOf } from "@toolcrib/document";
 import { containmentLevel } from "./containment-level.ts";
-import { policyPatterns } from "./pattern-shape.ts";
+import { policyPatterns, toolPatterns } from "./pattern-shape.ts";
 
 const rules = {
   allow: policyPatterns(
@@ -50,6 +50,9 @@ export const policyShape = record({
         maxEntries: 1000,
         key: { source: "[A-Za-z0-9][A-Za-z0-9_.@-]{0,127}", meaning: "letters, digits and _ . - @" },
       },
+    ),
+    waive_approval: toolPatterns(
+      "Tools of unverified servers that are called without an approval of each call, although they are not known to be read-only.",
     ),
     floor: record({
       description: "Minimum containment for all tool servers. A later file cannot lower it.",

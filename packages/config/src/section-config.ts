@@ -14,7 +14,12 @@ export function toPolicyConfig(document: PolicyDocument | undefined, floor: Poli
     const own = toRules(rules);
     return [name, identity === undefined ? own : { ...own, identity }] as const;
   });
-  return { ...toRules(document), clients: Object.fromEntries(clients), floor };
+  return {
+    ...toRules(document),
+    clients: Object.fromEntries(clients),
+    waiveApproval: document?.waive_approval ?? [],
+    floor,
+  };
 }
 
 function toRules(document: Pick<PolicyDocument, "allow" | "deny"> | undefined): PolicyRules {

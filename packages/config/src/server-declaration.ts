@@ -23,6 +23,7 @@ export function toServerDeclaration(
     description: document.description,
     transport: toTransport(document.transport, fieldOf(node, "transport") ?? node),
     trustState: document.trust_state ?? "unverified",
+    firstContact: document.first_contact ?? firstContactDefault(document.trust_state),
     mutabilityClass: document.mutability_class ?? "unknown",
     declared: toContainment(document.containment),
     labels: document.labels ?? {},
@@ -39,6 +40,11 @@ export function toServerDeclaration(
 /** Returns the default of `validation`: a server that nobody has verified gets only what its schemas allow. */
 export function validationDefault(trustState: TrustState = "unverified"): "strict" | "upstream" {
   return trustState === "unverified" ? "strict" : "upstream";
+}
+
+/** Returns the default of `first_contact`: nobody has looked at the tools of an unverified server. */
+export function firstContactDefault(trustState: TrustState = "unverified"): "ask" | "pin" {
+  return trustState === "unverified" ? "ask" : "pin";
 }
 
 function toTransport(document: TransportDocument, node: DocumentNode): TransportConfig {

@@ -281,6 +281,12 @@ export const toolServerShape = record({
         fully_trusted: "certified",
       },
     }),
+    first_contact: choice({
+      description:
+        "Tools that the server lists for the first time: ask offers them after toolcrib approve, pin offers them at once. Default: ask for trust_state: unverified, otherwise pin. A definition that changes later is held back either way, unless the server is certified.",
+      values: ["ask", "pin"],
+      aliases: { approve: "ask", accept: "pin", trust: "pin" },
+    }),
     mutability_class: choice({
       description:
         "The operator's statement about its tools: read_only blocks those that declare that they write; with write, no tool is believed to be safe.",

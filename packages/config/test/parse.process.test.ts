@@ -52,6 +52,7 @@ test("parseConfig() reads the example of the Declarative Tool Servers document",
     },
     trustState: "verified",
     validation: "upstream",
+    firstContact: "pin",
     mutabilityClass: "read_only",
     containment: {
       declared: { networkEgress: "deny", filesystemWrite: "deny", maxExecutionSeconds: 30 },
@@ -154,6 +155,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
       toolspecs: [],
       egress: { internalRanges: [], connectTo: {}, caFiles: [], caCertificates: [] },
       policy: {
+        waiveApproval: [],
         allow: undefined,
         deny: [],
         clients: {},
@@ -229,6 +231,7 @@ test("parseConfig() reads every field of every section", () => {
     allow: ["github:*", "files__read"],
     deny: ["*:delete_*"],
     clients: { ci: { allow: ["files:*"], deny: [] } },
+    waiveApproval: [],
     floor: { networkEgress: "allow", filesystemWrite: "allow", maxExecutionSeconds: 3600 },
   });
   assert.deepEqual(config.serve, {

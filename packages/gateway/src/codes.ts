@@ -4,8 +4,18 @@ export const gatewayCodes = {
   CONTAINMENT_VIOLATION:
     "A call was blocked because of the declared `containment` of its server, which runs elsewhere.",
   MUTABILITY_VIOLATION: "A call was blocked because of the `mutability_class` of its server.",
+  APPROVAL_REQUIRED:
+    "The tool belongs to an unverified server and is not known to be read-only: the operator has to approve each call (`toolcrib approve`).",
+  APPROVAL_DENIED: "The operator denied exactly this call.",
+  APPROVALS_FULL: "Too many calls of one client wait for approval.",
+  APPROVAL_UNAVAILABLE: "A call needs an approval, and the approvals cannot be read or stored.",
+  APPROVAL_OUTDATED: "What the operator approved is not what waits for approval now.",
   TOOL_UNAVAILABLE:
     "The tool exists but is not offered: it is not enabled, it is quarantined, or its server is not ready.",
+  TOOL_NOT_APPROVED:
+    "A tool is held back until the operator approves its definition (`first_contact`, `toolcrib approve`).",
+  TOOL_DEFINITION_CHANGED:
+    "A tool is held back because its definition changed after it was accepted (`toolcrib approve` shows the change).",
   TOOL_NOT_FOUND: "No tool has this name, or this client may not see it.",
   TOOL_CHANGED:
     "The schema or the annotations of a tool changed since its server last ran, so a call that was made for the remembered definition is refused.",

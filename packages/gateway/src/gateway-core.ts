@@ -4,16 +4,18 @@
  * it and serves it over HTTP; an embedding program adds its own functions.
  */
 
-import type { GatewayConfig } from "@toolcrib/config";
+import { digestPolicy, type GatewayConfig } from "@toolcrib/config";
 import { isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { ServerInfo } from "@toolcrib/mcp";
-import { ToolPolicy } from "@toolcrib/policy";
+import { ToolPatterns, ToolPolicy } from "@toolcrib/policy";
 import { type SecretScrubber, withoutHidden } from "@toolcrib/redaction";
 import type { SearchOptions } from "@toolcrib/search";
 import {
   type AuditStore,
+  type CallApprovals,
+  DefinitionPins,
   type PinMemory,
   Quarantine,
   type QuarantinedDefinition,
@@ -27,6 +29,8 @@ import {
   type Tool,
   type ToolResult,
 } from "@toolcrib/tool";
+import { Approvals } from "./approvals/approvals.ts";
+import { HeldTools, holdBy, isNotApproved } from "./approvals/held-tools.ts";
 import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
@@ -64,8 +68,12 @@ export interface GatewayCoreDeps {
   readonly search?: SearchOptions | undefined;
   /** Whether `search_tools`, `describe_tool` and `call_tool` exist. @default true */
   readonly hasMetaTools?: boolean | undefined;
-  /** Remembers quarantined definitions. @default they are forgotten with the process */
+  /** Remembers accepted and quarantined definitions. @default they are forgotten with the process */
   readonly pins?: PinMemory | undefined;
+  /** Approvals of single calls. @default calls that need one are refused */
+  readonly callApprovals?: CallApprovals | undefined;
+  /** The command by which the operator approves. @default "toolcrib approve" */
+  readonly approveCommand?: string | undefined;
 }
 
 /** A program, and the call that runs it. */
@@ -88,6 +96,9 @@ export class GatewayCore {
   readonly roster: SourceRoster;
   readonly service: GatewayService;
   readonly visibility: Visibility;
+  /** What waits for the operator. */
+  readonly approvals: Approvals;
+  readonly #definitionPins: DefinitionPins;
   readonly #quarantine: Quarantine;
   /** Calls in flight. */
   readonly inFlight = new InFlight();
@@ -98,6 +109,7 @@ export class GatewayCore {
   readonly #firstContact: FirstContact;
   readonly #lateTools: LateTools;
   readonly #unknownTools: UnknownTools;
+  #metaSource: MetaSource | undefined;
 
   constructor(config: CoreConfig, deps: GatewayCoreDeps) {
     const { audit, logger, metrics, scrubber, now, newCallId } = deps;
@@ -105,14 +117,21 @@ export class GatewayCore {
     this.#deps = deps;
     this.policy = new ToolPolicy(config.policy, defaultAllowedTools);
     this.#listing = new ToolListing(config.serve, config.execution?.isEnabled === true);
-    const onQuarantine = () => this.#updateTools();
-    this.index = new ToolIndex({ selectBackend, search: deps.search, scrubber, onQuarantine });
+    const { pins, approveCommand = "toolcrib approve" } = deps;
+    this.#definitionPins = new DefinitionPins({ audit, logger, scrubber, now, pins, approveCommand });
+    this.index = new ToolIndex({
+      selectBackend,
+      search: deps.search,
+      scrubber,
+      hold: holdBy(this.#definitionPins),
+      onQuarantine: () => this.#updateTools(),
+    });
     this.#quarantine = new Quarantine({
       audit,
       logger,
       scrubber,
       now,
-      pins: deps.pins,
+      pins,
       healthOf: (sourceId) => this.roster.entries.find(({ id }) => id === sourceId)?.source.health().state,
     });
     this.roster = new SourceRoster({
@@ -120,12 +139,17 @@ export class GatewayCore {
       audit,
       scrubber,
       quarantine: this.#quarantine,
+      approveCommand,
       onReady: () => this.#updateAll(),
     });
+    const serverIds = () => this.roster.configuredIds;
+    const held = new HeldTools({ index: this.index, pins: this.#definitionPins, serverIds });
+    this.approvals = new Approvals({ held, calls: deps.callApprovals, audit, logger });
     this.visibility = new Visibility(this);
     const unknownTools = this.#createUnknownTools();
     this.#unknownTools = unknownTools;
-    this.#targets = new CallTargets({ selectBackend, index: this.index, unknownTools });
+    const waived = new ToolPatterns(config.policy.waiveApproval);
+    this.#targets = new CallTargets({ selectBackend, index: this.index, unknownTools, waived });
     this.#callDeps = {
       policy: this.policy,
       validator: new SchemaValidator(),
@@ -142,12 +166,19 @@ export class GatewayCore {
       inFlight: this.inFlight,
       relays: new RelayLimit(now),
       shares: new FairShare(config.serve.limits.maxConcurrentCalls),
+      approval: { approvals: deps.callApprovals, policyDigest: digestPolicy(config.policy), approveCommand },
     };
     this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
     this.#lateTools = this.#createLateTools(unknownTools, config.serve.limits.maxConcurrentCalls);
     this.service = this.#createService();
-    if (deps.hasMetaTools !== false) this.roster.add(this.#createMetaSource(), ownFacts);
-    this.index.onChange((sourceIds) => this.service.changed("tools", sourceIds));
+    if (deps.hasMetaTools !== false) {
+      this.#metaSource = this.#createMetaSource();
+      this.roster.add(this.#metaSource, ownFacts);
+    }
+    this.index.onChange((sourceIds) => {
+      this.#definitionPins.save();
+      this.service.changed("tools", sourceIds);
+    });
     this.roster.onListChange((kind, sourceId) => this.service.changed(kind, new Set([sourceId])));
   }
 
@@ -175,7 +206,8 @@ export class GatewayCore {
 
   /** Resolves when the findings are stored, or cannot be. Never rejects. */
   async stored(): Promise<void> {
-    await this.#quarantine.stored();
+    this.#definitionPins.save();
+    await Promise.all([this.#quarantine.stored(), this.#definitionPins.stored()]);
   }
 
   /** The tools that `identity` may use. */
@@ -349,6 +381,9 @@ export class GatewayCore {
       },
       callTool: (context, name, args) => this.#callByName(context, name, args),
       untilListed: (context) => this.untilListed(context),
+      waiting: (identity) =>
+        this.approvals.servers().filter(({ server }) => this.visibility.isVisible(identity, server)),
+      approveCommand: this.#deps.approveCommand ?? "toolcrib approve",
       now: this.#deps.now,
     });
   }
@@ -385,14 +420,17 @@ export class GatewayCore {
   }
 
   #findings(identity?: Identity): readonly QuarantineFinding[] {
-    const { quarantined } = this.index;
-    const tools =
-      identity === undefined ? quarantined : quarantined.filter(({ tool }) => isListedFor(tool, identity));
+    const tools = this.index.quarantined.filter(
+      (held) => !isNotApproved(held) && (identity === undefined || isListedFor(held.tool, identity)),
+    );
     return [...tools.map(toFinding), ...this.roster.quarantined()];
   }
 
   #updateTools(): void {
-    this.#quarantine.update(this.index.quarantined.map(toFinding), (_sourceId, kind) => kind === "tool");
+    const findings = this.index.quarantined.filter((held) => !isNotApproved(held)).map(toFinding);
+    this.#quarantine.update(findings, (_sourceId, kind) => kind === "tool");
+    // The index is being built.
+    queueMicrotask(() => this.#metaSource?.setWaiting(this.approvals.servers().length > 0));
   }
 
   #updateAll(): void {
@@ -400,11 +438,11 @@ export class GatewayCore {
   }
 }
 
-function toFinding({ id, tool, code, member, reason }: QuarantinedTool): QuarantineFinding {
+function toFinding({ id, tool, code, member, reason, previousDigest }: QuarantinedTool): QuarantineFinding {
   const { namespace, sourceId, definition } = tool;
   const server = namespace === "" ? "local" : namespace;
   const { name } = definition;
-  return { sourceId, server, kind: "tool", name, id, code, member, reason, definition };
+  return { sourceId, server, kind: "tool", name, id, code, member, reason, definition, previousDigest };
 }
 
 function toSummary({ id, wireName, tool, facts }: IndexedTool): ToolSummary {

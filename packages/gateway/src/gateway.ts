@@ -9,6 +9,8 @@ import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
 import type { QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
+import type { Approvals } from "./approvals/approvals.ts";
+import type { WaitingServer } from "./approvals/held-tools.ts";
 import type { IdleRule } from "./sources/idle-rules.ts";
 import type { SourceStatuses } from "./sources/source-roster.ts";
 
@@ -50,6 +52,8 @@ export interface GatewayStatus extends SourceStatuses {
   /** Rules of the policy that match no tool or prompt of the servers that they name. */
   readonly idleRules: readonly IdleRule[];
   readonly quarantined: readonly QuarantinedDefinition[];
+  /** Servers with tools that wait for the operator's approval. */
+  readonly waiting: readonly WaitingServer[];
 }
 
 /** The outcome of a call. Exactly one completion or denial is recorded for each. */
@@ -73,6 +77,8 @@ export interface CallOptions {
 
 /** A running gateway. Disposing it drains calls, stops servers and closes the store. */
 export interface Gateway extends AsyncDisposable {
+  /** What waits for the operator. Its callers act for the operator. */
+  readonly approvals: Approvals;
   /** The MCP side, for any transport. */
   readonly service: McpService;
   /** Resolves when every source made first contact, successful or not. Never rejects. */

@@ -16,14 +16,17 @@ import { createHttpClient } from "@toolcrib/mcp";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { Sandboxes } from "@toolcrib/sandbox";
-import { createPinStore, MemorySessionStore, openStore, type PinMemory, type Store } from "@toolcrib/store";
+import { CallApprovals, MemorySessionStore, openStore, type Store } from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
+import { openPins } from "./approvals/open-pins.ts";
+import { watchApprovals } from "./approvals/watch-approvals.ts";
 import { createCallIds } from "./call/call-id.ts";
 import { openComposites } from "./composites/open-composites.ts";
 import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
+import { approvalRoutes } from "./http/approval-routes.ts";
 import { type ControlServer, startControlServer } from "./http/control-server.ts";
 import { type HttpServer, startHttpServer } from "./http/http-server.ts";
 import type { ServerDeps } from "./http/listening-server.ts";
@@ -122,7 +125,13 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     scrubber,
     now,
     newCallId: createCallIds(now, randomBytes(8).toString("hex")),
-    pins: await openPins(deps, opening),
+    pins: await openPins(
+      config.toolServers.map(({ id }) => id),
+      { home, logger, randomBytes },
+      opening,
+    ),
+    callApprovals: new CallApprovals(home, { now, randomBytes }),
+    approveCommand: `toolcrib${deps.homeFlag ?? ""} approve`,
   });
   opening.defer(() => core.stored());
   record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
@@ -207,20 +216,6 @@ async function openAudit(
   return store;
 }
 
-/** Opens the pins of the home, with those that can be read. The others are never replaced. */
-async function openPins({ home, logger }: GatewayDeps, opening: AsyncDisposableStack): Promise<PinMemory> {
-  const store = opening.use(createPinStore(home, { randomBytes }));
-  try {
-    const { sources, problems } = await store.list();
-    for (const { message, hint } of problems)
-      logger.warn({ reason: message, hint }, "pins could not be read");
-    return { store, remembered: sources };
-  } catch (error) {
-    logger.warn({ reason: messageOf(error) }, "pins could not be read");
-    return { store, remembered: [] };
-  }
-}
-
 /** The parts of a running gateway. */
 interface GatewayParts {
   readonly core: GatewayCore;
@@ -259,6 +254,11 @@ class RunningGateway implements Gateway {
       core.settle();
       return this.#indexTools();
     });
+    resources.defer(watchApprovals(core.approvals));
+  }
+
+  get approvals(): GatewayCore["approvals"] {
+    return this.#core.approvals;
   }
 
   get service(): GatewayCore["service"] {
@@ -295,6 +295,7 @@ class RunningGateway implements Gateway {
       sessions: service.sessionCount,
       callsInFlight: inFlight.count,
       quarantined: this.#core.quarantined(identity),
+      waiting: this.#core.approvals.servers(),
     };
   }
 
@@ -393,6 +394,7 @@ class RunningGateway implements Gateway {
       tools: tools.length - ownTools,
       ownTools,
       quarantined: status.quarantined.filter(({ id }) => isShown(id.slice(0, id.indexOf(":")))),
+      waiting: status.waiting.filter(({ server }) => isShown(server)),
       idleRules: [],
     };
   }
@@ -402,7 +404,10 @@ class RunningGateway implements Gateway {
     return {
       service,
       serverIds: () => roster.configuredIds,
-      routes: releaseRoutes(roster.configuredIds, (id) => roster.release(id)),
+      routes: {
+        ...releaseRoutes(roster.configuredIds, (id) => roster.release(id)),
+        ...approvalRoutes(roster.configuredIds, this.#core.approvals),
+      },
       status: (identity) => this.#statusFor(identity),
       isVisible: (identity, id) => this.#core.visibility.isVisible(identity, id),
       tools: async (identity) => {

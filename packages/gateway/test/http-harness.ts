@@ -222,6 +222,7 @@ function testStatus(service: TestService): GatewayStatus {
     callsInFlight: 0,
     ownTools: 3,
     idleRules: [],
+    waiting: [],
     quarantined: [],
   };
 }

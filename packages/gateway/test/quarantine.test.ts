@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
+import type { SourcePins } from "@toolcrib/store";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import type { ToolDefinition } from "@toolcrib/tool";
 import {
@@ -57,6 +58,13 @@ const loggedIn = ({ logger }: TestGateway) =>
   );
 const recordedIn = (home: string) => dataOf(readAudit(home), "server.quarantined").map(({ tool }) => tool);
 const pinsIn = (home: string) => readdirSync(join(home, "pins"));
+/** The names of the definitions that the pins of the home quarantine. */
+const heldIn = (home: string) =>
+  pinsIn(home).flatMap((name) => {
+    const { records } = JSON.parse(readFileSync(join(home, "pins", name), "utf8"));
+    const pins = (records as SourcePins[]).flatMap((source) => source.pins);
+    return pins.flatMap((pin) => (pin.state.kind === "quarantined" ? [pin.name] : []));
+  });
 
 describe("a quarantined definition", () => {
   it("is reported once, and keeps its time across restarts", () =>
@@ -120,7 +128,7 @@ describe("a quarantined definition", () => {
       server.notify("notifications/prompts/list_changed");
       await waitUntil(() => idsOf(test).length === 0);
       await test.stop();
-      assert.deepEqual(pinsIn(test.home), []);
+      assert.deepEqual(heldIn(test.home), []);
     }));
 
   it("is forgotten when it became valid or disappeared, while no gateway runs", () =>
@@ -132,7 +140,7 @@ describe("a quarantined definition", () => {
         await using test = await start();
         assert.deepEqual(findingsOf(test), []);
         await test.stop();
-        assert.deepEqual(pinsIn(test.home), []);
+        assert.deepEqual(heldIn(test.home), []);
       }
     }));
 

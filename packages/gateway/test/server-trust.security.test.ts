@@ -47,7 +47,11 @@ const tools = ["silent", "look", "browse", "add", "wipe"];
 /** Calls every tool of a server that is declared as `trust`, and returns those that were not called, with the reason. */
 async function blockedTools(trust: JsonObject) {
   await using server = await startDeclaringServer();
-  await using setting = await startTestGateway({ tool_servers: [onHttp("s", server.url, trust)] });
+  // What is blocked does not depend on approvals.
+  await using setting = await startTestGateway({
+    tool_servers: [onHttp("s", server.url, { first_contact: "pin", ...trust })],
+    policy: { waive_approval: ["*"] },
+  });
   const client = await setting.connect();
   const blocked: { readonly [tool: string]: string } = Object.fromEntries(
     (
@@ -183,9 +187,10 @@ test("what an unverified server sends is labelled with it, and has no hidden cha
   });
   await using setting = await startTestGateway({
     tool_servers: [
-      onHttp("new", server.url, { trust_state: "unverified" }),
+      onHttp("new", server.url, { trust_state: "unverified", first_contact: "pin" }),
       onHttp("known", server.url, { trust_state: "verified" }),
     ],
+    policy: { waive_approval: ["*"] },
   });
   const client = await setting.connect();
   const result = await client.callTool({ name: "new__say" });
@@ -217,8 +222,10 @@ test("a secret that an unverified server hides by an invisible character is remo
             url: server.url,
             headers: { "x-api-key": { secret_key_ref: { env: "LEAKED" } } },
           },
+          first_contact: "pin",
         },
       ],
+      policy: { waive_approval: ["*"] },
     },
     { environment: { LEAKED: secret } },
   );

@@ -153,6 +153,7 @@ describe("startGateway()", () => {
         {
           ...echoStdio("b", "--builtin", "echo,crash"),
           trust_state: "unverified",
+          first_contact: "pin",
           containment: { network_egress: "deny" },
         },
       ],
@@ -169,6 +170,7 @@ describe("startGateway()", () => {
       sessions: 1,
       callsInFlight: 1,
       quarantined: [],
+      waiting: [],
       idleRules: [],
       ownTools: 10,
     });

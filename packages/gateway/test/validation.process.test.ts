@@ -6,12 +6,15 @@ import { echoStdio, startTestGateway, textOf } from "./gateway-harness.ts";
 
 test("arguments that a server can convert itself reach a verified server unchanged, and no other server", async () => {
   const servers = [
-    { ...echoStdio("plain"), trust_state: "unverified" },
+    { ...echoStdio("plain"), trust_state: "unverified", first_contact: "pin" },
     { ...echoStdio("verified"), trust_state: "verified" },
     { ...echoStdio("strict"), trust_state: "verified", validation: "strict" },
-    { ...echoStdio("lenient"), trust_state: "unverified", validation: "upstream" },
+    { ...echoStdio("lenient"), trust_state: "unverified", first_contact: "pin", validation: "upstream" },
   ];
-  await using setting = await startTestGateway({ tool_servers: servers });
+  await using setting = await startTestGateway({
+    tool_servers: servers,
+    policy: { waive_approval: ["lenient:*"] },
+  });
   const client = await setting.connect();
   const callOf = async (server: string, args: { readonly [name: string]: unknown }) =>
     client.callTool({ name: `${server}__structured`, arguments: args });

@@ -2,6 +2,7 @@
 export { canonicalJson } from "./canonical-json.ts";
 export { jsonCodes } from "./codes.ts";
 export { isCoercible } from "./coercible-value.ts";
+export { changesBetween, type JsonChange } from "./json-changes.ts";
 export { JsonError } from "./json-error.ts";
 export { isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
 export { estimateValues, type JsonLimits, parseJson } from "./parse-json.ts";

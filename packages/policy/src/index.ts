@@ -4,6 +4,7 @@ export {
   findViolations,
   type JudgedPart,
   type MutabilityClass,
+  needsApproval,
   type ServerTrust,
   settingOf,
   type ToolBelief,

@@ -62,6 +62,14 @@ export function believe({ trustState, mutabilityClass }: ServerTrust, claims: To
   };
 }
 
+/**
+ * Whether each call of a tool needs an approval of the operator: the server is unverified, and the tool is not known to
+ * be read-only.
+ */
+export function needsApproval(server: ServerTrust, claims: ToolClaims): boolean {
+  return server.trustState === "unverified" && !believe(server, claims).isReadOnly;
+}
+
 /** What a rule requires of a tool. */
 interface ToolCondition {
   /** In Markdown, for the page. */

@@ -37,7 +37,10 @@ interface WrittenRules {
 
 /** Returns the lists of the section `policy`. */
 export function ruleListsOf(
-  policy: WrittenRules & { readonly clients?: { readonly [name: string]: WrittenRules } | undefined },
+  policy: WrittenRules & {
+    readonly clients?: { readonly [name: string]: WrittenRules } | undefined;
+    readonly waiveApproval?: readonly string[] | undefined;
+  },
 ): readonly RuleList[] {
   const listsAt = (path: readonly string[], { allow = [], deny = [] }: WrittenRules) => [
     { path: [...path, "allow"], patterns: allow },
@@ -46,6 +49,7 @@ export function ruleListsOf(
   const clients = Object.entries(policy.clients ?? {});
   return [
     ...listsAt(["policy"], policy),
+    { path: ["policy", "waive_approval"], patterns: policy.waiveApproval ?? [] },
     ...clients.flatMap(([name, rules]) => listsAt(["policy", "clients", name], rules)),
   ];
 }

@@ -55,6 +55,8 @@ export interface CallIntent extends AuditCallSubject {
   readonly rule?: string;
   /** Containment tier that the tool runs in. */
   readonly containment?: string;
+  /** Id of the approval that it used up. */
+  readonly approval?: string;
 }
 
 /** A dispatched call that has ended. */
@@ -86,7 +88,22 @@ export interface CallDenied extends AuditCallSubject {
   /** Error code of the refusal. */
   readonly code: string;
   readonly reason?: string;
+  /** Id of the approval that it needs. */
+  readonly approval?: string;
   readonly durationMs?: number;
+}
+
+/** The operator decided about a call that waited for approval. */
+export interface CallDecided {
+  /** Id of the approval. */
+  readonly approval: string;
+  /** The client that wants to make the call. */
+  readonly client: AuditClient;
+  /** Id of the tool. */
+  readonly tool: string;
+  readonly server: string;
+  readonly argumentsDigest: string;
+  readonly decidedBy: AuditClient;
 }
 
 /** A call broke what the operator declared about its server (Declarative Tool Servers document, "Containment"). */
@@ -132,6 +149,28 @@ export interface ServerQuarantined {
   readonly tool?: string;
   readonly reason: string;
   readonly code?: string;
+}
+
+/** A tool server lists another definition of a tool than the accepted one. */
+export interface DefinitionChanged {
+  readonly server: string;
+  readonly tool: string;
+  /** Digest of the definition that is listed now, such as `sha256:…`. */
+  readonly digest: string;
+  /** Digest of the definition that was accepted before. */
+  readonly previousDigest: string;
+  /** `quarantined`: it is not offered until the operator approves it. `accepted`: its server is `certified`. */
+  readonly effect: "quarantined" | "accepted";
+}
+
+/** The operator approved the definition of a tool. */
+export interface DefinitionApproved {
+  readonly server: string;
+  readonly tool: string;
+  readonly digest: string;
+  /** Digest of the definition that was accepted before; absent for a new tool. */
+  readonly previousDigest?: string;
+  readonly approvedBy: AuditClient;
 }
 
 /** The gateway uses a new configuration. */
@@ -251,12 +290,16 @@ export interface AuditEvents {
   readonly "server.started": ServerStarted;
   readonly "server.stopped": ServerStopped;
   readonly "server.quarantined": ServerQuarantined;
+  readonly "definition.changed": DefinitionChanged;
+  readonly "definition.approved": DefinitionApproved;
   readonly "config.changed": ConfigChanged;
   readonly "tool.saved": SavedToolEvent;
   readonly "tool.deleted": SavedToolEvent;
   /** The reach of a saved tool grew, and the tool is not called before it is approved. */
   readonly "approval.requested": SavedToolEvent;
   readonly "approval.granted": SavedToolEvent;
+  readonly "approval.call.granted": CallDecided;
+  readonly "approval.call.denied": CallDecided;
   readonly "secret.used": SecretEvent;
   /** The response to a request contained the secret that was sent with it. */
   readonly "secret.echoed": SecretEvent;

@@ -20,8 +20,8 @@ import { conflict, full, RecordFile } from "./record-file.ts";
 import { StoreError } from "./store-error.ts";
 
 const maxSources = 1000;
-const maxPins = 10_000;
-const fileMaxBytes = 8 * 1024 * 1024;
+const maxPins = 15_000;
+const fileMaxBytes = 16 * 1024 * 1024;
 /** Characters of an id, of a name and of a digest. */
 const textMaxLength = 8192;
 const extension = ".json";
@@ -194,7 +194,7 @@ function parseSourcePins({ sourceId, version, pins: values }: JsonObject): Store
     const pin = isJsonObject(value) ? parsePin(value) : undefined;
     if (pin === undefined) return undefined;
     pins.push(pin);
-    keys.add(`${pin.kind} ${pin.name}`);
+    keys.add(`${pin.state.kind === "quarantined"} ${pin.kind} ${pin.name}`);
   }
   return keys.size === pins.length ? { sourceId, version: version as number, pins } : undefined;
 }
@@ -207,11 +207,13 @@ const kinds: ReadonlySet<JsonValue | undefined> = new Set<DefinitionKind>([
 ]);
 
 function parsePin(value: JsonObject): Pin | undefined {
-  const { kind, name, digest, firstSeenAt, lastSeenAt } = value;
+  const { kind, name, digest, definition, firstSeenAt, lastSeenAt } = value;
   const state = parseState(value["state"]);
   if (!kinds.has(kind) || !isText(name) || !isText(digest) || state === undefined) return undefined;
   if (typeof firstSeenAt !== "number" || typeof lastSeenAt !== "number") return undefined;
-  return { kind: kind as DefinitionKind, name, digest, state, firstSeenAt, lastSeenAt };
+  if (definition !== undefined && !isJsonObject(definition)) return undefined;
+  const shown = definition === undefined ? {} : { definition };
+  return { kind: kind as DefinitionKind, name, digest, state, ...shown, firstSeenAt, lastSeenAt };
 }
 
 function parseState(value: JsonValue | undefined): PinState | undefined {

@@ -19,8 +19,21 @@ export type {
 } from "./audit-event.ts";
 export type { AuditCall, AuditListQuery } from "./audit-query.ts";
 export type { AuditStore } from "./audit-store.ts";
-export { storeCodes } from "./codes.ts";
 // For other packages here.
+export {
+  type CallApproval,
+  CallApprovals,
+  type CallPermission,
+} from "./call-approvals.ts";
+export { storeCodes } from "./codes.ts";
+export { digestOf } from "./definition-digest.ts";
+export {
+  DefinitionPins,
+  type HeldReason,
+  type ListedDefinition,
+  type PinRules,
+  type WaitingDefinition,
+} from "./definition-pins.ts";
 export { escapeUnsafe } from "./escape-unsafe.ts";
 export { openApprovalStore } from "./file-approval-store.ts";
 export { openAuditReader } from "./file-audit-reader.ts";

@@ -4,17 +4,17 @@
  * keeps one file for each source in the home (file-pin-store.ts); every engine passes
  * the contract tests in `@toolcrib/testing`.
  *
- * The store compares no definition and decides nothing. It contains no definition:
- * a digest and the reason of a finding are enough to recognize a change.
+ * The store compares no definition and decides nothing.
  */
 
+import type { JsonObject } from "@toolcrib/json";
 import type { DefinitionKind } from "@toolcrib/tool";
 import type { Approver } from "./approval-store.ts";
 import type { StoreError } from "./store-error.ts";
 
 /**
- * State of a definition. `quarantined`: it is not offered. `pinned`: it was accepted at
- * first contact. `approved`: an operator accepted it.
+ * State of a definition. `quarantined`: it is not offered. `pinned`: it was accepted without a
+ * question, as the trust state of its source says. `approved`: an operator accepted it.
  */
 export type PinState =
   | {
@@ -34,7 +34,10 @@ export type PinState =
       readonly approvedAt: number;
     };
 
-/** One definition of a source. Its kind and name identify it. */
+/**
+ * One definition of a source. A kind and a name have at most two pins: the definition that is accepted (`pinned`,
+ * `approved`), and one that is quarantined.
+ */
 export interface Pin {
   readonly kind: DefinitionKind;
   /** Name of a tool or prompt, URI of a resource, or URI template. */
@@ -42,6 +45,8 @@ export interface Pin {
   /** Digest of the canonical JSON of the whole definition, such as `sha256:…`. */
   readonly digest: string;
   readonly state: PinState;
+  /** An accepted definition, without secrets, to show what changed; absent where it is too large to be kept. */
+  readonly definition?: JsonObject;
   /** When this digest was first listed. Milliseconds since the epoch. */
   readonly firstSeenAt: number;
   /** When this digest was last listed, to the accuracy of the caller. Milliseconds since the epoch. */
@@ -73,8 +78,8 @@ export interface PinListing {
  *
  * A change is atomic and applies to one source. It compares the version that the caller
  * read, so two gateways cannot overwrite each other. A change that resolved is visible
- * to every later `get` and `list` of every store. Limits: 1,000 sources of 10,000 pins
- * and 8 MiB of JSON each.
+ * to every later `get` and `list` of every store. Limits: 1,000 sources of 15,000 pins
+ * and 16 MiB of JSON each.
  *
  * A record that is damaged, or that a later version of Toolcrib wrote, cannot be read and
  * is never replaced: "no pins" means the first contact with a source, at which its

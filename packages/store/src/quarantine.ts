@@ -7,14 +7,13 @@
  * the store, and its failures affect no list.
  */
 
-import { hash } from "node:crypto";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { canonicalJson, isSameJson } from "@toolcrib/json";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { DefinitionKind, Health, ToolId } from "@toolcrib/tool";
 import type { AuditStore } from "./audit-store.ts";
+import { digestOf } from "./definition-digest.ts";
 import type { Pin, PinStore, SourcePins } from "./pin-store.ts";
-import { StoreError } from "./store-error.ts";
+import { PinWriter } from "./pin-writer.ts";
 
 /** A definition that is not offered, and why. */
 export interface QuarantineFinding {
@@ -31,6 +30,8 @@ export interface QuarantineFinding {
   readonly member?: string | undefined;
   readonly reason: string;
   readonly definition: object;
+  /** The digest of the accepted definition, for one that was changed. */
+  readonly previousDigest?: string | undefined;
 }
 
 /** A definition that is not offered, for a status. */
@@ -45,6 +46,8 @@ export interface QuarantinedDefinition {
 export interface PinMemory {
   readonly store: PinStore;
   readonly remembered: readonly SourcePins[];
+  /** Ids of sources whose pins cannot be read. @default none */
+  readonly unreadable?: ReadonlySet<string>;
 }
 
 /** Dependencies of `Quarantine`. */
@@ -62,8 +65,6 @@ export interface QuarantineDeps {
 
 /** Stored pins of one source; the findings about others are reported again after a restart. */
 const sourceMaxPins = 2000;
-/** Attempts to store pins that other processes change at the same time. */
-const maxAttempts = 5;
 /** Characters of each text in a pin. */
 const textMaxLength = 1000;
 const dayMs = 86_400_000;
@@ -75,16 +76,19 @@ export class Quarantine {
   readonly #deps: QuarantineDeps;
   /** By source id, then by `keyOf`. */
   readonly #pins = new Map<string, Map<string, Pin>>();
-  /** Ids of the sources whose pins differ from those in the store. */
-  readonly #unsaved = new Set<string>();
+  readonly #writer: PinWriter;
   /** Whether every source made first contact; earlier, a missing definition can still appear. */
   #isSettled: boolean;
-  #saving: Promise<void> | undefined;
-  #hasFailed = false;
 
   constructor(deps: QuarantineDeps) {
     this.#deps = deps;
     this.#isSettled = deps.pins === undefined;
+    this.#writer = new PinWriter({
+      store: deps.pins?.store,
+      logger: deps.logger,
+      what: "quarantined definitions",
+      pinsFor: (sourceId, stored) => this.#pinsFor(sourceId, stored),
+    });
     for (const { sourceId, pins } of deps.pins?.remembered ?? []) {
       const quarantined = pins.filter(isQuarantined);
       if (quarantined.length === 0) continue;
@@ -126,7 +130,7 @@ export class Quarantine {
         if (isGone && this.#isSettled) this.#drop(sourceId, pins, key);
       }
     }
-    this.#save();
+    this.#writer.save();
   }
 
   /** From now on, pins without a finding are dropped: every source made first contact. */
@@ -138,7 +142,7 @@ export class Quarantine {
   remove(sourceId: string): void {
     const pins = this.#pins.get(sourceId);
     for (const key of pins?.keys() ?? []) this.#drop(sourceId, pins as Map<string, Pin>, key);
-    this.#save();
+    this.#writer.save();
   }
 
   /** Returns a finding for a status. */
@@ -151,7 +155,7 @@ export class Quarantine {
 
   /** Resolves when all pins are stored, or cannot be. Never rejects. */
   async stored(): Promise<void> {
-    await this.#saving;
+    await this.#writer.stored();
   }
 
   #keyOf({ kind, name }: Pick<QuarantineFinding, "kind" | "name">): string {
@@ -184,21 +188,32 @@ export class Quarantine {
       firstSeenAt: isSame ? known.firstSeenAt : at,
       lastSeenAt: at,
     });
-    this.#unsaved.add(sourceId);
+    this.#writer.changed(sourceId);
     if (!isSame) this.#report(finding);
   }
 
   #drop(sourceId: string, pins: Map<string, Pin>, key: string): void {
     pins.delete(key);
     if (pins.size === 0) this.#pins.delete(sourceId);
-    this.#unsaved.add(sourceId);
+    this.#writer.changed(sourceId);
   }
 
-  #report({ server, id, code, reason }: QuarantineFinding): void {
+  #report({ server, id, code, reason, definition, previousDigest }: QuarantineFinding): void {
     const { audit, logger, scrubber } = this.#deps;
     const shown = scrubber.text(reason);
     try {
-      audit.record("server.quarantined", { server, tool: id, reason: shown, code });
+      if (previousDigest === undefined) {
+        audit.record("server.quarantined", { server, tool: id, reason: shown, code });
+      } else {
+        const digest = digestOf(definition);
+        audit.record("definition.changed", {
+          server,
+          tool: id,
+          digest,
+          previousDigest,
+          effect: "quarantined",
+        });
+      }
     } catch (error) {
       logger.error(
         { type: "server.quarantined", reason: messageOf(error) },
@@ -208,61 +223,17 @@ export class Quarantine {
     logger.warn({ server, tool: id, code, reason: shown }, "definition is quarantined");
   }
 
-  /** Starts to store the pins that changed, unless that is in progress. */
-  #save(): void {
-    const store = this.#deps.pins?.store;
-    if (store === undefined) this.#unsaved.clear();
-    else if (this.#unsaved.size > 0) this.#saving ??= this.#saveAll(store);
-  }
-
-  async #saveAll(store: PinStore): Promise<void> {
-    for (const sourceId of this.#unsaved) {
-      this.#unsaved.delete(sourceId);
-      try {
-        await this.#saveSource(store, sourceId);
-        this.#hasFailed = false;
-      } catch (error) {
-        if (!this.#hasFailed) {
-          const reason = messageOf(error);
-          this.#deps.logger.warn({ source: sourceId, reason }, "quarantined definitions could not be stored");
-        }
-        this.#hasFailed = true;
-      }
-    }
-    this.#saving = undefined;
-  }
-
-  async #saveSource(store: PinStore, sourceId: string): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      const stored = await store.get(sourceId);
-      const pins = this.#pinsFor(sourceId, stored?.pins ?? []);
-      if (isSameJson(pins, stored?.pins ?? [])) return;
-      try {
-        if (pins.length > 0) await store.put({ sourceId, pins }, stored?.version);
-        else if (stored !== undefined) await store.delete(sourceId, stored.version);
-        return;
-      } catch (error) {
-        const isConflict = error instanceof StoreError && error.code === "STORE_CONFLICT";
-        if (!isConflict || attempt === maxAttempts) throw error;
-      }
-    }
-  }
-
   /** Returns the pins to store for a source, with the times of another gateway that saw a definition earlier. */
   #pinsFor(sourceId: string, stored: readonly Pin[]): readonly Pin[] {
     const own = this.#pins.get(sourceId) ?? new Map<string, Pin>();
     // Pins in another state belong to another part of Toolcrib.
     const others = stored.filter((pin) => !isQuarantined(pin));
-    const taken = new Set(others.map(keyOf));
-    for (const earlier of stored) {
+    for (const earlier of stored.filter(isQuarantined)) {
       const pin = own.get(keyOf(earlier));
       if (pin?.digest !== earlier.digest || pin.firstSeenAt <= earlier.firstSeenAt) continue;
       own.set(keyOf(earlier), { ...pin, firstSeenAt: earlier.firstSeenAt });
     }
-    return [...others, ...[...own].flatMap(([key, pin]) => (taken.has(key) ? [] : [pin]))].slice(
-      0,
-      sourceMaxPins,
-    );
+    return [...[...own.values()].slice(0, sourceMaxPins), ...others];
   }
 }
 
@@ -274,25 +245,4 @@ function isQuarantined(pin: Pin): pin is QuarantinedPin {
 
 function keyOf({ kind, name }: Pick<Pin, "kind" | "name">): string {
   return `${kind} ${name}`;
-}
-
-const digests = new WeakMap<object, string>();
-
-/** Returns the digest of a definition; it is computed once for each object. */
-function digestOf(definition: object): string {
-  let digest = digests.get(definition);
-  if (digest === undefined) {
-    digest = `sha256:${hash("sha256", toText(definition), "hex")}`;
-    digests.set(definition, digest);
-  }
-  return digest;
-}
-
-function toText(definition: object): string {
-  try {
-    return canonicalJson(definition);
-  } catch {
-    // A function of an embedding program can have a definition without a JSON form.
-    return "";
-  }
 }

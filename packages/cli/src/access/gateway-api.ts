@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
-import { isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
 
@@ -87,6 +87,8 @@ async function requestGateway(
     throw unusable(url, reason, cause);
   }
   if (status === 200) return parseResponse(url, text);
+  const refusal = status === 409 ? refusalIn(text) : undefined;
+  if (refusal !== undefined) throw refusal;
   throw unusable(url, `it responded with HTTP ${status}${reasonIn(text)}`);
 }
 
@@ -118,6 +120,16 @@ function parseResponse(url: string, text: string): JsonValue {
   } catch (cause) {
     throw unusable(url, isCodedError(cause) ? cause.message : "its response is not valid JSON", cause);
   }
+}
+
+/** Returns the coded error of a response to a request that the state of the gateway does not allow. */
+function refusalIn(text: string): CodedError | undefined {
+  const value = parseJson(text);
+  const error = isJsonObject(value) && isJsonObject(value["error"]) ? value["error"] : {};
+  const { message, data } = error;
+  const { code, hint } = isJsonObject(data) ? data : {};
+  if (typeof message !== "string" || typeof code !== "string") return undefined;
+  return new CodedError(code, message, { hint: typeof hint === "string" ? hint : undefined });
 }
 
 /** Returns the message of an error response, `{ error: { message } }`. */

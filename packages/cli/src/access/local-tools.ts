@@ -8,9 +8,15 @@
  */
 
 import { CodedError, type Logger } from "@toolcrib/diagnostics";
-import { type Gateway, type GatewayStatus, startGateway, type ToolSummary } from "@toolcrib/gateway";
+import {
+  type Gateway,
+  type GatewayStatus,
+  type SourceStatus,
+  startGateway,
+  type ToolSummary,
+} from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
-import { type Health, type Identity, localIdentity } from "@toolcrib/tool";
+import { type Identity, localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { version } from "../version.ts";
@@ -33,6 +39,20 @@ export async function openLocalTools(
   logger: Logger,
   onlyServer: string | undefined,
 ): Promise<ToolAccess> {
+  return toToolAccess(await startLocalGateway(context, loaded, logger, onlyServer));
+}
+
+/**
+ * Starts a gateway for one command, as `openLocalTools`. Its caller disposes it.
+ *
+ * @param onlyServer the only server to start; an id that no server has starts none.
+ */
+export async function startLocalGateway(
+  context: CliContext,
+  loaded: LoadedConfig,
+  logger: Logger,
+  onlyServer: string | undefined,
+): Promise<Gateway> {
   const { options } = context;
   const { config, files } = loaded;
   const isWanted = ({ id }: { readonly id: string }) => onlyServer === undefined || id === onlyServer;
@@ -56,7 +76,7 @@ export async function openLocalTools(
     await gateway[Symbol.asyncDispose]();
     throw error;
   }
-  return toToolAccess(gateway);
+  return gateway;
 }
 
 async function waitForServers(gateway: Gateway, signal: AbortSignal): Promise<void> {
@@ -80,12 +100,13 @@ export function statesOf({
 }: Pick<GatewayStatus, "servers" | "toolspecs">): ServerState[] {
   const stateOf = (
     kind: ServerState["kind"],
-    { id, health }: { readonly id: string; readonly health: Health },
+    { id, health, waitingTools }: Pick<SourceStatus, "id" | "health" | "waitingTools">,
   ) => ({
     id,
     kind,
     state: health.state,
     reason: health.reason,
+    waitingTools,
   });
   return [
     ...servers.map((server) => stateOf("server", server)),

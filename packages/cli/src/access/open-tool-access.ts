@@ -8,7 +8,9 @@ import { connect } from "node:net";
 import type { CliContext } from "../cli-context.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
+import { counted } from "../output/counted.ts";
 import { reasonLine } from "../output/output.ts";
+import { ownCommand } from "../serve/own-command.ts";
 import { openLocalTools, serversWaitMs } from "./local-tools.ts";
 import { openRemoteTools } from "./remote-tools.ts";
 import { findRunningGateways, type RunningGateway } from "./run-file.ts";
@@ -94,8 +96,9 @@ export function missingOf(servers: readonly ServerState[]): readonly ServerState
   return servers.filter(({ state }) => state !== "ready" && state !== "idle");
 }
 
-/** Reports on standard error the servers that are not ready, so that an incomplete list is recognizable. */
-export function noteMissing({ output }: CliContext, servers: readonly ServerState[]): void {
+/** Reports on standard error the servers that are not ready, and those whose tools wait for approval, so that an incomplete list is recognizable. */
+export function noteMissing(context: CliContext, servers: readonly ServerState[]): void {
+  const { output } = context;
   for (const { id, kind, state, reason } of missingOf(servers)) {
     const text =
       state === "starting"
@@ -103,6 +106,12 @@ export function noteMissing({ output }: CliContext, servers: readonly ServerStat
         : `is ${state}${reason === undefined ? "" : `: ${reasonLine(reason)}`}`;
     output.note(
       `${output.noteStyle("yellow", "warning")}: the tools of "${id}" are missing: the ${kind} ${text}`,
+    );
+  }
+  for (const { id, waitingTools = 0 } of servers) {
+    if (waitingTools === 0) continue;
+    output.note(
+      `${output.noteStyle("yellow", "warning")}: ${counted(waitingTools, "tool")} of "${id}" ${waitingTools === 1 ? "waits" : "wait"} for approval: ${ownCommand(context)} approve ${id}`,
     );
   }
 }

@@ -139,13 +139,14 @@ async function listServers(address: GatewayAddress, signal: AbortSignal): Promis
   if (!Array.isArray(servers)) throw unexpected("/api/v1/status");
   // A gateway of an earlier version has no toolspecs.
   const statesOf = (kind: ServerState["kind"], list: readonly JsonValue[]) =>
-    list.filter(isJsonObject).map(({ id, health }): ServerState => {
+    list.filter(isJsonObject).map(({ id, health, waitingTools }): ServerState => {
       const { state, reason } = isJsonObject(health) ? health : {};
       return {
         id: String(id),
         kind,
         state: String(state),
         reason: typeof reason === "string" ? reason : undefined,
+        ...(typeof waitingTools === "number" ? { waitingTools } : {}),
       };
     });
   return [...statesOf("server", servers), ...statesOf("toolspec", Array.isArray(toolspecs) ? toolspecs : [])];

@@ -22,6 +22,8 @@ export interface ServerState {
   /** Its tools are available in the state `ready`. */
   readonly state: string;
   readonly reason?: string;
+  /** Number of its tools that wait for the operator's approval. @default 0 */
+  readonly waitingTools?: number;
 }
 
 /** Options of a call. */

@@ -22,7 +22,10 @@ export function serveMetatool(context: CliContext): Promise<ExitCode> {
   const configFiles = options.configFiles.length > 0 ? options.configFiles : [configInHome(context)];
   // Its default home is not that of the other commands.
   const homeFlag = ` --home ${shellQuote(options.home)}`;
-  return serve({ ...context, options: { ...options, configFiles, homeFlag } }, { stdio: true });
+  return serve(
+    { ...context, options: { ...options, configFiles, homeFlag } },
+    { stdio: true, needsApprovals: false },
+  );
 }
 
 /** @throws {CliError} `CLI_CONFIG_NOT_FOUND` */

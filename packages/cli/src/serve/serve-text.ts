@@ -32,7 +32,11 @@ export function serverLine(status: SourceStatus, idWidth: number, output: Output
   const head = `${padText(id, idWidth)}  ${output.style("dim", padText(transport, 15))}  `;
   const contained = containmentText(status);
   const toolsText = `${counted(tools, "tool")}${contained === "" ? "" : `, ${contained}`}`;
-  if (health.state === "ready") return `  ${output.style("green", "✓")} ${head}${toolsText}`;
+  if (health.state === "ready") {
+    const reason =
+      health.reason === undefined ? "" : `; ${output.style("yellow", reasonLine(health.reason))}`;
+    return `  ${output.style("green", "✓")} ${head}${toolsText}${reason}`;
+  }
   if (health.state === "idle")
     return `  ${output.style("green", "✓")} ${head}${toolsText}, starts at its first call`;
   if (health.state === "starting") return `  ${output.style("yellow", "…")} ${head}still starting`;

@@ -28,6 +28,8 @@ export interface ServeFlags {
   readonly auth?: string;
   readonly mode?: string;
   readonly quiet?: boolean;
+  /** Whether tools of unverified servers wait for approvals. @default true */
+  readonly needsApprovals?: boolean;
 }
 
 /** Name of the token that `serve` creates. */
@@ -41,7 +43,8 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
       hint: "with --stdio, standard input and output carry only the protocol",
     });
   }
-  const loaded = await loadCliConfig(context, flags);
+  const found = await loadCliConfig(context, flags);
+  const loaded = flags.needsApprovals === false ? withoutApprovals(found) : found;
   if (loaded.warnings.length > 0) output.note(formatDiagnostics(loaded.warnings), "");
   const logger = warnAboutContainment(context, loaded);
   using _home = await takeHome(options.home, loaded.config.serve.sharesHome);
@@ -70,6 +73,19 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
     process.off("SIGHUP", hungUp);
   }
   return exitCodes.done;
+}
+
+/** The Metatool document knows no approvals: its user accepts the servers by writing them down. */
+function withoutApprovals(loaded: LoadedConfig): LoadedConfig {
+  const { policy, toolServers } = loaded.config;
+  return {
+    ...loaded,
+    config: {
+      ...loaded.config,
+      toolServers: toolServers.map((server) => ({ ...server, firstContact: "pin" })),
+      policy: { ...policy, waiveApproval: ["*"] },
+    },
+  };
 }
 
 /** Servers that the warning about containment names. */

@@ -4,7 +4,7 @@
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
-import type { GatewayStatus, SourceStatus } from "@toolcrib/gateway";
+import type { GatewayStatus, SourceStatus, WaitingApprovals } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { changedConfigFiles } from "../access/changed-files.ts";
 import { getFromGateway } from "../access/gateway-api.ts";
@@ -42,6 +42,7 @@ async function showRunning(
     );
   }
   const status = answer as unknown as GatewayStatus;
+  const { calls } = await waitingIn(running, context.signal);
   const changed = changedConfigFiles(running);
   // A gateway of an earlier version has no toolspecs.
   const { servers, toolspecs = [], tools, sessions, callsInFlight, quarantined } = status;
@@ -52,6 +53,7 @@ async function showRunning(
     changedConfigFiles: changed,
     others: others.map(({ pid, url, startedAt, configFiles }) => ({ pid, url, startedAt, configFiles })),
     ...status,
+    waitingCalls: calls,
   });
   output.print(
     `${output.style("bold", `Toolcrib ${safeLine(status.version)}`)} serves ${output.style("cyan", `${running.url}/mcp`)}`,
@@ -123,6 +125,11 @@ async function showRunning(
     const time = since === undefined ? "" : ` since ${safeLine(since)}`;
     output.print(`${output.style("yellow", `quarantined${time}`)} ${safeLine(id)}: ${safeLine(reason)}`);
   }
+  for (const { id, client, tool } of calls) {
+    output.print(
+      `${output.style("yellow", "waits for approval")} ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`,
+    );
+  }
   // A gateway of an earlier version does not list them.
   for (const { path, pattern, reason, hint } of status.idleRules ?? []) {
     const advice = hint === undefined ? "" : `; ${hint}`;
@@ -131,6 +138,20 @@ async function showRunning(
     );
   }
   return exitCodes.done;
+}
+
+/** Returns the approvals that wait. A gateway of an earlier version has none. */
+async function waitingIn(
+  running: RunningGateway,
+  signal: AbortSignal,
+): Promise<Pick<WaitingApprovals, "calls">> {
+  try {
+    return (await getFromGateway(running, "/api/v1/approvals", signal)) as unknown as WaitingApprovals;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isCodedError(error)) return { calls: [] };
+    throw error;
+  }
 }
 
 /** A part that nothing contains, with what stands in for it. */

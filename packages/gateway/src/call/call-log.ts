@@ -45,11 +45,25 @@ export class CallLog {
   /** Resolves when the intent is on record. @throws {StoreError} when it cannot be. */
   intent(
     subject: AuditCallSubject,
-    facts: ArgumentFacts & { readonly rule: string; readonly containment: string | undefined },
+    facts: ArgumentFacts & {
+      readonly rule: string;
+      readonly containment: string | undefined;
+      /** Id of the approval that the call uses up. */
+      readonly approval: string | undefined;
+    },
   ): Promise<void> {
-    const { argumentsDigest = "", preview, rule, containment } = facts;
+    const { argumentsDigest = "", preview, rule, containment, approval } = facts;
+    const used = approval === undefined ? undefined : { approval };
     const decision = "allow";
-    return this.#deps.audit.intent({ ...subject, argumentsDigest, preview, decision, rule, containment });
+    return this.#deps.audit.intent({
+      ...subject,
+      argumentsDigest,
+      preview,
+      decision,
+      rule,
+      containment,
+      ...used,
+    });
   }
 
   /** The intent is on record, and the call is dispatched. */
@@ -64,20 +78,25 @@ export class CallLog {
       readonly error?: CodedError;
       /** Id of the rule, where no decision of the policy names one. */
       readonly rule?: string | undefined;
+      /** Whether it was refused because it has no approval. */
+      readonly isApprovalMissing?: boolean;
+      /** Id of the approval that it needs. */
+      readonly approval?: string | undefined;
     },
   ): void {
-    const { argumentsDigest, preview, decision, error } = facts;
+    const { argumentsDigest, preview, decision, error, approval } = facts;
     const code = decision?.code ?? error?.code ?? "CALL_REFUSED";
     const reason = decision?.reason ?? error?.message;
     this.#record("call.denied", {
       ...subject,
       outcome: "denied",
-      decision: "deny",
+      decision: facts.isApprovalMissing === true ? "approve" : "deny",
       argumentsDigest,
       preview,
       rule: decision?.rule ?? facts.rule,
       code,
       reason,
+      ...(approval === undefined ? undefined : { approval }),
     });
     const { metrics, logger } = this.#deps;
     metrics.callDenied(serverOf(subject));

@@ -29,6 +29,8 @@ export interface CallTarget {
   readonly violations: readonly TrustViolation[];
   /** Whether its server is unverified: what it sends is labelled, and hidden characters are removed. */
   readonly isUnverified: boolean;
+  /** What an approval of each call is bound to besides the call; undefined for a tool whose calls need none. */
+  readonly approval: { readonly server: string; readonly definitionDigest: string } | undefined;
   readonly inputSchema: JsonObject | undefined;
   /** Whether arguments pass that fit `inputSchema` only after a conversion of types. */
   readonly coercesArguments: boolean;

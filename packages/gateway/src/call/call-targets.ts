@@ -5,7 +5,14 @@
  */
 
 import { isJsonObject, isSameJson, type JsonObject } from "@toolcrib/json";
-import { findViolations, type ToolClaims, type TrustViolation } from "@toolcrib/policy";
+import {
+  findViolations,
+  needsApproval,
+  type ToolClaims,
+  type ToolPatterns,
+  type TrustViolation,
+} from "@toolcrib/policy";
+import { digestOf } from "@toolcrib/store";
 import { type CallContext, type ToolId, toToolId } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { Backend, BackendSelector } from "../index/backend.ts";
@@ -37,6 +44,8 @@ export interface CallTargetsDeps {
   readonly selectBackend: BackendSelector;
   readonly index: Pick<ToolIndex, "find">;
   readonly unknownTools: Pick<UnknownTools, "errorFor">;
+  /** Tools of unverified servers whose calls need no approval (`policy.waive_approval`). */
+  readonly waived: ToolPatterns;
 }
 
 /** Makes targets. The target of a tool is kept with its entry in the index. */
@@ -88,6 +97,8 @@ export class CallTargets {
       ...governanceOf(source.id, source.facts),
       violations: violationsOf(source.facts, featureClaims),
       isUnverified: source.facts.trust?.trustState === "unverified",
+      // Reading a resource or a prompt changes nothing.
+      approval: undefined,
       deadlineMs: source.facts.deadlineMs,
       inputSchema: undefined,
       coercesArguments: false,
@@ -107,6 +118,7 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     ...governanceOf(source.id, facts),
     violations: violationsOf(facts, tool.definition.annotations),
     isUnverified: facts.trust?.trustState === "unverified",
+    approval: approvalOf(entry, deps),
     deadlineMs: deadlineOf(source, facts, tool),
     inputSchema: source.checksArguments === true ? undefined : tool.definition.inputSchema,
     coercesArguments: facts.coercesArguments,
@@ -121,6 +133,19 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
       return toToolResult(await backend.source.call(backend.tool, args, context), shownName);
     },
   };
+}
+
+/** Returns what approvals of calls of a tool are bound to; undefined where its calls need none. */
+function approvalOf(
+  { id, wireName, tool, source, facts }: IndexedTool,
+  { waived }: CallTargetsDeps,
+): CallTarget["approval"] {
+  const { trust } = facts;
+  const isNeeded =
+    trust !== undefined &&
+    needsApproval(trust, tool.definition.annotations ?? {}) &&
+    waived.find(id, wireName) === undefined;
+  return isNeeded ? { server: source.id, definitionDigest: digestOf(tool.definition) } : undefined;
 }
 
 /** A resource is read, and a prompt is fetched: neither changes anything. What else it reaches is not known. */

@@ -3,7 +3,7 @@
  * `governedCall`: a call of a client, of the command line, of another tool.
  * No code path executes a tool without it.
  *
- * resolve → identify → authorize → contain → record the intent → validate →
+ * resolve → identify → authorize → contain → approve → record the intent → validate →
  * execute → limit → validate the result → scrub → record. The caller resolves
  * (`CallTarget`) and identifies (`CallOrigin`); the other steps are the lines
  * of this function.
@@ -27,6 +27,7 @@ import { type Decision, settingOf, type ToolPolicy, type TrustViolation } from "
 import type { TextScrubber } from "@toolcrib/redaction";
 import { toAuditClient } from "@toolcrib/store";
 import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
+import { type ApprovalStepDeps, askApproval, isApprovalNeeded } from "../approvals/approval-step.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { previewArguments } from "./argument-preview.ts";
@@ -63,6 +64,8 @@ export interface GovernedCallDeps {
   readonly relays: RelayLimit;
   /** The same calls by client. */
   readonly shares: FairShare;
+  /** Approvals of single calls. */
+  readonly approval: ApprovalStepDeps;
 }
 
 /** Runs `target` with `args` for `origin`; never rejects. */
@@ -96,10 +99,22 @@ export async function governedCall(
   deps.inFlight.enter(operations);
   if (depth === 0) deps.shares.take(holder);
   try {
+    // Approve. Most calls need no approval and do not wait here; with invalid arguments there is nothing to approve.
+    const approved =
+      isApprovalNeeded(target, origin.identity) && validateArguments(deps, target, args, callId) === undefined
+        ? await askApproval(deps.approval, target, { ...described.facts, identity: origin.identity })
+        : undefined;
+    if (approved?.kind === "refused") {
+      const { error, approval } = approved;
+      deps.log.denied(call.subject, { ...described.facts, error, approval, isApprovalMissing: true });
+      return { kind: "failed", callId, error };
+    }
     // Record the intent before anything is executed.
     try {
       const { containment } = target;
-      await deps.log.intent(call.subject, { ...described.facts, rule: decision.rule, containment });
+      const { rule } = decision;
+      const approval = approved?.approval;
+      await deps.log.intent(call.subject, { ...described.facts, rule, containment, approval });
     } catch (cause) {
       const error = unrecordedError(cause);
       deps.log.denied(call.subject, { ...described.facts, error });

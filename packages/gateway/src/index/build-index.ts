@@ -2,10 +2,11 @@
  * The index as a function of the sources in their order, so that names do not
  * depend on which server starts first. An entry whose definition did not change
  * keeps its identity: a change of one tool among thousands costs a comparison
- * and not a new index. Pure.
+ * and not a new index. Pure, except for `HoldTool`.
  */
 
 import { isSameJson } from "@toolcrib/json";
+import type { HeldReason } from "@toolcrib/store";
 import {
   checkDefinition,
   formatProblems,
@@ -42,11 +43,16 @@ export interface QuarantinedTool {
   readonly id: ToolId;
   readonly wireName: string;
   readonly tool: Tool;
-  readonly code: "TOOL_NAME_COLLISION" | "TOOL_DEFINITION_INVALID";
+  readonly code: "TOOL_NAME_COLLISION" | "TOOL_DEFINITION_INVALID" | HeldReason["code"];
   /** Path of the first member that breaks a rule. */
   readonly member?: string | undefined;
   readonly reason: string;
+  /** The digest of the accepted definition, for a tool whose definition changed. */
+  readonly previousDigest?: string | undefined;
 }
+
+/** Returns why a well-formed tool is held back; undefined for one that is offered. */
+export type HoldTool = (tool: Tool, facts: SourceFacts) => HeldReason | undefined;
 
 /** A source, and the facts about it. */
 export interface IndexedSource {
@@ -74,7 +80,7 @@ export const emptyIndex: BuiltIndex = {
 /** Builds the index of `sources`. @param previous entries that are kept where nothing changed */
 export function buildIndex(
   sources: readonly IndexedSource[],
-  select: BackendSelector,
+  { select, hold }: { readonly select: BackendSelector; readonly hold: HoldTool },
   previous: ReadonlyMap<ToolId, IndexedTool>,
 ): BuiltIndex {
   const byId = new Map<ToolId, IndexedTool>();
@@ -82,7 +88,7 @@ export function buildIndex(
   const bySource = new Map<string, Map<string, IndexedTool>>();
   const folded = new Map<string, IndexedTool>();
   const quarantined: QuarantinedTool[] = [];
-  for (const [id, backends] of backendsOf(sources, quarantined)) {
+  for (const [id, backends] of backendsOf(sources, hold, quarantined)) {
     const entry = toEntry(id, backends, select, previous.get(id));
     const { wireName, tool, folds } = entry;
     const other = collisionOf(entry, folded, byName);
@@ -116,9 +122,10 @@ interface BackendOfSource extends Backend {
   readonly facts: SourceFacts;
 }
 
-/** The well-formed tools of `sources` by their ids; adds the malformed ones to `quarantined`. */
+/** The tools of `sources` that are offered, by their ids; adds the others to `quarantined`. */
 function backendsOf(
   sources: readonly IndexedSource[],
+  hold: HoldTool,
   quarantined: QuarantinedTool[],
 ): ReadonlyMap<ToolId, BackendOfSource[]> {
   const backends = new Map<ToolId, BackendOfSource[]>();
@@ -127,6 +134,11 @@ function backendsOf(
       const malformed = malformationOf(tool);
       if (malformed !== undefined) {
         quarantined.push(toMalformed(tool, malformed));
+        continue;
+      }
+      const held = hold(tool, facts);
+      if (held !== undefined) {
+        quarantined.push({ id: tool.id, wireName: wireNameOf(tool), tool, ...held });
         continue;
       }
       const backend = { kind: facts.backendKind, source, tool, facts };
@@ -160,10 +172,14 @@ function malformationOf({ definition }: Tool): Malformation | undefined {
 }
 
 function toMalformed(tool: Tool, { member, problems }: Malformation): QuarantinedTool {
-  const { id, namespace, definition } = tool;
-  const wireName = toWireName(wirePrefixOf(namespace), definition.name);
+  const { id } = tool;
+  const wireName = wireNameOf(tool);
   const reason = `"${id}" is malformed: ${problems}`;
   return { id, wireName, tool, code: "TOOL_DEFINITION_INVALID", member, reason };
+}
+
+function wireNameOf({ namespace, definition }: Tool): string {
+  return toWireName(wirePrefixOf(namespace), definition.name);
 }
 
 function collisionOf(

@@ -14,6 +14,7 @@ import {
   type BuiltIndex,
   buildIndex,
   emptyIndex,
+  type HoldTool,
   type IndexedSource,
   type IndexedTool,
   type QuarantinedTool,
@@ -26,7 +27,7 @@ interface AddedSource extends IndexedSource {
 
 /** The index. */
 export class ToolIndex {
-  readonly #select: BackendSelector;
+  readonly #how: { readonly select: BackendSelector; readonly hold: HoldTool };
   readonly #onQuarantine: (() => void) | undefined;
   readonly #listeners = new ListenerSet<[sourceIds: ReadonlySet<string>]>();
   readonly #search: LazyIndex;
@@ -45,10 +46,13 @@ export class ToolIndex {
       readonly search?: SearchOptions | undefined;
       /** Removes secrets from what search indexes. @default definitions are indexed as they are */
       readonly scrubber?: DefinitionScrubber;
+      /** Holds tools back. @default every well-formed tool is offered */
+      readonly hold?: HoldTool;
       readonly onQuarantine?: () => void;
     } = {},
   ) {
-    this.#select = options.selectBackend ?? selectByKind;
+    const { selectBackend = selectByKind, hold = () => undefined } = options;
+    this.#how = { select: selectBackend, hold };
     this.#onQuarantine = options.onQuarantine;
     this.#search = new LazyIndex(options.scrubber, options.search);
   }
@@ -131,6 +135,11 @@ export class ToolIndex {
     this.#rebuild();
   }
 
+  /** Decides again which tools are held back. */
+  reconsider(): void {
+    this.#rebuild();
+  }
+
   /** Runs `change`, in which several sources change, and rebuilds the index once after it. */
   together(change: () => void): void {
     this.#isHeld = true;
@@ -151,7 +160,7 @@ export class ToolIndex {
     this.#isDue = this.#isHeld;
     if (this.#isHeld) return;
     const before = this.#built;
-    const built = buildIndex(this.#sources, this.#select, before.byId);
+    const built = buildIndex(this.#sources, this.#how, before.byId);
     this.#built = built;
     if (before.quarantined.length > 0 || built.quarantined.length > 0) this.#onQuarantine?.();
     const changed = updateSearch(this.#search, before.byId, built.byId);

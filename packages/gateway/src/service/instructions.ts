@@ -15,6 +15,11 @@ export function composeInstructions(sources: readonly FeatureSource[], listed: R
   let text = [
     "Tools of several servers behind one endpoint. A tool's name is its server's name, two underscores, and the server's own name for it.",
     ...(listed.has(metaToolNames.search) ? [`Find tools by what they do with ${metaToolNames.search}.`] : []),
+    ...(listed.has(metaToolNames.waiting)
+      ? [
+          `Tools of some servers wait for the approval of the operator: ${metaToolNames.waiting} names the servers.`,
+        ]
+      : []),
     ...(listed.has(saveTool)
       ? [`Make many calls in one step, or save a program as a tool: see ${saveTool}.`]
       : []),

@@ -1,15 +1,18 @@
 /**
  * Toolcrib's own tools: find a tool, describe it, call it. With them a client
  * needs three definitions instead of thousands. They show and call only the
- * tools that their caller may use.
+ * tools that their caller may use. A fourth one is offered while tools wait for the
+ * operator's approval: it explains why they are missing.
  */
 
 import type { JsonObject } from "@toolcrib/json";
+import { ListenerSet } from "@toolcrib/lifecycle";
 import {
   type CallContext,
   type Health,
   type Identity,
   normalizeTags,
+  type SourceChange,
   type Tool,
   type ToolDefinition,
   type ToolResult,
@@ -18,6 +21,7 @@ import {
   toToolId,
   type Unsubscribe,
 } from "@toolcrib/tool";
+import type { WaitingServer } from "../approvals/held-tools.ts";
 import type { ToolHit } from "../gateway.ts";
 import { ownNamespace, savedNamespace } from "../index/wire-name.ts";
 
@@ -30,6 +34,10 @@ export interface MetaSourceDeps {
   callTool(context: CallContext, name: string, args: JsonObject): Promise<ToolResult>;
   /** Waits until the lists of the sources are known; undefined when there is nothing to wait for. */
   untilListed(context: CallContext): Promise<unknown> | undefined;
+  /** The servers with tools that wait for approval, as far as `identity` may see them. */
+  waiting(identity: Identity): readonly WaitingServer[];
+  /** The command by which the operator approves. */
+  readonly approveCommand: string;
   readonly now: () => number;
 }
 
@@ -38,6 +46,7 @@ export const metaToolNames = {
   search: "search_tools",
   describe: "describe_tool",
   call: "call_tool",
+  waiting: "list_waiting_servers",
 } as const;
 
 /**
@@ -121,6 +130,15 @@ const definitions: readonly ToolDefinition[] = [
   },
 ];
 
+const waitingDefinition: ToolDefinition = {
+  name: metaToolNames.waiting,
+  title: "List servers that wait for approval",
+  description:
+    "The servers whose tools are not offered yet, because the operator has not approved them, and how the operator does that. Use it when a tool that the user expects is missing.",
+  inputSchema: { type: "object", properties: {}, additionalProperties: false },
+  annotations: { title: "List servers that wait for approval", ...readOnly },
+};
+
 /** Longest description in a search result. */
 const summaryMaxLength = 300;
 
@@ -130,29 +148,41 @@ export class MetaSource implements ToolSource {
   readonly origin = "meta";
   readonly #deps: MetaSourceDeps;
   readonly #health: Health;
-  readonly #tools: readonly Tool[];
+  readonly #listeners = new ListenerSet<[SourceChange]>();
+  readonly #always: readonly Tool[];
+  readonly #waiting: Tool;
+  #hasWaiting = false;
 
   constructor(deps: MetaSourceDeps) {
     this.#deps = deps;
     this.#health = { state: "ready", since: deps.now() };
-    this.#tools = definitions.map((definition) => ({
+    const toTool = (definition: ToolDefinition): Tool => ({
       id: toToolId(this.id, definition.name),
       namespace: this.id,
       tags: normalizeTags(["meta"]),
       origin: this.origin,
       sourceId: this.id,
       definition,
-    }));
+    });
+    this.#always = definitions.map(toTool);
+    this.#waiting = toTool(waitingDefinition);
+  }
+
+  /** Offers `list_waiting_servers`, or no longer. */
+  setWaiting(hasWaiting: boolean): void {
+    if (hasWaiting === this.#hasWaiting) return;
+    this.#hasWaiting = hasWaiting;
+    this.#listeners.emit({ kind: "tools" });
   }
 
   async start(): Promise<void> {}
 
   tools(): readonly Tool[] {
-    return this.#tools;
+    return this.#hasWaiting ? [...this.#always, this.#waiting] : this.#always;
   }
 
-  onChange(): Unsubscribe {
-    return () => {};
+  onChange(listener: (change: SourceChange) => void): Unsubscribe {
+    return this.#listeners.add(listener);
   }
 
   health(): Health {
@@ -169,6 +199,8 @@ export class MetaSource implements ToolSource {
         return this.#search(args, context.identity);
       case metaToolNames.describe:
         return this.#describe(args, context.identity);
+      case metaToolNames.waiting:
+        return this.#listWaiting(context.identity);
       default:
         return this.#deps.callTool(context, String(args["name"]), (args["arguments"] ?? {}) as JsonObject);
     }
@@ -191,10 +223,25 @@ export class MetaSource implements ToolSource {
     return { ...textResult(text), structuredContent: { tools: found } };
   }
 
+  #listWaiting(identity: Identity): ToolResult {
+    const lines = this.#deps
+      .waiting(identity)
+      .map((server) => waitingLine(server, this.#deps.approveCommand));
+    return textResult(lines.length === 0 ? "No server waits for approval." : lines.join("\n"));
+  }
+
   #describe(args: JsonObject, identity: Identity): ToolResult {
     const definition = this.#deps.describe(identity, String(args["name"]));
     return textResult(JSON.stringify(definition, undefined, 2));
   }
+}
+
+function waitingLine({ server, new: added, changed }: WaitingServer, command: string): string {
+  const parts = [
+    added === 0 ? [] : `${added} new ${added === 1 ? "tool" : "tools"}`,
+    changed === 0 ? [] : `${changed} changed ${changed === 1 ? "tool" : "tools"}`,
+  ];
+  return `${server}: ${parts.flat().join(", ")}. The operator can see and approve them in a terminal: ${command} ${server}`;
 }
 
 /** The first paragraph of a description, cut at a word. */

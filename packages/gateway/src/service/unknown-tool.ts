@@ -8,6 +8,7 @@
 import { nearestName } from "@toolcrib/diagnostics";
 import type { ToolPolicy } from "@toolcrib/policy";
 import { type Identity, isListedFor, isOperator, toToolId } from "@toolcrib/tool";
+import { isNotApproved } from "../approvals/held-tools.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
@@ -76,7 +77,8 @@ export class UnknownTools {
     );
     if (held === undefined || !isListedFor(held.tool, identity)) return undefined;
     const isAllowed = policy.decide(identity, held.id, held.wireName).kind === "allow";
-    return isAllowed ? `it is quarantined: ${held.reason}` : undefined;
+    if (!isAllowed) return undefined;
+    return isNotApproved(held) ? held.reason : `it is quarantined: ${held.reason}`;
   }
 
   #reasonOfSource(identity: Identity, name: string, serverId: string | undefined): string | undefined {

@@ -156,6 +156,7 @@ function factsOf(
       transport: transport.kind,
       denied: containment.judged,
     },
+    pinning: { trustState: server.trustState, firstContact: server.firstContact },
     labels,
     egressHosts: egressHostsOf(server),
   };

@@ -21,7 +21,9 @@ import {
   toToolId,
   type Unsubscribe,
 } from "@toolcrib/tool";
+import { isNotApproved } from "../approvals/held-tools.ts";
 import { GatewayError } from "../gateway-error.ts";
+import type { QuarantinedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import {
   type ConfiguredFacts,
@@ -41,15 +43,32 @@ export interface SourceStatus extends SourceDetails {
   readonly health: Health;
   readonly labels: { readonly [key: string]: string };
   readonly tools: number;
+  /** Number of its tools that wait for the operator's approval; absent for none. */
+  readonly waitingTools?: number;
   /** Counts of what it offers besides tools; absent where it cannot offer any. */
   readonly resources?: number;
   readonly prompts?: number;
 }
 
-/** Adds to the health of a ready source how many of its tools are quarantined. */
-function withQuarantined(health: Health, toolCount: number): Health {
-  if (toolCount === 0 || health.state !== "ready" || health.reason !== undefined) return health;
-  return { ...health, reason: `${toolCount} of its tools ${toolCount === 1 ? "is" : "are"} quarantined` };
+/** Adds to the health of a ready source how many of its tools are not offered. */
+function withHeld(health: Health, held: readonly QuarantinedTool[], command: string): Health {
+  if (held.length === 0 || health.state !== "ready" || health.reason !== undefined) return health;
+  const waiting = held.filter(isNotApproved).length;
+  const quarantined = held.length - waiting;
+  const parts = [
+    waiting === 0 ? [] : `${count(waiting, "waits", "wait")} for approval (${command})`,
+    quarantined === 0 ? [] : `${count(quarantined, "is", "are")} quarantined`,
+  ];
+  return { ...health, reason: parts.flat().join(", ") };
+}
+
+function waitingIn(held: readonly QuarantinedTool[]): Pick<SourceStatus, "waitingTools"> {
+  const waitingTools = held.filter(isNotApproved).length;
+  return waitingTools === 0 ? {} : { waitingTools };
+}
+
+function count(tools: number, verb: string, verbOfSeveral: string): string {
+  return `${tools} of its tools ${tools === 1 ? verb : verbOfSeveral}`;
 }
 
 /** Statuses of configured sources, by the list that shows them. */
@@ -88,6 +107,8 @@ export interface SourceRosterDeps {
   readonly audit: Pick<AuditStore, "record">;
   readonly scrubber: SecretScrubber;
   readonly quarantine: Quarantine;
+  /** The command by which the operator approves. */
+  readonly approveCommand: string;
   /** Called when a source became ready. */
   readonly onReady: () => void;
 }
@@ -156,9 +177,7 @@ export class SourceRoster {
   /** Statuses of the configured sources. */
   status(): SourceStatuses {
     const statuses: { [Group in SourceGroup]: SourceStatus[] } = { servers: [], toolspecs: [] };
-    const held = new Map<string, number>();
-    for (const { tool } of this.#deps.index.quarantined)
-      held.set(tool.namespace, (held.get(tool.namespace) ?? 0) + 1);
+    const held = Map.groupBy(this.#deps.index.quarantined, ({ tool }) => tool.namespace);
     for (const { id, source, facts, features } of this.#entries) {
       const { configured, labels } = facts;
       if (configured === undefined) continue;
@@ -166,9 +185,10 @@ export class SourceRoster {
       statuses[configured.group].push({
         id,
         transport: configured.transport,
-        health: withQuarantined(this.#healthOf(source), held.get(id) ?? 0),
+        health: withHeld(this.#healthOf(source), held.get(id) ?? [], `${this.#deps.approveCommand} ${id}`),
         labels,
         tools: this.#deps.index.countOf(id),
+        ...waitingIn(held.get(id) ?? []),
         ...(features === undefined
           ? {}
           : { resources: features.resources().length, prompts: features.prompts().length }),

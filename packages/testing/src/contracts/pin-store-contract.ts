@@ -107,6 +107,7 @@ function testContent(withStores: WithStores): void {
       const approvedBy = { issuer: "toolcrib:cli", subject: "operator" };
       const pins = [
         pinOf("x"),
+        pinOf("x", { state: { kind: "pinned" }, definition: { name: "x", inputSchema: { type: "object" } } }),
         pinOf("x", { kind: "prompt", state: { kind: "pinned" } }),
         pinOf("x", { kind: "resource", state: { kind: "approved", approvedBy, approvedAt: 3000 } }),
         pinOf("__proto__", {
@@ -132,16 +133,16 @@ function testContent(withStores: WithStores): void {
 function testLimits(withStores: WithStores): void {
   const tooLarge = { code: "STORE_RECORD_TOO_LARGE" };
 
-  test("put() refuses too many pins, too large ones, and two of one kind and name", () =>
+  test("put() refuses too many pins, too large ones, and two quarantined ones of one kind and name", () =>
     withStores(async (store) => {
-      const many = Array.from({ length: 10_001 }, (_, at) => pinOf(`x${at}`));
+      const many = Array.from({ length: 15_001 }, (_, at) => pinOf(`x${at}`));
       await assert.rejects(store.put(pinsOf("a", ...many), undefined), tooLarge);
-      const large = Array.from({ length: 2000 }, (_, at) => pinOf(`${at}${"x".repeat(8000)}`));
+      const large = Array.from({ length: 4000 }, (_, at) => pinOf(`${at}${"x".repeat(8000)}`));
       await assert.rejects(store.put(pinsOf("a", ...large), undefined), tooLarge);
       await assert.rejects(store.put(pinsOf("a", pinOf("x"), pinOf("x")), undefined), tooLarge);
       await assert.rejects(store.put(pinsOf("a", pinOf("")), undefined), tooLarge);
       assert.deepEqual(await store.list(), { sources: [], problems: [] });
       await store.put(pinsOf("a", ...many.slice(1)), undefined);
-      assert.equal((await store.get("a"))?.pins.length, 10_000);
+      assert.equal((await store.get("a"))?.pins.length, 15_000);
     }));
 }

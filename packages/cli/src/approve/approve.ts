@@ -1,0 +1,160 @@
+/**
+ * `toolcrib approve`: shows what waits for the operator, and records the decision. Tools of a server are
+ * shown completely before they are approved: a model reads every text of a definition.
+ */
+
+import type { PendingCall, WaitingApprovals, WaitingDefinitions } from "@toolcrib/gateway";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { counted } from "../output/counted.ts";
+import { safeLine } from "../output/output.ts";
+import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { type ApprovalAccess, callIdStart, openApprovals } from "./open-approvals.ts";
+import { printDefinition } from "./print-definition.ts";
+
+/** Options of the command. */
+export interface ApproveFlags {
+  readonly tool?: readonly string[];
+  readonly yes?: boolean;
+  readonly deny?: boolean;
+}
+
+/** Runs the command. @param what id of a server or of a call. @default lists what waits */
+export async function approve(
+  context: CliContext,
+  what: string | undefined,
+  flags: ApproveFlags,
+): Promise<ExitCode> {
+  checkFlags(what, flags);
+  await using access = await openApprovals(context, what);
+  if (what === undefined) return listWaiting(context, await access.waiting());
+  if (what.startsWith(callIdStart)) return await decideCall(context, access, what, flags.deny === true);
+  return await approveDefinitions(context, access, await access.definitions(what), flags);
+}
+
+function checkFlags(what: string | undefined, { tool, deny, yes }: ApproveFlags): void {
+  const isCall = what?.startsWith(callIdStart) === true;
+  const misused =
+    (isCall || what === undefined) && tool !== undefined
+      ? "--tool chooses tools of a server: name the server"
+      : what === undefined && (yes === true || deny === true)
+        ? "name the server or the call to decide about"
+        : !isCall && deny === true
+          ? "--deny is for calls: tools that are not approved are not offered"
+          : undefined;
+  if (misused !== undefined) throw new CliError("CLI_USAGE", `Nothing was approved: ${misused}`);
+}
+
+function listWaiting(context: CliContext, { servers, calls }: WaitingApprovals): ExitCode {
+  const { output } = context;
+  output.json({ servers, calls });
+  if (servers.length === 0 && calls.length === 0) output.print("Nothing waits for approval");
+  if (servers.length > 0) {
+    output.table(
+      [{ title: "SERVER" }, { title: "NEW TOOLS" }, { title: "CHANGED TOOLS" }],
+      servers.map(({ server, new: added, changed }) => [safeLine(server), String(added), String(changed)]),
+    );
+    output.print(
+      "",
+      `See and approve them: ${ownCommand(context)} approve ${safeLine(servers[0]?.server ?? "")}`,
+    );
+  }
+  if (servers.length > 0 && calls.length > 0) output.print("");
+  if (calls.length > 0) {
+    output.table(
+      [
+        { title: "CALL" },
+        { title: "CLIENT" },
+        { title: "TOOL" },
+        { title: "WAITS" },
+        { title: "ARGUMENTS", canShrink: true },
+      ],
+      calls.map((call) => callRow(call, context.now())),
+    );
+    output.print(
+      "",
+      `Approve exactly one of them, once: ${ownCommand(context)} approve ${calls[0]?.id ?? ""} (or refuse it: --deny)`,
+    );
+  }
+  return exitCodes.done;
+}
+
+function callRow({ id, client, tool, preview, requestedAt }: PendingCall, now: number): string[] {
+  const minutes = Math.max(0, Math.floor((now - requestedAt) / 60_000));
+  const shown = preview === undefined ? "(too long to show)" : JSON.stringify(preview);
+  return [
+    id,
+    safeLine(client.name),
+    safeLine(tool),
+    minutes === 0 ? "now" : `${minutes} min`,
+    safeLine(shown),
+  ];
+}
+
+async function decideCall(
+  { output }: CliContext,
+  access: ApprovalAccess,
+  id: string,
+  isDenied: boolean,
+): Promise<ExitCode> {
+  const tool = await access.decide(id, isDenied ? "deny" : "approve");
+  if (tool === undefined) {
+    throw new CliError("CLI_APPROVAL_NOT_FOUND", `No call with the id "${safeLine(id)}" waits for approval`, {
+      hint: "toolcrib approve lists those that wait; a call waits for an hour",
+    });
+  }
+  output.json({ id, tool, decision: isDenied ? "denied" : "approved" });
+  output.print(
+    isDenied
+      ? `Denied for 10 minutes: ${safeLine(tool)} with these arguments`
+      : `Approved for one call within 10 minutes: ${safeLine(tool)} with these arguments. Its client has to repeat the call`,
+  );
+  return exitCodes.done;
+}
+
+async function approveDefinitions(
+  context: CliContext,
+  access: ApprovalAccess,
+  shown: WaitingDefinitions,
+  { tool: names, yes }: ApproveFlags,
+): Promise<ExitCode> {
+  const { output } = context;
+  const chosen = shown.definitions.filter(({ tool }) => names === undefined || names.includes(tool));
+  const missing = names?.find((name) => !chosen.some(({ tool }) => tool === name));
+  if (missing !== undefined) {
+    throw new CliError(
+      "CLI_APPROVAL_NOT_FOUND",
+      `No tool "${safeLine(missing)}" of "${shown.server}" waits`,
+      {
+        hint: `those that wait are ${shown.definitions.map(({ tool }) => safeLine(tool)).join(", ") || "none"}`,
+      },
+    );
+  }
+  if (chosen.length === 0) {
+    output.json({ server: shown.server, definitions: [], approved: [] });
+    output.print(`No tool of ${safeLine(shown.server)} waits for approval`);
+    return exitCodes.done;
+  }
+  for (const definition of chosen) printDefinition(output, definition);
+  const isApproved = yes === true || (await askToApprove(context, shown.server, chosen.length));
+  const approved = isApproved ? await access.approve(shown, names) : [];
+  output.json({ server: shown.server, definitions: chosen, approved });
+  if (isApproved) {
+    output.print(`Approved ${counted(approved.length, "tool")} of ${safeLine(shown.server)}`);
+    return exitCodes.done;
+  }
+  output.note(
+    canAsk(context) && !output.isJson
+      ? "Nothing was approved"
+      : "Nothing was approved: add --yes to approve the tools that are shown above",
+  );
+  return exitCodes.failed;
+}
+
+async function askToApprove(context: CliContext, server: string, count: number): Promise<boolean> {
+  if (!canAsk(context) || context.output.isJson) return false;
+  const answer = await askLine(`Approve ${counted(count, "tool")} of ${safeLine(server)}? [y/N] `, context);
+  return /^y(?:es)?$/i.test(answer);
+}

@@ -1,0 +1,123 @@
+/**
+ * Opens the approvals of this home for a command: those of the running gateway, or, without one, of a
+ * gateway that is started for the command. Decisions are stored in the home either way.
+ */
+
+import type {
+  Gateway,
+  GatewayStatus,
+  SourceStatus,
+  WaitingApprovals,
+  WaitingDefinitions,
+} from "@toolcrib/gateway";
+import { localIdentity } from "@toolcrib/tool";
+import { getFromGateway, postToGateway } from "../access/gateway-api.ts";
+import { startLocalGateway } from "../access/local-tools.ts";
+import { findReachableGateway } from "../access/open-tool-access.ts";
+import type { RunningGateway } from "../access/run-file.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { loadCliConfig } from "../config/load-cli-config.ts";
+import { createCommandLogger } from "../create-command-logger.ts";
+import { reasonLine } from "../output/output.ts";
+import { requireServer } from "../tools/require-server.ts";
+
+/** A decision about a call. */
+export type CallDecision = "approve" | "deny";
+
+/** The approvals as the operator uses them. Disposing them stops everything that was started for them. */
+export interface ApprovalAccess extends AsyncDisposable {
+  waiting(): Promise<WaitingApprovals>;
+  /** Returns the definitions of a server that wait. @throws {CliError} `CLI_SERVER_NOT_FOUND`; `CLI_SERVER_NOT_READY` when none wait because the server lists nothing */
+  definitions(server: string): Promise<WaitingDefinitions>;
+  /** Approves definitions that were shown. @param tools names. @default all @returns the names of the approved tools */
+  approve(shown: WaitingDefinitions, tools: readonly string[] | undefined): Promise<readonly string[]>;
+  /** Decides about a call. @returns the id of its tool; undefined when no call with this id waits */
+  decide(id: string, decision: CallDecision): Promise<string | undefined>;
+}
+
+/** The start of the ids of calls; no id of a server contains a colon. */
+export const callIdStart = "call:";
+
+/**
+ * Opens the approvals.
+ *
+ * @param what the server or the call that the command is about; without a running gateway, only that server is started.
+ * @throws {CodedError} when the gateway or the configuration cannot be used.
+ */
+export async function openApprovals(context: CliContext, what: string | undefined): Promise<ApprovalAccess> {
+  const { options } = context;
+  const running = options.configFiles.length === 0 ? await findReachableGateway(options.home) : undefined;
+  if (running !== undefined) return ofRunning(running, context.signal);
+  const loaded = await loadCliConfig(context);
+  const ids = loaded.config.toolServers.map(({ id }) => id);
+  if (what !== undefined && !what.startsWith(callIdStart)) requireServer(what, ids);
+  const gateway = await startLocalGateway(context, loaded, createCommandLogger(context, "silent"), what);
+  return ofLocal(gateway);
+}
+
+function ofRunning(running: RunningGateway, signal: AbortSignal): ApprovalAccess {
+  const post = (path: string, query: URLSearchParams) => postToGateway(running, `${path}?${query}`, signal);
+  return {
+    async waiting() {
+      return (await getFromGateway(running, "/api/v1/approvals", signal)) as unknown as WaitingApprovals;
+    },
+    async definitions(server) {
+      const { servers } = (await getFromGateway(
+        running,
+        "/api/v1/status",
+        signal,
+      )) as unknown as GatewayStatus;
+      requireServer(
+        server,
+        servers.map(({ id }) => id),
+      );
+      const path = `/api/v1/servers/${encodeURIComponent(server)}/definitions`;
+      const waiting = (await getFromGateway(running, path, signal)) as unknown as WaitingDefinitions;
+      return requireListed(waiting, servers);
+    },
+    async approve({ server, digest }, tools) {
+      const query = new URLSearchParams({ digest });
+      for (const tool of tools ?? []) query.append("tool", tool);
+      const answer = await post(`/api/v1/servers/${encodeURIComponent(server)}/approve`, query);
+      return (answer as { readonly approved: readonly string[] }).approved;
+    },
+    async decide(id, decision) {
+      const answer = await post(`/api/v1/approvals/calls/${decision}`, new URLSearchParams({ id }));
+      const { call } = answer as { readonly call: { readonly tool: string } | null };
+      return call?.tool;
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+/** @throws {CliError} `CLI_SERVER_NOT_READY` */
+function requireListed(
+  waiting: WaitingDefinitions,
+  servers: readonly Pick<SourceStatus, "id" | "health" | "tools">[],
+): WaitingDefinitions {
+  const { health, tools } = servers.find(({ id }) => id === waiting.server) ?? {};
+  const isListed = waiting.definitions.length > 0 || tools !== 0;
+  if (isListed || health === undefined || health.state === "ready" || health.state === "idle") return waiting;
+  const reason = health.reason === undefined ? "" : `: ${reasonLine(health.reason)}`;
+  throw new CliError(
+    "CLI_SERVER_NOT_READY",
+    `The tools of "${waiting.server}" are not known: the server is ${health.state}${reason}`,
+    { hint: "try again when it is ready; see toolcrib status" },
+  );
+}
+
+function ofLocal(gateway: Gateway): ApprovalAccess {
+  const { approvals } = gateway;
+  const operator = localIdentity("cli", "cli");
+  return {
+    waiting: () => approvals.waiting(),
+    definitions: async (server) => requireListed(approvals.definitions(server), gateway.status().servers),
+    approve: ({ server, digest }, tools) => approvals.approveDefinitions(server, digest, operator, tools),
+    async decide(id, decision) {
+      const call = await approvals.decideCall(id, decision === "approve" ? "approved" : "denied", operator);
+      return call?.tool;
+    },
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+  };
+}

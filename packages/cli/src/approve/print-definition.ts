@@ -1,0 +1,79 @@
+/**
+ * Prints a definition that waits for approval: every text of it, because a model reads every text, or, of a
+ * changed one, everything that changed. Foreign text is escaped and indented, so that it cannot pass
+ * for output of this command.
+ */
+
+import {
+  changesBetween,
+  isJsonObject,
+  type JsonChange,
+  type JsonObject,
+  type JsonValue,
+} from "@toolcrib/json";
+import type { WaitingDefinition } from "@toolcrib/store";
+import { type Output, safeLine, safeText } from "../output/output.ts";
+
+/** Most changes of one definition that are printed. */
+const changesMaxCount = 200;
+
+/** Prints one definition. */
+export function printDefinition(output: Output, waiting: WaitingDefinition): void {
+  const { tool, definition, previous, isChanged } = waiting;
+  output.print(
+    `${output.style("bold", safeLine(tool))} ${output.style("yellow", isChanged ? "changed" : "new")}`,
+  );
+  if (previous !== undefined) printChanges(output, previous, definition);
+  else {
+    if (isChanged)
+      output.print("  The accepted definition was too large to be kept. This is the whole new one:");
+    printAll(output, definition);
+  }
+  output.print("");
+}
+
+function printChanges(output: Output, previous: JsonObject, definition: JsonObject): void {
+  const changes = changesBetween(previous, definition, changesMaxCount);
+  for (const { path, before, after } of changes) {
+    output.print(`  ${output.style("cyan", safeLine(path))}${verbOf({ path, before, after })}`);
+    if (before !== undefined) output.print(output.style("red", marked("-", before)));
+    if (after !== undefined) output.print(output.style("green", marked("+", after)));
+  }
+  if (changes.length === changesMaxCount) output.print("  … more changes are in the output with --json");
+}
+
+function verbOf({ before, after }: JsonChange): string {
+  return before === undefined ? " was added" : after === undefined ? " was removed" : " changed";
+}
+
+function printAll(output: Output, { name: _name, description, ...rest }: JsonObject): void {
+  if (description !== undefined) output.print(indented(textOf(description), "  "));
+  for (const [path, value] of leavesOf(rest))
+    output.print(`  ${output.style("cyan", safeLine(path))}: ${lineOf(value)}`);
+}
+
+/** The leaves of a value by their paths; members without content are left out. */
+function leavesOf(value: JsonValue | undefined, path = ""): readonly (readonly [string, JsonValue])[] {
+  if (value === undefined) return [];
+  const isNested =
+    isJsonObject(value) || (Array.isArray(value) && value.some((one) => typeof one === "object"));
+  if (!isNested) return [[path, value]];
+  return Object.entries(value).flatMap(([key, one]) => leavesOf(one, path === "" ? key : `${path}.${key}`));
+}
+
+function lineOf(value: JsonValue): string {
+  const text = textOf(value);
+  return text.includes("\n") ? `\n${indented(text, "      ")}` : safeLine(text);
+}
+
+function marked(mark: string, value: JsonValue): string {
+  return indented(textOf(value), `    ${mark} `);
+}
+
+function textOf(value: JsonValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function indented(text: string, by: string): string {
+  return safeText(text.trim()).replace(/^/gm, by);
+}

@@ -1,0 +1,22 @@
+/** `toolcrib approve`. */
+
+import { defineCommand } from "../cli-command.ts";
+
+export const command = defineCommand({
+  name: "approve",
+  summary: "show and approve tools and calls that wait for the operator",
+  arguments: {
+    what: {
+      isOptional: true,
+      help: "id of a server, or of a call such as call:0123456789abcdef (default: list what waits)",
+    },
+  },
+  options: {
+    tool: { value: "name", isRepeatable: true, help: "approve only this tool of the server" },
+    yes: { help: "approve without a question" },
+    deny: { help: "deny the call for ten minutes" },
+  },
+  examples: ["toolcrib approve", "toolcrib approve files", "toolcrib approve files --tool read_file --yes"],
+  run: async (context, { what }, options) =>
+    (await import("../approve/approve.ts")).approve(context, what, options),
+});

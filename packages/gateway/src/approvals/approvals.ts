@@ -1,0 +1,106 @@
+/**
+ * What waits for the operator, and the operator's decisions: definitions of tools, and single
+ * calls. The callers of this file know that their caller is the operator.
+ */
+
+import type { Logger } from "@toolcrib/diagnostics";
+import { messageOf } from "@toolcrib/diagnostics";
+import { type AuditStore, type CallApproval, type CallApprovals, toAuditClient } from "@toolcrib/store";
+import type { Identity } from "@toolcrib/tool";
+import type { HeldTools, WaitingDefinitions, WaitingServer } from "./held-tools.ts";
+
+/** A call that waits for approval, for people. */
+export type PendingCall = Pick<
+  CallApproval,
+  "id" | "client" | "tool" | "server" | "preview" | "requestedAt" | "expiresAt"
+>;
+
+/** Everything that waits for the operator. */
+export interface WaitingApprovals {
+  /** Servers with tools that wait. */
+  readonly servers: readonly WaitingServer[];
+  /** Calls that wait, of all gateways of the home, the earliest first. */
+  readonly calls: readonly PendingCall[];
+}
+
+/** Dependencies of `Approvals`. */
+export interface ApprovalsDeps {
+  readonly held: HeldTools;
+  readonly calls: CallApprovals | undefined;
+  readonly audit: Pick<AuditStore, "record">;
+  readonly logger: Logger;
+}
+
+/** The approvals of a gateway. */
+export class Approvals {
+  readonly #deps: ApprovalsDeps;
+
+  constructor(deps: ApprovalsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The servers with tools that wait for approval. */
+  servers(): readonly WaitingServer[] {
+    return this.#deps.held.servers();
+  }
+
+  /** Returns what waits. @throws {StoreError} when the approvals cannot be read. */
+  async waiting(): Promise<WaitingApprovals> {
+    const calls = (await this.#deps.calls?.pending()) ?? [];
+    return { servers: this.servers(), calls: calls.map(toPending) };
+  }
+
+  /** The definitions of a server that wait. @throws {GatewayError} `SERVER_NOT_FOUND` */
+  definitions(server: string): WaitingDefinitions {
+    return this.#deps.held.definitions(server);
+  }
+
+  /** Approves definitions of a server, as `HeldTools.approve`. */
+  approveDefinitions(
+    server: string,
+    digest: string,
+    operator: Identity,
+    tools?: readonly string[],
+  ): Promise<readonly string[]> {
+    return this.#deps.held.approve(server, digest, operator, tools);
+  }
+
+  /**
+   * Decides about a call that waits.
+   *
+   * @returns the call; undefined when no call with this id waits.
+   * @throws {StoreError} when the decision cannot be stored.
+   */
+  async decideCall(
+    id: string,
+    decision: "approved" | "denied",
+    operator: Identity,
+  ): Promise<PendingCall | undefined> {
+    const decided = await this.#deps.calls?.decide(id, decision, operator);
+    if (decided === undefined) return undefined;
+    const { client, tool, server, argumentsDigest } = decided;
+    const type = decision === "approved" ? "approval.call.granted" : "approval.call.denied";
+    try {
+      this.#deps.audit.record(type, {
+        approval: id,
+        client: toAuditClient({ ...client, roles: [] }),
+        tool,
+        server,
+        argumentsDigest,
+        decidedBy: toAuditClient(operator),
+      });
+    } catch (error) {
+      this.#deps.logger.error({ type, reason: messageOf(error) }, "audit record could not be written");
+    }
+    return toPending(decided);
+  }
+
+  /** Takes over definitions that other processes approved. Never rejects. */
+  refresh(): Promise<void> {
+    return this.#deps.held.refresh();
+  }
+}
+
+function toPending({ id, client, tool, server, preview, requestedAt, expiresAt }: CallApproval): PendingCall {
+  return { id, client, tool, server, ...(preview === undefined ? {} : { preview }), requestedAt, expiresAt };
+}

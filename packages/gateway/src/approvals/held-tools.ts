@@ -1,0 +1,146 @@
+/**
+ * The tools that are held back until the operator approves their definitions, and the
+ * approval itself. `DefinitionPins` decides which they are; clients see neither them nor
+ * this list.
+ */
+
+import { hash } from "node:crypto";
+import type { DefinitionPins, ListedDefinition, WaitingDefinition } from "@toolcrib/store";
+import type { Identity, Tool } from "@toolcrib/tool";
+import { GatewayError } from "../gateway-error.ts";
+import type { HoldTool, QuarantinedTool } from "../index/build-index.ts";
+import type { ToolIndex } from "../index/tool-index.ts";
+
+/** The numbers of tools of one server that wait for approval. */
+export interface WaitingServer {
+  readonly server: string;
+  /** Tools that were never accepted. */
+  readonly new: number;
+  /** Tools whose definition changed after it was accepted. */
+  readonly changed: number;
+}
+
+/** The definitions of one server that wait for approval. */
+export interface WaitingDefinitions {
+  readonly server: string;
+  /** Identifies the definitions: an approval names it, so that it applies to what the operator saw. */
+  readonly digest: string;
+  /** Without secrets. */
+  readonly definitions: readonly WaitingDefinition[];
+}
+
+/** Dependencies of `HeldTools`. */
+export interface HeldToolsDeps {
+  readonly index: Pick<ToolIndex, "quarantined" | "reconsider">;
+  readonly pins: DefinitionPins;
+  /** Ids of the configured servers. */
+  readonly serverIds: () => readonly string[];
+}
+
+/** Creates the function by which the index holds tools back. */
+export function holdBy(pins: Pick<DefinitionPins, "check">): HoldTool {
+  return (tool, { pinning }) => (pinning === undefined ? undefined : pins.check(toListed(tool), pinning));
+}
+
+/** Whether a tool that is not offered waits for its first approval. It is no finding: nothing is wrong with it. */
+export function isNotApproved({ code }: QuarantinedTool): boolean {
+  return code === "TOOL_NOT_APPROVED";
+}
+
+/** The tools of a gateway that are held back. */
+export class HeldTools {
+  readonly #deps: HeldToolsDeps;
+
+  constructor(deps: HeldToolsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The servers with tools that wait for approval, in their order. */
+  servers(): readonly WaitingServer[] {
+    const counts = new Map<string, { new: number; changed: number }>();
+    for (const held of this.#held()) {
+      const { sourceId } = held.tool;
+      const count = counts.get(sourceId) ?? { new: 0, changed: 0 };
+      counts.set(sourceId, count);
+      count[isNotApproved(held) ? "new" : "changed"] += 1;
+    }
+    return [...counts].map(([server, count]) => ({ server, ...count }));
+  }
+
+  /** The definitions of a server that wait for approval. @throws {GatewayError} `SERVER_NOT_FOUND` */
+  definitions(server: string): WaitingDefinitions {
+    const held = this.#heldOf(server);
+    return { server, digest: digestOf(held), definitions: held.map(({ shown }) => shown) };
+  }
+
+  /**
+   * Approves definitions of a server, which are offered from now on.
+   *
+   * @param digest that of the definitions that the operator saw.
+   * @param tools names of the tools to approve. @default all
+   * @returns the names of the tools that were approved.
+   * @throws {GatewayError} `SERVER_NOT_FOUND`; `APPROVAL_OUTDATED` when other definitions wait by now.
+   * @throws {StoreError} when the approval cannot be stored; nothing is approved then.
+   */
+  async approve(
+    server: string,
+    digest: string,
+    operator: Identity,
+    tools?: readonly string[],
+  ): Promise<readonly string[]> {
+    const { index, pins } = this.#deps;
+    const held = this.#heldOf(server);
+    if (digest !== digestOf(held)) {
+      const message = `Nothing was approved: the tools of "${server}" that wait for approval changed in the meantime`;
+      throw new GatewayError("APPROVAL_OUTDATED", message, { hint: "look at them again, then approve them" });
+    }
+    const approved = held.filter(({ shown }) => tools === undefined || tools.includes(shown.tool));
+    if (approved.length === 0) return [];
+    await pins.approve(
+      server,
+      approved.map(({ listed }) => listed),
+      operator,
+    );
+    index.reconsider();
+    return approved.map(({ shown }) => shown.tool);
+  }
+
+  /** Takes over what other processes approved for the waiting servers. Never rejects. */
+  async refresh(): Promise<void> {
+    const servers = this.servers().map(({ server }) => server);
+    if (servers.length > 0 && (await this.#deps.pins.refresh(servers))) this.#deps.index.reconsider();
+  }
+
+  #heldOf(server: string): readonly HeldDefinition[] {
+    const { pins, serverIds } = this.#deps;
+    if (!serverIds().includes(server)) {
+      throw new GatewayError("SERVER_NOT_FOUND", `No tool server has the id "${server}"`, {
+        hint: `the ids are ${serverIds().join(", ")}`,
+      });
+    }
+    return this.#held().flatMap(({ tool }) => {
+      const listed = toListed(tool);
+      return tool.sourceId === server ? [{ listed, shown: pins.describe(listed) }] : [];
+    });
+  }
+
+  #held(): readonly QuarantinedTool[] {
+    return this.#deps.index.quarantined.filter(
+      (held) => isNotApproved(held) || held.code === "TOOL_DEFINITION_CHANGED",
+    );
+  }
+}
+
+interface HeldDefinition {
+  readonly listed: ListedDefinition;
+  readonly shown: WaitingDefinition;
+}
+
+function digestOf(held: readonly HeldDefinition[]): string {
+  const parts = held.map(({ shown: { tool, digest } }) => JSON.stringify([tool, digest])).sort();
+  return `sha256:${hash("sha256", parts.join("\n"), "hex")}`;
+}
+
+function toListed({ sourceId, definition }: Tool): ListedDefinition {
+  return { sourceId, name: definition.name, definition };
+}

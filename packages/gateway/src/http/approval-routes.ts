@@ -1,0 +1,72 @@
+/** The routes of approvals: what waits for the operator, and the decisions. All need the role of an operator. */
+
+import { isCodedError } from "@toolcrib/diagnostics";
+import { sendJson } from "@toolcrib/mcp";
+import type { Identity } from "@toolcrib/tool";
+import type { Approvals } from "../approvals/approvals.ts";
+import { GatewayError } from "../gateway-error.ts";
+import { type Refusal, refusalError } from "./refusal.ts";
+import { type ApiRoute, operatorReadAccess, type RouteAccess } from "./route-access.ts";
+
+const changeAccess: RouteAccess = { kind: "change", role: "operator", methods: ["POST"] };
+const callPath = "/api/v1/approvals/calls";
+
+/**
+ * Returns the routes: `GET /api/v1/approvals`; for each server `GET /api/v1/servers/ID/definitions` and
+ * `POST /api/v1/servers/ID/approve?digest=…`, with a `tool=…` for each tool unless all are approved; and
+ * `POST /api/v1/approvals/calls/approve?id=…`, `…/deny?id=…`.
+ */
+export function approvalRoutes(
+  serverIds: readonly string[],
+  approvals: Approvals,
+): { readonly [path: string]: ApiRoute } {
+  const routes = serverIds.flatMap((id): [string, ApiRoute][] => [
+    [`/api/v1/servers/${id}/definitions`, toRoute(operatorReadAccess, () => approvals.definitions(id))],
+    [
+      `/api/v1/servers/${id}/approve`,
+      toRoute(changeAccess, async (query, operator) => {
+        const tools = query.getAll("tool");
+        const digest = query.get("digest") ?? "";
+        const chosen = tools.length === 0 ? undefined : tools;
+        return { approved: await approvals.approveDefinitions(id, digest, operator, chosen) };
+      }),
+    ],
+  ]);
+  const decide = (decision: "approved" | "denied") =>
+    toRoute(changeAccess, async (query, operator) => ({
+      call: (await approvals.decideCall(query.get("id") ?? "", decision, operator)) ?? null,
+    }));
+  return {
+    "/api/v1/approvals": toRoute(operatorReadAccess, () => approvals.waiting()),
+    [`${callPath}/approve`]: decide("approved"),
+    [`${callPath}/deny`]: decide("denied"),
+    ...Object.fromEntries(routes),
+  };
+}
+
+/** Returns a route that answers with JSON. Coded errors of `answerTo` become refusals. */
+function toRoute(
+  access: RouteAccess,
+  answerTo: (query: URLSearchParams, operator: Identity) => object | Promise<object>,
+): ApiRoute {
+  return {
+    access,
+    async answer(response, query, identity): Promise<Refusal | undefined> {
+      // The access of every route requires an identity with a role.
+      if (identity === undefined)
+        throw new TypeError("A route for operators was reached without an identity");
+      try {
+        const value = await answerTo(new URLSearchParams(query), identity);
+        sendJson(response, 200, JSON.stringify(value), { "cache-control": "no-store" });
+        return undefined;
+      } catch (error) {
+        if (!isCodedError(error)) throw error;
+        return { status: statusOf(error), error: refusalError(error.code, error.message, error.hint) };
+      }
+    },
+  };
+}
+
+function statusOf(error: unknown): number {
+  return error instanceof GatewayError && error.code === "APPROVAL_OUTDATED" ? 409 : 503;
+}

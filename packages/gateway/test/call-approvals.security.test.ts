@@ -1,0 +1,223 @@
+/** Approvals of exact calls: who needs one, what it is bound to, and that it is used up, through every way to make a call. */
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { JsonObject } from "@toolcrib/json";
+import { localIdentity } from "@toolcrib/tool";
+import {
+  callsIn,
+  dataOf,
+  onHttp,
+  type ScriptedServer,
+  startScriptedServer,
+  startTestGateway,
+  type TestGateway,
+  textOf,
+  toolNamed,
+} from "./gateway-harness.ts";
+
+const operator = localIdentity("cli", "cli");
+const agent = localIdentity("token", "agent");
+
+interface Setting {
+  readonly test: TestGateway;
+  readonly server: ScriptedServer;
+  /** The calls that the server received: name and arguments. */
+  readonly received: string[];
+}
+
+/** Runs `run` with an unverified server "s" whose tools are accepted. */
+async function withServer(
+  run: (setting: Setting) => Promise<void>,
+  more: { readonly declaration?: JsonObject; readonly policy?: JsonObject } = {},
+): Promise<void> {
+  const received: string[] = [];
+  await using server = await startScriptedServer({
+    tools: () => [
+      toolNamed("write", { inputSchema: { type: "object", properties: { text: { type: "string" } } } }),
+      toolNamed("look", { annotations: { readOnlyHint: true } }),
+    ],
+    resources: () => [{ uri: "note://1", name: "note" }],
+    call(_request, name, args) {
+      received.push(`${name} ${JSON.stringify(args)}`);
+      return { content: [{ type: "text", text: "done" }] };
+    },
+    other: ({ method }) =>
+      method === "resources/read" ? { contents: [{ uri: "note://1", text: "read" }] } : undefined,
+  });
+  const declaration = { trust_state: "unverified", first_contact: "pin", ...more.declaration };
+  await using test = await startTestGateway(
+    { tool_servers: [onHttp("s", server.url, declaration)], policy: more.policy ?? {} },
+    { clients: ["agent", "other"] },
+  );
+  await run({ test, server, received });
+}
+
+const pendingOf = async ({ gateway }: TestGateway) => (await gateway.approvals.waiting()).calls;
+const approve = async ({ gateway }: TestGateway, id: string) =>
+  assert.ok(await gateway.approvals.decideCall(id, "approved", operator));
+const idOf = (text: string) => /call:[0-9a-f]{16}/.exec(text)?.[0] ?? assert.fail(text);
+
+test("a call is made once after its approval, and recorded with it", () =>
+  withServer(async ({ test, received }) => {
+    const client = await test.connect({ as: "agent" });
+    const call = { name: "s__write", arguments: { text: "hi" } };
+    const refused = await client.callTool(call);
+    assert.equal(refused.isError, true);
+    const id = idOf(textOf(refused));
+    assert.match(
+      textOf(refused),
+      new RegExp(
+        `^"s__write" was not called: each call needs the operator's approval.*toolcrib approve ${id};.*waive_approval`,
+        "s",
+      ),
+    );
+    // The same call waits once.
+    assert.equal(idOf(textOf(await client.callTool(call))), id);
+    const [pending, ...others] = await pendingOf(test);
+    assert.deepEqual(others, []);
+    assert.deepEqual(
+      [pending?.id, pending?.client.name, pending?.tool, pending?.preview],
+      [id, "agent", "s:write", { text: "hi" }],
+    );
+    await approve(test, id);
+    assert.equal(textOf(await client.callTool(call)), "done");
+    assert.equal((await client.callTool(call)).isError, true);
+    assert.deepEqual(received, ['write {"text":"hi"}']);
+    await test.stop();
+    const records = test.audit();
+    assert.deepEqual(callsIn(records), [
+      "s:write denied APPROVAL_REQUIRED",
+      "s:write denied APPROVAL_REQUIRED",
+      "s:write intent, completed ok",
+      "s:write denied APPROVAL_REQUIRED",
+    ]);
+    const [denied] = dataOf(records, "call.denied");
+    assert.deepEqual([denied?.decision, denied?.approval], ["approve", id]);
+    assert.equal(dataOf(records, "call.intent")[0]?.approval, id);
+    const [granted] = dataOf(records, "approval.call.granted");
+    assert.deepEqual(
+      [granted?.approval, granted?.client.name, granted?.decidedBy.name],
+      [id, "agent", "cli"],
+    );
+  }));
+
+test("an approval is bound to client, tool and arguments", () =>
+  withServer(async ({ test, received }) => {
+    const client = await test.connect({ as: "agent" });
+    const other = await test.connect({ as: "other" });
+    const call = { name: "s__write", arguments: { text: "hi" } };
+    await approve(test, idOf(textOf(await client.callTool(call))));
+    for (const [who, what] of [
+      [other, call],
+      [client, { ...call, arguments: { text: "hi " } }],
+      [client, { ...call, arguments: {} }],
+      [client, { ...call, name: "s__look" }],
+    ] as const)
+      assert.equal((await who.callTool(what)).isError, true, JSON.stringify(what));
+    assert.deepEqual(received, []);
+    // The order of members does not make another call.
+    assert.equal((await client.callTool(call)).isError, undefined);
+  }));
+
+test("of two calls at the same time, one uses the approval up", () =>
+  withServer(async ({ test, received }) => {
+    const client = await test.connect({ as: "agent" });
+    const call = { name: "s__write", arguments: { text: "hi" } };
+    await approve(test, idOf(textOf(await client.callTool(call))));
+    const results = await Promise.all(Array.from({ length: 8 }, () => client.callTool(call)));
+    assert.equal(results.filter(({ isError }) => isError !== true).length, 1);
+    assert.equal(received.length, 1);
+  }));
+
+test("a call with invalid arguments does not wait for approval: it is never made", () =>
+  withServer(async ({ test, received }) => {
+    const client = await test.connect({ as: "agent" });
+    const answer = await client.callTool({ name: "s__write", arguments: { text: 1 } });
+    assert.match(textOf(answer), /^Invalid arguments/);
+    assert.deepEqual(await pendingOf(test), []);
+    assert.deepEqual(received, []);
+  }));
+
+test("a denied call is refused, with the reason", () =>
+  withServer(async ({ test, received }) => {
+    const client = await test.connect({ as: "agent" });
+    const id = idOf(textOf(await client.callTool({ name: "s__write" })));
+    assert.ok(await test.gateway.approvals.decideCall(id, "denied", operator));
+    assert.match(
+      textOf(await client.callTool({ name: "s__write" })),
+      /the operator denied exactly this call/,
+    );
+    assert.equal(await test.gateway.approvals.decideCall(id, "approved", operator), undefined);
+    assert.deepEqual(received, []);
+  }));
+
+test("a client has at most 20 calls that wait, and takes no place of another client", () =>
+  withServer(async ({ test }) => {
+    const client = await test.connect({ as: "agent" });
+    const callWith = (text: string) => client.callTool({ name: "s__write", arguments: { text } });
+    for (let count = 0; count < 20; count += 1) idOf(textOf(await callWith(String(count))));
+    assert.match(textOf(await callWith("20")), /too many calls of this client wait/);
+    assert.equal((await pendingOf(test)).length, 20);
+    const other = await test.connect({ as: "other" });
+    idOf(textOf(await other.callTool({ name: "s__write" })));
+  }));
+
+test("every way to make a call needs the approval, and the operator needs none", () =>
+  withServer(async ({ test, received }) => {
+    const { gateway } = test;
+    const call = { name: "s__write", arguments: { text: "hi" } };
+    const legacy = await test.connect({ as: "agent" });
+    const modern = await test.connectModern({ as: "agent" });
+    const own = await test.connect({ as: "agent", server: "s" });
+    const texts = [
+      textOf(await legacy.callTool(call)),
+      textOf(await modern.callTool(call)),
+      textOf(await own.callTool({ ...call, name: "write" })),
+      textOf(await legacy.callTool({ name: "call_tool", arguments: call })),
+      textOf(
+        await legacy.callTool({
+          name: "eval_starlark",
+          arguments: { code: 'result = s.write(text="hi")' },
+        }),
+      ),
+    ];
+    const outcome = await gateway.call(agent, "s__write", { text: "hi" });
+    texts.push(outcome.kind === "failed" ? `${(outcome.error as Error & { hint?: string }).hint}` : "");
+    const ids = new Set(texts.map(idOf));
+    assert.equal(ids.size, 1, "it is the same call each time");
+    assert.deepEqual(received, []);
+    assert.equal((await gateway.call(operator, "s__write", {})).kind, "result");
+    assert.equal((await legacy.readResource({ uri: "note://1" })).contents.length, 1);
+  }));
+
+for (const [why, more] of [
+  ["policy.waive_approval names the tool", { policy: { waive_approval: ["s__write"] } }],
+  ["the server is verified", { declaration: { trust_state: "verified" } }],
+  ["the operator says that the server only reads", { declaration: { mutability_class: "read_only" } }],
+] as const) {
+  test(`no approval is needed where ${why}`, () =>
+    withServer(async ({ test }) => {
+      const client = await test.connect({ as: "agent" });
+      assert.equal((await client.callTool({ name: "s__write" })).isError, undefined);
+    }, more));
+}
+
+test("approvals that cannot be read refuse the call; an edited one approves nothing", () =>
+  withServer(async ({ test, received }) => {
+    const client = await test.connect({ as: "agent" });
+    const call = { name: "s__write", arguments: { text: "hi" } };
+    const id = idOf(textOf(await client.callTool(call)));
+    const path = join(test.home, "approvals", "calls.json");
+    const content = readFileSync(path, "utf8");
+    writeFileSync(path, content.replace('"subject":"agent"', '"subject":"other"'));
+    await assert.rejects(test.gateway.approvals.decideCall(id, "approved", operator), {
+      code: "STORE_UNREADABLE",
+    });
+    assert.match(textOf(await client.callTool(call)), /approvals cannot be read or stored/);
+    writeFileSync(path, content);
+    assert.equal(idOf(textOf(await client.callTool(call))), id);
+    assert.deepEqual(received, []);
+  }));

@@ -1,0 +1,252 @@
+/**
+ * Approvals of single calls: exactly this tool with exactly these arguments, for this client.
+ * A call that needs one is kept here until the operator decides, and an approval is used up by the
+ * first such call after it. They are one file of the home (`approvals/calls.json`), so that every
+ * gateway and every command of the home sees them, also after a restart.
+ *
+ * It does not know which calls need an approval, and it makes none.
+ */
+
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { FileSteps } from "@toolcrib/files";
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
+import type { Identity } from "@toolcrib/tool";
+import type { Approver } from "./approval-store.ts";
+import { parseApprover } from "./file-approval-store.ts";
+import { toHomeLayout } from "./home-layout.ts";
+import { full, RecordFile } from "./record-file.ts";
+
+/** Everything that an approval is bound to. A call that differs in any of it is another call. */
+export interface ExactCall {
+  readonly client: Pick<Identity, "issuer" | "subject" | "name">;
+  /** Id of the tool. */
+  readonly tool: string;
+  /** Id of the tool server. */
+  readonly server: string;
+  readonly argumentsDigest: string;
+  /** Digest of the tool's definition. */
+  readonly definitionDigest: string;
+  /** Digest of the policy in force. */
+  readonly policyDigest: string;
+}
+
+/** A call that waits for the operator, or that the operator decided about. */
+export interface CallApproval extends ExactCall {
+  /** `call:` and 16 hexadecimal digits, which follow from the call. */
+  readonly id: string;
+  /** The arguments for people, redacted. */
+  readonly preview?: JsonObject;
+  readonly state: "pending" | "approved" | "denied";
+  readonly decidedBy?: Approver;
+  /** Milliseconds since the epoch. */
+  readonly requestedAt: number;
+  /** Milliseconds since the epoch; afterwards the call has to be requested again. */
+  readonly expiresAt: number;
+}
+
+/** Whether a call may be made now. `full`: its client has too many calls that wait. */
+export type CallPermission =
+  | { readonly kind: "approved"; readonly id: string }
+  | { readonly kind: "pending" | "denied"; readonly id: string; readonly expiresAt: number }
+  | { readonly kind: "full" };
+
+/** Dependencies of `CallApprovals`. */
+export interface CallApprovalsDeps {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** The steps of a change. @default Node's file system */
+  readonly steps?: FileSteps;
+}
+
+/** Calls of one client that can wait at a time. */
+export const maxPendingPerClient = 20;
+/** Calls of all clients that can wait or be decided at a time. */
+const maxCalls = 1000;
+/** Milliseconds that a call waits for a decision. */
+const pendingLifeMs = 3_600_000;
+/** Milliseconds that a decision is valid. */
+export const decisionLifeMs = 600_000;
+const fileMaxBytes = 8 * 1024 * 1024;
+/** Characters of the preview of one call as JSON. */
+const previewMaxLength = 4096;
+const textMaxLength = 4096;
+
+/** The approvals of calls of one home. */
+export class CallApprovals {
+  readonly #now: () => number;
+  readonly #file: RecordFile<CallApproval>;
+  readonly #path: string;
+
+  constructor(home: string, { now, randomBytes, steps }: CallApprovalsDeps) {
+    const layout = toHomeLayout(home);
+    this.#now = now;
+    this.#path = join(layout.approvalDirectory, "calls.json");
+    this.#file = new RecordFile(
+      { layout, randomBytes, steps },
+      {
+        path: this.#path,
+        lockName: "call-approvals",
+        maxBytes: fileMaxBytes,
+        keyOf: ({ id }) => id,
+        parse: parseApproval,
+        hint: "remove the file: calls that wait for approval then have to be requested again",
+        removesEmpty: true,
+      },
+    );
+  }
+
+  /**
+   * Asks for permission to make a call. An approval is used up by it; a call without a decision waits for one from now
+   * on. The same call waits only once.
+   *
+   * @param preview the arguments for people, redacted; left out when they are long.
+   * @throws {StoreError} when the approvals cannot be read or written.
+   */
+  async request(call: ExactCall, preview: JsonObject | undefined): Promise<CallPermission> {
+    const id = idOf(call);
+    const known = this.#current(await this.#file.read()).get(id);
+    // Without a change, no lock is taken: a client that repeats a call that waits writes nothing.
+    if (known !== undefined && known.state !== "approved") return toPermission(known);
+    return this.#file.change((records) => this.#decide(records, call, preview));
+  }
+
+  /** Returns the calls that wait for a decision, the earliest first. @throws {StoreError} `STORE_UNREADABLE` */
+  async pending(): Promise<readonly CallApproval[]> {
+    const records = this.#current(await this.#file.read());
+    return [...records.values()]
+      .filter(({ state }) => state === "pending")
+      .sort((a, b) => a.requestedAt - b.requestedAt);
+  }
+
+  /**
+   * Decides about a call that waits. The decision is valid for ten minutes, an approval for one call.
+   *
+   * @returns the call; undefined when no call with this id waits.
+   * @throws {StoreError} when the decision cannot be stored.
+   */
+  async decide(
+    id: string,
+    state: "approved" | "denied",
+    { issuer, subject }: Approver,
+  ): Promise<CallApproval | undefined> {
+    if (this.#current(await this.#file.read()).get(id)?.state !== "pending") return undefined;
+    return this.#file.change((records) => {
+      this.#dropExpired(records);
+      const call = records.get(id);
+      if (call?.state !== "pending") return undefined;
+      const expiresAt = this.#now() + decisionLifeMs;
+      const decided: CallApproval = { ...call, state, decidedBy: { issuer, subject }, expiresAt };
+      records.set(id, decided);
+      return decided;
+    });
+  }
+
+  #decide(
+    records: Map<string, CallApproval>,
+    call: ExactCall,
+    preview: JsonObject | undefined,
+  ): CallPermission {
+    this.#dropExpired(records);
+    const id = idOf(call);
+    const known = records.get(id);
+    if (known?.state === "approved") {
+      records.delete(id);
+      return { kind: "approved", id };
+    }
+    if (known !== undefined) return toPermission(known);
+    const { issuer, subject, name } = call.client;
+    const waiting = records
+      .values()
+      .filter(({ client, state }) => state === "pending" && isSame(client, call.client));
+    if ([...waiting].length >= maxPendingPerClient) return { kind: "full" };
+    if (records.size >= maxCalls) throw full(this.#path, `${maxCalls} calls`);
+    const requestedAt = this.#now();
+    const added: CallApproval = {
+      id,
+      ...call,
+      client: { issuer, subject, name },
+      ...(preview === undefined || JSON.stringify(preview).length > previewMaxLength ? {} : { preview }),
+      state: "pending",
+      requestedAt,
+      expiresAt: requestedAt + pendingLifeMs,
+    };
+    records.set(id, added);
+    return toPermission(added);
+  }
+
+  #current(records: ReadonlyMap<string, CallApproval>): ReadonlyMap<string, CallApproval> {
+    const current = new Map(records);
+    this.#dropExpired(current);
+    return current;
+  }
+
+  #dropExpired(records: Map<string, CallApproval>): void {
+    const at = this.#now();
+    for (const [id, { expiresAt, requestedAt }] of records) {
+      // After a jump of the clock to the past, nothing is valid for longer than it was meant to be.
+      if (expiresAt <= at || requestedAt > at + pendingLifeMs) records.delete(id);
+    }
+  }
+}
+
+function toPermission({ id, state, expiresAt }: CallApproval): CallPermission {
+  return { kind: state === "denied" ? "denied" : "pending", id, expiresAt };
+}
+
+/** Returns the id of a call: a digest of everything that an approval is bound to. */
+function idOf(call: ExactCall): string {
+  const { client, tool, server, argumentsDigest, definitionDigest, policyDigest } = call;
+  const bound = [
+    client.issuer,
+    client.subject,
+    tool,
+    server,
+    argumentsDigest,
+    definitionDigest,
+    policyDigest,
+  ];
+  return `call:${createHash("sha256").update(canonicalJson(bound)).digest("hex").slice(0, 16)}`;
+}
+
+function isSame(a: CallApproval["client"], b: CallApproval["client"]): boolean {
+  return a.issuer === b.issuer && a.subject === b.subject;
+}
+
+function parseApproval(value: JsonObject): CallApproval | undefined {
+  const { tool, server, argumentsDigest, definitionDigest, policyDigest, preview, state } = value;
+  const { requestedAt, expiresAt, decidedBy } = value;
+  const client = isJsonObject(value["client"]) ? value["client"] : {};
+  const { issuer, subject, name } = client;
+  if (!isText(issuer) || !isText(subject) || !isText(name)) return undefined;
+  if (!isText(tool) || !isText(server) || !isText(argumentsDigest)) return undefined;
+  if (!isText(definitionDigest) || !isText(policyDigest)) return undefined;
+  if (state !== "pending" && state !== "approved" && state !== "denied") return undefined;
+  if (typeof requestedAt !== "number" || typeof expiresAt !== "number") return undefined;
+  const call = {
+    client: { issuer, subject, name },
+    tool,
+    server,
+    argumentsDigest,
+    definitionDigest,
+    policyDigest,
+  };
+  const approver = decidedBy === undefined ? undefined : parseApprover(decidedBy);
+  // The id follows from the call, so that an edited record is not an approval of another call.
+  if (value["id"] !== idOf(call) || (decidedBy !== undefined && approver === undefined)) return undefined;
+  return {
+    id: idOf(call),
+    ...call,
+    ...(isJsonObject(preview) ? { preview } : {}),
+    state,
+    ...(approver === undefined ? {} : { decidedBy: approver }),
+    requestedAt,
+    expiresAt,
+  };
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === "string" && value !== "" && value.length <= textMaxLength;
+}
