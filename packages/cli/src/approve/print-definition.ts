@@ -4,6 +4,7 @@
  * for output of this command.
  */
 
+import type { InspectedDefinition } from "@toolcrib/gateway";
 import {
   changesBetween,
   isJsonObject,
@@ -11,14 +12,13 @@ import {
   type JsonObject,
   type JsonValue,
 } from "@toolcrib/json";
-import type { WaitingDefinition } from "@toolcrib/store";
 import { type Output, safeLine, safeText } from "../output/output.ts";
 
 /** Most changes of one definition that are printed. */
 const changesMaxCount = 200;
 
 /** Prints one definition. */
-export function printDefinition(output: Output, waiting: WaitingDefinition): void {
+export function printDefinition(output: Output, waiting: InspectedDefinition): void {
   const { tool, definition, previous, isChanged } = waiting;
   output.print(
     `${output.style("bold", safeLine(tool))} ${output.style("yellow", isChanged ? "changed" : "new")}`,
@@ -28,6 +28,11 @@ export function printDefinition(output: Output, waiting: WaitingDefinition): voi
     if (isChanged)
       output.print("  The accepted definition was too large to be kept. This is the whole new one:");
     printAll(output, definition);
+  }
+  for (const { path, message, evidence } of waiting.findings) {
+    const where = path === "" ? "" : ` ${safeLine(path)}:`;
+    const shown = evidence === "" ? "" : `: “${safeLine(evidence)}”`;
+    output.print(`  ${output.style(["bold", "red"], "look at")}${where} ${safeLine(message)}${shown}`);
   }
   output.print("");
 }

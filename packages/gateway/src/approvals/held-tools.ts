@@ -10,6 +10,7 @@ import type { Identity, Tool } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { HoldTool, QuarantinedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
+import { type DefinitionFinding, inspectDefinition, OtherTools } from "./inspect-definition.ts";
 
 /** The numbers of tools of one server that wait for approval. */
 export interface WaitingServer {
@@ -20,18 +21,23 @@ export interface WaitingServer {
   readonly changed: number;
 }
 
+/** A definition that waits, with what deserves a look in it. */
+export interface InspectedDefinition extends WaitingDefinition {
+  readonly findings: readonly DefinitionFinding[];
+}
+
 /** The definitions of one server that wait for approval. */
 export interface WaitingDefinitions {
   readonly server: string;
   /** Identifies the definitions: an approval names it, so that it applies to what the operator saw. */
   readonly digest: string;
   /** Without secrets. */
-  readonly definitions: readonly WaitingDefinition[];
+  readonly definitions: readonly InspectedDefinition[];
 }
 
 /** Dependencies of `HeldTools`. */
 export interface HeldToolsDeps {
-  readonly index: Pick<ToolIndex, "quarantined" | "reconsider">;
+  readonly index: Pick<ToolIndex, "tools" | "quarantined" | "reconsider">;
   readonly pins: DefinitionPins;
   /** Ids of the configured servers. */
   readonly serverIds: () => readonly string[];
@@ -70,7 +76,7 @@ export class HeldTools {
   /** The definitions of a server that wait for approval. @throws {GatewayError} `SERVER_NOT_FOUND` */
   definitions(server: string): WaitingDefinitions {
     const held = this.#heldOf(server);
-    return { server, digest: digestOf(held), definitions: held.map(({ shown }) => shown) };
+    return { server, digest: digestOf(held), definitions: this.#inspected(server, held) };
   }
 
   /**
@@ -111,6 +117,26 @@ export class HeldTools {
     if (servers.length > 0 && (await this.#deps.pins.refresh(servers))) this.#deps.index.reconsider();
   }
 
+  #inspected(server: string, held: readonly HeldDefinition[]): readonly InspectedDefinition[] {
+    const { index } = this.#deps;
+    const listed = [...index.tools, ...index.quarantined].map(({ tool }) => tool);
+    const namesOf = (tools: readonly Tool[]) =>
+      tools.map(({ sourceId, definition }) => ({ server: sourceId, name: definition.name }));
+    const others = new OtherTools(namesOf(listed.filter(({ sourceId }) => sourceId !== server)));
+    const own = new Set(
+      namesOf(listed.filter(({ sourceId }) => sourceId === server)).map(({ name }) => name),
+    );
+    let left = inspectedTotal;
+    return held.map(({ shown }) => {
+      left -= 1;
+      const findings =
+        left < 0
+          ? [notInspected]
+          : inspectDefinition(shown.definition, { previous: shown.previous, others }, own);
+      return { ...shown, findings };
+    });
+  }
+
   #heldOf(server: string): readonly HeldDefinition[] {
     const { pins, serverIds } = this.#deps;
     if (!serverIds().includes(server)) {
@@ -130,6 +156,16 @@ export class HeldTools {
     );
   }
 }
+
+/** Most definitions that are inspected for one listing: it takes milliseconds for usual ones, and a second for the longest. */
+const inspectedTotal = 1000;
+
+const notInspected: DefinitionFinding = {
+  rule: "not_read",
+  path: "",
+  message: `only the first ${inspectedTotal} definitions of a server are inspected: approve them in parts`,
+  evidence: "",
+};
 
 interface HeldDefinition {
   readonly listed: ListedDefinition;

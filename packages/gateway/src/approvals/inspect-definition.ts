@@ -1,0 +1,202 @@
+/**
+ * Looks in the texts of a definition for what an attacker would write there: hidden characters,
+ * instructions to the model, references to tools of other servers, names that resemble theirs, and
+ * descriptions that grew ("tool poisoning"). The findings help the operator to read; they decide nothing, and a
+ * definition without findings is not known to be harmless.
+ *
+ * Pure. The texts come from servers: the time is limited by the length that is read.
+ */
+
+import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
+import { stripHidden } from "@toolcrib/redaction";
+import { foldName } from "@toolcrib/tool";
+
+/** What a finding is about. */
+export type DefinitionRule =
+  | "hidden_text"
+  | "instruction"
+  | "other_tool"
+  | "similar_name"
+  | "longer_text"
+  | "not_read";
+
+/** A passage that deserves a look. */
+export interface DefinitionFinding {
+  readonly rule: DefinitionRule;
+  /** Member of the definition, such as `inputSchema.properties.path.description`. */
+  readonly path: string;
+  /** What is unusual about it. */
+  readonly message: string;
+  /** The passage. */
+  readonly evidence: string;
+}
+
+/** A tool of another server. */
+export interface OtherTool {
+  readonly server: string;
+  /** The server's own name for it. */
+  readonly name: string;
+}
+
+/** What a definition is compared with. */
+export interface InspectionContext {
+  /** The accepted definition, for one that changed. */
+  readonly previous?: JsonObject | undefined;
+  readonly others: OtherTools;
+}
+
+/** Characters of the texts of one definition that are read. */
+export const inspectedMaxLength = 65_536;
+/** Findings of one definition. */
+const findingsMaxCount = 20;
+/** Characters of a passage, and before and after what was found. */
+const evidenceMaxLength = 160;
+const evidenceMargin = 30;
+/** A text is longer than before from this factor and this number of characters on. */
+const growthFactor = 2;
+const growthMinLength = 200;
+
+/** Passages that speak to a model. Each pattern is linear: its gaps are limited. */
+const instructions: readonly (readonly [message: string, pattern: RegExp])[] = [
+  [
+    "it has a tag that marks instructions",
+    /<\s{0,3}\/?\s{0,3}(?:important|system|instructions?|hidden|secret|admin|assistant|critical)\b[^<>]{0,40}>/i,
+  ],
+  [
+    "it asks the model to set other instructions aside",
+    /\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|other|all|any|system|safety)\b.{0,30}\b(?:instruction|prompt|rule|message|guideline|restriction|polic)/i,
+  ],
+  [
+    "it asks the model to hide something from the user",
+    /\b(?:do not|don't|never|without|avoid|not)\b.{0,30}\b(?:tell|telling|mention|mentioning|inform|informing|show|showing|reveal|revealing|notify|notifying|ask|asking|alert|alerting)\b.{0,20}\b(?:the user|user|users|the human|human|anyone|them)\b/i,
+  ],
+  [
+    "it asks the model to use it around the calls of other tools",
+    /\b(?:before|after|whenever|every time|prior to|instead of)\b.{0,40}\b(?:using|calling|use|call|invoking|running)\b.{0,40}\b(?:tool|tools|function|functions|server)\b/i,
+  ],
+  [
+    "it names files that hold credentials",
+    /(?:~\/\.|\.ssh\b|\bid_(?:rsa|ed25519)\b|\.aws\b|\.env\b|\/etc\/(?:passwd|shadow)|\bmcp\.json\b|\.netrc\b|\.git-credentials\b|\.kube\/config)/i,
+  ],
+  [
+    "it asks for the conversation or the system prompt",
+    /\b(?:conversation|chat|message)s?\s{1,3}(?:history|transcript|log|context)\b|\bsystem\s{1,3}prompt\b|\b(?:entire|whole|full)\s{1,3}(?:conversation|chat)\b/i,
+  ],
+  ["it holds a long encoded text", /[A-Za-z0-9+/_-]{160}/],
+];
+
+/** Names of tools of other servers, prepared for comparison. */
+export class OtherTools {
+  /** By name, where a name is no ordinary word. */
+  readonly #byName = new Map<string, OtherTool>();
+  readonly #byFold = new Map<string, OtherTool>();
+
+  constructor(tools: Iterable<OtherTool>) {
+    for (const tool of tools) {
+      if (/[_-]|[a-z][A-Z]/.test(tool.name) && tool.name.length > 5) this.#byName.set(tool.name, tool);
+      const fold = foldName(tool.name);
+      if (!this.#byFold.has(fold)) this.#byFold.set(fold, tool);
+    }
+  }
+
+  /** Returns the first tool whose name is a word of `text`. @param own names that are not meant */
+  mentionedIn(text: string, own: ReadonlySet<string>): OtherTool | undefined {
+    for (const [word] of text.matchAll(/[A-Za-z][A-Za-z0-9_-]{3,80}/g)) {
+      const name = word.replace(/^.*__/, "");
+      if (!own.has(name) && this.#byName.has(name)) return this.#byName.get(name);
+    }
+    return undefined;
+  }
+
+  /** Returns a tool whose name differs from `name` and looks like it. */
+  similarTo(name: string): OtherTool | undefined {
+    const other = this.#byFold.get(foldName(name));
+    return other?.name === name ? undefined : other;
+  }
+}
+
+/** Returns what deserves a look in a definition, in the order of its members. @param own names of the tools of its server */
+export function inspectDefinition(
+  definition: JsonObject,
+  { previous, others }: InspectionContext,
+  own: ReadonlySet<string>,
+): readonly DefinitionFinding[] {
+  const findings: DefinitionFinding[] = [];
+  const name = String(definition["name"]);
+  const similar = others.similarTo(name);
+  if (similar !== undefined) {
+    const message = `its name looks like "${similar.name}" of the server "${similar.server}"`;
+    findings.push({ rule: "similar_name", path: "name", message, evidence: name });
+  }
+  const before = new Map(previous === undefined ? [] : textsOf(previous));
+  let left = inspectedMaxLength;
+  for (const [path, text] of textsOf(definition)) {
+    if (findings.length >= findingsMaxCount) break;
+    const read = text.slice(0, left);
+    findings.push(...inspectText(path, read, { before: before.get(path), others, own }));
+    left -= text.length;
+    if (left >= 0) continue;
+    const message = `only the first ${inspectedMaxLength} characters of its texts were inspected`;
+    findings.push({ rule: "not_read", path, message, evidence: passage(text, read.length, 1) });
+    break;
+  }
+  return findings.slice(0, findingsMaxCount);
+}
+
+interface TextContext {
+  readonly before: string | undefined;
+  readonly others: OtherTools;
+  readonly own: ReadonlySet<string>;
+}
+
+function inspectText(path: string, text: string, { before, others, own }: TextContext): DefinitionFinding[] {
+  const findings: DefinitionFinding[] = [];
+  const visible = stripHidden(text);
+  if (visible !== text) {
+    const at = [...visible].findIndex((character, index) => character !== text[index]);
+    const message = "it has characters that people do not see and models read";
+    findings.push({ rule: "hidden_text", path, message, evidence: passage(text, Math.max(0, at), 1) });
+  }
+  const flat = visible.replace(/\s+/g, " ");
+  for (const [message, pattern] of instructions) {
+    const found = pattern.exec(flat);
+    if (found === null) continue;
+    const evidence = passage(flat, found.index, found[0].length);
+    findings.push({ rule: "instruction", path, message, evidence });
+  }
+  const other = others.mentionedIn(visible, own);
+  if (other !== undefined) {
+    const message = `it names "${other.name}", a tool of the server "${other.server}"`;
+    const evidence = passage(visible, visible.indexOf(other.name), other.name.length);
+    findings.push({ rule: "other_tool", path, message, evidence });
+  }
+  const growth = before === undefined ? 0 : text.length - before.length;
+  if (before !== undefined && growth >= growthMinLength && text.length >= before.length * growthFactor) {
+    const message = `it has ${text.length} characters, and had ${before.length}`;
+    findings.push({ rule: "longer_text", path, message, evidence: passage(visible, 0, evidenceMaxLength) });
+  }
+  return findings;
+}
+
+/** The texts of a definition by their paths, names of members included: a model reads them too. */
+function* textsOf(value: JsonValue | undefined, path = ""): Generator<readonly [string, string]> {
+  if (typeof value === "string") yield [path, value];
+  else if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) yield* textsOf(item, `${path}.${at}`);
+  } else if (isJsonObject(value)) {
+    for (const [key, member] of Object.entries(value)) {
+      const at = path === "" ? key : `${path}.${key}`;
+      if (key.length > 40 || stripHidden(key) !== key) yield [`${at} (its name)`, key];
+      yield* textsOf(member, at);
+    }
+  }
+}
+
+function passage(text: string, at: number, length: number): string {
+  const start = Math.max(0, at - evidenceMargin);
+  const end = Math.min(
+    text.length,
+    at + Math.min(length, evidenceMaxLength - 2 * evidenceMargin) + evidenceMargin,
+  );
+  return `${start === 0 ? "" : "…"}${text.slice(start, end)}${end === text.length ? "" : "…"}`;
+}
