@@ -10,7 +10,8 @@ export function canAsk({ stdin }: Pick<ProcessContext, "stdin">): boolean {
 
 /** Returns the typed line, trimmed. Rejects when the signal aborts. */
 export async function askLine(question: string, { stdin, stderr, signal }: ProcessContext): Promise<string> {
-  const terminal = createInterface({ input: stdin, output: stderr });
+  // The system edits the line, and Ctrl-C stays a signal.
+  const terminal = createInterface({ input: stdin, output: stderr, terminal: false });
   try {
     return (await terminal.question(question, { signal })).trim();
   } finally {

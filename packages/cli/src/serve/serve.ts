@@ -9,6 +9,7 @@ import { readToken } from "@toolcrib/auth";
 import { CodedError, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type Gateway, startGateway } from "@toolcrib/gateway";
 import { findRunningGateways, removeRunFile, writeRunFile } from "../access/run-file.ts";
+import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
@@ -142,7 +143,9 @@ async function serveHttp(
       );
     }
     if (!isQuiet) announce(context, endpoint, gateway.status());
-    const announced = isQuiet ? undefined : announceServers(context, gateway, endpoint);
+    const announced = isQuiet
+      ? undefined
+      : announceServers(context, gateway, endpoint).then(() => askAboutWaiting(context, gateway));
     await untilInterrupted(context);
     output.note("Stopping; calls in flight have 10 s to finish (Ctrl-C again to stop at once)");
     await announced;

@@ -124,13 +124,15 @@ export function inspectDefinition(
   const findings: DefinitionFinding[] = [];
   const name = String(definition["name"]);
   const similar = others.similarTo(name);
-  if (similar !== undefined) {
+  if (similar !== undefined && previous === undefined) {
     const message = `its name looks like "${similar.name}" of the server "${similar.server}"`;
     findings.push({ rule: "similar_name", path: "name", message, evidence: name });
   }
   const before = new Map(previous === undefined ? [] : textsOf(previous));
   let left = inspectedMaxLength;
   for (const [path, text] of textsOf(definition)) {
+    // What was accepted was looked at.
+    if (before.get(path) === text) continue;
     if (findings.length >= findingsMaxCount) break;
     const read = text.slice(0, left);
     findings.push(...inspectText(path, read, { before: before.get(path), others, own }));

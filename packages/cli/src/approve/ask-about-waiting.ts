@@ -1,0 +1,55 @@
+/**
+ * Asks the operator on the terminal of `serve` about the tools that wait for approval, once for each
+ * server, so that nobody ends with a gateway that lists nothing. Without a terminal nothing is asked:
+ * `toolcrib approve` decides at any time.
+ */
+
+import type { Gateway } from "@toolcrib/gateway";
+import { localIdentity } from "@toolcrib/tool";
+import type { CliContext } from "../cli-context.ts";
+import { counted } from "../output/counted.ts";
+import { safeLine } from "../output/output.ts";
+import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { printDefinition } from "./print-definition.ts";
+
+/** Asks about the servers whose tools wait now. Ends early when the command is interrupted. */
+export async function askAboutWaiting(
+  context: CliContext,
+  { approvals }: Pick<Gateway, "approvals">,
+): Promise<void> {
+  if (!canAsk(context) || !context.output.isTerminal) return;
+  try {
+    for (const { server } of approvals.servers()) await askAboutServer(context, approvals, server);
+  } catch (error) {
+    if (!context.signal.aborted) throw error;
+  }
+}
+
+async function askAboutServer(
+  context: CliContext,
+  approvals: Gateway["approvals"],
+  server: string,
+): Promise<void> {
+  const { output } = context;
+  const name = safeLine(server);
+  for (;;) {
+    const { digest, definitions } = approvals.definitions(server);
+    if (definitions.length === 0) return;
+    const marked = definitions.filter(({ findings }) => findings.length > 0).length;
+    const warning = marked === 0 ? "" : ` (${marked} with something to look at)`;
+    const question = `Approve ${counted(definitions.length, "tool")} of ${name}${warning}? [y]es, [s]how, [N]o: `;
+    const answer = (await askLine(question, context)).toLowerCase();
+    if (answer === "s" || answer === "show") {
+      for (const definition of definitions) printDefinition(output, definition);
+      continue;
+    }
+    if (answer !== "y" && answer !== "yes") {
+      output.print(`Not approved; decide later with ${ownCommand(context)} approve ${name}`);
+      return;
+    }
+    const approved = await approvals.approveDefinitions(server, digest, localIdentity("cli", "cli"));
+    output.print(`Approved ${counted(approved.length, "tool")} of ${name}`);
+    return;
+  }
+}
