@@ -70,7 +70,7 @@ export function enforcementPage(): string {
     "",
     "## Tools that wait for approval",
     "",
-    "The gateway remembers the whole definition of each tool that it accepted: name, title, description, schemas, annotations, icons, `_meta`. A tool with another definition is held back: it is not listed, searched or called until the operator approves it, and its call explains that. `toolcrib approve SERVER` shows every text of a new tool and every difference of a changed one. An approval applies to exactly what was shown. It points out what deserves a look: hidden characters, passages that speak to a model, names of other servers' tools and names that look like them, and texts that grew. That helps to read; a definition without such a finding is not known to be harmless.",
+    "The gateway remembers the whole definition of each tool that it accepted: name, title, description, schemas, annotations, icons, `_meta`. A tool with another definition is held back: it is not listed, searched or called until the operator approves it, and its call explains that. `toolcrib approve SERVER` shows every text of a new tool and every difference of a changed one. An approval applies to exactly what was shown. It points out what is suspicious: hidden characters, sentences addressed to a model, names of other servers' tools and names that look like them, and texts that grew. That helps to read; a definition without such a finding is not known to be harmless.",
     "",
     "| `trust_state` | a tool that is listed for the first time | a tool whose definition changed |",
     "|---|---|---|",

@@ -37,7 +37,7 @@ async function askAboutServer(
     const { digest, definitions } = approvals.definitions(server);
     if (definitions.length === 0) return;
     const marked = definitions.filter(({ findings }) => findings.length > 0).length;
-    const warning = marked === 0 ? "" : ` (${marked} with something to look at)`;
+    const warning = marked === 0 ? "" : ` (${marked} suspicious)`;
     const question = `Approve ${counted(definitions.length, "tool")} of ${name}${warning}? [y]es, [s]how, [N]o: `;
     const answer = (await askLine(question, context)).toLowerCase();
     if (answer === "s" || answer === "show") {

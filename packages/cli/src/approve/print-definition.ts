@@ -32,7 +32,7 @@ export function printDefinition(output: Output, waiting: InspectedDefinition): v
   for (const { path, message, evidence } of waiting.findings) {
     const where = path === "" ? "" : ` ${safeLine(path)}:`;
     const shown = evidence === "" ? "" : `: “${safeLine(evidence)}”`;
-    output.print(`  ${output.style(["bold", "red"], "look at")}${where} ${safeLine(message)}${shown}`);
+    output.print(`  ${output.style(["bold", "red"], "suspicious")}${where} ${safeLine(message)}${shown}`);
   }
   output.print("");
 }

@@ -21,7 +21,7 @@ export interface WaitingServer {
   readonly changed: number;
 }
 
-/** A definition that waits, with what deserves a look in it. */
+/** A definition that waits, with what is suspicious in it. */
 export interface InspectedDefinition extends WaitingDefinition {
   readonly findings: readonly DefinitionFinding[];
 }

@@ -20,14 +20,14 @@ export type DefinitionRule =
   | "longer_text"
   | "not_read";
 
-/** A passage that deserves a look. */
+/** A suspicious part of a text. */
 export interface DefinitionFinding {
   readonly rule: DefinitionRule;
   /** Member of the definition, such as `inputSchema.properties.path.description`. */
   readonly path: string;
   /** What is unusual about it. */
   readonly message: string;
-  /** The passage. */
+  /** The part of the text. */
   readonly evidence: string;
 }
 
@@ -49,14 +49,14 @@ export interface InspectionContext {
 export const inspectedMaxLength = 65_536;
 /** Findings of one definition. */
 const findingsMaxCount = 20;
-/** Characters of a passage, and before and after what was found. */
+/** Characters of an excerpt, and before and after what was found. */
 const evidenceMaxLength = 160;
 const evidenceMargin = 30;
 /** A text is longer than before from this factor and this number of characters on. */
 const growthFactor = 2;
 const growthMinLength = 200;
 
-/** Passages that speak to a model. Each pattern is linear: its gaps are limited. */
+/** Sentences addressed to a model. Each pattern is linear: its gaps are limited. */
 const instructions: readonly (readonly [message: string, pattern: RegExp])[] = [
   [
     "it has a tag that marks instructions",
@@ -68,7 +68,7 @@ const instructions: readonly (readonly [message: string, pattern: RegExp])[] = [
   ],
   [
     "it asks the model to hide something from the user",
-    /\b(?:do not|don't|never|without|avoid|not)\b.{0,30}\b(?:tell|telling|mention|mentioning|inform|informing|show|showing|reveal|revealing|notify|notifying|ask|asking|alert|alerting)\b.{0,20}\b(?:the user|user|users|the human|human|anyone|them)\b/i,
+    /\b(?:do not|don't|never|without|avoid|not)\b.{0,30}\b(?:tell|mention|inform|show|reveal|notify|ask|alert)(?:ing)?\b.{0,20}\b(?:the user|user|users|the human|human|anyone|them)\b/i,
   ],
   [
     "it asks the model to use it around the calls of other tools",
@@ -115,7 +115,7 @@ export class OtherTools {
   }
 }
 
-/** Returns what deserves a look in a definition, in the order of its members. @param own names of the tools of its server */
+/** Returns what is suspicious in a definition, in the order of its members. @param own names of the tools of its server */
 export function inspectDefinition(
   definition: JsonObject,
   { previous, others }: InspectionContext,
@@ -139,7 +139,7 @@ export function inspectDefinition(
     left -= text.length;
     if (left >= 0) continue;
     const message = `only the first ${inspectedMaxLength} characters of its texts were inspected`;
-    findings.push({ rule: "not_read", path, message, evidence: passage(text, read.length, 1) });
+    findings.push({ rule: "not_read", path, message, evidence: excerptAt(text, read.length, 1) });
     break;
   }
   return findings.slice(0, findingsMaxCount);
@@ -157,25 +157,25 @@ function inspectText(path: string, text: string, { before, others, own }: TextCo
   if (visible !== text) {
     const at = [...visible].findIndex((character, index) => character !== text[index]);
     const message = "it has characters that people do not see and models read";
-    findings.push({ rule: "hidden_text", path, message, evidence: passage(text, Math.max(0, at), 1) });
+    findings.push({ rule: "hidden_text", path, message, evidence: excerptAt(text, Math.max(0, at), 1) });
   }
   const flat = visible.replace(/\s+/g, " ");
   for (const [message, pattern] of instructions) {
     const found = pattern.exec(flat);
     if (found === null) continue;
-    const evidence = passage(flat, found.index, found[0].length);
+    const evidence = excerptAt(flat, found.index, found[0].length);
     findings.push({ rule: "instruction", path, message, evidence });
   }
   const other = others.mentionedIn(visible, own);
   if (other !== undefined) {
     const message = `it names "${other.name}", a tool of the server "${other.server}"`;
-    const evidence = passage(visible, visible.indexOf(other.name), other.name.length);
+    const evidence = excerptAt(visible, visible.indexOf(other.name), other.name.length);
     findings.push({ rule: "other_tool", path, message, evidence });
   }
   const growth = before === undefined ? 0 : text.length - before.length;
   if (before !== undefined && growth >= growthMinLength && text.length >= before.length * growthFactor) {
     const message = `it has ${text.length} characters, and had ${before.length}`;
-    findings.push({ rule: "longer_text", path, message, evidence: passage(visible, 0, evidenceMaxLength) });
+    findings.push({ rule: "longer_text", path, message, evidence: excerptAt(visible, 0, evidenceMaxLength) });
   }
   return findings;
 }
@@ -194,7 +194,7 @@ function* textsOf(value: JsonValue | undefined, path = ""): Generator<readonly [
   }
 }
 
-function passage(text: string, at: number, length: number): string {
+function excerptAt(text: string, at: number, length: number): string {
   const start = Math.max(0, at - evidenceMargin);
   const end = Math.min(
     text.length,
