@@ -117,7 +117,7 @@ test("a running gateway shows what waits, and takes the decision over at once", 
   assert.equal((await client.callTool(call)).isError, undefined);
   await client.callTool(call);
   assert.match((await run("approve", id, "--deny")).stdout, /^Denied for 10 minutes/);
-  assert.match(JSON.stringify(await client.callTool(call)), /the operator denied exactly this call/);
+  assert.match(JSON.stringify(await client.callTool(call)), /exactly this call was denied/);
   const again = await run("approve", id);
   assert.deepEqual([again.code, /CLI_APPROVAL_NOT_FOUND/.test(again.stderr)], [4, true]);
   const { stdout } = await run("audit", "list");

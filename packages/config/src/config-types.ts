@@ -217,6 +217,8 @@ export interface PolicyConfig extends PolicyRules {
 export interface ClientRules extends PolicyRules {
   /** The client, as its identity provider identifies it. @default the local client of that name: a token, `cli`, `stdio`, … */
   readonly identity?: { readonly issuer: string; readonly subject: string } | undefined;
+  /** Whether the person at the client may approve its calls through elicitation. @default false */
+  readonly approvesByElicitation?: boolean;
 }
 
 /** The minimum containment of every tool server. An omitted field requires nothing. */

@@ -3,7 +3,7 @@
  * use, the calls that need no approval, and the containment that no file may go below.
  */
 
-import { dictionary, integer, record, text, type ValueOf } from "@toolcrib/document";
+import { dictionary, flag, integer, record, text, type ValueOf } from "@toolcrib/document";
 import { containmentLevel } from "./containment-level.ts";
 import { policyPatterns, toolPatterns } from "./pattern-shape.ts";
 
@@ -31,6 +31,17 @@ const identity = record({
   },
 });
 
+const approvals = record({
+  description: "How this client can approve calls of unverified servers.",
+  name: "PolicyApprovals",
+  fields: {
+    elicitation: flag(
+      "Whether the person at the client may approve its own calls, in a form that the client shows (MCP elicitation). Only for a client that a person uses: a program can answer the form itself.",
+      { default: false },
+    ),
+  },
+});
+
 const identityHint = "write identity: { issuer: …, subject: … }";
 
 export const policyShape = record({
@@ -42,7 +53,7 @@ export const policyShape = record({
       record({
         description: "Rules for one client, in addition to the general ones.",
         name: "PolicyRules",
-        fields: { ...rules, identity },
+        fields: { ...rules, identity, approvals },
         hints: { issuer: identityHint, subject: identityHint },
       }),
       {

@@ -10,8 +10,11 @@ import type { PolicyDocument } from "./policy-shape.ts";
 import { parseListen, type ServeDocument, serveDefaults } from "./serve-shape.ts";
 
 export function toPolicyConfig(document: PolicyDocument | undefined, floor: PolicyFloor): PolicyConfig {
-  const clients = Object.entries(document?.clients ?? {}).map(([name, { identity, ...rules }]) => {
-    const own = toRules(rules);
+  const clients = Object.entries(document?.clients ?? {}).map(([name, { identity, approvals, ...rules }]) => {
+    const own = {
+      ...toRules(rules),
+      ...(approvals?.elicitation === true ? { approvesByElicitation: true } : {}),
+    };
     return [name, identity === undefined ? own : { ...own, identity }] as const;
   });
   return {

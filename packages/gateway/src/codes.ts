@@ -6,7 +6,7 @@ export const gatewayCodes = {
   MUTABILITY_VIOLATION: "A call was blocked because of the `mutability_class` of its server.",
   APPROVAL_REQUIRED:
     "The tool belongs to an unverified server and is not known to be read-only: the operator has to approve each call (`toolcrib approve`).",
-  APPROVAL_DENIED: "The operator denied exactly this call.",
+  APPROVAL_DENIED: "Exactly this call was denied, by the operator or by the person at the client.",
   APPROVALS_FULL: "Too many calls of one client wait for approval.",
   APPROVAL_UNAVAILABLE: "A call needs an approval, and the approvals cannot be read or stored.",
   APPROVAL_OUTDATED: "What the operator approved is not what waits for approval now.",

@@ -24,8 +24,10 @@ import {
 import {
   type CallContext,
   type Identity,
+  identityKey,
   isListedFor,
   isOperator,
+  localIdentityKeys,
   type Tool,
   type ToolResult,
 } from "@toolcrib/tool";
@@ -166,7 +168,13 @@ export class GatewayCore {
       inFlight: this.inFlight,
       relays: new RelayLimit(now),
       shares: new FairShare(config.serve.limits.maxConcurrentCalls),
-      approval: { approvals: deps.callApprovals, policyDigest: digestPolicy(config.policy), approveCommand },
+      approval: {
+        approvals: deps.callApprovals,
+        policyDigest: digestPolicy(config.policy),
+        approveCommand,
+        elicitedClients: elicitedClientsOf(config.policy),
+        decide: (id, decision, client) => this.approvals.decideCall(id, decision, client, "elicitation"),
+      },
     };
     this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
     this.#lateTools = this.#createLateTools(unknownTools, config.serve.limits.maxConcurrentCalls);
@@ -278,13 +286,18 @@ export class GatewayCore {
   }
 
   /** Makes an inner call of the call `context`. @throws {CodedError} when the tool does not exist, or is denied or failed */
-  async callInner(context: CallContext, name: string, args: JsonObject): Promise<ToolResult> {
+  async callInner(
+    context: CallContext,
+    name: string,
+    args: JsonObject,
+    isDirect = false,
+  ): Promise<ToolResult> {
     const entry = this.index.find(name);
     const target =
       entry === undefined
         ? await this.#lateTarget(context.identity, name, context.signal)
         : this.#targets.forTool(entry);
-    const outcome = await this.#run(target, args, originOfInner(context));
+    const outcome = await this.#run(target, args, originOfInner(context, isDirect));
     if (outcome.kind === "result") return outcome.result;
     throw outcome.kind === "failed"
       ? outcome.error
@@ -394,7 +407,8 @@ export class GatewayCore {
     const unknown = () => this.#unknownTools.errorFor(identity, name);
     const entry = this.index.find(name);
     if (entry !== undefined && (await this.index.listedFor(identity, entry)) === undefined) throw unknown();
-    return this.callInner(context, name, args).catch((error: unknown) => {
+    // It is the client's own call, unless a composite called this tool.
+    return this.callInner(context, name, args, context.depth === 0).catch((error: unknown) => {
       const isDenied = isCodedError(error) && error.code === "POLICY_DENIED";
       throw isDenied && !isOperator(identity) ? unknown() : error;
     });
@@ -436,6 +450,16 @@ export class GatewayCore {
   #updateAll(): void {
     if (!this.#quarantine.isEmpty) this.#quarantine.update(this.#findings(), () => true);
   }
+}
+
+/** Returns the keys of the identities that may approve their calls through elicitation. */
+function elicitedClientsOf({ clients }: CoreConfig["policy"]): ReadonlySet<string> {
+  const keys = Object.entries(clients)
+    .filter(([, { approvesByElicitation }]) => approvesByElicitation === true)
+    .flatMap(([name, { identity }]) =>
+      identity === undefined ? localIdentityKeys(name) : [identityKey(identity)],
+    );
+  return new Set(keys);
 }
 
 function toFinding({ id, tool, code, member, reason, previousDigest }: QuarantinedTool): QuarantineFinding {

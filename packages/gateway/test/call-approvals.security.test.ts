@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
 import { localIdentity } from "@toolcrib/tool";
 import {
@@ -146,10 +147,7 @@ test("a denied call is refused, with the reason", () =>
     const client = await test.connect({ as: "agent" });
     const id = idOf(textOf(await client.callTool({ name: "s__write" })));
     assert.ok(await test.gateway.approvals.decideCall(id, "denied", operator));
-    assert.match(
-      textOf(await client.callTool({ name: "s__write" })),
-      /the operator denied exactly this call/,
-    );
+    assert.match(textOf(await client.callTool({ name: "s__write" })), /exactly this call was denied/);
     assert.equal(await test.gateway.approvals.decideCall(id, "approved", operator), undefined);
     assert.deepEqual(received, []);
   }));
@@ -204,6 +202,62 @@ for (const [why, more] of [
       assert.equal((await client.callTool({ name: "s__write" })).isError, undefined);
     }, more));
 }
+
+test("the person at a client decides in a form, where the operator allows that, and not about calls of composites", () =>
+  withServer(
+    async ({ test, received }) => {
+      const asked: string[] = [];
+      let answer: object = { action: "cancel" };
+      const withForms = async (as: string) => {
+        const client = await test.connect({ as, capabilities: { elicitation: {} } });
+        client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+          asked.push(params.message);
+          return answer as never;
+        });
+        return client;
+      };
+      const client = await withForms("agent");
+      const callWith = (text: string) => client.callTool({ name: "s__write", arguments: { text } });
+      assert.match(textOf(await callWith("a")), /toolcrib approve call:/, "a closed form decides nothing");
+      answer = { action: "accept", content: { approve: false } };
+      assert.match(textOf(await callWith("a")), /toolcrib approve call:/);
+      answer = { action: "accept", content: { approve: true } };
+      assert.equal(textOf(await callWith("a")), "done");
+      const call = { name: "s__write", arguments: { text: "b" } };
+      assert.equal(textOf(await client.callTool({ name: "call_tool", arguments: call })), "done");
+      answer = { action: "decline" };
+      assert.match(textOf(await callWith("c")), /exactly this call was denied/);
+      assert.match(textOf(await callWith("c")), /exactly this call was denied/);
+      assert.equal(asked.length, 5);
+      assert.equal(
+        asked[0],
+        'Allow one call of "s__write" of the server "s", which nobody has verified? Arguments: {"text":"a"}',
+      );
+
+      answer = { action: "accept", content: { approve: true } };
+      const code = 'return s.write(text="d")';
+      await client.callTool({ name: "eval_starlark", arguments: { code } });
+      const other = await withForms("other");
+      assert.match(textOf(await other.callTool(call)), /toolcrib approve call:/);
+      assert.equal(asked.length, 5);
+      assert.deepEqual(received, ['write {"text":"a"}', 'write {"text":"b"}']);
+      await test.stop();
+      const records = test.audit();
+      const decided = [
+        ...dataOf(records, "approval.call.granted"),
+        ...dataOf(records, "approval.call.denied"),
+      ];
+      assert.deepEqual(
+        decided.map(({ decidedBy, through }) => [decidedBy.name, through]),
+        [
+          ["agent", "elicitation"],
+          ["agent", "elicitation"],
+          ["agent", "elicitation"],
+        ],
+      );
+    },
+    { policy: { clients: { agent: { approvals: { elicitation: true } } } } },
+  ));
 
 test("approvals that cannot be read refuse the call; an edited one approves nothing", () =>
   withServer(async ({ test, received }) => {

@@ -104,6 +104,8 @@ export interface CallDecided {
   readonly server: string;
   readonly argumentsDigest: string;
   readonly decidedBy: AuditClient;
+  /** `elicitation`: the person at the client answered a form. Absent for the command line and the API. */
+  readonly through?: "elicitation";
 }
 
 /** A call broke what the operator declared about its server (Declarative Tool Servers document, "Containment"). */

@@ -2,14 +2,16 @@
  * The step of a governed call that asks for the operator's approval: tools of unverified servers
  * that are not known to be read-only are called only after an approval of exactly that
  * call. The operator's own calls need none: a client never approves for itself, and the
- * operator is the one who approves.
+ * operator is the one who approves. The operator can let the person at a client decide, in a
+ * form that the client shows; never about the calls of composites, which that client may have written.
  */
 
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
-import type { CallApprovals, CallPermission } from "@toolcrib/store";
-import { type Identity, isOperator } from "@toolcrib/tool";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { type CallApprovals, type CallPermission, escapeUnsafe } from "@toolcrib/store";
+import { type Identity, identityKey, isOperator } from "@toolcrib/tool";
 import type { ArgumentFacts } from "../call/call-log.ts";
-import type { CallTarget } from "../call/call-target.ts";
+import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import { GatewayError } from "../gateway-error.ts";
 
 /** Dependencies of the step. */
@@ -20,11 +22,15 @@ export interface ApprovalStepDeps {
   readonly policyDigest: string;
   /** The command by which the operator approves. */
   readonly approveCommand: string;
+  /** Clients whose person may approve calls in a form (MCP elicitation), by their `identityKey`. */
+  readonly elicitedClients: ReadonlySet<string>;
+  /** Stores and records the answer of a form. */
+  readonly decide: (id: string, decision: "approved" | "denied", client: Identity) => Promise<unknown>;
 }
 
 /** A call that is about to be made. */
 export interface ApprovableCall extends ArgumentFacts {
-  readonly identity: Identity;
+  readonly origin: CallOrigin;
 }
 
 /** The outcome of the step: the approval that the call uses up, or the reason why it is not made. */
@@ -39,10 +45,12 @@ export function isApprovalNeeded({ approval }: CallTarget, identity: Identity): 
 
 /** Asks for the approval of a call that needs one. Never rejects. */
 export async function askApproval(
-  { approvals, policyDigest, approveCommand }: ApprovalStepDeps,
+  deps: ApprovalStepDeps,
   target: CallTarget,
-  { identity, argumentsDigest, preview }: ApprovableCall,
+  { origin, argumentsDigest, preview }: ApprovableCall,
 ): Promise<ApprovalOutcome> {
+  const { approvals, policyDigest, approveCommand } = deps;
+  const { identity } = origin;
   const { id: tool, approval } = target;
   if (approval === undefined || approvals === undefined || argumentsDigest === undefined) {
     return refused(new GatewayError("APPROVAL_REQUIRED", `${required(target)}, and nobody can give it here`));
@@ -50,10 +58,13 @@ export async function askApproval(
   const { issuer, subject, name } = identity;
   const client = { issuer, subject, name };
   try {
-    const permission = await approvals.request(
-      { client, tool, ...approval, argumentsDigest, policyDigest },
-      preview,
-    );
+    const call = { client, tool, ...approval, argumentsDigest, policyDigest };
+    let permission = await approvals.request(call, preview);
+    if (permission.kind === "pending" && mayAskPerson(deps, origin)) {
+      const decision = await askPerson(target, origin, preview);
+      if (decision !== undefined) await deps.decide(permission.id, decision, identity);
+      permission = await approvals.request(call, preview);
+    }
     return permission.kind === "approved"
       ? { kind: "approved", approval: permission.id }
       : refused(errorOf(target, permission, approveCommand), "id" in permission ? permission.id : undefined);
@@ -61,6 +72,57 @@ export async function askApproval(
     const message = `${required(target)}, and approvals cannot be read or stored: ${messageOf(cause)}`;
     const hint = isCodedError(cause) ? cause.hint : undefined;
     return refused(new GatewayError("APPROVAL_UNAVAILABLE", message, { cause, hint }));
+  }
+}
+
+/** Longest time that a form waits for its answer, in milliseconds. */
+const formTimeoutMs = 120_000;
+/** Characters of the arguments in a form. */
+const formMaxLength = 2000;
+
+/** Whether the person at the client decides: the operator allowed that, the client shows forms, and no composite chose the call. */
+function mayAskPerson(
+  { elicitedClients }: ApprovalStepDeps,
+  { identity, session, isDirect }: CallOrigin,
+): boolean {
+  return (
+    isDirect &&
+    elicitedClients.has(identityKey(identity)) &&
+    isJsonObject(session?.capabilities["elicitation"])
+  );
+}
+
+/** Asks the person at the client about a call. @returns undefined without a decision: the form was closed or failed */
+async function askPerson(
+  { shownName, server }: CallTarget,
+  { clientChannel, signal }: CallOrigin,
+  preview: JsonObject | undefined,
+): Promise<"approved" | "denied" | undefined> {
+  const shown = escapeUnsafe(JSON.stringify(preview ?? {})).slice(0, formMaxLength);
+  const params = {
+    message: `Allow one call of "${shownName}" of the server "${server}", which nobody has verified? Arguments: ${shown}`,
+    requestedSchema: {
+      type: "object",
+      properties: {
+        approve: {
+          type: "boolean",
+          title: "Approve",
+          description: "Make exactly this call, once",
+          default: false,
+        },
+      },
+      required: ["approve"],
+    },
+  };
+  const timeout = AbortSignal.timeout(formTimeoutMs);
+  try {
+    const until = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+    const { action, content } = await clientChannel.ask("elicitation/create", params, until);
+    if (action === "decline") return "denied";
+    const isApproved = action === "accept" && isJsonObject(content) && content["approve"] === true;
+    return isApproved ? "approved" : undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -86,7 +148,7 @@ function errorOf(
     case "denied":
       return new GatewayError(
         "APPROVAL_DENIED",
-        `"${target.shownName}" was not called: the operator denied exactly this call (${permission.id})`,
+        `"${target.shownName}" was not called: exactly this call was denied (${permission.id})`,
         { hint: "do not repeat it; ask the user what to do instead", data: { approval: permission.id } },
       );
     case "full":

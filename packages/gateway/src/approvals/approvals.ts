@@ -68,15 +68,18 @@ export class Approvals {
   /**
    * Decides about a call that waits.
    *
+   * @param by the operator, or the client whose person answered a form.
+   * @param through how the person answered. @default the command line or the API
    * @returns the call; undefined when no call with this id waits.
    * @throws {StoreError} when the decision cannot be stored.
    */
   async decideCall(
     id: string,
     decision: "approved" | "denied",
-    operator: Identity,
+    by: Identity,
+    through?: "elicitation",
   ): Promise<PendingCall | undefined> {
-    const decided = await this.#deps.calls?.decide(id, decision, operator);
+    const decided = await this.#deps.calls?.decide(id, decision, by);
     if (decided === undefined) return undefined;
     const { client, tool, server, argumentsDigest } = decided;
     const type = decision === "approved" ? "approval.call.granted" : "approval.call.denied";
@@ -87,7 +90,8 @@ export class Approvals {
         tool,
         server,
         argumentsDigest,
-        decidedBy: toAuditClient(operator),
+        decidedBy: toAuditClient(by),
+        ...(through === undefined ? {} : { through }),
       });
     } catch (error) {
       this.#deps.logger.error({ type, reason: messageOf(error) }, "audit record could not be written");

@@ -6,9 +6,14 @@ import type { CallOptions } from "../gateway.ts";
 import { toClientInfo } from "../service/client-info.ts";
 import type { CallOrigin } from "./call-target.ts";
 
-/** The origin of an inner call: it has the authority and the client channel of its outer call. */
-export function originOfInner(context: CallContext): CallOrigin {
+/**
+ * The origin of an inner call: it has the authority and the client channel of its outer call.
+ *
+ * @param isDirect whether the outer call only passes the client's own call on.
+ */
+export function originOfInner(context: CallContext, isDirect: boolean): CallOrigin {
   return {
+    isDirect,
     ...context,
     clientChannel: context,
     clientInfo: toClientInfo(context.session?.clientInfo),
@@ -20,6 +25,7 @@ export function originOfInner(context: CallContext): CallOrigin {
 export function originOfProgram(identity: Identity, options: CallOptions): CallOrigin {
   return {
     identity,
+    isDirect: true,
     era: "modern",
     session: undefined,
     meta: undefined,

@@ -47,6 +47,8 @@ export interface CallOrigin
   readonly signal: AbortSignal | undefined;
   /** Name and version of the client's software, as it reports them. */
   readonly clientInfo: { readonly name: string; readonly version: string } | undefined;
+  /** Whether the client chose this call itself: not a composite, which can choose calls that nobody at the client sees. */
+  readonly isDirect: boolean;
   /** The call that makes this inner call; absent for a client's own call. */
   readonly parent: { readonly callId: string; readonly depth: number } | undefined;
 }

@@ -75,7 +75,7 @@ export async function governedCall(
   args: JsonObject,
   origin: CallOrigin,
 ): Promise<CallOutcome> {
-  const call = beginCall(deps, target, origin);
+  let call = beginCall(deps, target, origin);
   const { callId, depth } = call.subject;
   // Authorize. Only the policy decides about the call; its arguments are described for the record.
   const decision = decide(deps, target, origin);
@@ -102,13 +102,15 @@ export async function governedCall(
     // Approve. Most calls need no approval and do not wait here; with invalid arguments there is nothing to approve.
     const approved =
       isApprovalNeeded(target, origin.identity) && validateArguments(deps, target, args, callId) === undefined
-        ? await askApproval(deps.approval, target, { ...described.facts, identity: origin.identity })
+        ? await askApproval(deps.approval, target, { ...described.facts, origin })
         : undefined;
     if (approved?.kind === "refused") {
       const { error, approval } = approved;
       deps.log.denied(call.subject, { ...described.facts, error, approval, isApprovalMissing: true });
       return { kind: "failed", callId, error };
     }
+    // The time that a person takes to approve does not count.
+    if (approved !== undefined) call = { ...call, startedAt: deps.now() };
     // Record the intent before anything is executed.
     try {
       const { containment } = target;

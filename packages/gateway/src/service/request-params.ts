@@ -25,6 +25,7 @@ export function toOrigin(request: ServiceRequest): CallOrigin {
     session,
     wantsProgress,
     signal,
+    isDirect: true,
     parent: undefined,
     clientInfo: toClientInfo(request.clientInfo),
     meta: passedOnMeta(request.params),
