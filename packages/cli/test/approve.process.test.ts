@@ -112,8 +112,11 @@ test("a running gateway shows what waits, and takes the decision over at once", 
     (await run("status")).stdout,
     new RegExp(`waits for approval ${id}: anonymous wants to call s:read`),
   );
-  const approved = await run("approve", id);
-  assert.match(approved.stdout, /^Approved for one call within 10 minutes: s:read/);
+  const shown = await run("approve", id);
+  assert.deepEqual([shown.code, shown.stdout], [1, "s:read for anonymous\n  path: a\n\n"]);
+  assert.match(shown.stderr, /add --yes to approve/);
+  const approved = await run("approve", id, "--yes");
+  assert.match(approved.stdout, /\nApproved for one call within 10 minutes: s:read/);
   assert.equal((await client.callTool(call)).isError, undefined);
   await client.callTool(call);
   assert.match((await run("approve", id, "--deny")).stdout, /^Denied for 10 minutes/);

@@ -80,7 +80,7 @@ test("a call is made once after its approval, and recorded with it", () =>
     const [pending, ...others] = await pendingOf(test);
     assert.deepEqual(others, []);
     assert.deepEqual(
-      [pending?.id, pending?.client.name, pending?.tool, pending?.preview],
+      [pending?.id, pending?.client.name, pending?.tool, pending?.arguments],
       [id, "agent", "s:write", { text: "hi" }],
     );
     await approve(test, id);
@@ -103,6 +103,17 @@ test("a call is made once after its approval, and recorded with it", () =>
       [granted?.approval, granted?.client.name, granted?.decidedBy.name],
       [id, "agent", "cli"],
     );
+  }));
+
+test("the operator reads the arguments, without credentials and with marks where they are cut", () =>
+  withServer(async ({ test }) => {
+    const client = await test.connect({ as: "agent" });
+    const text = `${"x".repeat(3000)} the end`;
+    await client.callTool({ name: "s__write", arguments: { text, password: "hunter2hunter2" } });
+    await client.callTool({ name: "s__write", arguments: { text: "y".repeat(5000) } });
+    const [first, second] = await pendingOf(test);
+    assert.deepEqual(first?.arguments, { text, password: "[redacted]" });
+    assert.equal(second?.arguments?.["text"], `${"y".repeat(4000)}… (5000 characters)`);
   }));
 
 test("an approval is bound to client, tool and arguments", () =>

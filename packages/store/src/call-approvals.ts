@@ -33,10 +33,12 @@ export interface ExactCall {
 
 /** A call that waits for the operator, or that the operator decided about. */
 export interface CallApproval extends ExactCall {
-  /** `call:` and 16 hexadecimal digits, which follow from the call. */
+  /** `call:` and the first 16 hexadecimal digits of `digest`, for people. */
   readonly id: string;
-  /** The arguments for people, redacted. */
-  readonly preview?: JsonObject;
+  /** Digest of everything that the approval is bound to: 64 hexadecimal digits. */
+  readonly digest: string;
+  /** The arguments for people, without credentials; absent when they are too long. */
+  readonly arguments?: JsonObject;
   readonly state: "pending" | "approved" | "denied";
   readonly decidedBy?: Approver;
   /** Milliseconds since the epoch. */
@@ -69,9 +71,9 @@ const maxCalls = 1000;
 const pendingLifeMs = 3_600_000;
 /** Milliseconds that a decision is valid. */
 export const decisionLifeMs = 600_000;
-const fileMaxBytes = 8 * 1024 * 1024;
-/** Characters of the preview of one call as JSON. */
-const previewMaxLength = 4096;
+const fileMaxBytes = 32 * 1024 * 1024;
+/** Characters of the arguments of one call as JSON. */
+const argumentsMaxLength = 16_384;
 const textMaxLength = 4096;
 
 /** The approvals of calls of one home. */
@@ -90,7 +92,7 @@ export class CallApprovals {
         path: this.#path,
         lockName: "call-approvals",
         maxBytes: fileMaxBytes,
-        keyOf: ({ id }) => id,
+        keyOf: ({ digest }) => digest,
         parse: parseApproval,
         hint: "remove the file: calls that wait for approval then have to be requested again",
         removesEmpty: true,
@@ -102,15 +104,14 @@ export class CallApprovals {
    * Asks for permission to make a call. An approval is used up by it; a call without a decision waits for one from now
    * on. The same call waits only once.
    *
-   * @param preview the arguments for people, redacted; left out when they are long.
+   * @param readable returns the arguments for people, without credentials. Called for a new call.
    * @throws {StoreError} when the approvals cannot be read or written.
    */
-  async request(call: ExactCall, preview: JsonObject | undefined): Promise<CallPermission> {
-    const id = idOf(call);
-    const known = this.#current(await this.#file.read()).get(id);
+  async request(call: ExactCall, readable: () => JsonObject): Promise<CallPermission> {
+    const known = this.#current(await this.#file.read()).get(digestOfCall(call));
     // Without a change, no lock is taken: a client that repeats a call that waits writes nothing.
     if (known !== undefined && known.state !== "approved") return toPermission(known);
-    return this.#file.change((records) => this.#decide(records, call, preview));
+    return this.#file.change((records) => this.#decide(records, call, readable));
   }
 
   /** Returns the calls that wait for a decision, the earliest first. @throws {StoreError} `STORE_UNREADABLE` */
@@ -132,28 +133,25 @@ export class CallApprovals {
     state: "approved" | "denied",
     { issuer, subject }: Approver,
   ): Promise<CallApproval | undefined> {
-    if (this.#current(await this.#file.read()).get(id)?.state !== "pending") return undefined;
+    if (pendingWith(id, this.#current(await this.#file.read())) === undefined) return undefined;
     return this.#file.change((records) => {
       this.#dropExpired(records);
-      const call = records.get(id);
-      if (call?.state !== "pending") return undefined;
+      const call = pendingWith(id, records);
+      if (call === undefined) return undefined;
       const expiresAt = this.#now() + decisionLifeMs;
       const decided: CallApproval = { ...call, state, decidedBy: { issuer, subject }, expiresAt };
-      records.set(id, decided);
+      records.set(call.digest, decided);
       return decided;
     });
   }
 
-  #decide(
-    records: Map<string, CallApproval>,
-    call: ExactCall,
-    preview: JsonObject | undefined,
-  ): CallPermission {
+  #decide(records: Map<string, CallApproval>, call: ExactCall, readable: () => JsonObject): CallPermission {
     this.#dropExpired(records);
-    const id = idOf(call);
-    const known = records.get(id);
+    const digest = digestOfCall(call);
+    const id = idOf(digest);
+    const known = records.get(digest);
     if (known?.state === "approved") {
-      records.delete(id);
+      records.delete(digest);
       return { kind: "approved", id };
     }
     if (known !== undefined) return toPermission(known);
@@ -162,18 +160,22 @@ export class CallApprovals {
       .values()
       .filter(({ client, state }) => state === "pending" && isSame(client, call.client));
     if ([...waiting].length >= maxPendingPerClient) return { kind: "full" };
+    // Somebody searched for two calls with one id: the operator could take one for the other.
+    if (records.values().some((other) => other.id === id)) return { kind: "full" };
     if (records.size >= maxCalls) throw full(this.#path, `${maxCalls} calls`);
+    const args = readable();
     const requestedAt = this.#now();
     const added: CallApproval = {
       id,
+      digest,
       ...call,
       client: { issuer, subject, name },
-      ...(preview === undefined || JSON.stringify(preview).length > previewMaxLength ? {} : { preview }),
+      ...(JSON.stringify(args).length > argumentsMaxLength ? {} : { arguments: args }),
       state: "pending",
       requestedAt,
       expiresAt: requestedAt + pendingLifeMs,
     };
-    records.set(id, added);
+    records.set(digest, added);
     return toPermission(added);
   }
 
@@ -185,19 +187,27 @@ export class CallApprovals {
 
   #dropExpired(records: Map<string, CallApproval>): void {
     const at = this.#now();
-    for (const [id, { expiresAt, requestedAt }] of records) {
+    for (const [digest, { expiresAt, requestedAt }] of records) {
       // After a jump of the clock to the past, nothing is valid for longer than it was meant to be.
-      if (expiresAt <= at || requestedAt > at + pendingLifeMs) records.delete(id);
+      if (expiresAt <= at || requestedAt > at + pendingLifeMs) records.delete(digest);
     }
   }
+}
+
+function pendingWith(id: string, records: ReadonlyMap<string, CallApproval>): CallApproval | undefined {
+  return records.values().find((call) => call.id === id && call.state === "pending");
 }
 
 function toPermission({ id, state, expiresAt }: CallApproval): CallPermission {
   return { kind: state === "denied" ? "denied" : "pending", id, expiresAt };
 }
 
-/** Returns the id of a call: a digest of everything that an approval is bound to. */
-function idOf(call: ExactCall): string {
+function idOf(digest: string): string {
+  return `call:${digest.slice(0, 16)}`;
+}
+
+/** Returns the digest of everything that an approval is bound to. */
+function digestOfCall(call: ExactCall): string {
   const { client, tool, server, argumentsDigest, definitionDigest, policyDigest } = call;
   const bound = [
     client.issuer,
@@ -208,7 +218,7 @@ function idOf(call: ExactCall): string {
     definitionDigest,
     policyDigest,
   ];
-  return `call:${createHash("sha256").update(canonicalJson(bound)).digest("hex").slice(0, 16)}`;
+  return createHash("sha256").update(canonicalJson(bound)).digest("hex");
 }
 
 function isSame(a: CallApproval["client"], b: CallApproval["client"]): boolean {
@@ -216,7 +226,7 @@ function isSame(a: CallApproval["client"], b: CallApproval["client"]): boolean {
 }
 
 function parseApproval(value: JsonObject): CallApproval | undefined {
-  const { tool, server, argumentsDigest, definitionDigest, policyDigest, preview, state } = value;
+  const { tool, server, argumentsDigest, definitionDigest, policyDigest, state } = value;
   const { requestedAt, expiresAt, decidedBy } = value;
   const client = isJsonObject(value["client"]) ? value["client"] : {};
   const { issuer, subject, name } = client;
@@ -234,12 +244,14 @@ function parseApproval(value: JsonObject): CallApproval | undefined {
     policyDigest,
   };
   const approver = decidedBy === undefined ? undefined : parseApprover(decidedBy);
-  // The id follows from the call, so that an edited record is not an approval of another call.
-  if (value["id"] !== idOf(call) || (decidedBy !== undefined && approver === undefined)) return undefined;
+  const digest = digestOfCall(call);
+  // The digest follows from the call, so that an edited record is not an approval of another call.
+  if (value["digest"] !== digest || (decidedBy !== undefined && approver === undefined)) return undefined;
   return {
-    id: idOf(call),
+    id: idOf(digest),
+    digest,
     ...call,
-    ...(isJsonObject(preview) ? { preview } : {}),
+    ...(isJsonObject(value["arguments"]) ? { arguments: value["arguments"] } : {}),
     state,
     ...(approver === undefined ? {} : { decidedBy: approver }),
     requestedAt,

@@ -12,7 +12,7 @@ import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { type ApprovalAccess, callIdStart, openApprovals } from "./open-approvals.ts";
-import { printDefinition } from "./print-definition.ts";
+import { printDefinition, printMembers } from "./print-definition.ts";
 
 /** Options of the command. */
 export interface ApproveFlags {
@@ -30,7 +30,7 @@ export async function approve(
   checkFlags(what, flags);
   await using access = await openApprovals(context, what);
   if (what === undefined) return listWaiting(context, await access.waiting());
-  if (what.startsWith(callIdStart)) return await decideCall(context, access, what, flags.deny === true);
+  if (what.startsWith(callIdStart)) return await decideCall(context, access, what, flags);
   return await approveDefinitions(context, access, await access.definitions(what), flags);
 }
 
@@ -81,9 +81,9 @@ function listWaiting(context: CliContext, { servers, calls }: WaitingApprovals):
   return exitCodes.done;
 }
 
-function callRow({ id, client, tool, preview, requestedAt }: PendingCall, now: number): string[] {
+function callRow({ id, client, tool, requestedAt, ...call }: PendingCall, now: number): string[] {
   const minutes = Math.max(0, Math.floor((now - requestedAt) / 60_000));
-  const shown = preview === undefined ? "(too long to show)" : JSON.stringify(preview);
+  const shown = call.arguments === undefined ? tooLong : JSON.stringify(call.arguments);
   return [
     id,
     safeLine(client.name),
@@ -93,18 +93,28 @@ function callRow({ id, client, tool, preview, requestedAt }: PendingCall, now: n
   ];
 }
 
+const tooLong = "(too long to show)";
+
 async function decideCall(
-  { output }: CliContext,
+  context: CliContext,
   access: ApprovalAccess,
   id: string,
-  isDenied: boolean,
+  { deny, yes }: ApproveFlags,
 ): Promise<ExitCode> {
-  const tool = await access.decide(id, isDenied ? "deny" : "approve");
-  if (tool === undefined) {
-    throw new CliError("CLI_APPROVAL_NOT_FOUND", `No call with the id "${safeLine(id)}" waits for approval`, {
-      hint: "toolcrib approve lists those that wait; a call waits for an hour",
-    });
+  const { output } = context;
+  const isDenied = deny === true;
+  const call = (await access.waiting()).calls.find((one) => one.id === id);
+  if (call === undefined) throw callNotFound(id);
+  if (!isDenied) {
+    output.print(`${output.style("bold", safeLine(call.tool))} for ${safeLine(call.client.name)}`);
+    if (call.arguments === undefined) output.print(`  ${tooLong}`);
+    else printMembers(output, call.arguments);
+    output.print("");
+    if (yes !== true && !(await ask(context, "Approve exactly this call, once?")))
+      return notApproved(context);
   }
+  const tool = await access.decide(id, isDenied ? "deny" : "approve");
+  if (tool === undefined) throw callNotFound(id);
   output.json({ id, tool, decision: isDenied ? "denied" : "approved" });
   output.print(
     isDenied
@@ -112,6 +122,12 @@ async function decideCall(
       : `Approved for one call within 10 minutes: ${safeLine(tool)} with these arguments. Its client has to repeat the call`,
   );
   return exitCodes.done;
+}
+
+function callNotFound(id: string): CliError {
+  return new CliError("CLI_APPROVAL_NOT_FOUND", `No call with the id "${safeLine(id)}" waits for approval`, {
+    hint: "toolcrib approve lists those that wait; a call waits for an hour",
+  });
 }
 
 async function approveDefinitions(
@@ -138,23 +154,25 @@ async function approveDefinitions(
     return exitCodes.done;
   }
   for (const definition of chosen) printDefinition(output, definition);
-  const isApproved = yes === true || (await askToApprove(context, shown.server, chosen.length));
+  const isApproved =
+    yes === true ||
+    (await ask(context, `Approve ${counted(chosen.length, "tool")} of ${safeLine(shown.server)}?`));
   const approved = isApproved ? await access.approve(shown, names) : [];
   output.json({ server: shown.server, definitions: chosen, approved });
-  if (isApproved) {
-    output.print(`Approved ${counted(approved.length, "tool")} of ${safeLine(shown.server)}`);
-    return exitCodes.done;
-  }
-  output.note(
-    canAsk(context) && !output.isJson
-      ? "Nothing was approved"
-      : "Nothing was approved: add --yes to approve the tools that are shown above",
+  if (!isApproved) return notApproved(context);
+  output.print(`Approved ${counted(approved.length, "tool")} of ${safeLine(shown.server)}`);
+  return exitCodes.done;
+}
+
+function notApproved(context: CliContext): ExitCode {
+  const isAsked = canAsk(context) && !context.output.isJson;
+  context.output.note(
+    isAsked ? "Nothing was approved" : "Nothing was approved: add --yes to approve what is shown above",
   );
   return exitCodes.failed;
 }
 
-async function askToApprove(context: CliContext, server: string, count: number): Promise<boolean> {
+async function ask(context: CliContext, question: string): Promise<boolean> {
   if (!canAsk(context) || context.output.isJson) return false;
-  const answer = await askLine(`Approve ${counted(count, "tool")} of ${safeLine(server)}? [y/N] `, context);
-  return /^y(?:es)?$/i.test(answer);
+  return /^y(?:es)?$/i.test(await askLine(`${question} [y/N] `, context));
 }

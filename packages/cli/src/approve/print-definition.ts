@@ -53,8 +53,13 @@ function verbOf({ before, after }: JsonChange): string {
 
 function printAll(output: Output, { name: _name, description, ...rest }: JsonObject): void {
   if (description !== undefined) output.print(indented(textOf(description), "  "));
-  for (const [path, value] of leavesOf(rest))
-    output.print(`  ${output.style("cyan", safeLine(path))}: ${lineOf(value)}`);
+  printMembers(output, rest);
+}
+
+/** Prints every leaf of a JSON object with its path. */
+export function printMembers(output: Output, value: JsonObject): void {
+  for (const [path, leaf] of leavesOf(value))
+    output.print(`  ${output.style("cyan", safeLine(path))}: ${lineOf(leaf)}`);
 }
 
 /** The leaves of a value by their paths; members without content are left out. */

@@ -29,8 +29,10 @@ export interface ApprovalStepDeps {
 }
 
 /** A call that is about to be made. */
-export interface ApprovableCall extends ArgumentFacts {
+export interface ApprovableCall extends Pick<ArgumentFacts, "argumentsDigest"> {
   readonly origin: CallOrigin;
+  /** Returns the arguments for people, without credentials. */
+  readonly readable: () => JsonObject;
 }
 
 /** The outcome of the step: the approval that the call uses up, or the reason why it is not made. */
@@ -47,7 +49,7 @@ export function isApprovalNeeded({ approval }: CallTarget, identity: Identity): 
 export async function askApproval(
   deps: ApprovalStepDeps,
   target: CallTarget,
-  { origin, argumentsDigest, preview }: ApprovableCall,
+  { origin, argumentsDigest, readable }: ApprovableCall,
 ): Promise<ApprovalOutcome> {
   const { approvals, policyDigest, approveCommand } = deps;
   const { identity } = origin;
@@ -59,11 +61,11 @@ export async function askApproval(
   const client = { issuer, subject, name };
   try {
     const call = { client, tool, ...approval, argumentsDigest, policyDigest };
-    let permission = await approvals.request(call, preview);
+    let permission = await approvals.request(call, readable);
     if (permission.kind === "pending" && mayAskPerson(deps, origin)) {
-      const decision = await askPerson(target, origin, preview);
+      const decision = await askPerson(target, origin, readable());
       if (decision !== undefined) await deps.decide(permission.id, decision, identity);
-      permission = await approvals.request(call, preview);
+      permission = await approvals.request(call, readable);
     }
     return permission.kind === "approved"
       ? { kind: "approved", approval: permission.id }
@@ -96,9 +98,11 @@ function mayAskPerson(
 async function askPerson(
   { shownName, server }: CallTarget,
   { clientChannel, signal }: CallOrigin,
-  preview: JsonObject | undefined,
+  args: JsonObject,
 ): Promise<"approved" | "denied" | undefined> {
-  const shown = escapeUnsafe(JSON.stringify(preview ?? {})).slice(0, formMaxLength);
+  const whole = escapeUnsafe(JSON.stringify(args));
+  const cut = `${whole.slice(0, formMaxLength)}… (the rest is NOT shown)`;
+  const shown = whole.length <= formMaxLength ? whole : cut;
   const params = {
     message: `Allow one call of "${shownName}" of the server "${server}", which nobody has verified? Arguments: ${shown}`,
     requestedSchema: {

@@ -12,7 +12,7 @@ import type { HeldTools, WaitingDefinitions, WaitingServer } from "./held-tools.
 /** A call that waits for approval, for people. */
 export type PendingCall = Pick<
   CallApproval,
-  "id" | "client" | "tool" | "server" | "preview" | "requestedAt" | "expiresAt"
+  "id" | "client" | "tool" | "server" | "arguments" | "requestedAt" | "expiresAt"
 >;
 
 /** Everything that waits for the operator. */
@@ -105,6 +105,8 @@ export class Approvals {
   }
 }
 
-function toPending({ id, client, tool, server, preview, requestedAt, expiresAt }: CallApproval): PendingCall {
-  return { id, client, tool, server, ...(preview === undefined ? {} : { preview }), requestedAt, expiresAt };
+function toPending(call: CallApproval): PendingCall {
+  const { id, client, tool, server, requestedAt, expiresAt } = call;
+  const args = call.arguments === undefined ? {} : { arguments: call.arguments };
+  return { id, client, tool, server, ...args, requestedAt, expiresAt };
 }

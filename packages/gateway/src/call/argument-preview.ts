@@ -1,12 +1,12 @@
 /**
- * The preview of a call's arguments that the audit keeps in addition to their
- * digest: enough to recognize the call, shortened, without credentials. Pure.
+ * Arguments of a call for people, without credentials: the preview that the audit keeps in
+ * addition to their digest, shortened to what is enough to recognize the call, and the longer form that
+ * an operator reads before approving the call. What is left out is marked. Pure.
  */
 
 import { credentialRanges } from "@toolcrib/config";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 
-const textMaxLength = 120;
 /** Maximum number of characters of one text that are searched for secrets. */
 const searchedMaxLength = 16 * 1024;
 /** Maximum number of characters of all texts that are searched for one preview: any client can cause this work, also with calls that are denied. */
@@ -15,21 +15,41 @@ const allSearchedMaxLength = 64 * 1024;
 const guardLength = 8 * 1024;
 /** Length of text that is searched for anything that looks like a credential. */
 const suspectedMaxLength = 8 * 1024;
-const maxItems = 16;
-const maxDepth = 4;
 const credentialKey =
   /passw(?:or)?d|passphrase|passcode|(?:^|[-_.])pass$|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|credential|auth$|authorization|bearer|cookie|session[-_.]?id|(?:^|[-_.])(?:otp|pin)$|signature/i;
 
-/** Maximum number of values in one preview; later ones are dropped. */
-const maxValues = 200;
+/** Limits of one form. */
+interface FormLimits {
+  /** Characters of a text. */
+  readonly textMaxLength: number;
+  /** Items of a list, and members of an object. */
+  readonly maxItems: number;
+  readonly maxDepth: number;
+  /** Maximum number of values; later ones are dropped. */
+  readonly maxValues: number;
+}
+
+const previewLimits: FormLimits = { textMaxLength: 120, maxItems: 16, maxDepth: 4, maxValues: 200 };
+const readableLimits: FormLimits = { textMaxLength: 4000, maxItems: 100, maxDepth: 12, maxValues: 1000 };
 
 /** Returns a short form of `args` for the audit. @param scrub removes known secrets from a text */
 export function previewArguments(args: JsonObject, scrub: (text: string) => string): JsonObject {
-  return shorten(args, 0, { scrub, valuesLeft: maxValues, textLeft: allSearchedMaxLength }) as JsonObject;
+  return formOf(args, scrub, previewLimits);
+}
+
+/** Returns a form of `args` in which an operator can read what a call does. @param scrub as for `previewArguments` */
+export function readableArguments(args: JsonObject, scrub: (text: string) => string): JsonObject {
+  return formOf(args, scrub, readableLimits);
+}
+
+function formOf(args: JsonObject, scrub: (text: string) => string, limits: FormLimits): JsonObject {
+  const room = { scrub, limits, valuesLeft: limits.maxValues, textLeft: allSearchedMaxLength };
+  return shorten(args, 0, room) as JsonObject;
 }
 
 /** Remaining capacity of one preview. */
 interface Room {
+  readonly limits: FormLimits;
   readonly scrub: (text: string) => string;
   valuesLeft: number;
   /** Number of characters that can still be searched for secrets. */
@@ -37,6 +57,7 @@ interface Room {
 }
 
 function shorten(value: JsonValue | undefined, depth: number, room: Room): JsonValue {
+  const { maxItems, maxDepth } = room.limits;
   if (room.valuesLeft <= 0 || room.textLeft <= 0) return "…";
   room.valuesLeft -= 1;
   if (typeof value === "string") return shortenText(value, room);
@@ -74,6 +95,7 @@ function put(object: Writable, key: string, value: JsonValue): void {
 }
 
 function shortenText(text: string, room: Room): string {
+  const { textMaxLength } = room.limits;
   const { start, isWhole } = scrubStart(text, room);
   const clean = withoutCredentials(start.slice(0, suspectedMaxLength));
   if (isWhole && start.length <= suspectedMaxLength && clean.length <= textMaxLength) return clean;

@@ -30,7 +30,7 @@ import { type CallContext, identityKey, type ToolResult, textResult } from "@too
 import { type ApprovalStepDeps, askApproval, isApprovalNeeded } from "../approvals/approval-step.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
-import { previewArguments } from "./argument-preview.ts";
+import { previewArguments, readableArguments } from "./argument-preview.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { jsonSize } from "./json-size.ts";
@@ -102,7 +102,11 @@ export async function governedCall(
     // Approve. Most calls need no approval and do not wait here; with invalid arguments there is nothing to approve.
     const approved =
       isApprovalNeeded(target, origin.identity) && validateArguments(deps, target, args, callId) === undefined
-        ? await askApproval(deps.approval, target, { ...described.facts, origin })
+        ? await askApproval(deps.approval, target, {
+            origin,
+            argumentsDigest: described.facts.argumentsDigest,
+            readable: () => readableArguments(args, (text) => deps.scrubber.text(text)),
+          })
         : undefined;
     if (approved?.kind === "refused") {
       const { error, approval } = approved;
