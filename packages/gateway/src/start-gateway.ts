@@ -203,6 +203,7 @@ async function openAudit(
     },
     {
       now: Date.now,
+      randomBytes,
       onProblem: (problem) => logger.warn({ code: problem.code, reason: problem.message }, "audit trail"),
     },
   );

@@ -259,6 +259,8 @@ export interface AuditPruned {
   /** Sequence numbers of its first and last record. */
   readonly firstSequence?: string;
   readonly lastSequence?: string;
+  /** Hash of its last record: `previous` of the record after it. */
+  readonly lastHash?: string;
   /** The limit that it exceeds. `count`: in records of earlier versions. */
   readonly reason: "age" | "size" | "count";
 }
@@ -332,6 +334,8 @@ interface Envelope<Type extends AuditEventType> {
   readonly writer: string;
   /** Sequence number of the writer: 16 digits, from 1, without a gap, across all runs. */
   readonly sequence: string;
+  /** SHA-256 of the line before it of the same writer, 64 hexadecimal digits; absent in records of earlier versions. */
+  readonly previous?: string;
   readonly data: AuditEvents[Type];
   /** Present when data was omitted or truncated to keep the record within its limit. */
   readonly truncated?: true;

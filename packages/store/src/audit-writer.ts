@@ -4,8 +4,8 @@
  * during a write are collected for the next one.
  *
  * Invariants: an intent resolves only after its whole line is in the segment (and
- * on the disk, with `fsync`); sequence numbers are assigned when a line is written
- * and have no gap; while nothing can be written, intents are refused and other
+ * on the disk, with `fsync`); sequence numbers and the hash of the line before
+ * (hash-chain.ts) are assigned when a line is written, and the numbers have no gap; while nothing can be written, intents are refused and other
  * records are kept up to a limit, then counted. It never reads.
  */
 
@@ -13,6 +13,7 @@ import { reasonOf } from "@toolcrib/files";
 import type { AuditClient, AuditEvents, AuditEventType } from "./audit-event.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
 import { BodyFormatter, type HeadParts, toHead, toHeadParts } from "./format-record.ts";
+import { hashLine } from "./hash-chain.ts";
 import { type HomeLayout, toWriterId } from "./home-layout.ts";
 import { type Admission, RecordBudget } from "./record-budget.ts";
 import { SegmentAppender } from "./segment-appender.ts";
@@ -89,6 +90,8 @@ export class AuditWriter {
   #queue: Entry[] = [];
   #queuedLength = 0;
   #sequence: number;
+  /** Hash of the last written line. */
+  #lastHash: string;
   readonly #budget: RecordBudget;
   #summary: NodeJS.Timeout | undefined;
   #turn: NodeJS.Immediate | undefined;
@@ -117,6 +120,7 @@ export class AuditWriter {
     this.#writerId = toWriterId(lane.writer);
     this.#directory = deps.layout.auditDirectory;
     this.#sequence = lane.lastSequence;
+    this.#lastHash = lane.lastHash;
     // Unique for each run: a writer number has one holder at a time, and a process opens it at most once in a millisecond.
     const run = `${deps.now().toString(36)}.${process.pid.toString(36)}.${this.#writerId}`;
     this.#headParts = toHeadParts(options.source, this.#writerId, run);
@@ -210,6 +214,11 @@ export class AuditWriter {
     );
   }
 
+  /** The last written record: its number, 0 before the first, and the hash of its line. */
+  head(): { readonly sequence: number; readonly hash: string } {
+    return { sequence: this.#sequence, hash: this.#lastHash };
+  }
+
   stats(): AuditStats {
     return {
       writer: this.#writerId,
@@ -285,10 +294,14 @@ export class AuditWriter {
   async #writeBatch(batch: readonly Entry[]): Promise<void> {
     let text = "";
     let next = this.#sequence;
+    const hashes = [this.#lastHash];
     for (const { body } of batch) {
       if (body === "") continue;
       next += 1;
-      text += toHead(this.#headParts, next) + body;
+      const line = toHead(this.#headParts, next, hashes.at(-1) as string) + body;
+      // Without its line feed.
+      hashes.push(hashLine(line.slice(0, -1)));
+      text += line;
     }
     if (text === "") return this.#settleWritten(batch, 0);
     const bytes = Buffer.from(text);
@@ -296,10 +309,13 @@ export class AuditWriter {
     this.#writes += 1;
     this.#bytes += appended.bytes;
     if (appended.error === undefined) {
+      this.#lastHash = hashes.at(-1) as string;
       this.#settleWritten(batch, next - this.#sequence);
       if (this.#failing || this.#dropped !== undefined) this.#recover();
     } else {
-      this.#settleFailed(batch, countLines(bytes, appended.bytes), appended.error);
+      const landedCount = countLines(bytes, appended.bytes);
+      this.#lastHash = hashes[landedCount] as string;
+      this.#settleFailed(batch, landedCount, appended.error);
       if (appended.torn !== undefined) this.#reportTorn(this.#appender.segment, appended.torn);
     }
   }

@@ -7,6 +7,7 @@
 import { messageOf } from "@toolcrib/diagnostics";
 import { abortable, disposeOnce } from "@toolcrib/lifecycle";
 import type { AuditEvents, AuditRecord, CallIntent, RecordableEventType } from "./audit-event.ts";
+import { HeadWriter, type Tombstone, writeTombstone } from "./audit-heads.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
 import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
 import type { AuditStore } from "./audit-store.ts";
@@ -23,11 +24,16 @@ import { claimWriterLane } from "./writer-lane.ts";
 /** Milliseconds between two checks for old segments. A finished segment causes a check, too. */
 const pruneIntervalMs = 60 * 60 * 1000;
 
+/** Milliseconds between two signatures of the end of the trail: what is written between them is not proved. */
+const headIntervalMs = 60_000;
+
 /** Dependencies of the trail. */
 export interface FileAuditStoreDeps {
   readonly layout: HomeLayout;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Without it, the end of the trail is not signed. */
+  readonly randomBytes: ((count: number) => Uint8Array) | undefined;
   readonly onProblem: (problem: StoreError) => void;
 }
 
@@ -39,13 +45,15 @@ export class FileAuditStore implements AuditStore {
   readonly #index: IndexHost;
   readonly #writer: AuditWriter;
   #pruning: Promise<void> | undefined;
+  #heads: HeadWriter | undefined;
+  #signing: Promise<void> = Promise.resolve();
   readonly #dispose = disposeOnce(() => this.#resources.disposeAsync());
 
   /** Claims a writer number. @throws {StoreError} `STORE_HOME_UNUSABLE`, `STORE_WRITERS_EXHAUSTED` */
   constructor(deps: FileAuditStoreDeps, options: ResolvedAuditOptions) {
     this.#deps = deps;
     this.#options = options;
-    const { layout, now, onProblem } = deps;
+    const { layout, now, randomBytes, onProblem } = deps;
     const lane = claimWriterLane(layout);
     this.#index = new IndexHost(layout, onProblem);
     const events = {
@@ -59,8 +67,14 @@ export class FileAuditStore implements AuditStore {
     this.#resources.use(this.#index);
     this.#resources.defer(async () => {
       await this.#writer.close();
+      await this.#signHead();
       unmarkRun(layout, lane.run);
     });
+    if (randomBytes !== undefined) {
+      this.#heads = new HeadWriter(lane.writer, { layout, now, randomBytes });
+      const signing = setInterval(() => this.#signHead(), headIntervalMs).unref();
+      this.#resources.defer(() => clearInterval(signing));
+    }
     this.#resources.defer(() => this.#pruning);
     const timer = setInterval(() => this.#prune(), pruneIntervalMs).unref();
     this.#resources.defer(() => clearInterval(timer));
@@ -136,12 +150,29 @@ export class FileAuditStore implements AuditStore {
     }
   }
 
+  /** Signs the last written record. A failure is reported; calls do not depend on it. Never rejects. */
+  #signHead(): Promise<void> {
+    this.#signing = this.#signing.then(async () => {
+      try {
+        const { sequence, hash } = this.#writer.head();
+        await this.#heads?.write(sequence, hash);
+      } catch (error) {
+        this.#deps.onProblem(error as StoreError);
+      }
+    });
+    return this.#signing;
+  }
+
   #prune(): void {
     if (this.#resources.disposed || this.#pruning !== undefined) return;
-    const { layout, now, onProblem } = this.#deps;
+    const { layout, now, randomBytes, onProblem } = this.#deps;
+    const sign =
+      randomBytes === undefined
+        ? undefined
+        : (tombstone: Tombstone) => writeTombstone({ layout, randomBytes }, tombstone);
     const record: Parameters<typeof pruneSegments>[0]["record"] = (data) =>
       this.#writer.write("audit.pruned", data);
-    this.#pruning = pruneSegments({ layout, now, record }, this.#options)
+    this.#pruning = pruneSegments({ layout, now, record, sign }, this.#options)
       .catch(onProblem)
       .finally(() => {
         this.#pruning = undefined;

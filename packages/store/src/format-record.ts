@@ -1,6 +1,6 @@
 /**
  * Formats the record of an event in two parts: the body when the event happens, and
- * the head, with the sequence number, when the record is written. Neither contains
+ * the head, with the sequence number and the hash of the line before it, when the record is written. Neither contains
  * a character that is unsafe for a terminal (escape-unsafe.ts).
  */
 
@@ -88,8 +88,12 @@ export function toHeadParts(source: string, writer: string, run: string): HeadPa
   };
 }
 
-/** Returns the head of the record `sequence`. A record is its head followed by its body. */
-export function toHead(parts: HeadParts, sequence: number): string {
+/**
+ * Returns the head of the record `sequence`. A record is its head followed by its body.
+ *
+ * @param previous hash of the line before it (hash-chain.ts).
+ */
+export function toHead(parts: HeadParts, sequence: number, previous: string): string {
   const digits = String(sequence).padStart(16, "0");
-  return `${parts.beforeId}${digits}${parts.afterId}${digits}",`;
+  return `${parts.beforeId}${digits}${parts.afterId}${digits}","previous":"${previous}",`;
 }

@@ -2,6 +2,8 @@
  * The layout of a home directory, which only its owner can read.
  *
  *     audit/001-00000001.jsonl   segment 1 of writer 1
+ *     audit-heads/001.json       signed end of the records of writer 1
+ *     audit-key.pem              the key that signs them
  *     approvals/saved-tools.json approvals of saved tools
  *     pins/*.json                pins of the definitions of one source
  *     locks/*.lock               locks of writers, of pruning, of the index and of records
@@ -23,6 +25,8 @@ export interface HomeLayout {
   readonly approvalDirectory: string;
   readonly pinDirectory: string;
   readonly lockDirectory: string;
+  readonly headDirectory: string;
+  readonly headKeyPath: string;
   readonly databasePath: string;
   readonly retentionPath: string;
 }
@@ -45,6 +49,8 @@ export function toHomeLayout(home: string): HomeLayout {
     approvalDirectory: join(home, "approvals"),
     pinDirectory: join(home, "pins"),
     lockDirectory: join(home, "locks"),
+    headDirectory: join(home, "audit-heads"),
+    headKeyPath: join(home, "audit-key.pem"),
     databasePath: join(home, "toolcrib.db"),
     retentionPath: join(home, "audit-retention.json"),
   };

@@ -58,3 +58,4 @@ export type {
 export type { SecretChange, SecretEntry, SecretStore } from "./secret-store.ts";
 export type { SessionRecord, SessionStore, SessionUse } from "./session-store.ts";
 export { StoreError } from "./store-error.ts";
+export { type TrailReport, verifyTrail } from "./verify-trail.ts";

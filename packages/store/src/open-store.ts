@@ -17,6 +17,8 @@ export interface StoreOptions {
 export interface StoreDeps {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. @default the end of the trail is not signed */
+  readonly randomBytes?: ((count: number) => Uint8Array) | undefined;
   /**
    * Called with failures that no caller waits for: writing began to fail, records
    * were discarded, or a segment or the index is damaged. For the log.
@@ -40,7 +42,7 @@ export async function openStore(options: StoreOptions, deps: StoreDeps): Promise
   const layout = toHomeLayout(options.home);
   const auditOptions = resolveAuditOptions(options.audit);
   await createHome(layout);
-  const { now, onProblem = () => undefined } = deps;
-  const audit = new FileAuditStore({ layout, now, onProblem }, auditOptions);
+  const { now, randomBytes, onProblem = () => undefined } = deps;
+  const audit = new FileAuditStore({ layout, now, randomBytes, onProblem }, auditOptions);
   return { audit, [Symbol.asyncDispose]: () => audit[Symbol.asyncDispose]() };
 }

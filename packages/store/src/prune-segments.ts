@@ -9,6 +9,7 @@ import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
 import type { AuditPruned } from "./audit-event.ts";
+import type { Tombstone } from "./audit-heads.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
 import { type HomeLayout, listSegments, newestSegments } from "./home-layout.ts";
 import { lockHome } from "./home-lock.ts";
@@ -22,6 +23,8 @@ export interface PruneDeps {
   readonly now: () => number;
   /** Resolves when the record is written. */
   readonly record: (data: AuditPruned) => Promise<void>;
+  /** Resolves when it is on record, signed, what was deleted of a writer. @default it is not signed */
+  readonly sign?: ((tombstone: Tombstone) => Promise<void>) | undefined;
 }
 
 interface Candidate {
@@ -36,7 +39,7 @@ interface Candidate {
  * @throws {StoreError} `AUDIT_RETENTION_FAILED`, or the error of the record.
  */
 export async function pruneSegments(
-  { layout, now, record }: PruneDeps,
+  { layout, now, record, sign }: PruneDeps,
   { retainMaxBytes, retainMaxAgeMs }: ResolvedAuditOptions,
 ): Promise<void> {
   using lock = lockHome(layout, "audit-prune", "exclusive");
@@ -52,13 +55,17 @@ export async function pruneSegments(
       const isOld = clock.ageOf(name) >= retainMaxAgeMs;
       if (!isOld && excess <= 0) break;
       const path = join(layout.auditDirectory, name);
+      const { records, lastHash } = readSegmentEnd(path, 1);
       await record({
         segment: name,
         bytes,
         firstSequence: readFirstRecord(path)?.sequence,
-        lastSequence: readSegmentEnd(path, 1).records[0]?.sequence,
+        lastSequence: records[0]?.sequence,
+        ...(lastHash === undefined ? {} : { lastHash }),
         reason: isOld ? "age" : "size",
       });
+      if (lastHash !== undefined)
+        await sign?.({ writer: name.slice(0, 3), lastSequence: Number(records[0]?.sequence), lastHash });
       await unlink(path);
       clock.delete(name);
       excess -= bytes;

@@ -5,12 +5,15 @@
 
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { AuditRecord } from "./audit-event.ts";
+import { hashLine } from "./hash-chain.ts";
 import { parseRecord } from "./parse-record.ts";
 
 /** The end of a segment. */
 export interface SegmentEnd {
   /** The last records, oldest first, without lines that are not records. */
   readonly records: readonly AuditRecord[];
+  /** Hash of the line of the last record (hash-chain.ts); undefined without one. */
+  readonly lastHash: string | undefined;
   /** Number of bytes up to and including the last line feed. */
   readonly completeBytes: number;
   /** Bytes after the last line feed: none when the segment is complete. */
@@ -74,17 +77,22 @@ export const lineFeed = 0x0a;
 function endOf(chunk: Buffer, start: number, recordLimit: number): SegmentEnd {
   const completeLength = chunk.lastIndexOf(lineFeed) + 1;
   const records: AuditRecord[] = [];
+  let lastHash: string | undefined;
   let lineEnd = completeLength - 1;
   while (lineEnd >= 0 && records.length < recordLimit) {
     const lineStart = lineEnd === 0 ? 0 : chunk.lastIndexOf(lineFeed, lineEnd - 1) + 1;
     // A line that starts before this chunk is read completely in the next iteration.
     if (lineStart === 0 && start > 0) break;
     const record = parseRecord(chunk.toString("utf8", lineStart, lineEnd));
-    if (record !== undefined) records.push(record);
+    if (record !== undefined) {
+      lastHash ??= hashLine(chunk.subarray(lineStart, lineEnd));
+      records.push(record);
+    }
     lineEnd = lineStart - 1;
   }
   return {
     records: records.reverse(),
+    lastHash,
     completeBytes: start + completeLength,
     unfinished: Buffer.from(chunk.subarray(completeLength)),
   };

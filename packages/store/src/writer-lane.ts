@@ -7,6 +7,7 @@
 
 import { join } from "node:path";
 import { reasonOf } from "@toolcrib/files";
+import { chainStart, hashLine } from "./hash-chain.ts";
 import { type HomeLayout, listSegments, type SegmentName, toWriterId, writerMax } from "./home-layout.ts";
 import { homeHint, lockHome } from "./home-lock.ts";
 import { parseRecord } from "./parse-record.ts";
@@ -18,6 +19,8 @@ import { StoreError } from "./store-error.ts";
 export interface LaneState {
   /** Sequence number of the last record, 0 when there is none. */
   readonly lastSequence: number;
+  /** Hash of the line of the last record (hash-chain.ts). */
+  readonly lastHash: string;
   /** The newest segment of the writer, if any. */
   readonly segment: SegmentName | undefined;
   /** Milliseconds since the epoch of the newest segment's first record, if it is known. */
@@ -76,15 +79,23 @@ function readState(layout: HomeLayout, writer: number): LaneState {
   const segments = listSegments(layout.auditDirectory).filter((segment) => segment.writer === writer);
   const newest = segments.at(-1);
   if (newest === undefined) {
-    return { lastSequence: 0, segment: undefined, segmentStartedAt: undefined, ending: { kind: "whole" } };
+    return {
+      lastSequence: 0,
+      lastHash: chainStart,
+      segment: undefined,
+      segmentStartedAt: undefined,
+      ending: { kind: "whole" },
+    };
   }
   const path = join(layout.auditDirectory, newest.name);
   const end = readSegmentEnd(path, 1);
   let lastSequence = Number(end.records[0]?.sequence ?? 0);
+  let { lastHash = chainStart } = end;
   // A crash between creating a segment and writing its first record leaves an empty segment.
   for (let at = segments.length - 2; lastSequence === 0 && at >= 0; at -= 1) {
     const earlier = readSegmentEnd(join(layout.auditDirectory, segments[at]!.name), 1);
     lastSequence = Number(earlier.records[0]?.sequence ?? 0);
+    lastHash = earlier.lastHash ?? chainStart;
   }
   let ending: LaneEnding = { kind: "whole" };
   if (end.unfinished.length > 0) {
@@ -92,11 +103,12 @@ function readState(layout: HomeLayout, writer: number): LaneState {
     if (record !== undefined && Number(record.sequence) === lastSequence + 1) {
       ending = { kind: "unended" };
       lastSequence += 1;
+      lastHash = hashLine(end.unfinished);
     } else {
       ending = { kind: "torn", position: end.completeBytes, bytes: end.unfinished.length };
     }
   }
   const first = readFirstRecord(path);
   const segmentStartedAt = first === undefined ? undefined : Date.parse(first.time);
-  return { lastSequence, segment: newest, segmentStartedAt, ending };
+  return { lastSequence, lastHash, segment: newest, segmentStartedAt, ending };
 }

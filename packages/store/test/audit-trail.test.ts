@@ -29,6 +29,7 @@ test("intent() resolves when its line is in the segment", async (t) => {
     source: "/toolcrib",
     writer: "001",
     sequence: "0000000000000001",
+    previous: "0".repeat(64),
     type: "call.intent",
     time: "2026-01-02T03:04:05.006Z",
     data: intentOf("c1"),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { openAuditReader, openStore } from "@toolcrib/store";
+import { openAuditReader, openStore, verifyTrail } from "@toolcrib/store";
 import { startChildWriter } from "./child-process.ts";
 import { callIdsOf, intentOf, newHome, recordsOf, segmentNames, tickingClock } from "./sample-events.ts";
 
@@ -38,6 +38,8 @@ test("no resolved intent is lost when the writer is killed in a burst", async (t
     (await reader.problems()).filter(({ kind }) => kind === "gap"),
     [],
   );
+  const { writers, findings } = await verifyTrail(home);
+  assert.deepEqual([findings, writers[0]?.records], [[], sequences.length]);
 });
 
 test("a torn last line is reported and skipped, and the next record starts a new line", async (t) => {
@@ -88,6 +90,7 @@ test("a torn last line is reported and skipped, and the next record starts a new
     position: thirdAt,
     bytes: 100,
   });
+  assert.deepEqual((await verifyTrail(home)).findings, []);
 });
 
 test("a last record that lacks only its line feed is kept", async (t) => {
@@ -103,6 +106,7 @@ test("a last record that lacks only its line feed is kept", async (t) => {
   assert.deepEqual(callIdsOf(recordsOf(home)), ["c1", "c2", "c3"]);
   assert.deepEqual(await store.audit.problems(), []);
   assert.equal((await store.audit.list()).length, 3);
+  assert.deepEqual((await verifyTrail(home)).findings, []);
 });
 
 for (const [title, content] of [

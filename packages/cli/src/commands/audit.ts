@@ -48,6 +48,11 @@ export const command: CliCommandGroup = {
       run: async (context, args) => (await load()).showCall(context, args.call),
     }),
     defineCommand({
+      name: "verify",
+      summary: "verify that no record was changed, removed, inserted or moved (exit code 1)",
+      run: async (context) => (await import("../audit/verify-audit.ts")).verifyAudit(context),
+    }),
+    defineCommand({
       name: "tail",
       summary: "show the last records, oldest first",
       options: {

@@ -1,0 +1,202 @@
+/** The verification of a trail finds each change of it, and nothing in a trail that nobody changed. */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import {
+  appendFileSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { openStore, verifyTrail } from "@toolcrib/store";
+import { makeTemporaryDirectory, runsAll, type TemporaryDirectory } from "@toolcrib/testing";
+
+interface Trail {
+  readonly home: string;
+  /** Paths of the segments, in order. */
+  readonly segments: () => readonly string[];
+}
+
+/** Writes `count` records to the home, in segments of `segmentMaxBytes`. */
+async function write(home: string, count: number, segmentMaxBytes = 64 * 1024): Promise<void> {
+  await using store = await openStore(
+    { home, audit: { segmentMaxBytes } },
+    { now: Date.now, randomBytes, onProblem: (problem) => assert.fail(problem) },
+  );
+  for (let at = 0; at < count; at += 1) {
+    store.audit.record("server.stopped", { server: `s${at}`, reason: `reason "${at}" \u202e\n ünï` });
+    if (at % 50 === 0) await store.audit.flush();
+  }
+}
+
+/** A trail of 1,000 records of two runs, which each test copies. */
+async function writeTrail(directory: TemporaryDirectory): Promise<Trail> {
+  const home = directory.join("home");
+  await write(home, 500);
+  await write(home, 500);
+  return trailIn(home);
+}
+
+function trailIn(home: string): Trail {
+  const folder = join(home, "audit");
+  const segments = () =>
+    readdirSync(folder)
+      .sort()
+      .map((name) => join(folder, name));
+  return { home, segments };
+}
+
+const kindsIn = async (home: string) => (await verifyTrail(home)).findings.map(({ kind }) => kind);
+
+describe("verifyTrail()", () => {
+  test("finds nothing in a trail of several runs and segments, and proves it to its end", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { home, segments } = await writeTrail(directory);
+    assert.ok(segments().length >= 3, `${segments().length} segments`);
+    const { writers, findings, publicKey } = await verifyTrail(home);
+    assert.deepEqual(findings, []);
+    assert.match(publicKey ?? "", /BEGIN PUBLIC KEY/);
+    assert.equal(writers.length, 1);
+    const [writer] = writers;
+    assert.deepEqual(
+      [writer?.records, writer?.firstSequence, writer?.lastSequence, writer?.provedSequence],
+      [1000, 1, 1000, 1000],
+    );
+    assert.equal(writer?.unchainedRecords, 0);
+    assert.deepEqual(await verifyTrail(directory.join("none")), { writers: [], findings: [] });
+  });
+
+  test("finds each flip of a bit, each removed, repeated and exchanged line, and names its place", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { segments, home } = await writeTrail(directory);
+    for (const [number, path] of segments().entries()) {
+      const whole = readFileSync(path);
+      const lines = whole.toString("utf8").split("\n").slice(0, -1);
+      const isLast = number === segments().length - 1;
+      const expectFound = async (content: string | Buffer, what: string) => {
+        writeFileSync(path, content);
+        const { findings } = await verifyTrail(home);
+        assert.notEqual(findings.length, 0, `${what} of ${path}`);
+      };
+      const step = runsAll ? 397 : 9973;
+      for (let at = number; at < whole.length; at += step) {
+        const flipped = Buffer.from(whole);
+        flipped[at] = (flipped[at] as number) ^ 1;
+        await expectFound(flipped, `flip of byte ${at}`);
+      }
+      const lineStep = runsAll ? 1 : 61;
+      for (let at = number; at < lines.length; at += lineStep) {
+        const line = lines[at] as string;
+        await expectFound(`${lines.toSpliced(at, 1).join("\n")}\n`, `removal of line ${at + 1}`);
+        await expectFound(`${lines.toSpliced(at, 0, line).join("\n")}\n`, `repetition of line ${at + 1}`);
+        const next = lines[at + 1];
+        if (next !== undefined)
+          await expectFound(
+            `${lines.toSpliced(at, 2, next, line).join("\n")}\n`,
+            `exchange of line ${at + 1}`,
+          );
+      }
+      await expectFound(`${lines.slice(0, -1).join("\n")}\n`, "cut-off last line");
+      await expectFound("", "emptied segment");
+      rmSync(path);
+      if (segments().length > 0)
+        assert.notDeepEqual(await kindsIn(home), [], `removed segment ${path}${isLast ? ", the last" : ""}`);
+      writeFileSync(path, whole);
+      assert.deepEqual(await kindsIn(home), []);
+    }
+    const [first = ""] = segments();
+    const text = readFileSync(first, "utf8");
+    writeFileSync(first, text.replace('"server":"s3"', '"server":"s4"'));
+    const [finding] = (await verifyTrail(home)).findings;
+    assert.equal(finding?.line, 5);
+    assert.match(finding?.message ?? "", /record 5 does not follow the line before it/);
+  });
+
+  test("finds a trail without its segments, a false head and a head that another key signed", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { home, segments } = await writeTrail(directory);
+    const copy = directory.join("copy");
+    const reset = () => {
+      rmSync(copy, { recursive: true, force: true });
+      cpSync(home, copy, { recursive: true });
+    };
+    reset();
+    for (const path of trailIn(copy).segments()) rmSync(path);
+    assert.deepEqual(await kindsIn(copy), ["cut_off"]);
+    reset();
+    const headPath = join(copy, "audit-heads", "001.json");
+    const head = readFileSync(headPath, "utf8");
+    writeFileSync(headPath, head.replace('"sequence":1000', '"sequence":999'));
+    assert.deepEqual(await kindsIn(copy), ["head"]);
+    writeFileSync(headPath, "{");
+    assert.deepEqual(await kindsIn(copy), ["head"]);
+    reset();
+    const other = directory.join("other");
+    await write(other, 1);
+    cpSync(join(other, "audit-key.pem"), join(copy, "audit-key.pem"));
+    assert.deepEqual(await kindsIn(copy), ["head"]);
+    assert.ok(segments().length > 0);
+  });
+
+  test("explains what a crash left and what retention deleted, and nothing that only looks like it", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { home, segments } = await writeTrail(directory);
+    const last = segments().at(-1) as string;
+    appendFileSync(last, '{"specversion":"1.0","id":"torn');
+    assert.deepEqual(await kindsIn(home), [], "a writer may be writing the line");
+    // The next writer reports the damage as a problem, too.
+    {
+      await using store = await openStore({ home }, { now: Date.now, randomBytes });
+      await store.audit.flush();
+    }
+    assert.deepEqual(await kindsIn(home), []);
+    appendFileSync(last, "not a record\n");
+    assert.deepEqual(await kindsIn(home), ["unreadable"]);
+    truncateSync(last, readFileSync(last).length - "not a record\n".length);
+
+    const before = segments().length;
+    {
+      await using store = await openStore(
+        { home, audit: { retainMaxBytes: 300_000 } },
+        { now: Date.now, randomBytes },
+      );
+      await store.audit.flush();
+    }
+    assert.ok(segments().length < before, "segments were deleted");
+    const { writers, findings } = await verifyTrail(home);
+    assert.deepEqual(findings, []);
+    assert.ok((writers[0]?.firstSequence ?? 0) > 1);
+    // The record of the deletion can be deleted in turn; the signed one stays.
+    const tombstone = join(home, "audit-heads", "001.pruned.json");
+    const text = readFileSync(tombstone, "utf8");
+    writeFileSync(tombstone, text.replace(/"lastSequence":\d+/, '"lastSequence":7'));
+    assert.deepEqual(await kindsIn(home), []);
+    rmSync(segments()[0] as string);
+    assert.deepEqual(await kindsIn(home), ["missing"]);
+  });
+
+  test("names the records that an earlier version wrote without hashes", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const home = directory.join("home");
+    await write(home, 20);
+    const [path = ""] = trailIn(home).segments();
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replace(/"previous":"[0-9a-f]{64}",/g, ""));
+    rmSync(join(home, "audit-heads"), { recursive: true });
+    await write(home, 20);
+    const { writers, findings } = await verifyTrail(home);
+    assert.deepEqual(findings, []);
+    assert.deepEqual([writers[0]?.records, writers[0]?.unchainedRecords], [40, 20]);
+    const lines = readFileSync(path, "utf8").split("\n");
+    writeFileSync(
+      path,
+      lines.with(29, (lines[29] ?? "").replace(/"previous":"[0-9a-f]{64}",/, "")).join("\n"),
+    );
+    assert.ok((await kindsIn(home)).includes("unchained"));
+  });
+});
