@@ -128,9 +128,10 @@ function withoutUpstream(tree: DocumentNode | undefined): DocumentNode | undefin
   return { ...tree, entries: tree.entries.filter(({ key }) => key !== upstreamServers) };
 }
 
+/** Returns every section that is not a list of entries. */
 function sectionsOf(document: ConfigDocument, source: Source): ConfigLayer["sections"] {
-  const { egress, policy, serve, audit, execution } = document;
-  return { egress: withCompletePaths(egress, source.name), policy, serve, audit, execution };
+  const { tool_servers: _servers, toolspecs: _toolspecs, ...sections } = document;
+  return { ...sections, egress: withCompletePaths(sections.egress, source.name) };
 }
 
 /** Returns the declaration of `node` if it is valid. The findings of an invalid one are reported with the document. */

@@ -57,6 +57,21 @@ test("parseConfig() merges other sections field by field and replaces lists", ()
   assert.equal(config.audit.durability, "fsync");
 });
 
+test("parseConfig() passes on what each section of a file says", () => {
+  const config = merged(
+    "sandbox: { mode: preferred }",
+    "egress: { internal_ranges: [10.0.0.0/8] }\naudit: { retention_days: 7 }",
+    "execution: { enableDebug: true }\nserve: { mode: search }\npolicy: { deny: ['x:*'] }",
+  );
+  assert.equal(config.sandbox.mode, "preferred");
+  assert.deepEqual(config.egress.internalRanges, ["10.0.0.0/8"]);
+  assert.equal(config.audit.retentionDays, 7);
+  assert.equal(config.execution.debug, true);
+  assert.equal(config.serve.mode, "search");
+  assert.deepEqual(config.policy.deny, ["x:*"]);
+  assert.equal(merged("sandbox: { mode: preferred }", "sandbox: { mode: required }").sandbox.mode, "required");
+});
+
 test("parseConfig() keeps the strictest floor of all files", () => {
   const config = merged(
     "policy: { floor: { network_egress: scoped } }",
