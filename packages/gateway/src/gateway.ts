@@ -98,13 +98,13 @@ export interface Gateway extends AsyncDisposable {
   call(identity: Identity, name: string, args: JsonObject, options?: CallOptions): Promise<CallOutcome>;
   /** Last lines of a stdio server's standard error; none for other sources. @throws {GatewayError} `SERVER_NOT_FOUND` */
   serverLog(id: string, lines: number): readonly string[];
-  /** Starts the HTTP server. @throws {GatewayError} `HTTP_…` */
+  /** Starts the HTTP server. @throws {HttpError} `HTTP_…` */
   listen(): Promise<{ readonly url: string }>;
   /**
    * Starts the control server: the same endpoints without a token, on a socket of
    * the user who runs this process. Its callers are the operator. Needs the home.
    *
-   * @throws {GatewayError} `CONTROL_LISTEN_FAILED`.
+   * @throws {AuthError} `CONTROL_LISTEN_FAILED`.
    * @throws {FilesError} `FILE_EXPOSED`
    */
   listenControl(): Promise<{ readonly path: string }>;

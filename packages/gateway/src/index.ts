@@ -14,10 +14,6 @@ export type {
   ToolSummary,
 } from "./gateway.ts";
 export { GatewayCore } from "./gateway-core.ts";
-export { type ControlServer, startControlServer } from "./http/control-server.ts";
-export type { HttpLimitOptions, HttpServerOptions } from "./http/http-options.ts";
-export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http/http-server.ts";
-export { GatewayMetrics } from "./http/metrics.ts";
 export type { BackendSelector } from "./index/backend.ts";
 export { ToolIndex } from "./index/tool-index.ts";
 export { isReservedNamespace } from "./index/wire-name.ts";

@@ -10,6 +10,16 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
 import { openTokenStore } from "@toolcrib/auth";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
+import {
+  approvalRoutes,
+  type ControlServer,
+  GatewayMetrics,
+  type HttpServer,
+  type HttpServerDeps,
+  releaseRoutes,
+  startControlServer,
+  startHttpServer,
+} from "@toolcrib/http";
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
@@ -26,13 +36,6 @@ import { openComposites } from "./composites/open-composites.ts";
 import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
-import { approvalRoutes } from "./http/approval-routes.ts";
-import { type ControlServer, startControlServer } from "./http/control-server.ts";
-import { type HttpServer, startHttpServer } from "./http/http-server.ts";
-import type { ServerDeps } from "./http/listening-server.ts";
-import { GatewayMetrics } from "./http/metrics.ts";
-import { releaseRoutes } from "./http/release-routes.ts";
-import type { Authenticate } from "./http/request-handler.ts";
 import { findIdleRules, type IdleRule } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
@@ -55,7 +58,7 @@ export interface GatewayDeps {
   /** Files that the configuration was read from, for the audit. */
   readonly configFiles: readonly string[];
   /** Authenticates clients of the HTTP server, unless `serve.auth` is `none`. @default by the tokens of the home */
-  readonly authenticate?: Authenticate;
+  readonly authenticate?: HttpServerDeps["authenticate"];
   /** Wraps each process of a tool server or a composite in a sandbox. @default processes are started as they are */
   readonly wrap?: SpawnWrap | undefined;
   /** Limits of upstream servers, which tests change. @default `resolveUpstreamLimits` */
@@ -372,7 +375,7 @@ class RunningGateway implements Gateway {
   }
 
   /** Returns the check of clients of the HTTP server; `undefined` when the configuration requires none. */
-  async #openAuthentication(): Promise<Authenticate | undefined> {
+  async #openAuthentication(): Promise<HttpServerDeps["authenticate"]> {
     if (this.#config.serve.auth === "none") return undefined;
     const { authenticate, home, env, logger } = this.#deps;
     if (authenticate !== undefined) return authenticate;
@@ -400,7 +403,7 @@ class RunningGateway implements Gateway {
     };
   }
 
-  #serverDeps(): ServerDeps {
+  #serverDeps(): Omit<HttpServerDeps, "authenticate"> {
     const { service, roster } = this.#core;
     return {
       service,

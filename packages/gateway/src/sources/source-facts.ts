@@ -14,11 +14,8 @@ import type { Tool } from "@toolcrib/tool";
 /** The class of a backend, by which a selector chooses when a tool has several (registry document, Execution). */
 export type BackendKind = "local" | "provider" | "mcp";
 
-/** The members of a status that list configured sources. */
-export const sourceGroups = ["servers", "toolspecs"] as const;
-
 /** A member of a status that lists configured sources. */
-export type SourceGroup = (typeof sourceGroups)[number];
+export type SourceGroup = "servers" | "toolspecs";
 
 /** Details of a source for its status. Each kind of source has those that apply to it. */
 export interface SourceDetails {

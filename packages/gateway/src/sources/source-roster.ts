@@ -32,7 +32,6 @@ import {
   type SourceDetails,
   type SourceFacts,
   type SourceGroup,
-  sourceGroups,
 } from "./source-facts.ts";
 
 /** One configured source as people see it. */
@@ -73,19 +72,6 @@ function count(tools: number, verb: string, verbOfSeveral: string): string {
 
 /** Statuses of configured sources, by the list that shows them. */
 export type SourceStatuses = { readonly [Group in SourceGroup]: readonly SourceStatus[] };
-
-/** The configured sources of every list in a status. */
-export function sourcesOf(statuses: SourceStatuses): readonly SourceStatus[] {
-  return sourceGroups.flatMap((group) => statuses[group]);
-}
-
-/** Number of configured sources, of those that made first contact, successful or not, and of those that cannot be used. */
-export interface Readiness {
-  readonly ready: number;
-  readonly total: number;
-  /** @default 0 */
-  readonly unavailable?: number;
-}
 
 /** A source in the roster. */
 export interface RosterEntry {
@@ -199,8 +185,8 @@ export class SourceRoster {
     return statuses;
   }
 
-  /** Counts the configured sources that made first contact. */
-  readiness(): Readiness {
+  /** Counts the configured sources, those that made first contact, successful or not, and those that cannot be used. */
+  readiness(): { readonly ready: number; readonly total: number; readonly unavailable: number } {
     const configured = this.#entries.filter(({ facts }) => facts.configured !== undefined);
     const ready = configured.filter(({ source }) => source.health().state !== "starting");
     const unavailable = configured.filter(({ source }) => source.health().state === "unavailable");

@@ -7,12 +7,27 @@
  */
 
 import { readdirSync } from "node:fs";
-import type { GatewayStatus } from "../gateway.ts";
-import { sourcesOf } from "../sources/source-roster.ts";
 import { expositionType, type Metric, type Sample, writeExposition } from "./exposition.ts";
 
 /** How a call that was started ended. */
 export type FinishedOutcome = "ok" | "tool_error" | "failed" | "cancelled";
+
+/** A configured source in the status of a gateway. */
+interface MeasuredSource {
+  readonly id: string;
+  readonly health: { readonly state: string };
+  /** Connections after the first; absent for sources without connections. */
+  readonly restarts?: number;
+}
+
+/** The part of the status of a gateway that metrics are made from. */
+export interface MeasuredStatus {
+  readonly servers: readonly MeasuredSource[];
+  readonly toolspecs: readonly MeasuredSource[];
+  readonly tools: number;
+  readonly sessions: number;
+  readonly quarantined: readonly unknown[];
+}
 
 /** Maximum number of servers with a label of their own; calls of further ones count as `other`. */
 const maxServerLabels = 1000;
@@ -71,7 +86,7 @@ export class GatewayMetrics {
     this.#auditEvents += count;
   }
 
-  /** Counts an HTTP request that was refused. @param code one of this package's codes */
+  /** Counts an HTTP request that was refused. @param code that of the refusal */
   requestRefused(code: string): void {
     this.#refused.set(code, (this.#refused.get(code) ?? 0) + 1);
   }
@@ -82,7 +97,7 @@ export class GatewayMetrics {
    * @param isShown whether the numbers of a server are included. @default all
    */
   expose(
-    status: GatewayStatus,
+    status: MeasuredStatus,
     isShown: (server: string) => boolean = () => true,
   ): { readonly contentType: string; readonly text: string } {
     const metrics = [
@@ -154,8 +169,8 @@ function durationSamples([server, { buckets, seconds, count }]: [string, ServerN
   ];
 }
 
-function statusMetrics(status: GatewayStatus): Metric[] {
-  const sources = sourcesOf(status).slice(0, maxServerLabels);
+function statusMetrics(status: MeasuredStatus): Metric[] {
+  const sources = [...status.servers, ...status.toolspecs].slice(0, maxServerLabels);
   return [
     single("toolcrib_sessions", "gauge", "Open client sessions.", status.sessions),
     single("toolcrib_tools", "gauge", "Tools in the index.", status.tools),

@@ -8,15 +8,13 @@ import type { Logger } from "@toolcrib/diagnostics";
 import {
   type ControlServer,
   GatewayMetrics,
-  type GatewayStatus,
   type HttpLimitOptions,
   type HttpServer,
   type HttpServerDeps,
   type HttpServerOptions,
   startControlServer,
   startHttpServer,
-  type ToolSummary,
-} from "@toolcrib/gateway";
+} from "@toolcrib/http";
 import type { JsonObject } from "@toolcrib/json";
 import { type McpService, methodNotFound, type ServerSession } from "@toolcrib/mcp";
 import { MemorySessionStore } from "@toolcrib/store";
@@ -179,7 +177,7 @@ function testServerDeps(service: TestService, logger: TestLogger): Omit<HttpServ
 }
 
 /** Returns one tool for all clients, and one that is named after the client. */
-function testTools(name: string): readonly ToolSummary[] {
+function testTools(name: string): readonly object[] {
   return ["echo", name].map((tool) => ({
     id: `files:${tool}`,
     wireName: `files__${tool}`,
@@ -190,7 +188,7 @@ function testTools(name: string): readonly ToolSummary[] {
   }));
 }
 
-function testStatus(service: TestService): GatewayStatus {
+function testStatus(service: TestService) {
   const server = (id: string, state: "ready" | "unavailable") => ({
     id,
     transport: "stdio" as const,

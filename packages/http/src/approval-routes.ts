@@ -1,12 +1,27 @@
 /** The routes of approvals: what waits for the operator, and the decisions. All need the role of an operator. */
 
-import { isCodedError } from "@toolcrib/diagnostics";
+import { type CodedError, isCodedError } from "@toolcrib/diagnostics";
 import { sendJson } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
-import type { Approvals } from "../approvals/approvals.ts";
-import { GatewayError } from "../gateway-error.ts";
 import { type Refusal, refusalError } from "./refusal.ts";
 import { type ApiRoute, operatorReadAccess, type RouteAccess } from "./route-access.ts";
+
+/** The approvals of a gateway, for its operator. */
+export interface OperatorApprovals {
+  /** Returns everything that waits. */
+  waiting(): Promise<object>;
+  /** Returns the definitions of a server that wait. */
+  definitions(server: string): object;
+  /** Approves definitions of a server, and returns the names of the tools. @param tools those to approve. @default all */
+  approveDefinitions(
+    server: string,
+    digest: string,
+    operator: Identity,
+    tools?: readonly string[],
+  ): Promise<readonly string[]>;
+  /** Decides about a call that waits, and returns it; undefined when no call with this id waits. */
+  decideCall(id: string, decision: "approved" | "denied", operator: Identity): Promise<object | undefined>;
+}
 
 const changeAccess: RouteAccess = { kind: "change", role: "operator", methods: ["POST"] };
 const callPath = "/api/v1/approvals/calls";
@@ -18,7 +33,7 @@ const callPath = "/api/v1/approvals/calls";
  */
 export function approvalRoutes(
   serverIds: readonly string[],
-  approvals: Approvals,
+  approvals: OperatorApprovals,
 ): { readonly [path: string]: ApiRoute } {
   const routes = serverIds.flatMap((id): [string, ApiRoute][] => [
     [`/api/v1/servers/${id}/definitions`, toRoute(operatorReadAccess, () => approvals.definitions(id))],
@@ -67,6 +82,6 @@ function toRoute(
   };
 }
 
-function statusOf(error: unknown): number {
-  return error instanceof GatewayError && error.code === "APPROVAL_OUTDATED" ? 409 : 503;
+function statusOf(error: CodedError): number {
+  return error.code === "APPROVAL_OUTDATED" ? 409 : 503;
 }

@@ -12,9 +12,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "@toolcrib/diagnostics";
 import type { HttpEndpoint, SseEndpoint } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
-import { GatewayError } from "../gateway-error.ts";
 import { answerPreflight, isPreflight, shareWith } from "./cross-origin.ts";
 import type { HostCheck, OriginCheck } from "./host-check.ts";
+import { HttpError } from "./http-error.ts";
 import { discardBody, type Refusal, type Refuser, refusalError } from "./refusal.ts";
 import { type ApiRoute, decideAccess, methodNotAllowed } from "./route-access.ts";
 import { unknownServer, visibleIds } from "./status-routes.ts";
@@ -177,7 +177,7 @@ export class RequestHandler {
       response.destroy();
       return;
     }
-    const error = new GatewayError("HTTP_INTERNAL", "Internal error");
+    const error = new HttpError("HTTP_INTERNAL", "Internal error");
     refuser.refuse(request, response, { status: 500, error });
   }
 }

@@ -10,8 +10,8 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isLoopbackHost } from "@toolcrib/config";
 import { type Identity, localIdentity } from "@toolcrib/tool";
-import { GatewayError } from "../gateway-error.ts";
 import { bracketed, createHostCheck, createOriginCheck } from "./host-check.ts";
+import { HttpError } from "./http-error.ts";
 import { type HttpServerOptions, resolveHttpLimits } from "./http-options.ts";
 import { type DrainableServer, ListeningServer, type ServerDeps } from "./listening-server.ts";
 import type { Authenticate } from "./request-handler.ts";
@@ -34,7 +34,7 @@ const anonymous: Identity = localIdentity("anonymous", "anonymous");
 /**
  * Starts the HTTP server.
  *
- * @throws {GatewayError} `HTTP_AUTH_REQUIRED`, `HTTP_ADDRESS_IN_USE`, `HTTP_LISTEN_FAILED`.
+ * @throws {HttpError} `HTTP_AUTH_REQUIRED`, `HTTP_ADDRESS_IN_USE`, `HTTP_LISTEN_FAILED`.
  */
 export async function startHttpServer(deps: HttpServerDeps, options: HttpServerOptions): Promise<HttpServer> {
   const { host } = options.listen;
@@ -77,20 +77,20 @@ function listen(server: Server, host: string, port: number): Promise<AddressInfo
   });
 }
 
-function toListenError(cause: NodeJS.ErrnoException, host: string, port: number): GatewayError {
+function toListenError(cause: NodeJS.ErrnoException, host: string, port: number): HttpError {
   const place = `${bracketed(host)}:${port}`;
   if (cause.code === "EADDRINUSE") {
-    return new GatewayError("HTTP_ADDRESS_IN_USE", `Cannot listen on ${place}: the address is in use`, {
+    return new HttpError("HTTP_ADDRESS_IN_USE", `Cannot listen on ${place}: the address is in use`, {
       hint: "stop the program that uses it, or choose another port with --listen 127.0.0.1:PORT (0 takes a free one)",
       cause,
     });
   }
   const message = `Cannot listen on ${place}: ${cause.code ?? cause.message}`;
-  return new GatewayError("HTTP_LISTEN_FAILED", message, { cause });
+  return new HttpError("HTTP_LISTEN_FAILED", message, { cause });
 }
 
-function authRequired(host: string): GatewayError {
-  return new GatewayError(
+function authRequired(host: string): HttpError {
+  return new HttpError(
     "HTTP_AUTH_REQUIRED",
     `Cannot listen on "${host}" without tokens: other machines can reach it`,
     {

@@ -9,13 +9,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "@toolcrib/diagnostics";
 import { sendJson, toRpcError } from "@toolcrib/mcp";
-import { GatewayError } from "../gateway-error.ts";
+import { HttpError } from "./http-error.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 
 /** A refusal: the answer and its reason. */
 export interface Refusal {
   readonly status: number;
-  readonly error: GatewayError;
+  readonly error: HttpError;
   readonly headers?: { readonly [name: string]: string };
 }
 
@@ -26,8 +26,8 @@ const discardedBodyMaxBytes = 1024 * 1024;
 const invalidRequest = -32600;
 
 /** An error about a fault of the request. */
-export function refusalError(code: string, message: string, hint?: string): GatewayError {
-  return new GatewayError(code, message, { hint, rpcCode: invalidRequest });
+export function refusalError(code: string, message: string, hint?: string): HttpError {
+  return new HttpError(code, message, { hint, rpcCode: invalidRequest });
 }
 
 /** Dependencies of a refuser. */
@@ -81,7 +81,7 @@ export class Refuser {
     );
   }
 
-  #record(status: number, error: GatewayError, fields: object): void {
+  #record(status: number, error: HttpError, fields: object): void {
     const { logger, metrics, now } = this.#deps;
     metrics.requestRefused(error.code);
     const entry = this.#logged.get(error.code);
@@ -110,7 +110,7 @@ export function discardBody(request: IncomingMessage): void {
   request.on("error", () => {});
 }
 
-function bodyOf(error: GatewayError): string {
+function bodyOf(error: HttpError): string {
   return JSON.stringify({ jsonrpc: "2.0", id: null, error: toRpcError(error) });
 }
 
@@ -123,7 +123,7 @@ function isLostConnection({ code = "" }: NodeJS.ErrnoException): boolean {
 function toBrokenRequest(cause: NodeJS.ErrnoException): {
   readonly status: number;
   readonly phrase: string;
-  readonly error: GatewayError;
+  readonly error: HttpError;
 } {
   if (cause.code === "HPE_HEADER_OVERFLOW") {
     const error = refusalError("HTTP_HEADERS_TOO_LARGE", "The headers of the request are too large");

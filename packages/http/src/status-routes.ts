@@ -5,9 +5,7 @@
 
 import { sendJson } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
-import type { GatewayStatus, ToolSummary } from "../gateway.ts";
-import type { Readiness } from "../sources/source-roster.ts";
-import type { GatewayMetrics } from "./metrics.ts";
+import type { GatewayMetrics, MeasuredStatus } from "./metrics.ts";
 import { type Refusal, refusalError } from "./refusal.ts";
 import {
   type ApiRoute,
@@ -17,14 +15,22 @@ import {
   readAccess,
 } from "./route-access.ts";
 
-/** Dependencies of the routes. */
+/** Number of configured sources, of those that made first contact, successful or not, and of those that cannot be used. */
+export interface Readiness {
+  readonly ready: number;
+  readonly total: number;
+  /** @default 0 */
+  readonly unavailable?: number;
+}
+
+/** Dependencies of the routes. The status and the tools are sent as they are, as JSON. */
 export interface StatusRoutesDeps {
   /** The status as `identity` may see it. */
-  readonly status: (identity: Identity | undefined) => GatewayStatus;
+  readonly status: (identity: Identity | undefined) => MeasuredStatus;
   /** Whether `identity` may see a server or toolspec. */
   readonly isVisible: (identity: Identity, serverId: string) => boolean;
   /** Tools that `identity` may use, independent of `serve.mode`. */
-  readonly tools: (identity: Identity) => readonly ToolSummary[] | Promise<readonly ToolSummary[]>;
+  readonly tools: (identity: Identity) => readonly object[] | Promise<readonly object[]>;
   readonly serverLog: (id: string, lines: number) => readonly string[];
   readonly readiness: () => Readiness;
   readonly metrics: GatewayMetrics;
