@@ -1,6 +1,7 @@
 // For other packages here.
 export { FormMatcher } from "./form-matcher.ts";
 export { stripHidden, type TextScrubber, withoutHidden } from "./hidden-text.ts";
+export { createInspection, type DefinitionFinding } from "./inspect-definition.ts";
 export { SecretScrubber } from "./secret-scrubber.ts";
 export { secretTextsOf } from "./secret-texts.ts";
 export { ByteScrubber, type KnownSecret, type OnFound, type StreamScrubber } from "./stream-scrubber.ts";

@@ -5,12 +5,12 @@
  */
 
 import { hash } from "node:crypto";
+import { createInspection, type DefinitionFinding } from "@toolcrib/redaction";
 import type { DefinitionPins, ListedDefinition, WaitingDefinition } from "@toolcrib/store";
 import type { Identity, Tool } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { HoldTool, QuarantinedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
-import { type DefinitionFinding, inspectDefinition, OtherTools } from "./inspect-definition.ts";
 
 /** The numbers of tools of one server that wait for approval. */
 export interface WaitingServer {
@@ -122,17 +122,13 @@ export class HeldTools {
     const listed = [...index.tools, ...index.quarantined].map(({ tool }) => tool);
     const namesOf = (tools: readonly Tool[]) =>
       tools.map(({ sourceId, definition }) => ({ server: sourceId, name: definition.name }));
-    const others = new OtherTools(namesOf(listed.filter(({ sourceId }) => sourceId !== server)));
-    const own = new Set(
-      namesOf(listed.filter(({ sourceId }) => sourceId === server)).map(({ name }) => name),
-    );
+    const others = namesOf(listed.filter(({ sourceId }) => sourceId !== server));
+    const own = namesOf(listed.filter(({ sourceId }) => sourceId === server));
+    const inspect = createInspection(others, new Set(own.map(({ name }) => name)));
     let left = inspectedTotal;
     return held.map(({ shown }) => {
       left -= 1;
-      const findings =
-        left < 0
-          ? [notInspected]
-          : inspectDefinition(shown.definition, { previous: shown.previous, others }, own);
+      const findings = left < 0 ? [notInspected] : inspect(shown.definition, shown.previous);
       return { ...shown, findings };
     });
   }

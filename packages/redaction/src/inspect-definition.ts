@@ -8,11 +8,11 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import { stripHidden } from "@toolcrib/redaction";
 import { foldName } from "@toolcrib/tool";
+import { stripHidden } from "./hidden-text.ts";
 
 /** What a finding is about. */
-export type DefinitionRule =
+type DefinitionRule =
   | "hidden_text"
   | "instruction"
   | "other_tool"
@@ -32,21 +32,14 @@ export interface DefinitionFinding {
 }
 
 /** A tool of another server. */
-export interface OtherTool {
+interface OtherTool {
   readonly server: string;
   /** The server's own name for it. */
   readonly name: string;
 }
 
-/** What a definition is compared with. */
-export interface InspectionContext {
-  /** The accepted definition, for one that changed. */
-  readonly previous?: JsonObject | undefined;
-  readonly others: OtherTools;
-}
-
 /** Characters of the texts of one definition that are read. */
-export const inspectedMaxLength = 65_536;
+const inspectedMaxLength = 65_536;
 /** Findings of one definition. */
 const findingsMaxCount = 20;
 /** Characters of an excerpt, and before and after what was found. */
@@ -86,7 +79,7 @@ const instructions: readonly (readonly [message: string, pattern: RegExp])[] = [
 ];
 
 /** Names of tools of other servers, prepared for comparison. */
-export class OtherTools {
+class OtherTools {
   /** By name, where a name is no ordinary word. */
   readonly #byName = new Map<string, OtherTool>();
   readonly #byFold = new Map<string, OtherTool>();
@@ -115,11 +108,31 @@ export class OtherTools {
   }
 }
 
-/** Returns what is suspicious in a definition, in the order of its members. @param own names of the tools of its server */
-export function inspectDefinition(
+/**
+ * Returns what is suspicious in one definition, in the order of its members.
+ *
+ * @param previous the accepted definition, for one that changed.
+ */
+export type InspectDefinition = (
   definition: JsonObject,
-  { previous, others }: InspectionContext,
-  own: ReadonlySet<string>,
+  previous: JsonObject | undefined,
+) => readonly DefinitionFinding[];
+
+/**
+ * Creates the inspection of the definitions of one server.
+ *
+ * @param others tools of other servers.
+ * @param own names of the tools of the server.
+ */
+export function createInspection(others: Iterable<OtherTool>, own: ReadonlySet<string>): InspectDefinition {
+  const context = { others: new OtherTools(others), own };
+  return (definition, previous) => inspectDefinition(definition, previous, context);
+}
+
+function inspectDefinition(
+  definition: JsonObject,
+  previous: JsonObject | undefined,
+  { others, own }: Omit<TextContext, "before">,
 ): readonly DefinitionFinding[] {
   const findings: DefinitionFinding[] = [];
   const name = String(definition["name"]);
