@@ -2,6 +2,7 @@
 export const configCodes = {
   CONFIG_FILE_UNREADABLE: "A configuration file cannot be read (missing, a folder, no permission).",
   CONFIG_FILE_TOO_LARGE: "A configuration file is longer than 1 MiB.",
+  CONFIG_POLICY_UNREADABLE: "A file of policy.files cannot be read.",
   CONFIG_SYNTAX: "A configuration text is neither readable YAML nor readable JSON.",
   CONFIG_DUPLICATE_KEY: "A field is given twice in one map.",
   CONFIG_TOO_COMPLEX: "A configuration nests too deep, or its aliases expand to too many values.",

@@ -24,6 +24,7 @@ import {
   upstreamServers,
   upstreamServersOf,
 } from "./foreign-config.ts";
+import { withCompletePolicyPaths } from "./policy-shape.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
 import { maxToolServers } from "./tool-server-shape.ts";
 import { toolspecIdOf, toToolspecDeclaration } from "./toolspec-declaration.ts";
@@ -131,7 +132,11 @@ function withoutUpstream(tree: DocumentNode | undefined): DocumentNode | undefin
 /** Returns every section that is not a list of entries. */
 function sectionsOf(document: ConfigDocument, source: Source): ConfigLayer["sections"] {
   const { tool_servers: _servers, toolspecs: _toolspecs, ...sections } = document;
-  return { ...sections, egress: withCompletePaths(sections.egress, source.name) };
+  return {
+    ...sections,
+    egress: withCompletePaths(sections.egress, source.name),
+    policy: withCompletePolicyPaths(sections.policy, source.name),
+  };
 }
 
 /** Returns the declaration of `node` if it is valid. The findings of an invalid one are reported with the document. */

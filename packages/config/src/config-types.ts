@@ -210,7 +210,19 @@ export interface PolicyConfig extends PolicyRules {
   readonly clients: { readonly [name: string]: ClientRules };
   /** Patterns of tools of unverified servers whose calls need no approval. */
   readonly waiveApproval: readonly string[];
+  /** Policies in Cedar. Without a file, the lists alone decide. */
+  readonly files: readonly PolicyFile[];
   readonly floor: PolicyFloor;
+}
+
+/** A file with policies in Cedar. */
+export interface PolicyFile {
+  /** Complete path. */
+  readonly path: string;
+  /** The path as people see it. */
+  readonly name: string;
+  /** `undefined` when it was not read (`parseConfig` reads no file): a gateway refuses to start. */
+  readonly text: string | undefined;
 }
 
 /** The rules of one client. */
@@ -219,6 +231,10 @@ export interface ClientRules extends PolicyRules {
   readonly identity?: { readonly issuer: string; readonly subject: string } | undefined;
   /** Whether the person at the client may approve its calls through elicitation. @default false */
   readonly approvesByElicitation?: boolean;
+  /** Roles in policies. @default none */
+  readonly roles?: readonly string[] | undefined;
+  /** Labels in policies. @default none */
+  readonly labels?: { readonly [key: string]: string } | undefined;
 }
 
 /** The minimum containment of every tool server. An omitted field requires nothing. */

@@ -10,6 +10,7 @@ export type {
   ContainmentPart,
   GatewayConfig,
   PolicyConfig,
+  PolicyFile,
   PolicyRules,
   SecretRef,
   TemplatePart,
@@ -23,6 +24,7 @@ export { configJsonSchema, configJsonSchemaText, writeConfigJsonSchema } from ".
 export { commandHint } from "./lint-commands.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
+export { readPolicyFile } from "./read-policy-file.ts";
 export { resolveTransport } from "./resolve-transport.ts";
 export { type ReadSecret, SecretCache } from "./secret-cache.ts";
 export { SecretResolver } from "./secret-resolver.ts";

@@ -64,12 +64,17 @@ export async function loadConfig(
   const { layers, certificates } = namesFiles
     ? await (await import("./load-toolspecs.ts")).loadFilesOf(parsed, deps)
     : { layers: parsed, certificates: undefined };
+  const namesPolicies = layers.some(({ sections }) => sections.policy?.files !== undefined);
+  const policies = namesPolicies
+    ? await (await import("./load-policies.ts")).loadPolicyFiles(layers, deps)
+    : undefined;
   const { value, diagnostics } = mergeConfigs(layers, {
     certificates,
+    policyFiles: policies?.files,
     tokenNames: deps.tokenNames?.(),
     hasCommand: deps.hasCommand,
   });
-  const findings = [...unreadable, ...diagnostics];
+  const findings = [...unreadable, ...diagnostics, ...(policies?.diagnostics ?? [])];
   return { value: hasErrors(findings) ? undefined : value, diagnostics: findings };
 }
 

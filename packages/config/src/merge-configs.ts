@@ -8,7 +8,7 @@
 
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import type { ConfigLayer, ServerDeclaration, ToolspecDeclaration } from "./config-layer.ts";
-import type { GatewayConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
+import type { GatewayConfig, PolicyFile, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
 import {
   containmentParts,
   effectiveContainment,
@@ -33,10 +33,20 @@ export interface ConfigResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** Files that layers name, and that were read. */
+interface FilesOfConfig {
+  /** Contents of the files that `egress.ca_files` names, by their paths. */
+  readonly certificates: ReadonlyMap<string, string>;
+  /** The files that `policy.files` names, by their paths there. */
+  readonly policyFiles: ReadonlyMap<string, PolicyFile>;
+}
+
 /** Facts about the machine that the layers refer to. */
 export interface ConfigFacts {
-  /** Contents of the files that `egress.ca_files` names, by their paths. @default none */
-  readonly certificates?: ReadonlyMap<string, string> | undefined;
+  /** @default none */
+  readonly certificates?: FilesOfConfig["certificates"] | undefined;
+  /** @default none */
+  readonly policyFiles?: FilesOfConfig["policyFiles"] | undefined;
   /** Names of the existing tokens. @default not known */
   readonly tokenNames?: readonly string[] | undefined;
   /** Whether the machine has a command. @default not known: no warnings */
@@ -46,23 +56,29 @@ export interface ConfigFacts {
 /** Composes `layers`, from left to right. */
 export function mergeConfigs(
   layers: readonly ConfigLayer[],
-  { certificates = new Map(), tokenNames, hasCommand }: ConfigFacts = {},
+  { certificates = new Map(), policyFiles = new Map(), tokenNames, hasCommand }: ConfigFacts = {},
 ): ConfigResult {
   const findings = layers.flatMap((layer) => layer.diagnostics);
   for (const layer of layers) findings.push(...lintComposed([layer]));
   findings.push(...lintComposed(layers), ...lintRules(layers, tokenNames));
   if (hasCommand !== undefined) findings.push(...lintCommands(layers, hasCommand));
   const diagnostics = withoutRepeats(findings);
-  return { value: hasErrors(diagnostics) ? undefined : composed(layers, certificates), diagnostics };
+  return {
+    value: hasErrors(diagnostics) ? undefined : composed(layers, { certificates, policyFiles }),
+    diagnostics,
+  };
 }
 
 function lintComposed(layers: readonly ConfigLayer[]): Diagnostic[] {
   return [...lintIds(layers), ...lintFloor(layers, mergedServers(layers)), ...lintExposure(layers)];
 }
 
-function composed(layers: readonly ConfigLayer[], certificates: ReadonlyMap<string, string>): GatewayConfig {
+function composed(
+  layers: readonly ConfigLayer[],
+  { certificates, policyFiles }: FilesOfConfig,
+): GatewayConfig {
   const sections = mergedSections(layers);
-  const policy = toPolicyConfig(sections.policy, mergedFloor(layers));
+  const policy = toPolicyConfig(sections.policy, mergedFloor(layers), policyFiles);
   return {
     toolServers: mergedServers(layers).map((server) => completed(server, policy.floor)),
     toolspecs: mergedToolspecs(layers),

@@ -3,9 +3,11 @@
  * use, the calls that need no approval, and the containment that no file may go below.
  */
 
-import { dictionary, flag, integer, record, text, type ValueOf } from "@toolcrib/document";
+import { dictionary, flag, integer, list, record, text, type ValueOf } from "@toolcrib/document";
 import { containmentLevel } from "./containment-level.ts";
+import { toCompletePath } from "./egress-shape.ts";
 import { policyPatterns, toolPatterns } from "./pattern-shape.ts";
+import { labelsShape } from "./tool-server-shape.ts";
 
 const rules = {
   allow: policyPatterns(
@@ -44,16 +46,45 @@ const approvals = record({
 
 const identityHint = "write identity: { issuer: …, subject: … }";
 
+/** Most policy files, and most roles of a client. */
+const maxFiles = 100;
+const maxRoles = 100;
+
+const files = list(
+  text({
+    description: "A file with policies in Cedar.",
+    maxLength: 4096,
+    examples: ["policies/main.cedar"],
+  }),
+  {
+    description:
+      "Files with policies in Cedar; paths are relative to the folder of this file. With at least one, what no policy permits is denied, and the lists apply, too. A change of a file applies at once.",
+    maxItems: maxFiles,
+  },
+);
+
+const roles = list(text({ description: "A role.", maxLength: 128, examples: ["support"] }), {
+  description: 'Roles of the client in policies: principal in Role::"support".',
+  maxItems: maxRoles,
+});
+
 export const policyShape = record({
   description: "Tools, resources and prompts that clients may use, and the least containment.",
-  hints: { rules: "write allow and deny", roles: "write clients: { NAME: { allow: […], deny: […] } }" },
+  hints: {
+    rules: "write allow and deny",
+    roles: "write clients: { NAME: { roles: […] } }",
+    cedar: "did you mean files?",
+    policies: "did you mean files?",
+    file: "did you mean files?",
+  },
   fields: {
     ...rules,
+    files,
     clients: dictionary(
       record({
         description: "Rules for one client, in addition to the general ones.",
         name: "PolicyRules",
-        fields: { ...rules, identity, approvals },
+        fields: { ...rules, roles, labels: labelsShape, identity, approvals },
         hints: { issuer: identityHint, subject: identityHint },
       }),
       {
@@ -84,3 +115,12 @@ export const policyShape = record({
 
 /** `policy` as it is written. */
 export type PolicyDocument = ValueOf<typeof policyShape>;
+
+/** Returns `document` with complete paths of its files. @param fileName the file that contains it */
+export function withCompletePolicyPaths(
+  document: PolicyDocument | undefined,
+  fileName: string,
+): PolicyDocument | undefined {
+  if (document?.files === undefined) return document;
+  return { ...document, files: document.files.map((path) => toCompletePath(path, fileName)) };
+}

@@ -4,23 +4,40 @@
  */
 
 import assert from "node:assert/strict";
-import type { AuditConfig, PolicyConfig, PolicyFloor, PolicyRules, ServeConfig } from "./config-types.ts";
+import type {
+  AuditConfig,
+  PolicyConfig,
+  PolicyFile,
+  PolicyFloor,
+  PolicyRules,
+  ServeConfig,
+} from "./config-types.ts";
 import { auditDefaults, type ConfigDocument } from "./document-shape.ts";
 import type { PolicyDocument } from "./policy-shape.ts";
 import { parseListen, type ServeDocument, serveDefaults } from "./serve-shape.ts";
 
-export function toPolicyConfig(document: PolicyDocument | undefined, floor: PolicyFloor): PolicyConfig {
-  const clients = Object.entries(document?.clients ?? {}).map(([name, { identity, approvals, ...rules }]) => {
-    const own = {
-      ...toRules(rules),
-      ...(approvals?.elicitation === true ? { approvesByElicitation: true } : {}),
-    };
-    return [name, identity === undefined ? own : { ...own, identity }] as const;
-  });
+/** @param files the files of `policy.files` that were read, by their paths */
+export function toPolicyConfig(
+  document: PolicyDocument | undefined,
+  floor: PolicyFloor,
+  files: ReadonlyMap<string, PolicyFile>,
+): PolicyConfig {
+  const clients = Object.entries(document?.clients ?? {}).map(
+    ([name, { identity, approvals, roles, labels, ...rules }]) => {
+      const own = {
+        ...toRules(rules),
+        ...(roles === undefined ? {} : { roles }),
+        ...(labels === undefined ? {} : { labels }),
+        ...(approvals?.elicitation === true ? { approvesByElicitation: true } : {}),
+      };
+      return [name, identity === undefined ? own : { ...own, identity }] as const;
+    },
+  );
   return {
     ...toRules(document),
     clients: Object.fromEntries(clients),
     waiveApproval: document?.waive_approval ?? [],
+    files: (document?.files ?? []).map((path) => files.get(path) ?? { path, name: path, text: undefined }),
     floor,
   };
 }

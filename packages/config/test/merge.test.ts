@@ -69,7 +69,10 @@ test("parseConfig() passes on what each section of a file says", () => {
   assert.equal(config.execution.debug, true);
   assert.equal(config.serve.mode, "search");
   assert.deepEqual(config.policy.deny, ["x:*"]);
-  assert.equal(merged("sandbox: { mode: preferred }", "sandbox: { mode: required }").sandbox.mode, "required");
+  assert.equal(
+    merged("sandbox: { mode: preferred }", "sandbox: { mode: required }").sandbox.mode,
+    "required",
+  );
 });
 
 test("parseConfig() keeps the strictest floor of all files", () => {

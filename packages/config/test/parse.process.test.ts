@@ -156,6 +156,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
       egress: { internalRanges: [], connectTo: {}, caFiles: [], caCertificates: [] },
       policy: {
         waiveApproval: [],
+        files: [],
         allow: undefined,
         deny: [],
         clients: {},
@@ -232,6 +233,7 @@ test("parseConfig() reads every field of every section", () => {
     deny: ["*:delete_*"],
     clients: { ci: { allow: ["files:*"], deny: [] } },
     waiveApproval: [],
+    files: [],
     floor: { networkEgress: "allow", filesystemWrite: "allow", maxExecutionSeconds: 3600 },
   });
   assert.deepEqual(config.serve, {

@@ -9,7 +9,7 @@ import { isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { ServerInfo } from "@toolcrib/mcp";
-import { ToolPatterns, ToolPolicy } from "@toolcrib/policy";
+import { ToolPatterns } from "@toolcrib/policy";
 import { type SecretScrubber, withoutHidden } from "@toolcrib/redaction";
 import type { SearchOptions } from "@toolcrib/search";
 import {
@@ -44,9 +44,10 @@ import { GatewayError } from "./gateway-error.ts";
 import { type BackendSelector, selectByKind } from "./index/backend.ts";
 import type { IndexedTool, QuarantinedTool } from "./index/build-index.ts";
 import { ToolIndex } from "./index/tool-index.ts";
+import { createGatewayPolicy, type GatewayPolicy } from "./policy/access-subject.ts";
 import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions } from "./service/instructions.ts";
-import { defaultAllowedTools, MetaSource } from "./service/meta-source.ts";
+import { MetaSource } from "./service/meta-source.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
 import { Visibility } from "./service/visibility.ts";
 import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
@@ -94,7 +95,7 @@ const pageSize = 1000;
 /** A gateway that serves no transport by itself. */
 export class GatewayCore {
   readonly index: ToolIndex;
-  readonly policy: ToolPolicy;
+  readonly policy: GatewayPolicy;
   readonly roster: SourceRoster;
   readonly service: GatewayService;
   readonly visibility: Visibility;
@@ -117,7 +118,7 @@ export class GatewayCore {
     const { audit, logger, metrics, scrubber, now, newCallId } = deps;
     const selectBackend = deps.selectBackend ?? selectByKind;
     this.#deps = deps;
-    this.policy = new ToolPolicy(config.policy, defaultAllowedTools);
+    this.policy = createGatewayPolicy(config.policy);
     this.#listing = new ToolListing(config.serve, config.execution?.isEnabled === true);
     const { pins, approveCommand = "toolcrib approve" } = deps;
     this.#definitionPins = new DefinitionPins({ audit, logger, scrubber, now, pins, approveCommand });
@@ -151,6 +152,7 @@ export class GatewayCore {
     const unknownTools = this.#createUnknownTools();
     this.#unknownTools = unknownTools;
     const waived = new ToolPatterns(config.policy.waiveApproval);
+    const listsDigest = digestPolicy(config.policy);
     this.#targets = new CallTargets({ selectBackend, index: this.index, unknownTools, waived });
     this.#callDeps = {
       policy: this.policy,
@@ -170,7 +172,8 @@ export class GatewayCore {
       shares: new FairShare(config.serve.limits.maxConcurrentCalls),
       approval: {
         approvals: deps.callApprovals,
-        policyDigest: digestPolicy(config.policy),
+        policyDigest: () => `${listsDigest} ${this.policy.filesDigest ?? ""}`.trimEnd(),
+        mayApprove: (identity, subject) => this.policy.decide(identity, subject, "approve").kind === "allow",
         approveCommand,
         elicitedClients: elicitedClientsOf(config.policy),
         decide: (id, decision, client) => this.approvals.decideCall(id, decision, client, "elicitation"),
@@ -210,6 +213,12 @@ export class GatewayCore {
   settle(): void {
     this.#quarantine.settle();
     this.#updateAll();
+  }
+
+  /** Other policies are in force: what clients see can be different. */
+  policyReplaced(): void {
+    const all = new Set(this.roster.entries.map(({ id }) => id));
+    for (const kind of ["tools", "resources", "prompts"] as const) this.service.changed(kind, all);
   }
 
   /** Resolves when the findings are stored, or cannot be. Never rejects. */
@@ -425,8 +434,8 @@ export class GatewayCore {
     return this.index.tools.filter((entry) => this.#isAllowed(identity, entry));
   }
 
-  #isAllowed(identity: Identity, { id, wireName, tool }: IndexedTool): boolean {
-    return isListedFor(tool, identity) && this.policy.decide(identity, id, wireName).kind === "allow";
+  #isAllowed(identity: Identity, entry: IndexedTool): boolean {
+    return isListedFor(entry.tool, identity) && this.policy.allowsListing(identity, entry);
   }
 
   #isFound(identity: Identity, entry: IndexedTool): boolean {

@@ -11,6 +11,7 @@ import type { QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { Approvals } from "./approvals/approvals.ts";
 import type { WaitingServer } from "./approvals/held-tools.ts";
+import type { PolicyStatus } from "./policy/live-policies.ts";
 import type { IdleRule } from "./sources/idle-rules.ts";
 import type { SourceStatuses } from "./sources/source-roster.ts";
 
@@ -51,6 +52,8 @@ export interface GatewayStatus extends SourceStatuses {
   readonly callsInFlight: number;
   /** Rules of the policy that match no tool or prompt of the servers that they name. */
   readonly idleRules: readonly IdleRule[];
+  /** The policy files; absent where there are none, and for clients. */
+  readonly policy?: PolicyStatus;
   readonly quarantined: readonly QuarantinedDefinition[];
   /** Servers with tools that wait for the operator's approval. */
   readonly waiting: readonly WaitingServer[];
@@ -66,6 +69,8 @@ export type CallOutcome =
       readonly reason: string;
       readonly rule: string;
       readonly hint?: string;
+      /** A text of the rule's author for the client that is denied. */
+      readonly message?: string;
     }
   | { readonly kind: "failed"; readonly callId: string; readonly error: Error };
 

@@ -23,6 +23,7 @@ import {
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
+import { createClientAttributes } from "@toolcrib/policy";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { Sandboxes } from "@toolcrib/sandbox";
@@ -36,6 +37,7 @@ import { openComposites } from "./composites/open-composites.ts";
 import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
+import type { LivePolicies } from "./policy/live-policies.ts";
 import { findIdleRules, type IdleRule } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
@@ -137,6 +139,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     approveCommand: `toolcrib${deps.homeFlag ?? ""} approve`,
   });
   opening.defer(() => core.stored());
+  const policies = await openPolicies(config, { core, record, logger }, opening);
   record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
   // A gateway that cannot write its trail would refuse every call, so it does not start.
   await store.audit.flush();
@@ -169,7 +172,25 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   };
   const opened: OpenedSources[] = [];
   for (const openKind of kindsOfSources) opened.push(opening.use(await openKind(context)));
-  return new RunningGateway(config, deps, { core, metrics, opened, resources: opening.move() });
+  return new RunningGateway(config, deps, { core, metrics, policies, opened, resources: opening.move() });
+}
+
+/** Puts the policy files of the configuration in force. @throws {GatewayError} `POLICY_INVALID` */
+async function openPolicies(
+  { policy: { files, clients } }: GatewayConfig,
+  {
+    core,
+    record,
+    logger,
+  }: { readonly core: GatewayCore; readonly logger: Logger } & Pick<SourceContext, "record">,
+  opening: AsyncDisposableStack,
+): Promise<LivePolicies | undefined> {
+  if (files.length === 0) return undefined;
+  // Loaded on demand: most configurations have no policy files.
+  const { LivePolicies } = await import("./policy/live-policies.ts");
+  const attributesOf = createClientAttributes(clients);
+  const deps = { policy: core.policy, attributesOf, record, logger, onReplaced: () => core.policyReplaced() };
+  return opening.use(await LivePolicies.open(files, deps));
 }
 
 /** The facts about this process that sandboxes depend on. */
@@ -224,6 +245,7 @@ async function openAudit(
 interface GatewayParts {
   readonly core: GatewayCore;
   readonly metrics: GatewayMetrics;
+  readonly policies: LivePolicies | undefined;
   readonly opened: readonly OpenedSources[];
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
   readonly resources: AsyncDisposableStack;
@@ -234,6 +256,7 @@ class RunningGateway implements Gateway {
   readonly #deps: GatewayDeps;
   readonly #core: GatewayCore;
   readonly #metrics: GatewayMetrics;
+  readonly #policies: LivePolicies | undefined;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
   readonly #sessions = new MemorySessionStore({ now: Date.now });
@@ -246,11 +269,16 @@ class RunningGateway implements Gateway {
   #openingControl: Promise<ControlServer> | undefined;
   #control: ControlServer | undefined;
 
-  constructor(config: GatewayConfig, deps: GatewayDeps, { core, metrics, opened, resources }: GatewayParts) {
+  constructor(
+    config: GatewayConfig,
+    deps: GatewayDeps,
+    { core, metrics, policies, opened, resources }: GatewayParts,
+  ) {
     this.#config = config;
     this.#deps = deps;
     this.#core = core;
     this.#metrics = metrics;
+    this.#policies = policies;
     this.#resources = resources;
     this.#ready = Promise.allSettled(opened.map((sources) => sources.start()));
     this.#prepared = this.#ready.then(() => {
@@ -278,7 +306,8 @@ class RunningGateway implements Gateway {
   }
 
   status(): GatewayStatus {
-    return { ...this.#facts(), idleRules: this.#idleRules() };
+    const policy = this.#policies?.status();
+    return { ...this.#facts(), idleRules: this.#idleRules(), ...(policy === undefined ? {} : { policy }) };
   }
 
   #idleRules(): readonly IdleRule[] {

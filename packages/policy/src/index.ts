@@ -1,4 +1,13 @@
 // For other packages here.
+export { AccessPolicy, type FilePolicies, type PolicyRequest, type PolicySubject } from "./access-policy.ts";
+export {
+  type CallFacts,
+  type ClientAttributes,
+  createClientAttributes,
+  type PolicyServer,
+  type PolicyTarget,
+} from "./access-request.ts";
+export { isNormalizedUri } from "./resource-spellings.ts";
 export {
   believe,
   findViolations,

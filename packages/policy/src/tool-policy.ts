@@ -22,13 +22,20 @@ import { ToolPatterns, toResourceNames } from "./tool-patterns.ts";
 
 /** A decision with its reason. */
 export type Decision =
-  | { readonly kind: "allow"; readonly rule: string }
+  | {
+      readonly kind: "allow";
+      readonly rule: string;
+      /** Whether the rule waives the approval of each call of an unverified server. */
+      readonly waivesApproval?: boolean;
+    }
   | {
       readonly kind: "deny";
       readonly code: "POLICY_DENIED";
       readonly reason: string;
       readonly rule: string;
       readonly hint: string;
+      /** A text of the rule's author for the client that is denied. */
+      readonly message?: string;
     };
 
 /** Lists of patterns. */

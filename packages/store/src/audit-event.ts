@@ -284,6 +284,16 @@ export interface AuditLimited {
   readonly limitBytes: number;
 }
 
+/** Changed policy files are in force, or are not used because they are invalid. */
+export interface PolicyEvent {
+  /** Digest of the policies in force, such as `sha256:…`. */
+  readonly digest: string;
+  /** Digest of the policies that they replaced. */
+  readonly previousDigest?: string;
+  /** Why the files are not used. */
+  readonly problem?: string;
+}
+
 /** The data of each type of event. */
 export interface AuditEvents {
   readonly "call.intent": CallIntent;
@@ -297,6 +307,8 @@ export interface AuditEvents {
   readonly "definition.changed": DefinitionChanged;
   readonly "definition.approved": DefinitionApproved;
   readonly "config.changed": ConfigChanged;
+  readonly "policy.changed": PolicyEvent;
+  readonly "policy.rejected": PolicyEvent;
   readonly "tool.saved": SavedToolEvent;
   readonly "tool.deleted": SavedToolEvent;
   /** The reach of a saved tool grew, and the tool is not called before it is approved. */

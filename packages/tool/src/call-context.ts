@@ -6,6 +6,7 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import type { Identity } from "./identity.ts";
+import type { ToolId } from "./tool.ts";
 
 /** Name and version that the client's software reports. For display and audit only. */
 export interface ClientInfo {
@@ -40,6 +41,8 @@ export interface ClientSession {
 /** The context of one execution. */
 export interface CallContext {
   readonly callId: string;
+  /** Id of what is called: a tool, or a resource or prompt (`server:resources/URI`); absent outside a gateway. */
+  readonly tool?: ToolId;
   /** Id of the composite's call that made this inner call, if any. */
   readonly parentId?: string;
   /** 0 for a client's own call. */

@@ -104,7 +104,12 @@ export function identityKey(identity: Pick<Identity, "issuer" | "subject">): str
 
 const localPrefix = "toolcrib:";
 
+/** Whether Toolcrib itself vouches for the identities of `issuer`. */
+export function isLocalIssuer(issuer: string): boolean {
+  return issuer.startsWith(localPrefix);
+}
+
 /** Returns the short name of the issuer for display: `token`, `stdio`, …, or the URL of an identity provider. */
 export function issuerName({ issuer }: Pick<Identity, "issuer">): string {
-  return issuer.startsWith(localPrefix) ? issuer.slice(localPrefix.length) : issuer;
+  return isLocalIssuer(issuer) ? issuer.slice(localPrefix.length) : issuer;
 }

@@ -11,6 +11,7 @@ export {
   hasRole,
   type Identity,
   identityKey,
+  isLocalIssuer,
   isOperator,
   isSameIdentity,
   issuerName,

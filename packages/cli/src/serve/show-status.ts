@@ -130,6 +130,12 @@ async function showRunning(
       `${output.style("yellow", "waits for approval")} ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`,
     );
   }
+  const { policy } = status;
+  if (policy?.problem !== undefined) {
+    output.print(
+      `${output.style("yellow", "not in force")} the changed policy files: ${policy.problem.split("\n").map(safeLine).join("\n  ")}`,
+    );
+  }
   // A gateway of an earlier version does not list them.
   for (const { path, pattern, reason, hint } of status.idleRules ?? []) {
     const advice = hint === undefined ? "" : `; ${hint}`;

@@ -13,13 +13,16 @@ import { type Identity, identityKey, isOperator } from "@toolcrib/tool";
 import type { ArgumentFacts } from "../call/call-log.ts";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import { GatewayError } from "../gateway-error.ts";
+import type { AccessSubject } from "../policy/access-subject.ts";
 
 /** Dependencies of the step. */
 export interface ApprovalStepDeps {
   /** Without them, calls that need an approval are refused. */
   readonly approvals: Pick<CallApprovals, "request"> | undefined;
-  /** Digest of the policy in force. */
-  readonly policyDigest: string;
+  /** Returns the digest of the policy in force. */
+  readonly policyDigest: () => string;
+  /** Whether the policy lets a client approve its own calls of something in a form. */
+  readonly mayApprove: (identity: Identity, subject: AccessSubject) => boolean;
   /** The command by which the operator approves. */
   readonly approveCommand: string;
   /** Clients whose person may approve calls in a form (MCP elicitation), by their `identityKey`. */
@@ -60,9 +63,9 @@ export async function askApproval(
   const { issuer, subject, name } = identity;
   const client = { issuer, subject, name };
   try {
-    const call = { client, tool, ...approval, argumentsDigest, policyDigest };
+    const call = { client, tool, ...approval, argumentsDigest, policyDigest: policyDigest() };
     let permission = await approvals.request(call, readable);
-    if (permission.kind === "pending" && mayAskPerson(deps, origin)) {
+    if (permission.kind === "pending" && mayAskPerson(deps, target, origin)) {
       const decision = await askPerson(target, origin, readable());
       if (decision !== undefined) await deps.decide(permission.id, decision, identity);
       permission = await approvals.request(call, readable);
@@ -84,12 +87,14 @@ const formMaxLength = 2000;
 
 /** Whether the person at the client decides: the operator allowed that, the client shows forms, and no composite chose the call. */
 function mayAskPerson(
-  { elicitedClients }: ApprovalStepDeps,
+  { elicitedClients, mayApprove }: ApprovalStepDeps,
+  { subject }: CallTarget,
   { identity, session, isDirect }: CallOrigin,
 ): boolean {
   return (
     isDirect &&
     elicitedClients.has(identityKey(identity)) &&
+    mayApprove(identity, subject) &&
     isJsonObject(session?.capabilities["elicitation"])
   );
 }

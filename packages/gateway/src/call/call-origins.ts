@@ -17,7 +17,7 @@ export function originOfInner(context: CallContext, isDirect: boolean): CallOrig
     ...context,
     clientChannel: context,
     clientInfo: toClientInfo(context.session?.clientInfo),
-    parent: { callId: context.callId, depth: context.depth },
+    parent: { callId: context.callId, depth: context.depth, tool: context.tool },
   };
 }
 

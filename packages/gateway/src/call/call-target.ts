@@ -7,9 +7,12 @@
 import type { JsonObject } from "@toolcrib/json";
 import type { TrustViolation } from "@toolcrib/policy";
 import type { CallContext, Origin, ToolId } from "@toolcrib/tool";
+import type { AccessSubject } from "../policy/access-subject.ts";
 
 /** The operation to execute. */
 export interface CallTarget {
+  /** What the policy decides about. */
+  readonly subject: AccessSubject;
   /** Id in policy and audit: a `ToolId`, or `server:resources/URI` and `server:prompts/NAME`. */
   readonly id: ToolId;
   /** Name in policy: with the prefix of its server. */
@@ -50,5 +53,7 @@ export interface CallOrigin
   /** Whether the client chose this call itself: not a composite, which can choose calls that nobody at the client sees. */
   readonly isDirect: boolean;
   /** The call that makes this inner call; absent for a client's own call. */
-  readonly parent: { readonly callId: string; readonly depth: number } | undefined;
+  readonly parent:
+    | { readonly callId: string; readonly depth: number; readonly tool: ToolId | undefined }
+    | undefined;
 }

@@ -13,31 +13,16 @@ import {
   type TrustViolation,
 } from "@toolcrib/policy";
 import { digestOf } from "@toolcrib/store";
-import { type CallContext, type ToolId, toToolId } from "@toolcrib/tool";
+import type { CallContext } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { Backend, BackendSelector } from "../index/backend.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
-import { toWireName } from "../index/wire-name.ts";
+import { type FeatureKind, featureSubject } from "../policy/access-subject.ts";
 import type { UnknownTools } from "../service/unknown-tool.ts";
 import { deadlineOf, type SourceFacts } from "../sources/source-facts.ts";
 import type { FeatureSource } from "../sources/source-roster.ts";
 import type { CallTarget } from "./call-target.ts";
-
-/** Resources or prompts: the two kinds of features that a client uses by name. */
-export type FeatureKind = "resources" | "prompts";
-
-/** The names of a resource or prompt in policy and audit. */
-export function featureNames(
-  sourceId: string,
-  kind: FeatureKind,
-  name: string,
-): { readonly id: ToolId; readonly wireName: string } {
-  return {
-    id: toToolId(sourceId, `${kind}/${name}`),
-    wireName: `${toWireName(sourceId, kind)}/${name}`,
-  };
-}
 
 /** Dependencies of `CallTargets`. */
 export interface CallTargetsDeps {
@@ -75,7 +60,7 @@ export class CallTargets {
    * @param method `resources/read`, `prompts/get` or `completion/complete`; its parameters are the call's arguments.
    */
   forFeature(source: FeatureSource, kind: FeatureKind, name: string, method: string): CallTarget {
-    const { wireName } = featureNames(source.id, kind, name);
+    const { wireName } = featureSubject(source, kind, name);
     return this.forFeatureAction(source, kind, name, async (params, context) =>
       toResult(await source.features.request(method, params, context), wireName),
     );
@@ -88,8 +73,10 @@ export class CallTargets {
     name: string,
     execute: CallTarget["execute"],
   ): CallTarget {
-    const { id, wireName } = featureNames(source.id, kind, name);
+    const subject = featureSubject(source, kind, name);
+    const { id, wireName } = subject;
     return {
+      subject,
       id,
       wireName,
       shownName: wireName,
@@ -111,6 +98,7 @@ export class CallTargets {
 function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps): CallTarget {
   const { id, wireName, tool, source, facts } = entry;
   return {
+    subject: entry,
     id,
     wireName,
     shownName,

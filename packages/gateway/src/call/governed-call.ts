@@ -23,13 +23,14 @@ import {
   type SchemaValidator,
 } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
-import { type Decision, settingOf, type ToolPolicy, type TrustViolation } from "@toolcrib/policy";
+import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@toolcrib/policy";
 import type { TextScrubber } from "@toolcrib/redaction";
 import { toAuditClient } from "@toolcrib/store";
 import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
 import { type ApprovalStepDeps, askApproval, isApprovalNeeded } from "../approvals/approval-step.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
+import type { GatewayPolicy } from "../policy/access-subject.ts";
 import { previewArguments, readableArguments } from "./argument-preview.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
@@ -40,7 +41,7 @@ import { scrubCause, scrubError } from "./scrub-error.ts";
 
 /** Dependencies of the governed call. */
 export interface GovernedCallDeps {
-  readonly policy: ToolPolicy;
+  readonly policy: GatewayPolicy;
   readonly validator: SchemaValidator;
   readonly scrubber: TextScrubber;
   /** The scrubber of what unverified servers send, which also removes hidden characters. */
@@ -78,7 +79,7 @@ export async function governedCall(
   let call = beginCall(deps, target, origin);
   const { callId, depth } = call.subject;
   // Authorize. Only the policy decides about the call; its arguments are described for the record.
-  const decision = decide(deps, target, origin);
+  const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth));
   const described = describeArguments(deps, args);
   if (decision.kind === "deny") {
     deps.log.denied(call.subject, { ...described.facts, decision });
@@ -101,7 +102,9 @@ export async function governedCall(
   try {
     // Approve. Most calls need no approval and do not wait here; with invalid arguments there is nothing to approve.
     const approved =
-      isApprovalNeeded(target, origin.identity) && validateArguments(deps, target, args, callId) === undefined
+      decision.waivesApproval !== true &&
+      isApprovalNeeded(target, origin.identity) &&
+      validateArguments(deps, target, args, callId) === undefined
         ? await askApproval(deps.approval, target, {
             origin,
             argumentsDigest: described.facts.argumentsDigest,
@@ -178,15 +181,30 @@ function shownId({ scrubber }: GovernedCallDeps, { id }: CallTarget): string {
 /** Longest id in a record. */
 const idMaxLength = 500;
 
-function decide(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigin): Decision {
+/** What policies can ask about a call. */
+function callFactsOf(
+  { now }: GovernedCallDeps,
+  args: JsonObject,
+  { parent, era }: CallOrigin,
+  depth: number,
+): CallFacts {
+  return { args, depth, parentTool: parent?.tool ?? "", era, now: now(), labels: [], seenLabels: [] };
+}
+
+function decide(
+  deps: GovernedCallDeps,
+  target: CallTarget,
+  origin: CallOrigin,
+  facts: () => CallFacts,
+): Decision {
   const { policy, scrubber } = deps;
   const { identity, owners } = origin;
-  const decision = policy.decide(identity, target.id, target.wireName);
+  const decision = policy.decide(identity, target.subject, "call", facts);
   if (decision.kind === "deny") return { ...decision, reason: scrubber.text(decision.reason) };
   if (owners === undefined) return decision;
   // A saved tool without an approval has no permission that its owner does not have.
   for (const owner of owners) {
-    const ofOwner = policy.decide(owner, target.id, target.wireName);
+    const ofOwner = policy.decide(owner, target.subject, "call", facts);
     if (ofOwner.kind === "deny") {
       const reason = `"${identity.name}" may not use "${shownId(deps, target)}" here: ${ownerReason}`;
       return { ...ofOwner, reason, hint: ownerHint };
@@ -340,9 +358,11 @@ function toContext(
   const { relays } = deps;
   const scrubber = scrubberFor(deps, target);
   const { callId, parentId, depth } = call.subject;
+  const { id: tool } = target;
   const { identity, owners, era, meta, session, wantsProgress, clientChannel } = origin;
   return {
     callId,
+    tool,
     parentId,
     depth,
     identity,

@@ -20,6 +20,7 @@ import type { GatewayCore } from "../gateway-core.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import { foldsOf, savedNamespace, toWireName } from "../index/wire-name.ts";
+import { subjectOfId } from "../policy/access-subject.ts";
 
 /** Maximum number of identities whose catalogs are kept. */
 const maxCatalogs = 100;
@@ -45,7 +46,10 @@ export class CompositeHost implements MetatoolHost {
 
   /** Every tool that composites can call, for any identity. */
   wholeCatalog(): Catalog {
-    const { generation, tools } = this.#core.index;
+    const { index, policy } = this.#core;
+    const { tools } = index;
+    // Both only grow.
+    const generation = index.generation + policy.generation;
     if (this.#whole.generation !== generation) {
       const callable = tools.filter(({ facts }) => facts.isCallableByComposites);
       this.#whole = { generation, tools: callable.map((entry) => this.#describe(entry)) };
@@ -58,7 +62,10 @@ export class CompositeHost implements MetatoolHost {
   mayUse(identity: Identity, id: ToolId, wireName: string): boolean {
     const entry = this.#core.index.find(id);
     if (entry !== undefined && !isListedFor(entry.tool, identity)) return false;
-    return this.#core.policy.decide(identity, id, wireName).kind === "allow";
+    return this.#core.policy.allowsListing(
+      identity,
+      entry ?? subjectOfId(id, wireName, this.#core.roster.entries),
+    );
   }
 
   catalog(identity: Identity): Catalog {

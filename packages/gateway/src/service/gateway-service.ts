@@ -19,18 +19,18 @@ import {
   type ServiceRequest,
   type View,
 } from "@toolcrib/mcp";
-import type { Decision, ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import { type Identity, identityKey, isListedFor, isOperator } from "@toolcrib/tool";
 import { originOfProgram } from "../call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
-import { type CallTargets, type FeatureKind, featureNames } from "../call/call-targets.ts";
+import type { CallTargets } from "../call/call-targets.ts";
 import { toArguments } from "../call/governed-call.ts";
 import type { RelayLimit } from "../call/relay-limit.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
+import { type FeatureKind, featureSubject, type GatewayPolicy } from "../policy/access-subject.ts";
 import type { ListingClient } from "../sources/first-contact.ts";
 import type { LateRequest } from "../sources/late-tools.ts";
 import type { FeatureSource, SourceRoster } from "../sources/source-roster.ts";
@@ -43,7 +43,7 @@ import {
   listResources,
   listResourceTemplates,
 } from "./feature-routes.ts";
-import { toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
+import { forClient, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
   invalidParams,
   paramsError,
@@ -63,7 +63,7 @@ import type { Visibility } from "./visibility.ts";
 export interface GatewayServiceDeps {
   readonly serverInfo: ServerInfo;
   readonly index: ToolIndex;
-  readonly policy: ToolPolicy;
+  readonly policy: GatewayPolicy;
   readonly roster: Pick<SourceRoster, "featureSources">;
   /** The tools that are listed for `identity`, in order: of one server, or of the endpoint of all. */
   readonly listed: (identity: Identity, serverId: string | undefined) => readonly IndexedTool[];
@@ -150,8 +150,7 @@ export class GatewayService implements McpService {
   toolInputSchema(view: View, identity: Identity, name: string): JsonObject | undefined {
     const entry = this.#findTool(view, name);
     if (entry === undefined || !isListedFor(entry.tool, identity)) return undefined;
-    const decision = this.#deps.policy.decide(identity, entry.id, entry.wireName);
-    return decision.kind === "allow" ? entry.tool.definition.inputSchema : undefined;
+    return this.#deps.policy.allowsListing(identity, entry) ? entry.tool.definition.inputSchema : undefined;
   }
 
   /** Answers a request of a client. @throws {CodedError} which becomes a JSON-RPC error */
@@ -248,12 +247,13 @@ export class GatewayService implements McpService {
         : this.#deps.targets.forTool(entry, serverOfView(view) === undefined);
     const args = toArguments(params["arguments"]);
     const { call, policy, unknownTools } = this.#deps;
-    if (args === undefined && policy.decide(identity, target.id, target.wireName).kind === "allow") {
+    if (args === undefined && policy.allowsListing(identity, target.subject)) {
       throw paramsError('"arguments" must be an object');
     }
     const outcome = await call(target, args ?? {}, toOrigin(request));
-    if (isConcealed(outcome, identity)) throw unknownTools.errorFor(identity, name, serverOfView(view));
-    return toWireResult(outcome);
+    if (isConcealed(outcome, identity, target, policy))
+      throw unknownTools.errorFor(identity, name, serverOfView(view));
+    return toWireResult(forClient(outcome, identity, target));
   }
 
   async #readResource(request: ServiceRequest): Promise<JsonObject> {
@@ -303,8 +303,9 @@ export class GatewayService implements McpService {
     unknown: () => GatewayError,
   ): Promise<JsonObject> {
     const outcome = await this.#deps.call(target, args, toOrigin(request));
-    if (isConcealed(outcome, request.identity)) throw unknown();
-    return toRpcFailure(outcome, request.era);
+    const { identity } = request;
+    if (isConcealed(outcome, identity, target, this.#deps.policy)) throw unknown();
+    return toRpcFailure(forClient(outcome, identity, target), request.era);
   }
 
   async #subscribe(request: ServiceRequest): Promise<JsonObject> {
@@ -344,7 +345,7 @@ export class GatewayService implements McpService {
   /** One page of the list `key` for the client of `request`. */
   async #list(request: ServiceRequest, key: ListKey): Promise<JsonObject> {
     const { view, identity, params, era } = request;
-    const { index, scrubber, pageSize, untilListed } = this.#deps;
+    const { index, policy, scrubber, pageSize, untilListed } = this.#deps;
     const waiting = untilListed(request, serverOfView(view));
     if (waiting !== undefined) await waiting;
     const state =
@@ -355,10 +356,10 @@ export class GatewayService implements McpService {
           : this.#changes.resources;
     const toShown = (item: JsonObject) =>
       scrubber.value(key === "tools" && era === "legacy" ? this.#legacyDefinitions.of(item) : item);
-    // A secret that is learned makes every list stale: both numbers only grow.
+    // A secret that is learned and a policy that is replaced make every list stale: all numbers only grow.
     const list = this.#lists.get(
       `${key} ${view} ${era} ${isOperator(identity)} ${identityKey(identity)}`,
-      state + scrubber.generation,
+      state + scrubber.generation + policy.generation,
       () => this.#itemsOf(key, view, identity).map(toShown),
     );
     const page = pageOf(list.items, params["cursor"], `${key} ${list.edition}`, pageSize);
@@ -408,19 +409,23 @@ export class GatewayService implements McpService {
     return findResource(this.#sourcesOf(request.view), uri, this.#allowedTo(request.identity));
   }
 
-  #decide(identity: Identity, { id: sourceId }: FeatureSource, kind: FeatureKind, name: string): Decision {
-    const { id, wireName } = featureNames(sourceId, kind, name);
-    return this.#deps.policy.decide(identity, id, wireName);
-  }
-
   #allowedTo(identity: Identity): IsAllowed {
-    return (source, kind, name) => this.#decide(identity, source, kind, name).kind === "allow";
+    const { policy } = this.#deps;
+    return (source, kind, name) => policy.allowsListing(identity, featureSubject(source, kind, name));
   }
 }
 
-/** Whether a client gets the answer for an unknown name in place of a denial. The denial is recorded. */
-function isConcealed({ kind }: CallOutcome, identity: Identity): boolean {
-  return kind === "denied" && !isOperator(identity);
+/**
+ * Whether a client gets the answer for an unknown name in place of a denial: what it may not list does not exist for
+ * it. The denial is recorded.
+ */
+function isConcealed(
+  { kind }: CallOutcome,
+  identity: Identity,
+  { subject }: CallTarget,
+  policy: GatewayPolicy,
+): boolean {
+  return kind === "denied" && !isOperator(identity) && !policy.allowsListing(identity, subject);
 }
 
 function promptError(name: unknown): GatewayError {

@@ -7,8 +7,24 @@
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { McpError } from "@toolcrib/mcp";
-import { type CallFailure, type Era, failedResult } from "@toolcrib/tool";
+import { type CallFailure, type Era, failedResult, type Identity, isOperator } from "@toolcrib/tool";
+import type { CallTarget } from "../call/call-target.ts";
 import type { CallOutcome } from "../gateway.ts";
+
+/**
+ * Returns a denial as its client may read it: without the rules of the gateway, with the text that the author of the
+ * rule wrote for clients. The operator reads everything.
+ */
+export function forClient(
+  outcome: CallOutcome,
+  identity: Identity,
+  { shownName }: Pick<CallTarget, "shownName">,
+): CallOutcome {
+  if (outcome.kind !== "denied" || isOperator(identity)) return outcome;
+  const { message, callId } = outcome;
+  const reason = `"${shownName}" was not called: the policy does not allow this call${message === undefined ? "" : `: ${message}`}`;
+  return { ...outcome, reason, hint: `the operator sees the reason: toolcrib why ${callId}` };
+}
 
 /** Converts the outcome of a tool call to a `CallToolResult`. @throws {McpError} the server's own JSON-RPC error */
 export function toWireResult(outcome: CallOutcome): JsonObject {

@@ -6,13 +6,12 @@
  */
 
 import { nearestName } from "@toolcrib/diagnostics";
-import type { ToolPolicy } from "@toolcrib/policy";
-import { type Identity, isListedFor, isOperator, toToolId } from "@toolcrib/tool";
+import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
 import { isNotApproved } from "../approvals/held-tools.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
-import { toWireName } from "../index/wire-name.ts";
+import { type GatewayPolicy, unknownSubject } from "../policy/access-subject.ts";
 import type { RosterEntry, SourceRoster } from "../sources/source-roster.ts";
 import { invalidParams } from "./request-params.ts";
 import type { Visibility } from "./visibility.ts";
@@ -20,7 +19,7 @@ import type { Visibility } from "./visibility.ts";
 /** Dependencies of the errors. */
 export interface UnknownToolsDeps {
   readonly index: ToolIndex;
-  readonly policy: ToolPolicy;
+  readonly policy: GatewayPolicy;
   readonly roster: Pick<SourceRoster, "entries">;
   readonly visibility: Pick<Visibility, "isVisible">;
   /** Whether search may return a tool to `identity`. */
@@ -69,20 +68,22 @@ export class UnknownTools {
   }
 
   #quarantineOf(identity: Identity, name: string, serverId: string | undefined): string | undefined {
-    const { index, policy } = this.#deps;
+    const { index, policy, roster } = this.#deps;
     const held = index.quarantined.find(({ id, wireName, tool }) =>
       serverId === undefined
         ? id === name || wireName === name
         : tool.sourceId === serverId && tool.definition.name === name,
     );
     if (held === undefined || !isListedFor(held.tool, identity)) return undefined;
-    const isAllowed = policy.decide(identity, held.id, held.wireName).kind === "allow";
-    if (!isAllowed) return undefined;
+    const { tool, id, wireName } = held;
+    const source = roster.entries.find((entry) => entry.id === tool.sourceId);
+    const subject = source === undefined ? undefined : { id, wireName, tool, source, facts: source.facts };
+    if (subject === undefined || !policy.allowsListing(identity, subject)) return undefined;
     return isNotApproved(held) ? held.reason : `it is quarantined: ${held.reason}`;
   }
 
   #reasonOfSource(identity: Identity, name: string, serverId: string | undefined): string | undefined {
-    const { roster, visibility } = this.#deps;
+    const { policy, roster, visibility } = this.#deps;
     for (const entry of roster.entries) {
       const { namespace = entry.id } = entry.facts;
       const own =
@@ -90,17 +91,12 @@ export class UnknownTools {
       if (own === undefined || !visibility.isVisible(identity, entry.id)) continue;
       const reason =
         stateReason(entry, isOperator(identity)) ??
-        (own !== "" && this.#isAllowed(identity, namespace, own)
+        (own !== "" && policy.allowsListing(identity, unknownSubject(entry, own))
           ? entry.source.explainTool?.(own)
           : undefined);
       if (reason !== undefined) return reason;
     }
     return undefined;
-  }
-
-  #isAllowed(identity: Identity, namespace: string, own: string): boolean {
-    const { kind } = this.#deps.policy.decide(identity, toToolId(namespace, own), toWireName(namespace, own));
-    return kind === "allow";
   }
 
   /** Returns the name that is spelled like `name`, or else the best match that shares a word of its name. */

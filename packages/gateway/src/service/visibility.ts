@@ -6,16 +6,21 @@
  * It never decides about a single call: that is the policy.
  */
 
-import type { ToolPolicy } from "@toolcrib/policy";
-import { type Identity, isListedFor, isOperator, type ToolId } from "@toolcrib/tool";
-import { type FeatureKind, featureNames } from "../call/call-targets.ts";
+import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
 import type { ToolIndex } from "../index/tool-index.ts";
+import {
+  type FeatureKind,
+  featureSubject,
+  type GatewayPolicy,
+  policyServerOf,
+} from "../policy/access-subject.ts";
+import { defaultFacts } from "../sources/source-facts.ts";
 import type { SourceRoster } from "../sources/source-roster.ts";
 
 /** Dependencies of the decision. */
 export interface VisibilityDeps {
   readonly index: Pick<ToolIndex, "toolsOf">;
-  readonly policy: ToolPolicy;
+  readonly policy: GatewayPolicy;
   readonly roster: Pick<SourceRoster, "entries">;
 }
 
@@ -32,24 +37,22 @@ export class Visibility {
     if (isOperator(identity)) return true;
     const entry = this.#deps.roster.entries.find(({ id }) => id === sourceId);
     const namespace = entry === undefined ? sourceId : entry.facts.namespace;
-    if (namespace !== undefined && !this.#deps.policy.mayReach(identity, namespace)) return false;
+    const server = () => policyServerOf(sourceId, entry?.facts ?? defaultFacts, namespace);
+    if (!this.#deps.policy.mayReach(identity, namespace, server)) return false;
     return this.isUsable(identity, sourceId) || !this.#listsAnything(sourceId);
   }
 
   /** Whether `identity` may use a tool, resource or prompt that the source lists. */
   isUsable(identity: Identity, sourceId: string): boolean {
     const { index, policy } = this.#deps;
-    const isAllowed = (id: ToolId, wireName: string) =>
-      policy.decide(identity, id, wireName).kind === "allow";
-    for (const { id, wireName, tool } of index.toolsOf(sourceId)) {
-      if (isListedFor(tool, identity) && isAllowed(id, wireName)) return true;
+    for (const entry of index.toolsOf(sourceId)) {
+      if (isListedFor(entry.tool, identity) && policy.allowsListing(identity, entry)) return true;
     }
-    const isFeatureAllowed = (kind: FeatureKind, name: unknown) => {
-      const names = featureNames(sourceId, kind, String(name));
-      return isAllowed(names.id, names.wireName);
-    };
-    const features = this.#featuresOf(sourceId);
-    if (features === undefined) return false;
+    const source = this.#deps.roster.entries.find(({ id }) => id === sourceId);
+    if (source?.features === undefined) return false;
+    const isFeatureAllowed = (kind: FeatureKind, name: unknown) =>
+      policy.allowsListing(identity, featureSubject(source, kind, String(name)));
+    const { features } = source;
     return (
       features.resources().some(({ uri }) => isFeatureAllowed("resources", uri)) ||
       features.resourceTemplates().some(({ uriTemplate }) => isFeatureAllowed("resources", uriTemplate)) ||

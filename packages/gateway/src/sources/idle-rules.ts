@@ -6,9 +6,9 @@
 
 import type { GatewayConfig } from "@toolcrib/config";
 import { findUnmatchedRules, type KnownName, ruleListsOf } from "@toolcrib/policy";
-import { featureNames } from "../call/call-targets.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import { ownNamespace, savedNamespace } from "../index/wire-name.ts";
+import { featureSubject } from "../policy/access-subject.ts";
 import type { RosterEntry, SourceRoster } from "./source-roster.ts";
 
 /** A rule without effect at the moment. */
@@ -58,6 +58,7 @@ function isComplete({ source, facts }: RosterEntry): boolean {
 }
 
 function promptsOf(entry: RosterEntry | undefined): readonly KnownName[] {
-  const prompts = entry?.features?.prompts() ?? [];
-  return prompts.map(({ name }) => featureNames(entry?.id ?? "", "prompts", String(name)));
+  if (entry === undefined) return [];
+  const prompts = entry.features?.prompts() ?? [];
+  return prompts.map(({ name }) => featureSubject(entry, "prompts", String(name)));
 }

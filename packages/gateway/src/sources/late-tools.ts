@@ -4,13 +4,12 @@
  */
 
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
-import type { ToolPolicy } from "@toolcrib/policy";
-import { type Identity, identityKey, isListedFor, type ToolId, toToolId } from "@toolcrib/tool";
+import { type Identity, identityKey, isListedFor } from "@toolcrib/tool";
 import type { CallTarget } from "../call/call-target.ts";
 import type { CallTargets } from "../call/call-targets.ts";
 import { refusedCall } from "../call/refused-call.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
-import { toWireName } from "../index/wire-name.ts";
+import { type GatewayPolicy, unknownSubject } from "../policy/access-subject.ts";
 import type { UnknownTools } from "../service/unknown-tool.ts";
 import type { FirstContact } from "./first-contact.ts";
 import type { RosterEntry, SourceRoster } from "./source-roster.ts";
@@ -27,7 +26,7 @@ export interface LateRequest {
 /** Dependencies of `LateTools`. */
 export interface LateToolsDeps {
   readonly index: ToolIndex;
-  readonly policy: ToolPolicy;
+  readonly policy: GatewayPolicy;
   readonly roster: Pick<SourceRoster, "entries">;
   readonly firstContact: FirstContact;
   readonly targets: CallTargets;
@@ -83,11 +82,12 @@ export class LateTools {
   /** Returns the sources that a tool of this name can belong to, provided that its caller may use the tool. */
   #serversOf({ identity, name, serverId }: LateRequest): readonly RosterEntry[] {
     const { roster, policy } = this.#deps;
-    return roster.entries.filter(({ id, facts: { namespace = id } }) => {
+    return roster.entries.filter((entry) => {
+      const { id } = entry;
+      const { namespace = id } = entry.facts;
       const own = serverId === undefined ? ownNameOf(namespace, name) : id === serverId ? name : undefined;
       if (own === undefined) return false;
-      const toolId: ToolId = toToolId(namespace, own);
-      return policy.decide(identity, toolId, toWireName(namespace, own)).kind === "allow";
+      return policy.mayAllow(identity, unknownSubject(entry, own));
     });
   }
 }

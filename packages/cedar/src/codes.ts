@@ -1,0 +1,13 @@
+/** Codes of this package's findings, each with its meaning. */
+export const cedarCodes = {
+  CEDAR_TOO_LARGE: "A policy file, or all of them together, are longer than can be read.",
+  CEDAR_TOO_COMPLEX: "A policy nests deeper than can be evaluated.",
+  CEDAR_SYNTAX: "A policy file is not valid Cedar.",
+  CEDAR_INVALID: "A policy does not fit the schema of Toolcrib, such as by an attribute that does not exist.",
+  CEDAR_SUSPICIOUS: "A policy is valid and can have no effect, or another one than its text suggests.",
+  CEDAR_TEMPLATE: "A policy file contains a template; only policies are supported.",
+  CEDAR_ID_DUPLICATE: "Two policies of one file have the same @id.",
+  CEDAR_ANNOTATION: "An annotation of a policy has an unknown name or a value that is not allowed.",
+  CEDAR_VALUE_UNKNOWN: "A policy compares an attribute with a value that it never has.",
+  CEDAR_UNAVAILABLE: "The policy engine cannot be used.",
+} as const;

@@ -1,0 +1,230 @@
+/** Decisions of policies, one by one and against an independent reference. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type CedarPolicies, openCedarPolicies, parsePolicies } from "@toolcrib/cedar";
+import { formatDiagnostics } from "@toolcrib/diagnostics";
+import type { CallFacts, PolicyRequest, PolicyTarget } from "@toolcrib/policy";
+import { runCount, runsAll } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
+import fc from "fast-check";
+import {
+  attributes,
+  policyArbitrary,
+  type RandomPolicy,
+  type RandomRequest,
+  referenceDecision,
+  requestArbitrary,
+  toCedar,
+} from "./policy-reference.ts";
+
+async function open(text: string): Promise<CedarPolicies> {
+  const { value, diagnostics } = await parsePolicies([{ name: "main.cedar", text }]);
+  assert.ok(value, formatDiagnostics(diagnostics));
+  const attributesOf = ({ name }: { readonly name: string }) => attributes[name] ?? { roles: [], labels: {} };
+  return openCedarPolicies(value, { attributesOf });
+}
+
+const tool: PolicyTarget = {
+  kind: "tool",
+  id: "github:merge",
+  name: "merge",
+  wireName: "github__merge",
+  server: {
+    id: "github",
+    transport: "stdio",
+    trustState: "verified",
+    mutabilityClass: "unknown",
+    labels: { team: "core" },
+  },
+  origin: "server",
+  version: "",
+  tags: [],
+  isReadOnly: false,
+  isDestructive: true,
+  isIdempotent: false,
+  isOpenWorld: true,
+};
+
+const facts: CallFacts = {
+  args: {},
+  depth: 0,
+  parentTool: "",
+  era: "modern",
+  now: 0,
+  labels: [],
+  seenLabels: [],
+};
+
+const callOf = (args: CallFacts["args"] = {}, target: PolicyTarget = tool, client = "ci"): PolicyRequest => ({
+  identity: localIdentity("token", client),
+  action: "call",
+  target,
+  call: { ...facts, args },
+});
+
+describe("CedarPolicies", () => {
+  it("denies what no policy permits, and names the file's rule that forbids", async () => {
+    using none = await open("");
+    const denied = none.decide(callOf());
+    assert.equal(denied.kind, "deny");
+    assert.match(
+      denied.kind === "deny" ? denied.reason : "",
+      /"ci" may not use "github:merge": no policy permits it/,
+    );
+    using policies = await open(
+      'permit(principal, action, resource);\n@id("no") @message("Ask first") forbid(principal, action == Action::"call", resource);',
+    );
+    const decision = policies.decide(callOf());
+    assert.deepEqual(decision, {
+      kind: "deny",
+      code: "POLICY_DENIED",
+      reason: '"ci" may not use "github:merge": the policy "no" forbids it (main.cedar#no)',
+      rule: "main.cedar#no",
+      hint: 'toolcrib why "github:merge" shows what would allow it',
+      message: "Ask first",
+    });
+    const { call: _call, ...request } = callOf();
+    assert.deepEqual(policies.decide({ ...request, action: "list" }), {
+      kind: "allow",
+      rule: "main.cedar#1",
+    });
+  });
+
+  it("distinguishes a local client from one of an identity provider with the same name", async () => {
+    using policies = await open('permit(principal == Client::"ci", action, resource);');
+    assert.equal(policies.decide(callOf()).kind, "allow");
+    const foreign = { issuer: "https://id.example.com", subject: "ci", name: "ci", roles: [] };
+    assert.equal(policies.decide({ ...callOf(), identity: foreign }).kind, "deny");
+    using other = await open('permit(principal == Client::"https://id.example.com ci", action, resource);');
+    assert.equal(other.decide({ ...callOf(), identity: foreign }).kind, "allow");
+    assert.equal(other.decide(callOf()).kind, "deny");
+  });
+
+  it("denies where a policy cannot be evaluated, also a forbid", async () => {
+    using policies = await open(
+      'permit(principal, action, resource); @id("sum") forbid(principal, action == Action::"call", resource) when { context.integers.hasTag("n") && context.integers.getTag("n") * 9223372036854775807 > 0 };',
+    );
+    assert.equal(policies.decide(callOf({ n: 0 })).kind, "allow");
+    const decision = policies.decide(callOf({ n: 5 }));
+    assert.match(
+      decision.kind === "deny" ? decision.reason : "",
+      /the policy "sum" cannot be evaluated: integer overflow/,
+    );
+  });
+
+  it("denies an argument in a form that a policy about the call cannot judge", async () => {
+    using policies = await open(
+      `permit(principal, action, resource);
+       @id("etc") forbid(principal, action == Action::"call", resource in ToolServer::"github") when { context.arguments.hasTag("path") && context.arguments.getTag("path") like "/etc/*" };
+       @id("much") forbid(principal, action == Action::"call", resource in ToolServer::"github") when { context.integers.hasTag("amount") && context.integers.getTag("amount") > 1000 };`,
+    );
+    const check = (args: CallFacts["args"], expected: RegExp | "allow", target = tool) => {
+      const decision = policies.decide(callOf(args, target));
+      if (expected === "allow") assert.equal(decision.kind, "allow", JSON.stringify(args));
+      else assert.match(decision.kind === "deny" ? decision.reason : "allowed", expected);
+    };
+    check({ path: "/tmp/x", amount: 1000 }, "allow");
+    check({ path: null, amount: null, other: [1] }, "allow");
+    check({ path: "/etc/passwd" }, /the policy "etc" forbids it/);
+    check({ path: ["/etc/passwd"] }, /cannot judge its argument "path", which is not a short text/);
+    check({ path: { toString: "/etc/passwd" } }, /cannot judge its argument "path"/);
+    check({ path: "x".repeat(20_000) }, /cannot judge its argument "path"/);
+    check({ amount: 1001 }, /the policy "much" forbids it/);
+    check({ amount: 1000.5 }, /cannot judge its argument "amount", which is not a whole number/);
+    check({ amount: "1001" }, /cannot judge its argument "amount"/);
+    check({ amount: 1e300 }, /cannot judge its argument "amount"/);
+    // The policies are not about the tools of another server.
+    check({ path: [], amount: "x" }, "allow", { ...tool, id: "x:y", server: { ...tool.server, id: "x" } });
+    check({ __proto__: null, constructor: "x" }, "allow");
+  });
+
+  it("decides about names of objects as about any other argument", async () => {
+    using policies = await open(
+      'permit(principal, action == Action::"call", resource) when { !context.arguments.hasTag("constructor") && !context.arguments.hasTag("__proto__") };',
+    );
+    assert.equal(policies.decide(callOf()).kind, "allow");
+    assert.equal(policies.decide(callOf({ constructor: "x" })).kind, "deny");
+    assert.equal(policies.decide(callOf(JSON.parse('{"__proto__": "x"}'))).kind, "deny");
+  });
+
+  it("refuses a URI that is not normalized where policies compare URIs", async () => {
+    const resource = (name: string): PolicyTarget => ({
+      ...tool,
+      kind: "resource",
+      id: `github:resources/${name}`,
+      name,
+    });
+    using policies = await open(
+      'permit(principal, action, resource); forbid(principal, action, resource is Resource) when { resource.name like "file:///etc/*" };',
+    );
+    assert.equal(policies.decide(callOf({}, resource("file:///tmp/x"))).kind, "allow");
+    assert.equal(policies.decide(callOf({}, resource("file:///etc/x"))).kind, "deny");
+    const decision = policies.decide(callOf({}, resource("file:///tmp/../etc/x")));
+    assert.match(decision.kind === "deny" ? decision.reason : "", /not normalized \(RFC 3986\)/);
+    using open_ = await open("permit(principal, action, resource);");
+    assert.equal(open_.decide(callOf({}, resource("file:///tmp/../etc/x"))).kind, "allow");
+  });
+
+  it("sees a tool that changed, although it has the same id", async () => {
+    using policies = await open("permit(principal, action, resource) when { resource.read_only };");
+    assert.equal(policies.decide(callOf({}, { ...tool, isReadOnly: true })).kind, "allow");
+    assert.equal(policies.decide(callOf({}, tool)).kind, "deny");
+    using whole = await open(
+      "permit(principal, action, resource) when { [resource].contains(resource) && resource.read_only };",
+    );
+    assert.equal(whole.decide(callOf({}, { ...tool, isReadOnly: true })).kind, "allow");
+    assert.equal(whole.decide(callOf({}, tool)).kind, "deny");
+  });
+
+  it("reports whether a client can reach anything of a server", async () => {
+    using policies = await open(
+      'permit(principal == Client::"ci", action, resource in ToolServer::"github"); permit(principal == Client::"dev", action, resource == Tool::"x:y"); permit(principal, action == Action::"save", resource);',
+    );
+    const reach = (client: string, id: string) =>
+      policies.mayReach(localIdentity("token", client), { ...tool.server, id });
+    assert.deepEqual(
+      [reach("ci", "github"), reach("ci", "files"), reach("anonymous", "github")],
+      [true, false, false],
+    );
+    assert.equal(reach("dev", "files"), true, "which server the named tool is of is not known");
+  });
+
+  it("waives approvals by an annotation of a permit that applies", async () => {
+    using policies = await open(
+      '@approval("waived") permit(principal == Client::"ci", action, resource); permit(principal, action, resource);',
+    );
+    assert.deepEqual(policies.decide(callOf()), {
+      kind: "allow",
+      rule: "main.cedar#1",
+      waivesApproval: true,
+    });
+    assert.deepEqual(policies.decide(callOf({}, tool, "dev")), { kind: "allow", rule: "main.cedar#2" });
+  });
+
+  it("agrees with an independent reference about random policies and requests", async () => {
+    const count = runCount(runsAll ? 5000 : 50);
+    let allowed = 0;
+    let decided = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(policyArbitrary, { maxLength: 6 }),
+        fc.array(requestArbitrary, { minLength: 100, maxLength: 100 }),
+        async (policies: readonly RandomPolicy[], requests: readonly RandomRequest[]) => {
+          using product = await open(policies.map(toCedar).join("\n"));
+          for (const request of requests) {
+            const expected = referenceDecision(policies, request);
+            const { kind } = product.decide(request);
+            assert.equal(kind, expected, `${JSON.stringify(request)}\n${policies.map(toCedar).join("\n")}`);
+            // Once more: what is remembered is the same.
+            assert.equal(product.decide({ ...request, target: { ...request.target } }).kind, expected);
+            decided += 1;
+            if (kind === "allow") allowed += 1;
+          }
+        },
+      ),
+      { numRuns: count },
+    );
+    assert.ok(allowed > decided / 20 && allowed < decided * 0.95, `${allowed} of ${decided} were allowed`);
+  });
+});

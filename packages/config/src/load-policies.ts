@@ -1,0 +1,61 @@
+/**
+ * Reads the files that `policy.files` names, and checks their policies. A file that
+ * cannot be read is reported at its entry, a faulty policy at its place in its file.
+ */
+
+import { join } from "node:path";
+import { parsePolicies } from "@toolcrib/cedar";
+import type { Diagnostic } from "@toolcrib/diagnostics";
+import { nodeAt, stringOf, toDiagnostic } from "@toolcrib/document";
+import type { ReadFile } from "@toolcrib/files";
+import { explainFileFailure } from "@toolcrib/secrets";
+import type { ConfigLayer } from "./config-layer.ts";
+import type { PolicyFile } from "./config-types.ts";
+import { quote } from "./display-source.ts";
+import { readPolicyFile } from "./read-policy-file.ts";
+
+/** Dependencies of reading policy files. */
+export interface LoadPoliciesDeps {
+  readonly readFile: ReadFile;
+  /** The folder that replaces `~/`. @default none: such paths are not found */
+  readonly userDirectory?: string | undefined;
+}
+
+/** Policy files that were read, by their paths in the sections of layers, and all findings about them. */
+export interface LoadedPolicies {
+  readonly files: ReadonlyMap<string, PolicyFile>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads and checks the policy files of `layers`. */
+export async function loadPolicyFiles(
+  layers: readonly ConfigLayer[],
+  deps: LoadPoliciesDeps,
+): Promise<LoadedPolicies> {
+  const files = new Map<string, PolicyFile>();
+  const diagnostics: Diagnostic[] = [];
+  for (const layer of layers) {
+    for (const [index, path] of (layer.sections.policy?.files ?? []).entries()) {
+      if (files.has(path)) continue;
+      const node = nodeAt(layer.tree, ["policy", "files", index]);
+      const written = stringOf(node) ?? path;
+      const complete = /^~[\\/]/.test(path) ? join(deps.userDirectory ?? "~", path.slice(2)) : path;
+      const name = written === path ? path : join(layer.source.name, "..", written);
+      try {
+        files.set(path, { path: complete, name, text: await readPolicyFile(complete, deps.readFile) });
+      } catch (error) {
+        const problem = {
+          code: "CONFIG_POLICY_UNREADABLE",
+          message: `Cannot read the policy file ${quote(written)}: ${explainFileFailure(error)}`,
+          hint: "check the path, and that the user who runs Toolcrib can read the file",
+          span: node?.span,
+          path: `policy.files[${index}]`,
+        };
+        diagnostics.push(toDiagnostic(problem, layer.source));
+      }
+    }
+  }
+  const sources = files.values().map(({ name, text = "" }) => ({ name, text }));
+  const parsed = await parsePolicies([...sources]);
+  return { files, diagnostics: [...diagnostics, ...parsed.diagnostics] };
+}
