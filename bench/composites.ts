@@ -8,13 +8,7 @@
  * within 20 ms of engine time.
  */
 
-import {
-  type Catalog,
-  CompositeCache,
-  type CompositeDeps,
-  type CompositeRequest,
-  runComposite,
-} from "@toolcrib/metatool";
+import { type Catalog, CompositeCache, runComposite } from "@toolcrib/metatool";
 import { clientCall } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import type { Contender } from "./contenders.ts";
@@ -144,7 +138,7 @@ async function measureEngine(rounds: number): Promise<readonly string[]> {
       },
     ],
   };
-  const deps: CompositeDeps = {
+  const deps: Parameters<typeof runComposite>[1] = {
     host: {
       catalog: () => catalog,
       isNameTaken: () => false,
@@ -159,7 +153,7 @@ async function measureEngine(rounds: number): Promise<readonly string[]> {
     },
     cache: new CompositeCache(),
   };
-  const request: CompositeRequest = {
+  const request: Parameters<typeof runComposite>[0] = {
     name: "thousand",
     code: `total = 0\nfor i in range(${callsOfEngine}):\n    total += echo.echo(n=i)\nreturn total\n`,
     params: {},

@@ -5,7 +5,6 @@ import {
   type MutabilityClass,
   needsApproval,
   settingOf,
-  type ToolBelief,
   type ToolClaims,
   type TrustState,
   toolConditionText,
@@ -118,7 +117,7 @@ function approvalStates(): string {
 function beliefRows(): string[] {
   return trustStates.flatMap((trustState) =>
     mutabilityClasses.map((mutabilityClass) => {
-      const wordsFor = (aspect: keyof ToolBelief): string => {
+      const wordsFor = (aspect: keyof ReturnType<typeof believe>): string => {
         const server = { trustState, mutabilityClass, transport: "stdio", denied: [] } as const;
         const found = requirements.find(([, isMet]) =>
           allClaims.every((claims) => believe(server, claims)[aspect] === isMet(claims)),

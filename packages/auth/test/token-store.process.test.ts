@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { isTokenName, makeToken, openTokenStore, readToken, type TokenStore } from "@toolcrib/auth";
+import { isTokenName, makeToken, openTokenStore, readToken } from "@toolcrib/auth";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 
@@ -36,7 +36,7 @@ async function open(home: string, environmentToken?: string) {
   return { store, logger, clock };
 }
 
-function whoIs(store: TokenStore, token: string): string | undefined {
+function whoIs(store: Awaited<ReturnType<typeof openTokenStore>>, token: string): string | undefined {
   return store.authenticate(`Bearer ${token}`)?.name;
 }
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLogger, type LoggerOptions } from "@toolcrib/cli";
+import { createLogger } from "@toolcrib/cli";
+
+type LoggerOptions = NonNullable<Parameters<typeof createLogger>[1]>;
 
 /** Returns the output of a logger with `options`. */
 function logged(options: LoggerOptions, log: (logger: ReturnType<typeof createLogger>) => void): string {

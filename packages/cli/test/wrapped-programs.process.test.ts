@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { main, type ProcessContext } from "@toolcrib/cli";
+import { main } from "@toolcrib/cli";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
 import { cleanEnvironment, echoServer } from "./transcript.ts";
 
@@ -16,7 +16,7 @@ async function run(directory: TemporaryDirectory, ...args: readonly string[]) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const output = Promise.all([text(stdout), text(stderr)]);
   const { signal } = new AbortController();
-  const context: ProcessContext = {
+  const context: Parameters<typeof main>[0] = {
     args,
     env: cleanEnvironment(directory.path),
     directory: directory.path,

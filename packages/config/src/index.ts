@@ -2,7 +2,6 @@
 
 // For other packages here.
 export { appendToolspecEntry, toolspecEntryText } from "./append-toolspec.ts";
-export { configCodes } from "./codes.ts";
 export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {
@@ -11,7 +10,6 @@ export type {
   GatewayConfig,
   PolicyConfig,
   PolicyFile,
-  PolicyRules,
   SecretRef,
   TemplatePart,
   ToolServerConfig,
@@ -20,10 +18,10 @@ export type {
 } from "./config-types.ts";
 export { credentialRanges } from "./credential.ts";
 export { formatConfigReport } from "./format-config-report.ts";
-export { configJsonSchema, configJsonSchemaText, writeConfigJsonSchema } from "./json-schema.ts";
+export { configJsonSchema, configJsonSchemaText } from "./json-schema.ts";
 export { commandHint } from "./lint-commands.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
-export { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
+export { mergeConfigs } from "./merge-configs.ts";
 export { readPolicyFile } from "./read-policy-file.ts";
 export { resolveTransport } from "./resolve-transport.ts";
 export { type ReadSecret, SecretCache } from "./secret-cache.ts";

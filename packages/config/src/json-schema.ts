@@ -3,7 +3,6 @@
  * shapes that check it.
  */
 
-import { writeFile } from "node:fs/promises";
 import type { JsonObject } from "@toolcrib/json";
 import { documentShape } from "./document-shape.ts";
 
@@ -25,9 +24,4 @@ export function configJsonSchema(): JsonObject {
 /** Returns `configJsonSchema` as the text of its committed file. */
 export function configJsonSchemaText(): string {
   return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
-}
-
-/** Writes `configJsonSchemaText` to `path` (docs/reference/toolcrib.schema.json). */
-export async function writeConfigJsonSchema(path: string): Promise<void> {
-  await writeFile(path, configJsonSchemaText());
 }

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  type ConfigResult,
   formatConfigReport,
   type GatewayConfig,
   mergeConfigs,
   parseConfig,
   parseConfigLayer,
 } from "@toolcrib/config";
+
+type ConfigResult = ReturnType<typeof parseConfig>;
 
 function parse(...texts: readonly string[]): ConfigResult {
   return parseConfig(texts.map((text, index) => ({ name: `${index}.yaml`, text })));

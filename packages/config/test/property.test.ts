@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ConfigResult, formatConfigReport, parseConfig } from "@toolcrib/config";
+import { formatConfigReport, parseConfig } from "@toolcrib/config";
 import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { parse } from "yaml";
 import { documentExample, everySection, faultyShapes } from "./samples.ts";
+
+type ConfigResult = ReturnType<typeof parseConfig>;
 
 const foreign = `{
   // comment

@@ -6,11 +6,8 @@ export type {
   EgressCredential,
   EgressEvent,
   EgressProxy,
-  EgressRequest,
-  EgressResponse,
   EgressSettings,
   EgressSource,
-  ResolveHost,
 } from "./egress-types.ts";
 // For other packages here.
 export {

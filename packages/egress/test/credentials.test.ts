@@ -2,13 +2,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { CodedError } from "@toolcrib/diagnostics";
-import {
-  createPlaceholder,
-  type EgressCredential,
-  type EgressRequest,
-  isPlaceholder,
-} from "@toolcrib/egress";
-import { credential, host, startFixture } from "./fixture.ts";
+import { createPlaceholder, type EgressCredential, isPlaceholder } from "@toolcrib/egress";
+import { credential, type EgressRequest, host, startFixture } from "./fixture.ts";
 
 const secret = "s3cret-Value+/=42";
 const header = (name: string, format: string): EgressCredential["place"] => ({

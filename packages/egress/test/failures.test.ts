@@ -7,9 +7,9 @@ import { test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { createEgress, type EgressRequest, type EgressSettings } from "@toolcrib/egress";
+import { createEgress, type EgressSettings } from "@toolcrib/egress";
 import { createTestAuthority, startTlsServer, type TestCertificate } from "@toolcrib/testing";
-import { codeOf, host, patterns, startFixture } from "./fixture.ts";
+import { codeOf, type EgressRequest, host, patterns, startFixture } from "./fixture.ts";
 
 /** Returns the error code of a request to a host at `endpoint`. */
 async function failureAt(endpoint: string, settings: EgressSettings = {}): Promise<string> {

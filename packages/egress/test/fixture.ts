@@ -8,11 +8,8 @@ import {
   type Egress,
   type EgressCredential,
   type EgressEvent,
-  type EgressRequest,
-  type EgressResponse,
   type EgressSettings,
   type EgressSource,
-  type ResolveHost,
 } from "@toolcrib/egress";
 import { type HostPattern, parseHostPattern } from "@toolcrib/hosts";
 import {
@@ -22,6 +19,9 @@ import {
   type TlsServer,
   type TlsServerOptions,
 } from "@toolcrib/testing";
+
+/** A request of a tool. */
+export type EgressRequest = Parameters<Egress["fetch"]>[0];
 
 clearDefaultRoots();
 
@@ -33,7 +33,7 @@ export interface FixtureOptions {
   readonly hosts?: readonly string[];
   readonly respond?: TlsServerOptions["respond"];
   readonly settings?: EgressSettings;
-  readonly resolve?: ResolveHost;
+  readonly resolve?: Parameters<typeof createEgress>[1]["resolve"];
 }
 
 /** An egress, its server, and its events. */
@@ -42,7 +42,7 @@ export interface Fixture extends AsyncDisposable {
   readonly server: TlsServer;
   readonly events: readonly EgressEvent[];
   /** Sends a GET for a source that may reach all hosts; `request` and `source` override the defaults. */
-  send(request?: Partial<EgressRequest>, source?: Partial<EgressSource>): Promise<EgressResponse>;
+  send(request?: Partial<EgressRequest>, source?: Partial<EgressSource>): ReturnType<Egress["fetch"]>;
 }
 
 /** Parses the patterns of an egress list. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { createPlaceholder, type EgressEvent, type EgressRequest } from "@toolcrib/egress";
-import { codeOf, credential, host, patterns, startFixture } from "./fixture.ts";
+import { createPlaceholder, type EgressEvent } from "@toolcrib/egress";
+import { codeOf, credential, type EgressRequest, host, patterns, startFixture } from "./fixture.ts";
 
 const bearer = credential("s3cret-value");
 const query = credential("s3cret-query", {

@@ -1,6 +1,5 @@
 // For other packages here.
 export { readCertificateFile } from "./certificate-file.ts";
-export { filesCodes } from "./codes.ts";
 export { createDirectory } from "./create-directory.ts";
 export { type FileSteps, nodeFileSteps } from "./file-steps.ts";
 export { errnoOf, FilesError, reasonOf } from "./files-error.ts";

@@ -4,7 +4,6 @@
 export type { PendingCall, WaitingApprovals } from "./approvals/approvals.ts";
 export type { InspectedDefinition, WaitingDefinitions } from "./approvals/held-tools.ts";
 export { createCallIds } from "./call/call-id.ts";
-export { gatewayCodes } from "./codes.ts";
 export type {
   CallOptions,
   CallOutcome,
@@ -18,5 +17,5 @@ export type { BackendSelector } from "./index/backend.ts";
 export { ToolIndex } from "./index/tool-index.ts";
 export { isReservedNamespace } from "./index/wire-name.ts";
 export type { SourceStatus } from "./sources/source-roster.ts";
-export { type GatewayDeps, startGateway } from "./start-gateway.ts";
+export { startGateway } from "./start-gateway.ts";
 export { trustedCertificates } from "./trusted-certificates.ts";

@@ -17,7 +17,7 @@ import { makeToken, readToken, tokenDirectory } from "@toolcrib/auth";
 import { type GatewayConfig, loadConfig, parseConfig } from "@toolcrib/config";
 import { formatDiagnostic, type Logger } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
-import { type Gateway, type GatewayDeps, startGateway } from "@toolcrib/gateway";
+import { type Gateway, startGateway } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import { HttpEndpoint, type McpService, methodNotFound, type ServiceRequest } from "@toolcrib/mcp";
 import { approveStoredTool, openSavedToolStore } from "@toolcrib/metatool";
@@ -31,6 +31,8 @@ import {
   writeFiles,
 } from "@toolcrib/testing";
 import { type Identity, localIdentity, type ToolDefinition, type ToolResult } from "@toolcrib/tool";
+
+type GatewayDeps = Parameters<typeof startGateway>[1];
 
 /** Parses a configuration, which must be valid. */
 export function configOf(document: JsonObject): GatewayConfig {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { EmptyResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { PolicyRules } from "@toolcrib/config";
+import type { PolicyConfig } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import { createRegistry, type RegistryConfig } from "@toolcrib/registry";
 import { checkGolden, startEchoHttpServer } from "@toolcrib/testing";
@@ -329,7 +329,7 @@ describe("rules", () => {
 
   it("deny before they allow, and a client's rules add to the rules for all clients", async () => {
     // Calls of the embedding program have the client name "library".
-    const own = (rules: Partial<PolicyRules>) => ({
+    const own = (rules: Partial<PolicyConfig>) => ({
       clients: { library: { allow: undefined, deny: [], ...rules } },
     });
     await check("called", {});

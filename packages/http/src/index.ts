@@ -1,8 +1,7 @@
 // For the gateway.
 export { approvalRoutes } from "./approval-routes.ts";
-export { httpCodes } from "./codes.ts";
 export { type ControlServer, startControlServer } from "./control-server.ts";
-export type { HttpLimitOptions, HttpServerOptions } from "./http-options.ts";
+export type {} from "./http-options.ts";
 export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http-server.ts";
 export { GatewayMetrics } from "./metrics.ts";
 export { releaseRoutes } from "./release-routes.ts";

@@ -8,10 +8,8 @@ import type { Logger } from "@toolcrib/diagnostics";
 import {
   type ControlServer,
   GatewayMetrics,
-  type HttpLimitOptions,
   type HttpServer,
   type HttpServerDeps,
-  type HttpServerOptions,
   startControlServer,
   startHttpServer,
 } from "@toolcrib/http";
@@ -19,6 +17,8 @@ import type { JsonObject } from "@toolcrib/json";
 import { type McpService, methodNotFound, type ServerSession } from "@toolcrib/mcp";
 import { MemorySessionStore } from "@toolcrib/store";
 import { issuerName, localIdentity } from "@toolcrib/tool";
+
+type HttpServerOptions = Parameters<typeof startHttpServer>[1];
 
 /** Collects log records. */
 export interface TestLogger extends Logger {
@@ -93,7 +93,7 @@ export function createTestService(): TestService {
 
 /** Options and dependencies that a test overrides. */
 export interface TestServerOptions extends Partial<Omit<HttpServerOptions, "limits">> {
-  readonly limits?: HttpLimitOptions;
+  readonly limits?: HttpServerOptions["limits"];
   readonly deps?: Partial<HttpServerDeps>;
 }
 

@@ -1,6 +1,5 @@
 // For users.
 export { canonicalJson } from "./canonical-json.ts";
-export { jsonCodes } from "./codes.ts";
 export { isCoercible } from "./coercible-value.ts";
 export { changesBetween, type JsonChange } from "./json-changes.ts";
 export { JsonError } from "./json-error.ts";
@@ -10,6 +9,5 @@ export { isSameJson } from "./same-json.ts";
 export {
   type SchemaProblem,
   SchemaValidator,
-  type SchemaVerdict,
 } from "./schema-validator.ts";
 export { mayBeIllFormed, toWellFormedJson } from "./well-formed-json.ts";

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type JsonObject, SchemaValidator, type SchemaVerdict } from "@toolcrib/json";
+import { type JsonObject, SchemaValidator } from "@toolcrib/json";
+
+type SchemaVerdict = ReturnType<SchemaValidator["validate"]>;
 
 const draft7 = "http://json-schema.org/draft-07/schema#";
 const validator = new SchemaValidator();

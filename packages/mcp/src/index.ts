@@ -4,7 +4,7 @@ export {
   type ConnectionRequestOptions,
   openConnection,
 } from "./client/connection.ts";
-export { type CredentialProvider, staticCredentials } from "./client/credentials.ts";
+export { staticCredentials } from "./client/credentials.ts";
 export {
   createHttpClient,
   type HttpClient,
@@ -15,7 +15,6 @@ export { SseTransport } from "./client/sse-transport.ts";
 export { StdioTransport } from "./client/stdio-transport.ts";
 export type { ClientTransport } from "./client/transport.ts";
 export type { TransportSettings } from "./client/transport-settings.ts";
-export { mcpCodes } from "./codes.ts";
 // For other packages here.
 export { LineDecoder, LineWriter } from "./framing/lines.ts";
 export { formatSseEvent, SseDecoder } from "./framing/sse.ts";
@@ -37,7 +36,7 @@ export { HttpEndpoint } from "./server/http-endpoint.ts";
 export { sendJson } from "./server/http-io.ts";
 export { LegacyDefinitions } from "./server/legacy-definitions.ts";
 export { ListCache, pageOf } from "./server/list-pages.ts";
-export { ServerMemory, type ServerMemoryOptions } from "./server/server-memory.ts";
+export { ServerMemory } from "./server/server-memory.ts";
 export type {
   Listener,
   ListenFilter,

@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "@toolcrib/diagnostics";
-import type { CredentialProvider } from "@toolcrib/mcp";
 import { startEchoSseServer, waitUntil } from "@toolcrib/testing";
-import type { CredentialRequest } from "./option-types.ts";
+import type { CredentialProvider, CredentialRequest } from "./option-types.ts";
 import { openHttp, openSse, startScripted } from "./upstreams.ts";
 
 const call = { name: "echo", arguments: {} };

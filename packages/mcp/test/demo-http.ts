@@ -10,14 +10,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@toolcrib/json";
-import {
-  HttpEndpoint,
-  metaKeys,
-  ServerMemory,
-  type ServerMemoryOptions,
-  SseDecoder,
-  SseEndpoint,
-} from "@toolcrib/mcp";
+import { HttpEndpoint, metaKeys, ServerMemory, SseDecoder, SseEndpoint } from "@toolcrib/mcp";
 import { MemorySessionStore } from "@toolcrib/store";
 import { waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
@@ -43,7 +36,7 @@ export interface DemoHttpOptions {
   readonly http?: HttpEndpointOptions;
   readonly sse?: SseEndpointOptions;
   /** Limits of all connections together. */
-  readonly memory?: ServerMemoryOptions;
+  readonly memory?: ConstructorParameters<typeof ServerMemory>[0];
 }
 
 export async function startDemoHttp(options: DemoHttpOptions = {}): Promise<DemoHttp> {

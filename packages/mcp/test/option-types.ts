@@ -1,7 +1,6 @@
 /** Types of parameters that the package does not export by name. */
 
 import type {
-  CredentialProvider,
   HttpEndpoint,
   HttpTransport,
   MessageRouter,
@@ -10,10 +9,12 @@ import type {
   SseEndpoint,
   StdioTransport,
   startStdioServer,
+  staticCredentials,
 } from "@toolcrib/mcp";
 
 export type ConnectionHandlers = Parameters<typeof openConnection>[1];
 export type ConnectionOptions = Parameters<typeof openConnection>[2];
+export type CredentialProvider = ReturnType<typeof staticCredentials>;
 export type CredentialRequest = Parameters<CredentialProvider>[0];
 export type HttpCaller = Parameters<HttpEndpoint["handle"]>[2];
 export type HttpEndpointOptions = NonNullable<ConstructorParameters<typeof HttpEndpoint>[2]>;

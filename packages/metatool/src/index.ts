@@ -1,5 +1,4 @@
 // For users.
-export { metatoolCodes } from "./codes.ts";
 // For users: composite tools behind a gateway.
 export {
   adoptApprovals,
@@ -17,10 +16,7 @@ export {
 export { approveStoredTool, storedStanding } from "./exchange/operator-approval.ts";
 export { MetatoolError } from "./metatool-error.ts";
 // For users: running composites.
-export {
-  type AnalysisOptions,
-  analyseComposite,
-} from "./run/analyse/analyse-composite.ts";
+export { analyseComposite } from "./run/analyse/analyse-composite.ts";
 export {
   deriveFacts,
   reachesFurther,
@@ -29,28 +25,18 @@ export type { Catalog, CatalogTool, MetatoolHost } from "./run/catalog.ts";
 export { CompositeCache } from "./run/composite-cache.ts";
 export { toArgumentsError } from "./run/composite-error.ts";
 export { CompositeMemory } from "./run/composite-memory.ts";
-export type { InnerReply } from "./run/inner-reply.ts";
 export { startIsolatedExecutions } from "./run/isolated/isolated-executions.ts";
 export { languagePrimer } from "./run/language-primer.ts";
-export type {
-  CompositeOutcome,
-  ExecutionOptions,
-} from "./run/outcome.ts";
+export type {} from "./run/outcome.ts";
 export { prepareArguments } from "./run/prepare-arguments.ts";
 export { ProgramTurns } from "./run/program-turns.ts";
-export { type CompositeDeps, type CompositeRequest, runComposite } from "./run/run-composite.ts";
+export { runComposite } from "./run/run-composite.ts";
 export { openSavedToolStore } from "./saved/file-saved-tool-store.ts";
 // For other packages here.
 export { lintSavedTool } from "./saved/lint-saved-tool.ts";
-export {
-  nodeFiles,
-  type SavedFiles,
-} from "./saved/saved-files.ts";
+export { nodeFiles } from "./saved/saved-files.ts";
 export { lintSavedName } from "./saved/saved-name.ts";
-export type {
-  SavedToolStoreDeps,
-  SavedToolStoreOptions,
-} from "./saved/saved-tool-store.ts";
+export type {} from "./saved/saved-tool-store.ts";
 // For users: tests of saved tools.
 export { findDifferences } from "./test/differences.ts";
 export {
@@ -62,13 +48,8 @@ export {
   replayTestCase,
   runTestCase,
 } from "./test/run-test-case.ts";
+export { parseTestCases } from "./test/test-case.ts";
 export {
-  parseTestCases,
-  type RecordedReply,
-  type TestCase,
-} from "./test/test-case.ts";
-export {
-  type SavedTestDeps,
   testSavedTool,
   toTestResult,
 } from "./test/test-saved-tool.ts";

@@ -16,15 +16,13 @@ export {
   needsApproval,
   type ServerTrust,
   settingOf,
-  type ToolBelief,
   type ToolClaims,
-  type TrustRule,
   type TrustState,
   type TrustViolation,
   toolConditionText,
   trustRules,
 } from "./server-trust.ts";
 export { ToolPatterns } from "./tool-patterns.ts";
-export { type Decision, type PolicySettings, ToolPolicy } from "./tool-policy.ts";
+export { type Decision, ToolPolicy } from "./tool-policy.ts";
 export { findUnmatchedRules, type KnownName, ruleListsOf } from "./unmatched-rules.ts";
 export { createTemplateMatcher } from "./uri-template.ts";

@@ -11,10 +11,11 @@ import {
   type MutabilityClass,
   type ServerTrust,
   type ToolClaims,
-  type TrustRule,
   type TrustState,
   trustRules,
 } from "@toolcrib/policy";
+
+type TrustRule = (typeof trustRules)[number];
 
 const trustStates: readonly TrustState[] = ["unverified", "verified", "certified"];
 const mutabilityClasses: readonly MutabilityClass[] = ["read_only", "write", "unknown"];

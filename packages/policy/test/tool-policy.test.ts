@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type PolicySettings, ToolPatterns, ToolPolicy } from "@toolcrib/policy";
+import { ToolPatterns, ToolPolicy } from "@toolcrib/policy";
 import { type Identity, identityKey, localIdentity } from "@toolcrib/tool";
+
+type PolicySettings = ConstructorParameters<typeof ToolPolicy>[0];
 
 /** Returns the rule that decides for the client `ci`, after the kind of the decision. */
 function decided(settings: Partial<PolicySettings>, id: `${string}:${string}`): string {

@@ -1,8 +1,6 @@
 // For other packages here.
-export { processCodes } from "./codes.ts";
 export { forkRequest, moduleRequest } from "./fork-module.ts";
 export type { LaunchedProcess } from "./launched-process.ts";
-export type { LauncherOptions } from "./launcher-options.ts";
 export { ProcessError } from "./process-error.ts";
 export {
   type ContainedRequest,
@@ -14,4 +12,3 @@ export { readProcessTable } from "./process-table.ts";
 export { runCommand } from "./run-command.ts";
 export type { SpawnRequest, SpawnWrap } from "./spawn-child.ts";
 export { startForeground } from "./start-foreground.ts";
-export type { StderrLog } from "./stderr-log.ts";

@@ -13,11 +13,13 @@ import { fileURLToPath } from "node:url";
 import {
   createProcessLauncher,
   type LaunchedProcess,
-  type LauncherOptions,
   type LaunchSpec,
   type ProcessLauncher,
   readProcessTable,
 } from "@toolcrib/process";
+
+/** Options of the launcher. */
+export type LauncherOptions = NonNullable<Parameters<typeof createProcessLauncher>[1]>;
 
 export const never: AbortSignal = new AbortController().signal;
 

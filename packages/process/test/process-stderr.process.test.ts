@@ -3,12 +3,12 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { LauncherOptions, StderrLog } from "@toolcrib/process";
+import type { LaunchedProcess } from "@toolcrib/process";
 import { waitUntil } from "@toolcrib/testing";
-import { createTestLauncher } from "./process-harness.ts";
+import { createTestLauncher, type LauncherOptions } from "./process-harness.ts";
 
 /** Returns the log of a shell script that has ended. */
-async function stderrOf(script: string, options: LauncherOptions = {}): Promise<StderrLog> {
+async function stderrOf(script: string, options: LauncherOptions = {}): Promise<LaunchedProcess["stderr"]> {
   await using host = createTestLauncher(options);
   const server = await host.launch("sh", ["-c", script]);
   await server.exited;

@@ -1,5 +1,4 @@
 // For users.
-export { registryCodes } from "./codes.ts";
 export { createRegistry } from "./registry.ts";
 export { RegistryError } from "./registry-error.ts";
 export type {

@@ -1,4 +1,3 @@
 // For other packages here.
-export { runnersCodes } from "./codes.ts";
 export { FetchSandbox } from "./fetch-sandbox.ts";
 export { PackageStore, type StoredPackage } from "./package-store.ts";

@@ -1,5 +1,4 @@
 // For other packages here.
-export { sandboxCodes } from "./codes.ts";
 export { exitPort } from "./network-exit.ts";
 export { defaultSandboxLimits, type SandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
 export { Sandboxes } from "./sandboxes.ts";

@@ -1,5 +1,4 @@
 // For users.
-export { secretsCodes } from "./codes.ts";
 // For other packages here.
 export { explainFileFailure } from "./file-failure.ts";
 export { openSecretStore } from "./file-secret-store.ts";

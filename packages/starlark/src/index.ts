@@ -2,11 +2,10 @@
 
 export { coreDialect, type Dialect, toolDialect } from "./dialect.ts";
 export { programLimits } from "./program-limits.ts";
-export type { Binding, Scope } from "./resolve/binding.ts";
-export { type ResolveOptions, resolveFile } from "./resolve/resolver.ts";
+export type {} from "./resolve/binding.ts";
+export { resolveFile } from "./resolve/resolver.ts";
 export { nearestSpelling } from "./resolve/spelling.ts";
 export type {
-  Argument,
   AttributeExpression,
   CallExpression,
   Comprehension,
@@ -30,7 +29,7 @@ export { formatProgram } from "./format/format-program.ts";
 // For users: programs and their execution.
 
 export { compileProgram, executeProgram, Program } from "./program.ts";
-export { type Evaluation, type ReplOptions, ReplSession } from "./repl.ts";
+export { type Evaluation, ReplSession } from "./repl.ts";
 export { callFunction } from "./run/execute.ts";
 export { defaultLimits, type Limits, limitCeilings } from "./run/limits.ts";
 export { type StackEntry, StarlarkError } from "./run/starlark-error.ts";

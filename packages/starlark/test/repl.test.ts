@@ -8,13 +8,14 @@ import {
   coreDialect,
   type Evaluation,
   jsonModule,
-  type ReplOptions,
   ReplSession,
   repr,
   StarlarkError,
   toolDialect,
 } from "@toolcrib/starlark";
 import { nodeHost } from "./execute.ts";
+
+type ReplOptions = NonNullable<ConstructorParameters<typeof ReplSession>[1]>;
 
 /** The output of a prompt for one text. */
 async function show(session: ReplSession, text: string): Promise<string> {

@@ -12,9 +12,6 @@ export type {
   AuditClient,
   AuditEvents,
   AuditRecord,
-  CallCompleted,
-  CallDenied,
-  CallIntent,
   SavedToolEvent,
 } from "./audit-event.ts";
 export type { AuditCall, AuditListQuery } from "./audit-query.ts";
@@ -25,7 +22,6 @@ export {
   CallApprovals,
   type CallPermission,
 } from "./call-approvals.ts";
-export { storeCodes } from "./codes.ts";
 export { digestOf } from "./definition-digest.ts";
 export {
   DefinitionPins,

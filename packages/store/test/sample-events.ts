@@ -4,14 +4,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import {
-  type AuditRecord,
-  type CallCompleted,
-  type CallDenied,
-  type CallIntent,
-  toAuditClient,
-} from "@toolcrib/store";
+import { type AuditEvents, type AuditRecord, toAuditClient } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
+
+type CallIntent = AuditEvents["call.intent"];
+
+type CallDenied = AuditEvents["call.denied"];
+
+type CallCompleted = AuditEvents["call.completed"];
 
 /** A path for a home that does not exist yet, deleted after the test. */
 export function newHome(t: TestContext): string {

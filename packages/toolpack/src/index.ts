@@ -1,10 +1,8 @@
 // For users.
-export { toolpackCodes } from "./codes.ts";
 // For other packages here.
 export {
   createToolpackSource,
   type ToolpackDeps,
-  type ToolpackSettings,
 } from "./create-toolpack-source.ts";
 export type { OutgoingRequest, SendRequest } from "./exchange.ts";
 export { jsonPathFault } from "./json-path.ts";

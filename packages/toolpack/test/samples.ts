@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "@toolcrib/json";
 import { clientCall } from "@toolcrib/testing";
 import type { CallContext, ToolResult, ToolSource } from "@toolcrib/tool";
-import { createToolpackSource, type ToolpackDeps, type ToolpackSettings } from "@toolcrib/toolpack";
+import { createToolpackSource, type ToolpackDeps } from "@toolcrib/toolpack";
 import { type Manifest, parseManifest, parseToolspec, type Toolspec } from "@toolcrib/toolspec";
 import type { LoopbackApi } from "./loopback-api.ts";
 
@@ -63,7 +63,7 @@ export const startedAt = Date.UTC(2026, 0, 2, 3, 4, 5);
 export function createBench(
   toolspec: Toolspec,
   api: Pick<LoopbackApi, "send">,
-  settings: Partial<ToolpackSettings> = {},
+  settings: Partial<Parameters<typeof createToolpackSource>[0]> = {},
 ): Bench {
   const slept: number[] = [];
   let clock = startedAt;

@@ -5,10 +5,8 @@ export {
   type CatalogFile,
   type CatalogPair,
   type CatalogReport,
-  type LintCatalogOptions,
   lintCatalog,
 } from "./catalog/lint-catalog.ts";
-export { toolspecCodes } from "./codes.ts";
 export { manifestJsonSchema, toolspecJsonSchema } from "./json-schema.ts";
 export { egressPatterns } from "./manifest/egress-patterns.ts";
 export type {

@@ -5,13 +5,13 @@ import { test } from "node:test";
 import { type Diagnostic, formatDiagnostics, positionAt } from "@toolcrib/diagnostics";
 import { parseHostDenylist } from "@toolcrib/hosts";
 import { checkGolden } from "@toolcrib/testing";
-import { type CatalogFile, type LintCatalogOptions, lintCatalog } from "@toolcrib/toolspec";
+import { type CatalogFile, lintCatalog } from "@toolcrib/toolspec";
 import { type BadFile, badManifests, badManifests2, badToolspecs, badToolspecs2 } from "./bad-files.ts";
 import { change, manifest, toolspec } from "./samples.ts";
 
 const paths = { m: "manifests/demo/0.1.0.yaml", t: "toolspecs/demo/0.1.0.yaml" };
 const denylist = parseHostDenylist("webhook.site\nmetadata.google.internal\n");
-const options: LintCatalogOptions = { subject: "toolspecs", denylist };
+const options: Parameters<typeof lintCatalog>[1] = { subject: "toolspecs", denylist };
 
 function lint(files: readonly CatalogFile[]): readonly Diagnostic[] {
   return lintCatalog(files, options).diagnostics;

@@ -1,5 +1,4 @@
 // For other packages here.
-export { upstreamCodes } from "./codes.ts";
 export { DefinitionMemory, type ServerMemory } from "./definition-memory.ts";
 export { ServerLoad } from "./server-load.ts";
 export type { ResolvedTransport, UpstreamLimits } from "./upstream-options.ts";

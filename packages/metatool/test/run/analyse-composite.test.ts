@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatDiagnostic } from "@toolcrib/diagnostics";
-import { type AnalysisOptions, analyseComposite, deriveFacts, reachesFurther } from "@toolcrib/metatool";
+import { analyseComposite, deriveFacts, reachesFurther } from "@toolcrib/metatool";
 import { setUpWorkshop, type WorkshopTool } from "./workshop.ts";
+
+type AnalysisOptions = Parameters<typeof analyseComposite>[2];
 
 const nothing = () => null;
 const readOnly = { readOnlyHint: true, openWorldHint: false };

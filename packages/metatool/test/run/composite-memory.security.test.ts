@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CompositeMemory, type CompositeOutcome } from "@toolcrib/metatool";
+import { CompositeMemory } from "@toolcrib/metatool";
 import { clientCall, ManualTimers, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
-import { setUpWorkshop } from "./workshop.ts";
+import { type CompositeOutcome, setUpWorkshop } from "./workshop.ts";
 
 const mib = 1024 * 1024;
 

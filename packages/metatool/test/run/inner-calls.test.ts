@@ -5,7 +5,6 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
-import type { InnerReply } from "@toolcrib/metatool";
 import { clientCall } from "@toolcrib/testing";
 import { setUpWorkshop } from "./workshop.ts";
 
@@ -143,7 +142,7 @@ test("the progress of inner calls is summed and never decreases", async () => {
 
 test("recorded replies replace the host, and every reply is reported", async () => {
   const workshop = setUpWorkshop({ "a.real": () => "real", "a.other": () => "other" });
-  const heard: [string, unknown, InnerReply][] = [];
+  const heard: [string, unknown, { readonly kind: string }][] = [];
   const code =
     "x = a.real(n=1)\ny = attempt(a.other)\nreturn [x, y.error.message, attempt(a.real, n=2).error.details.code]";
   const outcome = await workshop.run(code, {

@@ -6,11 +6,11 @@ import { test } from "node:test";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonValue } from "@toolcrib/json";
-import { type CompositeOutcome, startIsolatedExecutions } from "@toolcrib/metatool";
+import { startIsolatedExecutions } from "@toolcrib/metatool";
 import type { SpawnWrap } from "@toolcrib/process";
 import { canFindProcesses, clientCall, isProcessAlive, runProcess, waitUntil } from "@toolcrib/testing";
 import { textResult } from "@toolcrib/tool";
-import { type RunRequest, setUpWorkshop } from "./workshop.ts";
+import { type CompositeOutcome, type RunRequest, setUpWorkshop } from "./workshop.ts";
 
 /** Emits `call` for each call of the tool `a.wait`. */
 const waiting = new EventEmitter();

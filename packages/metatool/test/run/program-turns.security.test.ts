@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextImmediate } from "node:timers/promises";
-import { type CompositeOutcome, ProgramTurns } from "@toolcrib/metatool";
+import { ProgramTurns } from "@toolcrib/metatool";
 import { clientCall } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
-import { setUpWorkshop } from "./workshop.ts";
+import { type CompositeOutcome, setUpWorkshop } from "./workshop.ts";
 
 /** Names of programs that had a turn of the event loop, one list for each turn. */
 function recordTurns() {

@@ -6,16 +6,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
-import {
-  type Catalog,
-  type CatalogTool,
-  CompositeCache,
-  type CompositeDeps,
-  type CompositeOutcome,
-  type CompositeRequest,
-  type ExecutionOptions,
-  runComposite,
-} from "@toolcrib/metatool";
+import { type Catalog, type CatalogTool, CompositeCache, runComposite } from "@toolcrib/metatool";
 import { clientCall } from "@toolcrib/testing";
 import {
   type CallContext,
@@ -24,6 +15,13 @@ import {
   textResult,
   toToolId,
 } from "@toolcrib/tool";
+
+type CompositeRequest = Parameters<typeof runComposite>[0];
+
+type CompositeDeps = Parameters<typeof runComposite>[1];
+
+/** The outcome of one run. */
+export type CompositeOutcome = Awaited<ReturnType<typeof runComposite>>;
 
 /** The function of a tool. Its value becomes `structuredContent`; a `ToolResult` is returned unchanged. */
 export type Work = (
@@ -51,11 +49,11 @@ export interface Workshop {
 
 /** Options of a run. */
 export interface RunRequest extends Partial<Omit<CompositeRequest, "code" | "options">> {
-  readonly options?: Partial<ExecutionOptions>;
+  readonly options?: Partial<CompositeRequest["options"]>;
 }
 
 /** Default options. */
-export const defaultOptions: ExecutionOptions = {
+export const defaultOptions: CompositeRequest["options"] = {
   timeoutMs: 30_000,
   memoryBytes: 128 * 1024 * 1024,
   steps: 10_000_000,

@@ -3,21 +3,14 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type MetatoolError,
-  nodeFiles,
-  openSavedToolStore,
-  type SavedFiles,
-  type SavedToolStoreDeps,
-  type SavedToolStoreOptions,
-} from "@toolcrib/metatool";
+import { type MetatoolError, nodeFiles, openSavedToolStore } from "@toolcrib/metatool";
 import type { SavedToolDefinition, SavedToolStore } from "@toolcrib/store";
 
 /** Opens a store that writes no counters by itself, unless the test sets options. */
 export function openTest(
   directory: string,
-  deps: Partial<SavedToolStoreDeps> = {},
-  options: Partial<SavedToolStoreOptions> = {},
+  deps: Partial<Parameters<typeof openSavedToolStore>[0]> = {},
+  options: Partial<Parameters<typeof openSavedToolStore>[1]> = {},
 ): Promise<SavedToolStore> {
   return openSavedToolStore(
     { now: tickingClock(), randomBytes, onProblem: throwProblem, ...deps },
@@ -101,7 +94,7 @@ export type FileStep =
  */
 export function steppedFiles(
   around: <T>(step: FileStep, run: () => Promise<T>, half?: () => Promise<void>) => Promise<T>,
-): SavedFiles {
+): typeof nodeFiles {
   return {
     ...nodeFiles,
     makeDirectory: (path) => around("makeDirectory", () => nodeFiles.makeDirectory(path)),

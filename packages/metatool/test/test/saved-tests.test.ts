@@ -5,24 +5,26 @@ import { setTimeout as delay } from "node:timers/promises";
 import { CodedError } from "@toolcrib/diagnostics";
 import { type JsonObject, type JsonValue, SchemaValidator } from "@toolcrib/json";
 import {
-  type CompositeOutcome,
   createDryRun,
   findDifferences,
   openSavedToolStore,
   parseTestCases,
-  type RecordedReply,
   recordTestCase,
   replayTestCase,
   runTestCase,
-  type SavedTestDeps,
-  type TestCase,
   takeDryRun,
   testSavedTool,
   toTestResult,
 } from "@toolcrib/metatool";
 import type { SavedTool } from "@toolcrib/store";
 import { clientCall, makeTemporaryDirectory } from "@toolcrib/testing";
-import { defaultOptions, setUpWorkshop, type Workshop } from "../run/workshop.ts";
+import { type CompositeOutcome, defaultOptions, setUpWorkshop, type Workshop } from "../run/workshop.ts";
+
+type TestCase = Parameters<typeof runTestCase>[0];
+
+type RecordedReply = TestCase["replies"][number];
+
+type SavedTestDeps = Parameters<typeof testSavedTool>[2];
 
 const validator = new SchemaValidator();
 

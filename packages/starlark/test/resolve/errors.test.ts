@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { positionAt } from "@toolcrib/diagnostics";
-import { coreDialect, type Dialect, parseFile, type ResolveOptions, resolveFile } from "@toolcrib/starlark";
+import { coreDialect, type Dialect, parseFile, resolveFile } from "@toolcrib/starlark";
 import { type Chunk, hasOption, readChunks } from "../chunked-file.ts";
 
 const universe = new Set(["len", "range", "None", "True", "set"]);
@@ -17,7 +17,7 @@ function dialectOf(chunk: Chunk): Dialect {
   };
 }
 
-function optionsFor(dialect: Dialect): ResolveOptions {
+function optionsFor(dialect: Dialect): Parameters<typeof resolveFile>[1] {
   return {
     dialect,
     isPredeclared: (name) => name === "P",

@@ -3,7 +3,11 @@
  * len:universal`. No I/O.
  */
 
-import type { Binding, File, Identifier, Scope } from "@toolcrib/starlark";
+import type { File, Identifier } from "@toolcrib/starlark";
+
+type Binding = NonNullable<Identifier["binding"]>;
+
+type Scope = NonNullable<File["scope"]>;
 
 export function showBindings(file: File): string {
   const names: Identifier[] = [];

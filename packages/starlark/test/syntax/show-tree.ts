@@ -3,7 +3,9 @@
  * that tests cover all of them. No I/O.
  */
 
-import type { Argument, Comprehension, Expression, Parameter, Statement } from "@toolcrib/starlark";
+import type { CallExpression, Comprehension, Expression, Parameter, Statement } from "@toolcrib/starlark";
+
+type Argument = CallExpression["args"][number];
 
 export function showStatements(statements: readonly Statement[]): string {
   return statements.map(showStatement).join(" ");
