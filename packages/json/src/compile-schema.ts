@@ -40,36 +40,36 @@ const settings: Options = {
   validateSchema: false,
 };
 
-/** Compiles schemas; caches only the two dialects. */
-export class SchemaCompiler {
-  readonly #dialects = new Map<boolean, Ajv>();
-
-  /** @throws {Error} the error of Ajv for an unusable schema */
-  compile(schema: JsonObject): CompiledSchema {
-    const isDraft7 = usesDraft7(schema);
-    // The dialect is already chosen; `$async` would make the function of Ajv return a promise, which is always truthy.
-    const { $schema: _dialect, $async: _async, ...rest } = schema;
-    checkSize(rest);
-    this.#checkByDialect(rest, isDraft7);
-    try {
-      return compile(rest, isDraft7, false);
-    } catch (error) {
-      // A schema can refer to its dialect to describe schemas.
-      if (!/can't resolve reference https?:\/\/json-schema\.org\//.test(String(error))) throw error;
-      return compile(rest, isDraft7, true);
-    }
+/** Compiles a schema. @throws {Error} the error of Ajv for an unusable schema */
+export function compileSchema(schema: JsonObject): CompiledSchema {
+  const isDraft7 = usesDraft7(schema);
+  // The dialect is already chosen; `$async` would make the function of Ajv return a promise, which is always truthy.
+  const { $schema: _dialect, $async: _async, ...rest } = schema;
+  checkSize(rest);
+  checkByDialect(rest, isDraft7);
+  try {
+    return compile(rest, isDraft7, false);
+  } catch (error) {
+    // A schema can refer to its dialect to describe schemas.
+    if (!/can't resolve reference https?:\/\/json-schema\.org\//.test(String(error))) throw error;
+    return compile(rest, isDraft7, true);
   }
+}
 
-  /** A dialect is slow to prepare and prepared once. @throws {Error} for an invalid schema. */
-  #checkByDialect(schema: AnySchemaObject, isDraft7: boolean): void {
-    let dialect = this.#dialects.get(isDraft7);
-    if (dialect === undefined) {
-      dialect = isDraft7 ? new Ajv({ logger: false }) : new Ajv2020({ logger: false });
-      this.#dialects.set(isDraft7, dialect);
-    }
-    if (dialect.validateSchema(schema) !== true) {
-      throw new Error(`the schema is invalid: ${dialect.errorsText(dialect.errors, { dataVar: "schema" })}`);
-    }
+/** The two dialects. They are constant and slow to prepare, so each is prepared once in a process, when it is needed. */
+const dialects = new Map<boolean, Ajv>();
+
+/** @throws {Error} for an invalid schema. */
+function checkByDialect(schema: AnySchemaObject, isDraft7: boolean): void {
+  let dialect = dialects.get(isDraft7);
+  if (dialect === undefined) {
+    // Optimized code is slower to make, and saves little for schemas of usual size.
+    const options: Options = { logger: false, code: { optimize: false } };
+    dialect = isDraft7 ? new Ajv(options) : new Ajv2020(options);
+    dialects.set(isDraft7, dialect);
+  }
+  if (dialect.validateSchema(schema) !== true) {
+    throw new Error(`the schema is invalid: ${dialect.errorsText(dialect.errors, { dataVar: "schema" })}`);
   }
 }
 

@@ -8,7 +8,7 @@
 
 import type { ErrorObject } from "ajv";
 import { canonicalJson } from "./canonical-json.ts";
-import { type CompiledSchema, SchemaCompiler } from "./compile-schema.ts";
+import { type CompiledSchema, compileSchema } from "./compile-schema.ts";
 import type { JsonObject } from "./json-value.ts";
 import { outOfSteps } from "./step-budget.ts";
 import { withoutUnsupportedPatterns } from "./supported-patterns.ts";
@@ -56,7 +56,6 @@ export class SchemaValidator {
   readonly #maxSchemaLength: number;
   readonly #maxProblems: number;
   readonly #maxSteps: number;
-  readonly #compiler = new SchemaCompiler();
   readonly #byContent = new Map<string, Compiled>();
   // Tool definitions are long-lived objects, so that a call usually needs one lookup by identity.
   readonly #byIdentity = new WeakMap<JsonObject, Compiled>();
@@ -124,7 +123,7 @@ export class SchemaValidator {
       }
       const known = this.#byContent.get(key);
       if (known !== undefined) return known;
-      const compiled = this.#tryToCompile(schema);
+      const compiled = tryToCompile(schema);
       this.#byContent.set(key, compiled);
       if (this.#byContent.size > this.#maxSchemas) {
         this.#byContent.delete(this.#byContent.keys().next().value as string);
@@ -134,13 +133,13 @@ export class SchemaValidator {
       return { reason: (error as Error).message };
     }
   }
+}
 
-  #tryToCompile(schema: JsonObject): Compiled {
-    try {
-      return this.#compiler.compile(schema);
-    } catch (error) {
-      return { reason: cut((error as Error).message), rest: withoutUnsupportedPatterns(schema) };
-    }
+function tryToCompile(schema: JsonObject): Compiled {
+  try {
+    return compileSchema(schema);
+  } catch (error) {
+    return { reason: cut((error as Error).message), rest: withoutUnsupportedPatterns(schema) };
   }
 }
 
