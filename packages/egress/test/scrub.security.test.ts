@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import type { EgressCredential } from "@toolcrib/egress";
-import { runCount } from "@toolcrib/testing";
+import { runCount, slowTest } from "@toolcrib/testing";
 import fc from "fast-check";
 import { credential, type Fixture, startFixture } from "./fixture.ts";
 
@@ -200,32 +200,39 @@ test("fetch() forgets the first of more than 64 secrets of a source, and removes
   for (const line of lines.slice(-64)) assert.equal(line, `(${one.placeholder})`);
 });
 
-test("fetch() forgets the source that was used least recently when all have more than 2,000 secrets", async () => {
-  const count = 50;
-  const sources = 41;
-  const value = (source: number, at: number): string =>
-    `secret-${source}-${at}-${(source + 1) * (at + 7919)}`;
-  const credentialsOf = (source: number): readonly EgressCredential[] =>
-    Array.from({ length: count }, (_, at) =>
-      credential(value(source, at), { place: { kind: "header", name: `X-Token-${at}`, format: "{token}" } }),
-    );
-  let text = "";
-  await using fixture = await startEcho((response) => void response.end(text));
-  const fetchFor = async (source: number, credentials: readonly EgressCredential[]): Promise<string> => {
-    const headers = Object.fromEntries(
-      credentials.map(({ placeholder }, at) => [`X-Token-${at}`, placeholder]),
-    );
-    const { body } = await fixture.send({ headers }, { id: `toolspec:source-${source}`, credentials });
-    return Buffer.from(body).toString();
-  };
-  for (let source = 0; source < sources; source += 1) await fetchFor(source, credentialsOf(source));
-  const showsSecretsOf = async (source: number): Promise<boolean> => {
-    text = value(source, 0);
-    return (await fetchFor(source, [])) === text;
-  };
-  assert.equal(await showsSecretsOf(0), true);
-  for (const source of [1, 2, sources - 1]) assert.equal(await showsSecretsOf(source), false, String(source));
-});
+test(
+  "fetch() forgets the source that was used least recently when all have more than 2,000 secrets",
+  slowTest,
+  async () => {
+    const count = 50;
+    const sources = 41;
+    const value = (source: number, at: number): string =>
+      `secret-${source}-${at}-${(source + 1) * (at + 7919)}`;
+    const credentialsOf = (source: number): readonly EgressCredential[] =>
+      Array.from({ length: count }, (_, at) =>
+        credential(value(source, at), {
+          place: { kind: "header", name: `X-Token-${at}`, format: "{token}" },
+        }),
+      );
+    let text = "";
+    await using fixture = await startEcho((response) => void response.end(text));
+    const fetchFor = async (source: number, credentials: readonly EgressCredential[]): Promise<string> => {
+      const headers = Object.fromEntries(
+        credentials.map(({ placeholder }, at) => [`X-Token-${at}`, placeholder]),
+      );
+      const { body } = await fixture.send({ headers }, { id: `toolspec:source-${source}`, credentials });
+      return Buffer.from(body).toString();
+    };
+    for (let source = 0; source < sources; source += 1) await fetchFor(source, credentialsOf(source));
+    const showsSecretsOf = async (source: number): Promise<boolean> => {
+      text = value(source, 0);
+      return (await fetchFor(source, [])) === text;
+    };
+    assert.equal(await showsSecretsOf(0), true);
+    for (const source of [1, 2, sources - 1])
+      assert.equal(await showsSecretsOf(source), false, String(source));
+  },
+);
 
 const codings: { readonly [coding: string]: (bytes: Buffer) => Buffer } = {
   gzip: (bytes) => gzipSync(bytes),

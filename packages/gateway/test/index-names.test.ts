@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Gateway } from "@toolcrib/gateway";
-import { waitUntil } from "@toolcrib/testing";
+import { slowTest, waitUntil } from "@toolcrib/testing";
 import type { ToolDefinition } from "@toolcrib/tool";
 import {
   dataOf,
@@ -187,7 +187,7 @@ describe("names and their order", () => {
 });
 
 describe("10,000 tools", () => {
-  it("of one server are listed, found, called and changed one at a time", async () => {
+  it("of one server are listed, found, called and changed one at a time", slowTest, async () => {
     let tools: readonly ToolDefinition[] = Array.from({ length: 10_000 }, (_, at) => toolNamed(`tool_${at}`));
     await using server = await startListingServer(() => tools);
     await using test = await startTestGateway({ tool_servers: [onHttp("big", server.url)] });

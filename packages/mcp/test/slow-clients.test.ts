@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
-import { waitUntil } from "@toolcrib/testing";
+import { slowTest, waitUntil } from "@toolcrib/testing";
 import {
   callOf,
   type DemoHttp,
@@ -195,31 +195,35 @@ test("One answer may be larger than the limit", async () => {
   }
 });
 
-test("Unread answers of one client are limited over all its connections, and other clients get theirs", async () => {
-  const mib = 1024 * 1024;
-  await using demo = await startDemoHttp({
-    http: { bodyMaxBytes: 32 * mib },
-    memory: { unreadMaxBytes: 60 * mib, requestsMaxBytes: 1024 * mib },
-  });
-  const session = await openRawSession(demo.url);
-  const large = (id: number) => callOf(id, "echo", { text: "x".repeat(20 * mib) });
-  const sockets: Socket[] = [];
-  for (let id = 1; id <= 6; id += 1) {
-    sockets.push(await sendAndStopReading(demo, "POST", "/mcp", session.headers, large(id)));
-    await waitUntil(
-      () => [...demo.responses].filter(({ headersSent }) => headersSent).length >= Math.min(id, 2),
-    );
-  }
-  const unread = [...demo.responses].reduce((sum, { writableLength }) => sum + writableLength, 0);
-  assert.ok(unread <= 60 * mib, `${unread} bytes wait`);
-  let received = "";
-  sockets.at(-1)?.on("data", (chunk) => {
-    received += String(chunk);
-  });
-  sockets.at(-1)?.resume();
-  await waitUntil(() => received.includes("MCP_UNREAD_LIMIT"));
-  const other = await openRawSession(demo.url, { headers: { "x-user": "other" } });
-  const answer = await other.call(1, "echo", { text: "x".repeat(mib) });
-  assert.equal(answer.messages[0]?.error, undefined);
-  for (const socket of sockets) socket.destroy();
-});
+test(
+  "Unread answers of one client are limited over all its connections, and other clients get theirs",
+  slowTest,
+  async () => {
+    const mib = 1024 * 1024;
+    await using demo = await startDemoHttp({
+      http: { bodyMaxBytes: 32 * mib },
+      memory: { unreadMaxBytes: 60 * mib, requestsMaxBytes: 1024 * mib },
+    });
+    const session = await openRawSession(demo.url);
+    const large = (id: number) => callOf(id, "echo", { text: "x".repeat(20 * mib) });
+    const sockets: Socket[] = [];
+    for (let id = 1; id <= 6; id += 1) {
+      sockets.push(await sendAndStopReading(demo, "POST", "/mcp", session.headers, large(id)));
+      await waitUntil(
+        () => [...demo.responses].filter(({ headersSent }) => headersSent).length >= Math.min(id, 2),
+      );
+    }
+    const unread = [...demo.responses].reduce((sum, { writableLength }) => sum + writableLength, 0);
+    assert.ok(unread <= 60 * mib, `${unread} bytes wait`);
+    let received = "";
+    sockets.at(-1)?.on("data", (chunk) => {
+      received += String(chunk);
+    });
+    sockets.at(-1)?.resume();
+    await waitUntil(() => received.includes("MCP_UNREAD_LIMIT"));
+    const other = await openRawSession(demo.url, { headers: { "x-user": "other" } });
+    const answer = await other.call(1, "echo", { text: "x".repeat(mib) });
+    assert.equal(answer.messages[0]?.error, undefined);
+    for (const socket of sockets) socket.destroy();
+  },
+);

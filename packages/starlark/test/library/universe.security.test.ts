@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { jsonModule, type Limits, timeModule, toolDialect, type Value } from "@toolcrib/starlark";
+import { fastSample } from "@toolcrib/testing";
 import { execute, type Outcome } from "../execute.ts";
 
 const modules: ReadonlyMap<string, Value> = new Map<string, Value>([
@@ -33,7 +34,7 @@ suite("results of builtins are charged before they are made", () => {
     "json.encode_indent([[1]] * 10000, prefix='x' * 1000000)",
     "json.decode('[' + '[],' * 1000000 + '1]')",
   ];
-  for (const expression of huge) {
+  for (const expression of fastSample(huge)) {
     test(`${expression} runs out of memory`, async () => {
       assert.match(await failureOf(expression, { memoryBytes: 1 << 25 }), /^resource: out of memory/);
     });
@@ -45,7 +46,7 @@ suite("results of builtins are charged before they are made", () => {
     "dict(zip(range(1000000), range(1000000)))",
     "sum([[1]] * 100000, [])",
   ];
-  for (const expression of endless) {
+  for (const expression of fastSample(endless)) {
     test(`${expression} ends at a limit`, async () => {
       assert.match(await failureOf(expression, { memoryBytes: 1 << 25 }), /^resource: /);
     });
