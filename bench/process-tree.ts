@@ -70,7 +70,7 @@ export function readTree(rootPid: number): readonly ProcessEntry[] {
   return tree;
 }
 
-/** True while the very process that was read is still there (not a later one with its pid). */
+/** Whether the process that was read still exists, and is not a later one with the same id. */
 export function isAlive(entry: ProcessEntry): boolean {
   const now = readEntry(entry.pid);
   return now !== undefined && !now.zombie && now.startTicks === entry.startTicks;

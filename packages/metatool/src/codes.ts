@@ -3,7 +3,7 @@ export const metatoolCodes = {
   METATOOL_NAME_INVALID:
     "The name is not valid for a saved tool: its characters, its length, or its meaning to a file system.",
   METATOOL_NAME_TAKEN: "The name is confusable with that of an existing saved tool.",
-  METATOOL_NOT_OWNER: "A saved tool is to be replaced or deleted by a client that is not its owner.",
+  METATOOL_NOT_OWNER: "A client tried to replace or delete a saved tool of another owner.",
   METATOOL_NAME_RESERVED: "The name belongs to a tool that is not a saved tool.",
   METATOOL_FIELD_INVALID: "A field of a saved tool is missing or of the wrong type.",
   METATOOL_FIELD_TOO_LARGE: "A field of a saved tool exceeds its limit.",

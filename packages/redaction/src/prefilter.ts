@@ -1,5 +1,5 @@
 /**
- * Skips units in which no form begins. It treats escapes apart:
+ * Skips units in which no form begins. It treats escapes separately:
  *
  * - Between leads (units that begin an escape), a form consists of plain units. A
  *   form is longer than a stride, so it covers the last unit of the stride in

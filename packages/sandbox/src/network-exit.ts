@@ -6,7 +6,7 @@
  * which program they come from.
  */
 
-/** Port of 127.0.0.1 at which a program with a scoped network finds what its caller serves. */
+/** Port on 127.0.0.1 at which a program with a scoped network reaches the server of its caller. */
 export const exitPort = 3128;
 
 /**

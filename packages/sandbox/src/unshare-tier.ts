@@ -237,7 +237,7 @@ function bindLines(
     return flags.join(",");
   };
   const below = mountsBelow(table, source).toSorted(byDepth);
-  // A user cannot bind a folder without the mounts below it. Each of them is covered by a bind of its own.
+  // An unprivileged user cannot bind a folder without the mounts below it. A bind of its own then covers each of them.
   const kind = isUser && below.length > 0 ? "rbind" : "bind";
   return [
     tableLine(source, root + path, "none", `${extra}${kind},${options(source)}`),

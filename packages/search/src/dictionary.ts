@@ -18,7 +18,7 @@ import { stemEnglish } from "./stem-english.ts";
 /** Matches words that are stemmed: English letters only, no digits or other scripts. */
 const englishWord = /^[a-z']+$/;
 
-/** Returns the text of the term of `word`. */
+/** Returns the term that `word` is indexed by: its stem if it is English, otherwise the word itself. */
 export function termTextOf(word: string): string {
   return englishWord.test(word) ? stemEnglish(word) : word;
 }

@@ -49,7 +49,7 @@ const commands: { readonly [platform: string]: KeychainCommand } = {
   },
 };
 
-/** Variables by which the command finds the session of the user. */
+/** Environment variables that the command needs to find the login session of the user. */
 const passedVariables = [
   "PATH",
   "HOME",

@@ -30,7 +30,7 @@ export interface QuarantineFinding {
   readonly member?: string | undefined;
   readonly reason: string;
   readonly definition: object;
-  /** The digest of the accepted definition, for one that was changed. */
+  /** The digest of the definition that was accepted before this one; absent if none was. */
   readonly previousDigest?: string | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface SavedToolDefinition {
   readonly inputSchema: JsonObject;
   /** Starlark. The store treats it as text. */
   readonly code: string;
-  /** Data of Toolcrib beyond the format of the document, such as reach and tests. Each save replaces it whole. */
+  /** Toolcrib's own data, which the Metatool document does not define, such as reach and tests. Each save replaces all of it. */
   readonly toolcrib?: JsonObject;
 }
 

@@ -69,7 +69,7 @@ export function localIdentity(issuer: LocalIssuer, name: string): Identity {
 
 /**
  * Returns the keys (`identityKey`) of the local identities that a configuration calls `name`: the token of that
- * name and, for `stdio`, `library`, `cli` and `anonymous`, the client that Toolcrib itself calls so.
+ * name and, for `stdio`, `library`, `cli` and `anonymous`, the client to which Toolcrib itself gives this name.
  */
 export function localIdentityKeys(name: string): readonly string[] {
   const single = singleIssuers.filter((issuer) => issuer === name);

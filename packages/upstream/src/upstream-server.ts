@@ -481,7 +481,7 @@ export class UpstreamServer implements ToolSource {
   }
 }
 
-/** Returns the capabilities that the server asked for in earlier runs, as far as it may. */
+/** Returns the client capabilities that the server used in earlier runs, without those that it is not allowed to use. */
 function knownAsks({ isInteractive, remembered }: UpstreamSettings): readonly string[] {
   return isInteractive === false ? [] : (remembered?.asks ?? []).filter((name) => askable.includes(name));
 }

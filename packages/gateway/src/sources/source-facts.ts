@@ -39,7 +39,7 @@ export interface SourceDetails {
     readonly enforcedParts: readonly ContainmentPart[];
     /** Parts that restrict the source and are not enforced. */
     readonly notEnforcedParts: readonly ContainmentPart[];
-    /** Those of `notEnforcedParts` by which calls are judged, by what tools declare. */
+    /** The parts of `notEnforcedParts` that the gateway checks for each call instead: it refuses tools whose annotations conflict with them. */
     readonly judgedParts: readonly ContainmentPart[];
   };
   /** Host patterns that the source may connect to, where they are known. */

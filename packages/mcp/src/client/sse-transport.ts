@@ -167,7 +167,7 @@ export class SseTransport implements ClientTransport {
       }
       const text = await readErrorBody(response.body);
       const error = statusError(response, this.#shownUrl, text);
-      // An error under the id of the request comes from the application, which processed it.
+      // An error with the id of the request comes from the application: the request was processed.
       if (id !== undefined && isErrorOf(text, id) && this.#receiver !== undefined) {
         deliverError(this.#receiver, text, id);
         return;

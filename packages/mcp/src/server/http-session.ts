@@ -284,7 +284,7 @@ export class HttpSession {
     this.#unread.count(this.#client, response);
   }
 
-  /** Sends an answer. Their number is limited by the client's requests in flight. */
+  /** Sends an answer. The limit of requests in flight also limits the number of answers. */
   #writeAnswer(stream: EventStream, data: string): void {
     const id = this.#log.append(stream.streamId, data);
     const { response } = stream;

@@ -50,7 +50,7 @@ export async function askForApproval(
   growth: readonly string[],
 ): Promise<boolean> {
   const { session, signal } = context;
-  // Names that are computed at run time are a reach that only the operator approves.
+  // Only the operator approves a reach with names that are computed at run time.
   if (growth.includes("*")) return false;
   if (session === undefined || !isJsonObject(session.capabilities["elicitation"])) return false;
   const params = {

@@ -96,7 +96,7 @@ export const hardBreak: Document = { kind: "break", flat: "", blank: false, clos
 /** A comma before the closing bracket, if the bracket is on its own line. */
 export const lastComma: Document = { kind: "lastComma", isBroken: false };
 
-/** `document`, which must be a break, with an empty line if it breaks. */
+/** Returns `document`, which must be a break, with an empty line if it breaks. */
 export function withBlank(document: Document, blank: boolean): Document {
   if (!blank || typeof document === "string" || document.kind !== "break") return document;
   return { ...document, blank: true };

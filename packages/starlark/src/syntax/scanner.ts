@@ -523,7 +523,7 @@ export class Scanner {
     this.openFString = form.triple ? -1 : form.start;
   }
 
-  /** Return to the text of an f-string, or to the field around it. */
+  /** Returns to the text of an f-string, or to the field around it. */
   leaveField(openFString: number, isField: boolean): void {
     this.openFString = openFString;
     this.isField = isField;
