@@ -12,6 +12,7 @@ import {
 import type { Duplex } from "node:stream";
 import type { ClientExchange, RawHeaders, ResponseHead } from "./client-exchange.ts";
 import type { OnRequest } from "./client-http1-server.ts";
+import { limitSession, sessionOptions } from "./http2-session.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { toHeaderObject } from "./raw-headers.ts";
 
@@ -21,20 +22,16 @@ export function serveHttp2(
   limits: ProxyLimits,
   onRequest: OnRequest,
 ): ServerHttp2Session {
+  const options = sessionOptions(limits);
   const session = performServerHandshake(connection, {
+    ...options,
     settings: {
-      enablePush: false,
+      ...options.settings,
       enableConnectProtocol: false,
       maxConcurrentStreams: limits.streamsMaxCount,
-      initialWindowSize: limits.windowBytes,
-      maxHeaderListSize: limits.headersMaxBytes,
     },
-    maxSessionMemory: limits.sessionMaxMegabytes,
   });
-  session.once("connect", () => session.setLocalWindowSize(limits.windowBytes * 2));
-  session.setTimeout(limits.idleTimeoutMs, () => session.destroy());
-  // An error of a session ends its streams, which report it to their exchanges.
-  session.on("error", () => session.destroy());
+  limitSession(session, limits);
   session.on(
     "stream",
     (stream: ServerHttp2Stream, _headers: IncomingHttpHeaders, _flags: number, raw: string[]) =>

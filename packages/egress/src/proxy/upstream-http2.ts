@@ -11,6 +11,7 @@ import {
 import type { Duplex } from "node:stream";
 import { fromReadable } from "./body-source.ts";
 import type { RawHeaders } from "./client-exchange.ts";
+import { limitSession, sessionOptions } from "./http2-session.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { fromHeaderObject, toHeaderObject } from "./raw-headers.ts";
 import type { RequestHead, UpstreamExchange, UpstreamLease, UpstreamListener } from "./upstream-exchange.ts";
@@ -24,18 +25,10 @@ export class Http2Upstream implements Disposable {
   /** Starts a session on `connection`, whose TLS handshake is complete; all requests are for `authority`. */
   constructor(connection: Duplex, authority: string, limits: ProxyLimits) {
     const session = connect(`https://${authority}`, {
+      ...sessionOptions(limits),
       createConnection: () => connection,
-      settings: {
-        enablePush: false,
-        initialWindowSize: limits.windowBytes,
-        maxHeaderListSize: limits.headersMaxBytes,
-      },
-      maxSessionMemory: limits.sessionMaxMegabytes,
     });
-    session.once("connect", () => session.setLocalWindowSize(limits.windowBytes * 2));
-    session.setTimeout(limits.idleTimeoutMs, () => session.destroy());
-    // An error of a session ends its streams, which report it to their exchanges.
-    session.on("error", () => session.destroy());
+    limitSession(session, limits);
     this.#session = session;
     this.lease = { send: (head, listener) => send(session, head, listener), release() {} };
   }

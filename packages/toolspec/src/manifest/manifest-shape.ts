@@ -6,8 +6,6 @@
 import {
   choice,
   type DocumentKind,
-  type DocumentNode,
-  fieldOf,
   flag,
   list,
   literalNumber,
@@ -21,6 +19,7 @@ import {
 } from "@toolcrib/document";
 import { parseHostPattern } from "@toolcrib/hosts";
 import { entryName, entryVersion, toEntryName } from "../spec/entry-name.ts";
+import { versionedShape } from "../spec/versioned-shape.ts";
 import { lintCredentials } from "./lint-credentials.ts";
 import type { Manifest } from "./manifest.ts";
 
@@ -315,33 +314,11 @@ const shape1 = manifestShapeOf(1);
 const shape2 = manifestShapeOf(2);
 
 /** The shape of a manifest of either version; its `schemaVersion` selects the version. */
-export const manifestShape: Shape<Manifest> = {
-  check(node, place) {
-    const version = versionOf(node);
-    const isKnown = version === undefined || version === 1 || version === 2;
-    if (!isKnown) {
-      const found = fieldOf(node, "schemaVersion") ?? node;
-      return reportAt(found, place, {
-        code: "MANIFEST_SCHEMA_VERSION",
-        message: `"schemaVersion" must be 1 or 2, but is ${version}`,
-        hint: "write schemaVersion: 1",
-        path: "schemaVersion",
-      });
-    }
-    return version === 2 ? shape2.check(node, place) : shape1.check(node, place);
-  },
-  toJsonSchema: () => ({
+export const manifestShape: Shape<Manifest> = versionedShape(
+  {
+    code: "MANIFEST_SCHEMA_VERSION",
     description: "A manifest: source, network access and credentials of a tool server.",
-    type: "object",
-    required: ["schemaVersion"],
-    if: { properties: { schemaVersion: { const: 2 } } },
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    then: shape2.toJsonSchema(),
-    else: shape1.toJsonSchema(),
-  }),
-};
-
-function versionOf(node: DocumentNode): number | undefined {
-  const found = fieldOf(node, "schemaVersion");
-  return found?.kind === "scalar" && typeof found.value === "number" ? found.value : undefined;
-}
+  },
+  shape1,
+  shape2,
+);

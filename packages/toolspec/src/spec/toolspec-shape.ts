@@ -31,6 +31,7 @@ import { lintTool, type ToolLint } from "./lint-tool.ts";
 import { lintVariables } from "./lint-variables.ts";
 import { anyText, baseUrlShape, misplaced, toolShape } from "./tool-shape.ts";
 import type { Toolspec } from "./toolspec.ts";
+import { versionedShape } from "./versioned-shape.ts";
 
 /** Toolspecs as a kind of file. */
 export const toolspecKind: DocumentKind = {
@@ -193,35 +194,11 @@ function lintAuthHeader(node: DocumentNode, place: Place): void {
 }
 
 /** A toolspec of either version; its `schemaVersion` selects the version. */
-export const toolspecShape: Shape<Toolspec> = {
-  check(node, place) {
-    const version = versionOf(node);
-    const isKnown = version === undefined || version === 1 || version === 2;
-    if (!isKnown) {
-      const found = fieldOf(node, "schemaVersion") ?? node;
-      reportAt(found, place, {
-        code: "TOOLSPEC_SCHEMA_VERSION",
-        message: `"schemaVersion" must be 1 or 2, but is ${version}`,
-        hint: "write schemaVersion: 1",
-        path: "schemaVersion",
-      });
-      // The fields of an unknown version have no known meaning.
-      return undefined;
-    }
-    return version === 2 ? shape2.check(node, place) : shape1.check(node, place);
-  },
-  toJsonSchema: () => ({
+export const toolspecShape: Shape<Toolspec> = versionedShape(
+  {
+    code: "TOOLSPEC_SCHEMA_VERSION",
     description: "A toolspec: a REST API as tools.",
-    type: "object",
-    required: ["schemaVersion"],
-    if: { properties: { schemaVersion: { const: 2 } } },
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    then: shape2.toJsonSchema(),
-    else: shape1.toJsonSchema(),
-  }),
-};
-
-function versionOf(node: DocumentNode): number | undefined {
-  const found = fieldOf(node, "schemaVersion");
-  return found?.kind === "scalar" && typeof found.value === "number" ? found.value : undefined;
-}
+  },
+  shape1,
+  shape2,
+);
