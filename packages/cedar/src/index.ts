@@ -1,7 +1,6 @@
 // For other packages here.
 export { type CedarPolicies, openCedarPolicies } from "./cedar-policies.ts";
 export { cedarSchema } from "./cedar-schema.ts";
-export { cedarCodes } from "./codes.ts";
 export { explainPolicies } from "./explain-decision.ts";
 export {
   type ParsedPolicies,
