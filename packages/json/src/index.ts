@@ -3,6 +3,7 @@ export { canonicalJson } from "./canonical-json.ts";
 export { isCoercible } from "./coercible-value.ts";
 export { changesBetween, type JsonChange } from "./json-changes.ts";
 export { JsonError } from "./json-error.ts";
+export { jsonSize } from "./json-size.ts";
 export { isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
 export { estimateValues, type JsonLimits, parseJson } from "./parse-json.ts";
 export { isSameJson } from "./same-json.ts";

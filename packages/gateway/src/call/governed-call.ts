@@ -14,27 +14,27 @@
  */
 
 import { hash } from "node:crypto";
+import { credentialRanges } from "@toolcrib/config";
 import { CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import {
   canonicalJson,
   isCoercible,
   isJsonObject,
   type JsonObject,
+  jsonSize,
   type SchemaValidator,
 } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@toolcrib/policy";
-import type { TextScrubber } from "@toolcrib/redaction";
+import { previewArguments, readableArguments, type TextScrubber } from "@toolcrib/redaction";
 import { toAuditClient } from "@toolcrib/store";
 import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
 import { type ApprovalStepDeps, askApproval, isApprovalNeeded } from "../approvals/approval-step.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { GatewayPolicy } from "../policy/access-subject.ts";
-import { previewArguments, readableArguments } from "./argument-preview.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
-import { jsonSize } from "./json-size.ts";
 import { refusedCall } from "./refused-call.ts";
 import type { RelayLimit } from "./relay-limit.ts";
 import { scrubCause, scrubError } from "./scrub-error.ts";
@@ -108,7 +108,7 @@ export async function governedCall(
         ? await askApproval(deps.approval, target, {
             origin,
             argumentsDigest: described.facts.argumentsDigest,
-            readable: () => readableArguments(args, (text) => deps.scrubber.text(text)),
+            readable: () => readableArguments(args, deps.scrubber, credentialRanges),
           })
         : undefined;
     if (approved?.kind === "refused") {
@@ -244,7 +244,7 @@ function describeArguments({ scrubber }: GovernedCallDeps, args: JsonObject) {
     // Joined instead of concatenated: JSON.stringify takes twice as long for a concatenated string.
     const argumentsDigest = ["sha256:", hash("sha256", canonicalJson(args), "hex")].join("");
     return {
-      facts: { argumentsDigest, preview: previewArguments(args, (text) => scrubber.text(text)) },
+      facts: { argumentsDigest, preview: previewArguments(args, scrubber, credentialRanges) },
       error: undefined,
     };
   } catch (cause) {

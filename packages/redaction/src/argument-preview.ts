@@ -4,8 +4,8 @@
  * an operator reads before approving the call. What is left out is marked. Pure.
  */
 
-import { credentialRanges } from "@toolcrib/config";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
+import type { TextScrubber } from "./hidden-text.ts";
 
 /** Maximum number of characters of one text that are searched for secrets. */
 const searchedMaxLength = 16 * 1024;
@@ -32,25 +32,53 @@ interface FormLimits {
 const previewLimits: FormLimits = { textMaxLength: 120, maxItems: 16, maxDepth: 4, maxValues: 200 };
 const readableLimits: FormLimits = { textMaxLength: 4000, maxItems: 100, maxDepth: 12, maxValues: 1000 };
 
-/** Returns a short form of `args` for the audit. @param scrub removes known secrets from a text */
-export function previewArguments(args: JsonObject, scrub: (text: string) => string): JsonObject {
-  return formOf(args, scrub, previewLimits);
+/** Finds the parts of a text that look like a credential. */
+type FindCredentials = (text: string) => { readonly start: number; readonly end: number }[];
+
+/**
+ * Returns a short form of `args` for the audit.
+ *
+ * @param scrubber removes known secrets.
+ * @param findCredentials finds unknown ones by their form.
+ */
+export function previewArguments(
+  args: JsonObject,
+  scrubber: TextScrubber,
+  findCredentials: FindCredentials,
+): JsonObject {
+  return formOf(args, scrubber, findCredentials, previewLimits);
 }
 
-/** Returns a form of `args` in which an operator can read what a call does. @param scrub as for `previewArguments` */
-export function readableArguments(args: JsonObject, scrub: (text: string) => string): JsonObject {
-  return formOf(args, scrub, readableLimits);
+/** Returns a form of `args` in which an operator can read what a call does; the parameters are those of `previewArguments`. */
+export function readableArguments(
+  args: JsonObject,
+  scrubber: TextScrubber,
+  findCredentials: FindCredentials,
+): JsonObject {
+  return formOf(args, scrubber, findCredentials, readableLimits);
 }
 
-function formOf(args: JsonObject, scrub: (text: string) => string, limits: FormLimits): JsonObject {
-  const room = { scrub, limits, valuesLeft: limits.maxValues, textLeft: allSearchedMaxLength };
+function formOf(
+  args: JsonObject,
+  scrubber: TextScrubber,
+  findCredentials: FindCredentials,
+  limits: FormLimits,
+): JsonObject {
+  const room = {
+    scrubber,
+    findCredentials,
+    limits,
+    valuesLeft: limits.maxValues,
+    textLeft: allSearchedMaxLength,
+  };
   return shorten(args, 0, room) as JsonObject;
 }
 
 /** Remaining capacity of one preview. */
 interface Room {
   readonly limits: FormLimits;
-  readonly scrub: (text: string) => string;
+  readonly scrubber: TextScrubber;
+  readonly findCredentials: FindCredentials;
   valuesLeft: number;
   /** Number of characters that can still be searched for secrets. */
   textLeft: number;
@@ -97,7 +125,7 @@ function put(object: Writable, key: string, value: JsonValue): void {
 function shortenText(text: string, room: Room): string {
   const { textMaxLength } = room.limits;
   const { start, isWhole } = scrubStart(text, room);
-  const clean = withoutCredentials(start.slice(0, suspectedMaxLength));
+  const clean = withoutCredentials(start.slice(0, suspectedMaxLength), room);
   if (isWhole && start.length <= suspectedMaxLength && clean.length <= textMaxLength) return clean;
   return `${clean.slice(0, textMaxLength)}… (${text.length} characters)`;
 }
@@ -106,15 +134,15 @@ function shortenText(text: string, room: Room): string {
 function scrubStart(text: string, room: Room): { readonly start: string; readonly isWhole: boolean } {
   const length = Math.max(0, Math.min(searchedMaxLength, room.textLeft));
   room.textLeft -= Math.min(length, text.length);
-  if (text.length <= length) return { start: room.scrub(text), isWhole: true };
-  const scrubbed = room.scrub(text.slice(0, length));
+  if (text.length <= length) return { start: room.scrubber.text(text), isWhole: true };
+  const scrubbed = room.scrubber.text(text.slice(0, length));
   return { start: scrubbed.slice(0, Math.max(0, scrubbed.length - guardLength)), isWhole: false };
 }
 
 /** Returns `text` without recognizable credentials. */
-function withoutCredentials(text: string): string {
+function withoutCredentials(text: string, { findCredentials }: Room): string {
   if (text.length < 8) return text;
-  const stretches = credentialRanges(text).sort((a, b) => a.start - b.start);
+  const stretches = findCredentials(text).sort((a, b) => a.start - b.start);
   let clean = "";
   let at = 0;
   for (const { start, end } of stretches) {

@@ -1,6 +1,6 @@
 /** The size of a value as JSON, computed without serializing it. Pure. */
 
-import type { JsonValue } from "@toolcrib/json";
+import type { JsonValue } from "./json-value.ts";
 
 /**
  * Returns the size of `value` as JSON in bytes, slightly too low where strings
