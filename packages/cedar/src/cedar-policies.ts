@@ -130,6 +130,13 @@ export class CedarPolicies implements FilePolicies, Disposable {
     return toDecision(verdict, request);
   }
 
+  /** Whether a policy about the request reads arguments. */
+  dependsOnArguments({ identity, action, target }: PolicyRequest): boolean {
+    const { attributes } = this.#clientOf(identity);
+    const scope = scopeOf(identity, action, target, attributes);
+    return this.#readers.some(({ policy }) => isScopeMatched(policy.json, scope));
+  }
+
   mayReach(identity: Identity, server: PolicyServer): boolean {
     const { attributes } = this.#clientOf(identity);
     const kinds = ["tool", "resource", "prompt"] as const;

@@ -9,5 +9,8 @@ export const cedarCodes = {
   CEDAR_ID_DUPLICATE: "Two policies of one file have the same @id.",
   CEDAR_ANNOTATION: "An annotation of a policy has an unknown name or a value that is not allowed.",
   CEDAR_VALUE_UNKNOWN: "A policy compares an attribute with a value that it never has.",
+  POLICY_TEST_TOO_LARGE: "A file of policy tests is longer than can be read.",
+  POLICY_TEST_SYNTAX: "A file of policy tests is neither readable YAML nor readable JSON.",
+  POLICY_TEST_INVALID: "A policy test has an unknown, missing or invalid field.",
   CEDAR_UNAVAILABLE: "The policy engine cannot be used.",
 } as const;

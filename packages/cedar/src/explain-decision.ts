@@ -70,7 +70,7 @@ function explainPolicy(cedar: CedarModule, { rule, json }: Policy, situation: Si
     .map((part) => ({
       text: headText(cedar, json, part),
       holds: isPartMatched(json, part, situation.scope),
-      values: [`${part} is ${nameOf(situation.scope[part])}`],
+      values: [headValue(part, situation.scope[part])],
     }));
   const conditions = conditionsOf(json).map((expr) => ({
     text: expressionText(cedar, expr),
@@ -79,6 +79,13 @@ function explainPolicy(cedar: CedarModule, { rule, json }: Policy, situation: Si
   }));
   const parts = [...heads, ...conditions];
   return { rule, effect: json.effect, parts, applies: parts.every(({ holds }) => holds) };
+}
+
+/** The entity of a head, with the roles of a client. */
+function headValue(part: string, entity: ScopedRequest["principal"]): string {
+  const roles = part === "principal" ? entity.parents.map(({ id }) => id) : [];
+  const named = `${part} is ${nameOf(entity)}`;
+  return roles.length === 0 ? named : `${named} with the roles ${roles.join(", ")}`;
 }
 
 const anything: PolicyJson = {

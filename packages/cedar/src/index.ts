@@ -7,3 +7,5 @@ export {
   parsePolicies,
   policyFileMaxLength,
 } from "./parse-policies.ts";
+export { type PolicyTest, parsePolicyTests } from "./policy-tests.ts";
+export { clientIdOf } from "./request-entities.ts";

@@ -75,6 +75,8 @@ const sections: readonly {
   {
     title: "Inspect calls",
     commands: {
+      why: () => import("./commands/why.ts"),
+      policy: () => import("./commands/policy.ts"),
       audit: () => import("./commands/audit.ts"),
     },
   },

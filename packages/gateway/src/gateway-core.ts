@@ -9,7 +9,7 @@ import { isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { ServerInfo } from "@toolcrib/mcp";
-import { ToolPatterns } from "@toolcrib/policy";
+import { type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
 import { type SecretScrubber, withoutHidden } from "@toolcrib/redaction";
 import type { SearchOptions } from "@toolcrib/search";
 import {
@@ -45,6 +45,7 @@ import { type BackendSelector, selectByKind } from "./index/backend.ts";
 import type { IndexedTool, QuarantinedTool } from "./index/build-index.ts";
 import { ToolIndex } from "./index/tool-index.ts";
 import { createGatewayPolicy, type GatewayPolicy } from "./policy/access-subject.ts";
+import { policyTargetsOf } from "./policy/policy-targets.ts";
 import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions } from "./service/instructions.ts";
 import { MetaSource } from "./service/meta-source.ts";
@@ -213,6 +214,12 @@ export class GatewayCore {
   settle(): void {
     this.#quarantine.settle();
     this.#updateAll();
+  }
+
+  /** Everything that the policy decides about: tools, resources, templates, prompts. */
+  policyTargets(): readonly PolicyTarget[] {
+    const targets = policyTargetsOf(this.index, this.roster);
+    return targets.map((target) => this.#deps.scrubber.value(target));
   }
 
   /** Other policies are in force: what clients see can be different. */

@@ -7,6 +7,7 @@
 import type { CodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
+import type { PolicyTarget } from "@toolcrib/policy";
 import type { QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { Approvals } from "./approvals/approvals.ts";
@@ -97,6 +98,8 @@ export interface Gateway extends AsyncDisposable {
   search(identity: Identity, query: string, limit: number): readonly ToolHit[];
   /** A tool by `ToolId` or wire name; undefined if it does not exist or may not be used. */
   describe(identity: Identity, name: string): Tool | undefined;
+  /** Everything that the policy decides about, for its operator. */
+  policyTargets(): readonly PolicyTarget[];
   /** Returns the error for a tool that is not offered: `TOOL_UNAVAILABLE` with the reason, or `TOOL_NOT_FOUND`. */
   explain(identity: Identity, name: string): CodedError;
   /** Executes a tool through the governed call. @param name `ToolId` or wire name. */

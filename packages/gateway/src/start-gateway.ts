@@ -16,6 +16,7 @@ import {
   GatewayMetrics,
   type HttpServer,
   type HttpServerDeps,
+  policyRoutes,
   releaseRoutes,
   startControlServer,
   startHttpServer,
@@ -23,7 +24,7 @@ import {
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
-import { createClientAttributes } from "@toolcrib/policy";
+import { createClientAttributes, type PolicyTarget } from "@toolcrib/policy";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { Sandboxes } from "@toolcrib/sandbox";
@@ -352,6 +353,10 @@ class RunningGateway implements Gateway {
     return this.#core.call(identity, name, args, options);
   }
 
+  policyTargets(): readonly PolicyTarget[] {
+    return this.#core.policyTargets();
+  }
+
   serverLog(id: string, lines: number): readonly string[] {
     return this.#core.roster.log(id, lines);
   }
@@ -440,6 +445,7 @@ class RunningGateway implements Gateway {
       routes: {
         ...releaseRoutes(roster.configuredIds, (id) => roster.release(id)),
         ...approvalRoutes(roster.configuredIds, this.#core.approvals),
+        ...policyRoutes(() => this.policyTargets()),
       },
       status: (identity) => this.#statusFor(identity),
       isVisible: (identity, id) => this.#core.visibility.isVisible(identity, id),

@@ -97,7 +97,8 @@ export function policyServerOf(sourceId: string, facts: SourceFacts, namespace?:
   };
 }
 
-function toTarget({ id, wireName, source, facts, tool, feature }: AccessSubject): PolicyTarget {
+/** A subject as policies see it. */
+export function toTarget({ id, wireName, source, facts, tool, feature }: AccessSubject): PolicyTarget {
   const server = policyServerOf(source.id, facts, tool?.namespace);
   if (feature !== undefined) {
     const kind = feature.kind === "resources" ? "resource" : "prompt";

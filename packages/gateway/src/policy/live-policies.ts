@@ -79,7 +79,7 @@ export class LivePolicies implements AsyncDisposable {
     const unread = files.find(({ text }) => text === undefined);
     if (unread !== undefined) throw new GatewayError("POLICY_INVALID", `"${unread.name}" was not read`);
     const seen = await signatureOf(files);
-    const { value, diagnostics } = await parse(files);
+    const { value, diagnostics } = await parsePolicyFiles(files);
     if (value === undefined) throw new GatewayError("POLICY_INVALID", formatDiagnostics(diagnostics));
     return new LivePolicies(files, await openCedarPolicies(value, deps), seen, deps);
   }
@@ -93,7 +93,7 @@ export class LivePolicies implements AsyncDisposable {
     const { digest, policies } = this.#current;
     return {
       files: this.#files.map(({ name }) => name),
-      policies: policies.filter(({ rule }) => !rule.startsWith(`${builtIn}#`)).length,
+      policies: policies.filter(({ rule }) => !isBuiltIn(rule)).length,
       digest,
       ...(this.#problem === undefined ? undefined : { problem: this.#problem }),
     };
@@ -123,7 +123,7 @@ export class LivePolicies implements AsyncDisposable {
       this.#problem = undefined;
       return;
     }
-    const { value, diagnostics } = await parse(files);
+    const { value, diagnostics } = await parsePolicyFiles(files);
     if (value === undefined) {
       this.#reject(formatDiagnostics(diagnostics.filter(({ severity }) => severity === "error")));
       return;
@@ -162,6 +162,11 @@ export class LivePolicies implements AsyncDisposable {
 /** Name of the policies that every gateway has, in the place of a file. */
 const builtIn = "toolcrib";
 
+/** Whether `rule` is a policy that every gateway has. */
+export function isBuiltIn(rule: string): boolean {
+  return rule.startsWith(`${builtIn}#`);
+}
+
 /**
  * Policies that every gateway has. The tools that show and call only what their caller may use need no permit of
  * their own; `forbid` excludes them. Who may call `save_tool`, and who may approve by a form, may do so with any tool.
@@ -177,7 +182,7 @@ const builtInPolicies = [
 ].join("\n");
 
 /** The policies that every gateway has, and those of `files`. */
-async function parse(files: readonly PolicyFile[]): ReturnType<typeof parsePolicies> {
+export async function parsePolicyFiles(files: readonly PolicyFile[]): ReturnType<typeof parsePolicies> {
   const texts = files.map(({ name, text = "" }) => ({ name, text }));
   const result = await parsePolicies([{ name: builtIn, text: builtInPolicies }, ...texts]);
   return hasErrors(result.diagnostics) ? { ...result, value: undefined } : result;

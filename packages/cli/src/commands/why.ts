@@ -1,0 +1,21 @@
+/** `toolcrib why`. */
+
+import { defineCommand } from "../cli-command.ts";
+
+export const command = defineCommand({
+  name: "why",
+  summary:
+    "explain what the policy decides about a tool or a call, and what would allow it (exit code 3 if denied)",
+  arguments: { what: { help: "id of a tool, resource or prompt, or of a call on the audit trail" } },
+  options: {
+    client: { value: "name", help: "the client: a token, or cli, stdio, library, anonymous (default: cli)" },
+    args: { value: "json", help: "arguments of the call" },
+    list: { help: "explain whether the client sees it, and not whether it may call it" },
+  },
+  examples: [
+    "toolcrib why github:merge_pull_request --client ci",
+    `toolcrib why stripe:refund --client ci --args '{"amount": 5000}'`,
+  ],
+  run: async (context, { what }, options) =>
+    (await import("../policy/why.ts")).explainWhy(context, what, options),
+});

@@ -1,0 +1,62 @@
+/** `toolcrib policy check` and `policy schema`. They start no server. */
+
+import { resolve } from "node:path";
+import { cedarSchema, parsePolicies } from "@toolcrib/cedar";
+import { formatConfigReport, loadConfig, readPolicyFile } from "@toolcrib/config";
+import { type Diagnostic, hasErrors, messageOf } from "@toolcrib/diagnostics";
+import { readRegularFile } from "@toolcrib/files";
+import type { CliContext } from "../cli-context.ts";
+import { findConfigFiles } from "../config/find-config-files.ts";
+import { toLoadConfigDeps } from "../config/load-config-deps.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { toJsonDiagnostic } from "../output/report-error.ts";
+
+/** Runs `policy check`: checks the given policy files, or those of the configuration with their lists. */
+export async function checkPolicies(context: CliContext, given: readonly string[]): Promise<ExitCode> {
+  const { output } = context;
+  const { files, diagnostics } =
+    given.length > 0 ? await checkFiles(context, given) : await checkConfigured(context);
+  output.print(formatConfigReport(files, diagnostics));
+  output.json({ ok: !hasErrors(diagnostics), files, diagnostics: diagnostics.map(toJsonDiagnostic) });
+  return hasErrors(diagnostics) ? exitCodes.usage : exitCodes.done;
+}
+
+/** The files that were checked, and all findings about them. */
+interface Checked {
+  readonly files: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+async function checkConfigured(context: CliContext): Promise<Checked> {
+  const configFiles = findConfigFiles(context);
+  const deps = { ...toLoadConfigDeps(context), pairCache: undefined };
+  const { value, diagnostics } = await loadConfig(configFiles, deps);
+  const policyFiles = value?.policy.files.map(({ name }) => name) ?? [];
+  return { files: [...configFiles, ...policyFiles], diagnostics };
+}
+
+async function checkFiles({ directory }: CliContext, files: readonly string[]): Promise<Checked> {
+  const unreadable: Diagnostic[] = [];
+  const sources: { name: string; text: string }[] = [];
+  for (const name of files) {
+    try {
+      sources.push({ name, text: await readPolicyFile(resolve(directory, name), readRegularFile) });
+    } catch (error) {
+      const message = `Cannot read the policy file: ${messageOf(error)}`;
+      unreadable.push({
+        severity: "error",
+        code: "CONFIG_POLICY_UNREADABLE",
+        message,
+        source: { name, text: "" },
+      });
+    }
+  }
+  return { files, diagnostics: [...unreadable, ...(await parsePolicies(sources)).diagnostics] };
+}
+
+/** Runs `policy schema`. */
+export async function printPolicySchema(context: CliContext): Promise<ExitCode> {
+  if (context.output.isJson) context.output.json({ schema: cedarSchema });
+  else context.stdout.write(cedarSchema);
+  return exitCodes.done;
+}

@@ -1,0 +1,84 @@
+/** Explains in lines what the policy decides about a request, and the smallest change that would allow it. */
+
+import { clientIdOf } from "@toolcrib/cedar";
+import type { OfflinePolicy } from "@toolcrib/gateway";
+import type { Decision, PolicyRequest } from "@toolcrib/policy";
+import { safeLine } from "../output/output.ts";
+
+/** A policy of a file, and how its parts relate to a request. */
+type ExplainedPolicy = Awaited<ReturnType<OfflinePolicy["explain"]>>[number];
+
+/** What the policy decides, and why. */
+export interface Explanation {
+  readonly decision: Decision;
+  /** The policies that decided, and where none permits, those that are closest to it. */
+  readonly policies: readonly ExplainedPolicy[];
+  /** The smallest change that would allow it; undefined for what is allowed. */
+  readonly change: string | undefined;
+}
+
+/** Most policies that are shown where none permits. */
+const nearestCount = 3;
+
+/** Explains `request`. */
+export async function explainRequest(policy: OfflinePolicy, request: PolicyRequest): Promise<Explanation> {
+  const decision = policy.decide(request);
+  const isOfLists = decision.kind === "deny" && /^policy\.(?!files)/.test(decision.rule);
+  if (isOfLists) return { decision, policies: [], change: listChange(decision.rule, request) };
+  const explained = await policy.explain(request);
+  const forbidding = explained.filter(({ effect, applies }) => effect === "forbid" && applies);
+  const permits = explained.filter(({ effect }) => effect === "permit");
+  if (decision.kind === "allow") {
+    return { decision, policies: permits.filter(({ applies }) => applies), change: undefined };
+  }
+  if (forbidding.length > 0) return { decision, policies: forbidding, change: forbidChange(forbidding) };
+  const deciding = explained.find(({ rule }) => rule === decision.rule);
+  if (deciding !== undefined) return { decision, policies: [deciding], change: undefined };
+  const nearest = permits.filter(({ applies }) => !applies).slice(0, nearestCount);
+  return { decision, policies: nearest, change: permitChange(nearest, request) };
+}
+
+function listChange(rule: string, { target }: PolicyRequest): string {
+  const list = rule.replace(/\[\d+\]$/, "");
+  return list.endsWith(".allow")
+    ? `add "${target.id}" to ${list} in toolcrib.yaml`
+    : `remove the pattern at ${rule} in toolcrib.yaml, or narrow it`;
+}
+
+function forbidChange(forbidding: readonly ExplainedPolicy[]): string {
+  const rules = forbidding.map(({ rule }) => rule).join(" and ");
+  return `narrow ${rules}, or change the request so that one of the conditions no longer holds`;
+}
+
+function permitChange(
+  nearest: readonly ExplainedPolicy[],
+  { identity, action, target }: PolicyRequest,
+): string {
+  const type = target.kind === "tool" ? "Tool" : target.kind === "resource" ? "Resource" : "Prompt";
+  const client = JSON.stringify(clientIdOf(identity));
+  const added = `permit(principal == Client::${client}, action == Action::"${action}", resource == ${type}::${JSON.stringify(target.id)});`;
+  const [first] = nearest.map(missingOf);
+  // The policies that lack as little as the first.
+  const closest = nearest.filter((policy) => missingOf(policy).length === first?.length);
+  const ways = closest.map((policy) => `${policy.rule} would permit it if ${missingOf(policy).join(" && ")}`);
+  return [...ways, `or add a policy: ${added}`].join("; ");
+}
+
+function missingOf({ parts }: ExplainedPolicy): readonly string[] {
+  return parts.filter(({ holds }) => !holds).map(({ text }) => text);
+}
+
+/** Returns the lines of an explanation for people. */
+export function explanationLines({ decision, policies, change }: Explanation): readonly string[] {
+  const lines = [safeLine(`${decision.kind === "allow" ? "allowed" : "denied"} by ${decision.rule}`)];
+  if (decision.kind === "deny") lines.push(safeLine(decision.reason));
+  for (const { rule, effect, parts } of policies) {
+    lines.push("", safeLine(`${effect} ${rule}`));
+    for (const { text, holds, values } of parts) {
+      const found = values.length === 0 ? "" : `   (${values.join("; ")})`;
+      lines.push(`  ${holds ? "holds" : "does not hold"}: ${safeLine(`${text}${found}`)}`);
+    }
+  }
+  if (change !== undefined) lines.push("", safeLine(`To allow it: ${change}`));
+  return lines;
+}

@@ -1,0 +1,93 @@
+/** `toolcrib policy matrix`: what the policy decides about each tool, resource and prompt for each client. */
+
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/gateway";
+import type { PolicyTarget } from "@toolcrib/policy";
+import { ToolPatterns } from "@toolcrib/policy";
+import type { Identity } from "@toolcrib/tool";
+import type { CliContext } from "../cli-context.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine } from "../output/output.ts";
+import { clientIdentity, ownClients } from "./client-identity.ts";
+import { openPolicySituation } from "./open-targets.ts";
+
+/** Flags of the command. */
+export interface MatrixFlags {
+  readonly client?: readonly string[];
+  readonly tool?: readonly string[];
+}
+
+/**
+ * What a client may do: `call` includes to list; `list` is a tool that it sees and whose calls are denied; `depends`
+ * is a call that the policy decides by its arguments.
+ */
+type Cell = "call" | "depends" | "list" | "-";
+
+/** Runs the command. */
+export async function printMatrix(context: CliContext, flags: MatrixFlags): Promise<ExitCode> {
+  const { config, targets } = await openPolicySituation(context);
+  using policy = await openOfflinePolicy(config.policy);
+  const names = flags.client ?? clientsOf(context, Object.keys(config.policy.clients));
+  const clients = names.map((name) => clientIdentity(config, name));
+  const patterns = flags.tool === undefined ? undefined : new ToolPatterns(flags.tool);
+  const rows = targets
+    .filter(({ id, wireName }) => patterns === undefined || patterns.find(id, wireName) !== undefined)
+    .map((target) => ({
+      target,
+      cells: clients.map((identity) => cellOf(policy, identity, target, context.now())),
+    }));
+  const { output } = context;
+  output.json({
+    clients: names,
+    targets: rows.map(({ target: { id, kind }, cells }) => ({
+      id,
+      kind,
+      decisions: Object.fromEntries(names.map((name, at) => [name, cells[at]])),
+    })),
+  });
+  if (rows.length === 0) output.print("No tool, resource or prompt");
+  else {
+    output.table(
+      [{ title: "TOOL", canShrink: true }, ...names.map((name) => ({ title: safeLine(name) }))],
+      rows.map(({ target, cells }) => [safeLine(target.id), ...cells]),
+    );
+    output.print(
+      "",
+      "call: may list and call it. depends: by the arguments of the call. list: sees it, and no call is allowed.",
+    );
+  }
+  return exitCodes.done;
+}
+
+/** The clients of the configuration, those with a token, and the command line. */
+function clientsOf({ options }: CliContext, configured: readonly string[]): readonly string[] {
+  let tokens: readonly string[] = [];
+  try {
+    tokens = readdirSync(join(options.home, "tokens")).filter(
+      (name) => /^\w/.test(name) && !name.endsWith(".tmp"),
+    );
+  } catch {
+    // A home without tokens.
+  }
+  return [
+    ...new Set(["cli", ...tokens, ...configured.filter((name) => !ownClients.some((one) => one === name))]),
+  ];
+}
+
+function cellOf(policy: OfflinePolicy, identity: Identity, target: PolicyTarget, now: number): Cell {
+  const call = {
+    args: {},
+    depth: 0,
+    parentTool: "",
+    era: "modern" as const,
+    now,
+    labels: [],
+    seenLabels: [],
+  };
+  const listing = policy.decide({ identity, action: "list", target });
+  const request = { identity, action: "call" as const, target, call };
+  if (policy.dependsOnArguments(request) && listing.kind === "allow") return "depends";
+  if (policy.decide(request).kind === "allow") return "call";
+  return listing.kind === "allow" ? "list" : "-";
+}

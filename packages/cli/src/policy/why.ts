@@ -1,0 +1,154 @@
+/**
+ * `toolcrib why`: explains what the policy decides about a tool, resource or prompt
+ * for a client, or about a call of the audit trail. A recorded call is explained by
+ * the policy as its files are now, with the arguments as far as they were recorded.
+ */
+
+import { openOfflinePolicy } from "@toolcrib/gateway";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import type { PolicyRequest, PolicyTarget } from "@toolcrib/policy";
+import { type AuditCall, openAuditReader } from "@toolcrib/store";
+import type { Identity } from "@toolcrib/tool";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine } from "../output/output.ts";
+import { parseArguments } from "../tools/call-arguments.ts";
+import { clientIdentity } from "./client-identity.ts";
+import { explainRequest, explanationLines } from "./explain-request.ts";
+import { findTarget, openPolicySituation, type PolicySituation } from "./open-targets.ts";
+
+/** Flags of the command. */
+export interface WhyFlags {
+  readonly client?: string;
+  readonly args?: string;
+  readonly list?: boolean;
+}
+
+/** Runs the command. */
+export async function explainWhy(context: CliContext, what: string, flags: WhyFlags): Promise<ExitCode> {
+  const call = await findCall(context, what);
+  const situation = await openPolicySituation(context);
+  using policy = await openOfflinePolicy(situation.config.policy);
+  const request =
+    call === undefined
+      ? requestOf(context, what, flags, situation)
+      : recordedRequest(context, call, situation);
+  const explanation = await explainRequest(policy, request);
+  const { output } = context;
+  const { decision, policies, change } = explanation;
+  const { identity, action, target } = request;
+  const recorded = call === undefined ? undefined : recordOf(call);
+  output.json({
+    client: { issuer: identity.issuer, subject: identity.subject, name: identity.name },
+    action,
+    target: target.id,
+    decision,
+    policies,
+    ...(change === undefined ? {} : { change }),
+    ...(recorded === undefined ? {} : { recorded }),
+  });
+  output.print(output.style("bold", safeLine(`"${identity.name}" ${action} "${target.id}"`)));
+  if (recorded !== undefined) output.print(...recordedLines(recorded), "", "With the policy as it is now:");
+  output.print(...explanationLines(explanation));
+  return decision.kind === "allow" ? exitCodes.done : exitCodes.denied;
+}
+
+/** Returns the call that `what` is the id of. */
+async function findCall({ options }: CliContext, what: string): Promise<AuditCall | undefined> {
+  if (!/^[0-9A-Za-z_-]{8,}$/.test(what)) return undefined;
+  await using reader = await openAuditReader({ home: options.home });
+  return await reader.show(what);
+}
+
+/** A call as the audit trail has it. */
+interface RecordedCall {
+  readonly callId: string;
+  readonly outcome: string;
+  readonly rule?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+function recordOf({ callId, intent, completion }: AuditCall): RecordedCall {
+  const data = (completion?.data ?? {}) as {
+    readonly outcome?: string;
+    readonly rule?: string;
+    readonly reason?: string;
+    readonly error?: { readonly message?: string };
+  };
+  return {
+    callId,
+    outcome: completion?.type === "call.denied" ? "denied" : (data.outcome ?? "running"),
+    rule: intent?.data.rule ?? data.rule,
+    reason: data.reason ?? data.error?.message,
+  };
+}
+
+function recordedLines({ callId, outcome, rule, reason }: RecordedCall): readonly string[] {
+  const lines = [`call ${callId}: ${outcome}${rule === undefined ? "" : ` (${rule})`}`];
+  if (reason !== undefined) lines.push(reason);
+  return lines.map(safeLine);
+}
+
+function requestOf(
+  context: CliContext,
+  name: string,
+  { client = "cli", args, list }: WhyFlags,
+  { config, targets }: PolicySituation,
+): PolicyRequest {
+  const target = findTarget(targets, name);
+  if (target === undefined) throw unknownTarget(name);
+  const identity = clientIdentity(config, client);
+  if (list === true) return { identity, action: "list", target };
+  return callRequest(
+    context,
+    identity,
+    target,
+    args === undefined ? {} : parseArguments(args, "--args", "--args"),
+    0,
+  );
+}
+
+function recordedRequest(context: CliContext, call: AuditCall, { targets }: PolicySituation): PolicyRequest {
+  const data = call.intent?.data ?? call.completion?.data;
+  const { client, tool, depth, preview } = data as {
+    readonly client: { readonly issuer?: string; readonly subject?: string; readonly name: string };
+    readonly tool: string;
+    readonly depth: number;
+    readonly preview?: unknown;
+  };
+  const target = findTarget(targets, tool);
+  if (target === undefined) throw unknownTarget(tool);
+  const { issuer = "", subject = client.name, name } = client;
+  const identity: Identity = { issuer, subject, name, roles: [] };
+  return callRequest(context, identity, target, isJsonObject(preview) ? preview : {}, depth);
+}
+
+function callRequest(
+  { now }: CliContext,
+  identity: Identity,
+  target: PolicyTarget,
+  args: JsonObject,
+  depth: number,
+): PolicyRequest {
+  const call = {
+    args,
+    depth,
+    parentTool: "",
+    era: "modern" as const,
+    now: now(),
+    labels: [],
+    seenLabels: [],
+  };
+  return { identity, action: "call", target, call };
+}
+
+function unknownTarget(name: string): CliError {
+  return new CliError(
+    "CLI_TOOL_NOT_FOUND",
+    `No tool, resource or prompt, and no recorded call is called "${name}"`,
+    {
+      hint: "see toolcrib list, and toolcrib audit list for calls",
+    },
+  );
+}

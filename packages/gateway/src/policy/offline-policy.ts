@@ -1,0 +1,63 @@
+/**
+ * The policy of a configuration without a gateway, for commands that ask what it
+ * decides: it makes the decisions that a gateway with this configuration makes.
+ */
+
+import type { CedarPolicies, explainPolicies } from "@toolcrib/cedar";
+import type { PolicyConfig } from "@toolcrib/config";
+import { formatDiagnostics } from "@toolcrib/diagnostics";
+import {
+  AccessPolicy,
+  createClientAttributes,
+  type Decision,
+  type PolicyRequest,
+  type PolicyTarget,
+  ToolPolicy,
+} from "@toolcrib/policy";
+import { GatewayError } from "../gateway-error.ts";
+import { defaultAllowedTools } from "../service/meta-source.ts";
+
+/** A policy of the files, and how its parts relate to a request. */
+type ExplainedPolicy = Awaited<ReturnType<typeof explainPolicies>>[number];
+
+/** The policy of a configuration. */
+export interface OfflinePolicy extends Disposable {
+  /** Whether there are policy files. */
+  readonly hasFiles: boolean;
+  decide(request: PolicyRequest): Decision;
+  /** Whether a policy about the request reads arguments, so that its decision depends on them. */
+  dependsOnArguments(request: PolicyRequest): boolean;
+  /** The policies of the files, those that decide or would decide first. Built-in policies only where they apply. */
+  explain(request: PolicyRequest): Promise<readonly ExplainedPolicy[]>;
+}
+
+/** Opens the policy of a configuration. @throws {GatewayError} `POLICY_INVALID` */
+export async function openOfflinePolicy(config: PolicyConfig): Promise<OfflinePolicy> {
+  // Loaded on demand: the engine of policy files is large.
+  const cedar = await import("@toolcrib/cedar");
+  const { isBuiltIn, parsePolicyFiles } = await import("./live-policies.ts");
+  const attributesOf = createClientAttributes(config.clients);
+  let files: CedarPolicies | undefined;
+  if (config.files.length > 0) {
+    const { value, diagnostics } = await parsePolicyFiles(config.files);
+    if (value === undefined) throw new GatewayError("POLICY_INVALID", formatDiagnostics(diagnostics));
+    files = await cedar.openCedarPolicies(value, { attributesOf });
+  }
+  const lists = new ToolPolicy(config, defaultAllowedTools);
+  const policy = new AccessPolicy<PolicyTarget>(lists, { targetOf: (target) => target }, files);
+  return {
+    hasFiles: files !== undefined,
+    decide: ({ identity, target, action, call }) =>
+      policy.decide(identity, target, action, call === undefined ? undefined : () => call),
+    dependsOnArguments: (request) => files?.dependsOnArguments(request) ?? false,
+    async explain(request) {
+      const explained = await cedar.explainPolicies(
+        files?.policies ?? [],
+        request,
+        attributesOf(request.identity),
+      );
+      return explained.filter(({ rule, applies }) => applies || !isBuiltIn(rule));
+    },
+    [Symbol.dispose]: () => files?.[Symbol.dispose](),
+  };
+}
