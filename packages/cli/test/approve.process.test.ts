@@ -59,7 +59,7 @@ test("tools are shown completely, approved, and shown again as a difference when
   const empty = await run("list");
   assert.equal(empty.stdout, "No tools.\n");
   assert.match(empty.stderr, /2 tools of "s" wait for approval: .* approve s/);
-  assert.match((await run("approve")).stdout, /^SERVER +NEW TOOLS +CHANGED TOOLS\ns +2 +0\n/);
+  assert.match((await run("approve")).stdout, /^SERVER +NEW +CHANGED +OF WHAT\ns +2 +0 +tools\n/);
 
   const shown = await run("approve", "s");
   assert.equal(shown.code, 1);
@@ -167,7 +167,7 @@ test("misused options are explained", async () => {
   list(read);
   for (const [words, hint] of [
     [["--yes"], /name the server or the call/],
-    [["call:0123456789abcdef", "--tool", "x"], /--tool chooses tools of a server/],
+    [["call:0123456789abcdef", "--tool", "x"], /--tool chooses definitions of a server/],
     [["s", "--deny"], /--deny is for calls/],
     [["t"], /No tool server has the id "t"/],
   ] as const) {

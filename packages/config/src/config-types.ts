@@ -36,6 +36,8 @@ export interface ToolServerConfig {
   readonly trustState: TrustState;
   /** Whether tools that are listed for the first time wait for approval. @default `ask` for unverified servers, else `pin` */
   readonly firstContact: "ask" | "pin";
+  /** Whether each resource that it lists is accepted for itself, not only that it lists any. @default false */
+  readonly pinsResources: boolean;
   /** @default "unknown" */
   readonly mutabilityClass: MutabilityClass;
   readonly containment: {

@@ -125,6 +125,7 @@ function parseServer(entry: MapEntry, reporter: Reporter): ServerDeclaration | u
     transport,
     trustState: "unverified",
     firstContact: "ask",
+    pinsResources: false,
     validation: "strict",
     mutabilityClass: "unknown",
     declared: {},

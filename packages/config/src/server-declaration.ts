@@ -24,6 +24,7 @@ export function toServerDeclaration(
     transport: toTransport(document.transport, fieldOf(node, "transport") ?? node),
     trustState: document.trust_state ?? "unverified",
     firstContact: document.first_contact ?? firstContactDefault(document.trust_state),
+    pinsResources: document.pin_resources ?? false,
     mutabilityClass: document.mutability_class ?? "unknown",
     declared: toContainment(document.containment),
     labels: document.labels ?? {},

@@ -283,10 +283,13 @@ export const toolServerShape = record({
     }),
     first_contact: choice({
       description:
-        "Tools that the server lists for the first time: ask offers them after toolcrib approve, pin offers them at once. Default: ask for trust_state: unverified, otherwise pin. A definition that changes later is held back either way, unless the server is certified.",
+        "Definitions (tools, prompts, resource templates, instructions) that the server lists for the first time: ask offers them after toolcrib approve, pin offers them at once. Default: ask for trust_state: unverified, otherwise pin. A definition that changes later is held back either way, unless the server is certified.",
       values: ["ask", "pin"],
       aliases: { approve: "ask", accept: "pin", trust: "pin" },
     }),
+    pin_resources: flag(
+      "Whether each resource that the server lists is held back like a tool, when it is new (first_contact: ask) or changed. Without it, the approval is for listing resources at all, because their list changes with the data of a server. Default: false.",
+    ),
     mutability_class: choice({
       description:
         "The operator's statement about its tools: read_only blocks those that declare that they write; with write, no tool is believed to be safe.",

@@ -53,6 +53,7 @@ test("parseConfig() reads the example of the Declarative Tool Servers document",
     trustState: "verified",
     validation: "upstream",
     firstContact: "pin",
+    pinsResources: false,
     mutabilityClass: "read_only",
     containment: {
       declared: { networkEgress: "deny", filesystemWrite: "deny", maxExecutionSeconds: 30 },

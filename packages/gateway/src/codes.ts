@@ -15,7 +15,7 @@ export const gatewayCodes = {
   TOOL_UNAVAILABLE:
     "The tool exists but is not offered: it is not enabled, it is quarantined, or its server is not ready.",
   TOOL_NOT_APPROVED:
-    "A tool is held back until the operator approves its definition (`first_contact`, `toolcrib approve`).",
+    "A tool, prompt, resource, template or the instructions of a server are held back until the operator approves their definition (`first_contact`, `toolcrib approve`).",
   TOOL_DEFINITION_CHANGED:
     "A tool is held back because its definition changed after it was accepted (`toolcrib approve` shows the change).",
   TOOL_NOT_FOUND: "No tool has this name, or this client may not see it.",

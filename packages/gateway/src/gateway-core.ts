@@ -32,7 +32,7 @@ import {
   type ToolResult,
 } from "@toolcrib/tool";
 import { Approvals } from "./approvals/approvals.ts";
-import { HeldTools, holdBy, isNotApproved } from "./approvals/held-tools.ts";
+import { HeldDefinitions, holdBy, isNotApproved } from "./approvals/held-definitions.ts";
 import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
@@ -143,11 +143,18 @@ export class GatewayCore {
       audit,
       scrubber,
       quarantine: this.#quarantine,
+      pins: this.#definitionPins,
       approveCommand,
       onReady: () => this.#updateAll(),
+      onHeld: () => this.#updateWaiting(),
     });
     const serverIds = () => this.roster.configuredIds;
-    const held = new HeldTools({ index: this.index, pins: this.#definitionPins, serverIds });
+    const held = new HeldDefinitions({
+      index: this.index,
+      features: this.roster,
+      pins: this.#definitionPins,
+      serverIds,
+    });
     this.approvals = new Approvals({ held, calls: deps.callApprovals, audit, logger });
     this.visibility = new Visibility(this);
     const unknownTools = this.#createUnknownTools();
@@ -459,8 +466,15 @@ export class GatewayCore {
   #updateTools(): void {
     const findings = this.index.quarantined.filter((held) => !isNotApproved(held)).map(toFinding);
     this.#quarantine.update(findings, (_sourceId, kind) => kind === "tool");
-    // The index is being built.
-    queueMicrotask(() => this.#metaSource?.setWaiting(this.approvals.servers().length > 0));
+    this.#updateWaiting();
+  }
+
+  #updateWaiting(): void {
+    // The index is being built, or the source is being added.
+    queueMicrotask(() => {
+      this.#definitionPins.save();
+      this.#metaSource?.setWaiting(this.approvals.servers().length > 0);
+    });
   }
 
   #updateAll(): void {

@@ -11,7 +11,7 @@ import type { PolicyTarget } from "@toolcrib/policy";
 import type { QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { Approvals } from "./approvals/approvals.ts";
-import type { WaitingServer } from "./approvals/held-tools.ts";
+import type { WaitingServer } from "./approvals/held-definitions.ts";
 import type { PolicyStatus } from "./policy/live-policies.ts";
 import type { IdleRule } from "./sources/idle-rules.ts";
 import type { SourceStatuses } from "./sources/source-roster.ts";
@@ -56,7 +56,7 @@ export interface GatewayStatus extends SourceStatuses {
   /** The policy files; absent where there are none, and for clients. */
   readonly policy?: PolicyStatus;
   readonly quarantined: readonly QuarantinedDefinition[];
-  /** Servers with tools that wait for the operator's approval. */
+  /** Servers with definitions that wait for the operator's approval. */
   readonly waiting: readonly WaitingServer[];
 }
 

@@ -2,7 +2,7 @@
 
 // For the registry, and for users who add sources or choose backends.
 export type { PendingCall, WaitingApprovals } from "./approvals/approvals.ts";
-export type { InspectedDefinition, WaitingDefinitions } from "./approvals/held-tools.ts";
+export type { InspectedDefinition, WaitingDefinitions } from "./approvals/held-definitions.ts";
 export { createCallIds } from "./call/call-id.ts";
 export type {
   CallOptions,

@@ -16,7 +16,7 @@ async function findingsIn(...tools: readonly ToolDefinition[]) {
   });
   const { definitions } = test.gateway.approvals.definitions("s");
   assert.equal(definitions.length, tools.length);
-  return definitions.flatMap(({ tool, findings }) => findings.map((one) => ({ tool, ...one })));
+  return definitions.flatMap(({ name: tool, findings }) => findings.map((one) => ({ tool, ...one })));
 }
 
 const describing = (description: string, more: Partial<ToolDefinition> = {}) =>

@@ -103,7 +103,8 @@ test("each change of the definitions of servers and of the catalog is held back,
   let mutations = 0;
   for (const [at, definition] of definitions.entries()) {
     const check = (one: JsonValue) =>
-      pins.check({ sourceId: "s", name: String(at), definition: one as JsonObject }, rules)?.code;
+      pins.check({ sourceId: "s", kind: "tool", name: String(at), definition: one as JsonObject }, rules)
+        ?.code;
     assert.equal(check(definition), undefined, "the first contact is accepted");
     for (const changed of mutationsOf(definition)) {
       mutations += 1;

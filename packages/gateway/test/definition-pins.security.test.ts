@@ -94,7 +94,7 @@ describe("first contact", () => {
         );
         const { servers, quarantined, waiting } = test.gateway.status();
         assert.equal(servers[0]?.health.reason, "2 of its tools wait for approval (toolcrib approve s)");
-        assert.deepEqual([quarantined, waiting], [[], [{ server: "s", new: 2, changed: 0 }]]);
+        assert.deepEqual([quarantined, waiting], [[], [{ server: "s", new: 2, changed: 0, what: "tools" }]]);
       }
       {
         await using test = await setting.start(unverified);
@@ -145,7 +145,7 @@ describe("first contact", () => {
       await relist(test, setting, () => test.gateway.status().waiting.length > 0);
       assert.deepEqual(idsIn(test), ["s:read"]);
       assert.deepEqual(
-        test.gateway.approvals.definitions("s").definitions.map(({ tool, isChanged }) => [tool, isChanged]),
+        test.gateway.approvals.definitions("s").definitions.map(({ name, isChanged }) => [name, isChanged]),
         [["mail", false]],
       );
     }));
@@ -168,8 +168,8 @@ describe("a definition that changed", () => {
         );
         const { definitions } = test.gateway.approvals.definitions("s");
         assert.deepEqual(
-          definitions.map(({ tool, isChanged, definition, previous }) => [
-            tool,
+          definitions.map(({ name, isChanged, definition, previous }) => [
+            name,
             isChanged,
             definition,
             previous,
@@ -209,7 +209,7 @@ describe("a definition that changed", () => {
       await using test = await setting.start(verified);
       await waitUntil(() => test.gateway.status().waiting.length > 0, { what: "the change is found" });
       assert.deepEqual(idsIn(test), []);
-      assert.deepEqual(test.gateway.status().waiting, [{ server: "s", new: 0, changed: 1 }]);
+      assert.deepEqual(test.gateway.status().waiting, [{ server: "s", new: 0, changed: 1, what: "tools" }]);
     }));
 
   it("of a certified server is accepted and recorded", () =>

@@ -28,7 +28,7 @@ const callPath = "/api/v1/approvals/calls";
 
 /**
  * Returns the routes: `GET /api/v1/approvals`; for each server `GET /api/v1/servers/ID/definitions` and
- * `POST /api/v1/servers/ID/approve?digest=…`, with a `tool=…` for each tool unless all are approved; and
+ * `POST /api/v1/servers/ID/approve?digest=…`, with a `tool=…` for each tool or other definition, by its name, unless all are approved; and
  * `POST /api/v1/approvals/calls/approve?id=…`, `…/deny?id=…`.
  */
 export function approvalRoutes(
@@ -40,9 +40,9 @@ export function approvalRoutes(
     [
       `/api/v1/servers/${id}/approve`,
       toRoute(changeAccess, async (query, operator) => {
-        const tools = query.getAll("tool");
+        const names = query.getAll("tool");
         const digest = query.get("digest") ?? "";
-        const chosen = tools.length === 0 ? undefined : tools;
+        const chosen = names.length === 0 ? undefined : names;
         return { approved: await approvals.approveDefinitions(id, digest, operator, chosen) };
       }),
     ],

@@ -135,9 +135,11 @@ function inspectDefinition(
   { others, own }: Omit<TextContext, "before">,
 ): readonly DefinitionFinding[] {
   const findings: DefinitionFinding[] = [];
-  const name = String(definition["name"]);
-  const similar = others.similarTo(name);
-  if (similar !== undefined && previous === undefined) {
+  const { name, inputSchema } = definition;
+  // Only tools have an input schema: prompts and resources are not called by these names.
+  const isNewTool = typeof name === "string" && inputSchema !== undefined && previous === undefined;
+  const similar = isNewTool ? others.similarTo(name) : undefined;
+  if (isNewTool && similar !== undefined) {
     const message = `its name looks like "${similar.name}" of the server "${similar.server}"`;
     findings.push({ rule: "similar_name", path: "name", message, evidence: name });
   }

@@ -7,6 +7,7 @@
  */
 
 import type { JsonValue } from "@toolcrib/json";
+import type { PinKind } from "./pin-store.ts";
 
 /**
  * The client of a call. Records of one client have the same `issuer` and `subject`; two clients can have the same name.
@@ -153,9 +154,12 @@ export interface ServerQuarantined {
   readonly code?: string;
 }
 
-/** A tool server lists another definition of a tool than the accepted one. */
+/** A tool server lists another definition than the accepted one. */
 export interface DefinitionChanged {
   readonly server: string;
+  /** What is defined. Records of earlier versions are about tools and do not have it. */
+  readonly kind?: PinKind;
+  /** Id of the tool, or of the prompt, resource, template or instructions, such as `files:prompts/greet`. */
   readonly tool: string;
   /** Digest of the definition that is listed now, such as `sha256:…`. */
   readonly digest: string;
@@ -165,12 +169,14 @@ export interface DefinitionChanged {
   readonly effect: "quarantined" | "accepted";
 }
 
-/** The operator approved the definition of a tool. */
+/** The operator approved a definition. */
 export interface DefinitionApproved {
   readonly server: string;
+  /** As in `DefinitionChanged`. */
+  readonly kind?: PinKind;
   readonly tool: string;
   readonly digest: string;
-  /** Digest of the definition that was accepted before; absent for a new tool. */
+  /** Digest of the definition that was accepted before; absent for a new one. */
   readonly previousDigest?: string;
   readonly approvedBy: AuditClient;
 }

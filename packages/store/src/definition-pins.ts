@@ -1,24 +1,31 @@
 /**
- * The definitions of tools that are accepted, by their digests. A tool whose definition is not
- * accepted is held back: at first contact with a server that is not trusted, and when a definition
- * changed (a "rug pull"). The trust state of the server decides about both.
+ * The definitions that are accepted, by their digests: of tools, prompts, resources, templates and
+ * instructions. A definition that is not accepted is held back: at first contact with a server that is
+ * not trusted, and when it changed (a "rug pull"). The trust state of the server decides about both.
  *
  * Accepted definitions are pins in the home, which gateways of one home share. It decides
- * synchronously from memory, and it does not know which tools a client may use.
+ * synchronously from memory, and it does not know which definitions a client may see.
  */
 
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { isSameJson, type JsonObject } from "@toolcrib/json";
 import type { TrustState } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
-import { type Identity, toToolId } from "@toolcrib/tool";
+import { type Identity, type ToolId, toToolId } from "@toolcrib/tool";
+import {
+  type AcceptedDefinition,
+  AcceptedDefinitions,
+  nameMaxBytes,
+  sourceMaxPins,
+} from "./accepted-definitions.ts";
 import type { Approver } from "./approval-store.ts";
 import { toAuditClient } from "./audit-client.ts";
 import type { AuditStore } from "./audit-store.ts";
-import { digestOf } from "./definition-digest.ts";
-import type { Pin, PinState } from "./pin-store.ts";
+import { digestOf, hasCanonicalForm } from "./definition-digest.ts";
+import type { Pin, PinKind } from "./pin-store.ts";
 import { PinWriter } from "./pin-writer.ts";
 import type { PinMemory } from "./quarantine.ts";
+import { StoreError } from "./store-error.ts";
 
 /** How the definitions of a source are accepted. */
 export interface PinRules {
@@ -28,29 +35,43 @@ export interface PinRules {
   readonly firstContact: "pin" | "ask";
 }
 
-/** A definition of a tool, and the source that lists it. */
-export interface ListedDefinition {
+/** A definition, and the source that lists it. */
+export interface ListedDefinition extends Pick<Pin, "kind" | "name"> {
   readonly sourceId: string;
-  readonly name: string;
   readonly definition: object;
+}
+
+/**
+ * Returns the id of a definition in messages and events: of a tool its `ToolId`, of the others as in
+ * `files:prompts/greet`, `files:resources/file:///a`, `files:resources` and `files:instructions`.
+ */
+export function definitionId({ sourceId, kind, name }: Omit<ListedDefinition, "definition">): ToolId {
+  return toToolId(sourceId, localNameOf(kind, name));
+}
+
+function localNameOf(kind: PinKind, name: string): string {
+  if (kind === "prompt") return `prompts/${name}`;
+  return kind === "resource" || kind === "resourceTemplate" ? `resources/${name}` : name;
 }
 
 /** Why a definition is held back. */
 export interface HeldReason {
   readonly code: "TOOL_NOT_APPROVED" | "TOOL_DEFINITION_CHANGED";
   readonly reason: string;
-  /** The digest of the accepted definition; absent for a tool without one. */
+  /** The digest of the accepted definition; absent where there is none. */
   readonly previousDigest: string | undefined;
 }
 
 /** A definition that waits for approval. */
 export interface WaitingDefinition {
   readonly server: string;
-  readonly tool: string;
+  readonly kind: PinKind;
+  /** Name of a tool; of other definitions the end of their id, such as `prompts/greet`. */
+  readonly name: string;
   /** Identifies the definition: an approval names it, so that it applies to what was shown. */
   readonly digest: string;
   readonly definition: JsonObject;
-  /** The accepted definition, of a tool whose definition changed; absent where it is too large to be kept. */
+  /** The accepted definition of one that changed; absent where it is too large to be kept. */
   readonly previous?: JsonObject;
   readonly isChanged: boolean;
 }
@@ -68,30 +89,18 @@ export interface DefinitionPinsDeps {
   readonly approveCommand: string;
 }
 
-/** Accepted definitions of one source. */
-const sourceMaxPins = 12_000;
-/** Characters of one definition that is kept. */
-const definitionMaxLength = 128 * 1024;
-/** Characters of the definitions of one source that are kept. */
-const definitionsMaxLength = 4 * 1024 * 1024;
+/** Bytes of one definition that is kept, as JSON. */
+const definitionMaxBytes = 128 * 1024;
+/** Bytes of the definitions of one source that are kept. */
+const definitionsMaxBytes = 4 * 1024 * 1024;
 const dayMs = 86_400_000;
-
-/** An accepted definition. */
-interface Accepted {
-  readonly digest: string;
-  readonly state: Exclude<PinState, { readonly kind: "quarantined" }>;
-  /** As the source lists it while it is unchanged, else as it was stored. */
-  definition: object | undefined;
-  readonly firstSeenAt: number;
-  lastSeenAt: number;
-}
 
 /** The accepted definitions of a gateway. */
 export class DefinitionPins {
   readonly #deps: DefinitionPinsDeps;
   readonly #writer: PinWriter;
-  /** By source id, then by name. */
-  readonly #accepted = new Map<string, Map<string, Accepted>>();
+  /** By source id. */
+  readonly #accepted = new Map<string, AcceptedDefinitions>();
   readonly #unreadable: ReadonlySet<string>;
 
   constructor(deps: DefinitionPinsDeps) {
@@ -111,32 +120,29 @@ export class DefinitionPins {
    * accepted from now on. No I/O.
    */
   check(listed: ListedDefinition, rules: PinRules): HeldReason | undefined {
-    const { sourceId, name, definition } = listed;
-    const id = toToolId(sourceId, name);
+    const { sourceId, definition } = listed;
+    const id = definitionId(listed);
     const command = `${this.#deps.approveCommand} ${sourceId}`;
     if (this.#unreadable.has(sourceId)) {
-      const reason = `"${id}" is held back: the pins of the server "${sourceId}" cannot be read (see the log)`;
-      return { code: "TOOL_NOT_APPROVED", reason, previousDigest: undefined };
+      return notApproved(
+        `"${id}" is held back: the pins of the server "${sourceId}" cannot be read (see the log)`,
+      );
     }
-    const known = this.#accepted.get(sourceId)?.get(name);
+    const known = this.#accepted.get(sourceId)?.get(listed);
     if (known !== undefined && isAccepted(known, definition)) {
       this.#seen(sourceId, known, definition);
       return undefined;
     }
-    if (known === undefined) {
-      if (rules.firstContact === "pin" && this.#accept(listed)) return undefined;
-      return { code: "TOOL_NOT_APPROVED", reason: waitingReason(id, command), previousDigest: undefined };
-    }
-    if (rules.trustState === "certified") {
-      this.#accept(listed);
-      this.#recordChange(sourceId, id, digestOf(definition), known.digest);
+    const isTaken = known === undefined ? rules.firstContact === "pin" : rules.trustState === "certified";
+    if (isTaken) {
+      const problem = this.#accept(listed);
+      if (problem !== undefined) return notApproved(`"${id}" is held back: ${problem}`);
+      if (known !== undefined) this.#recordChange(listed, known.digest);
       return undefined;
     }
-    return {
-      code: "TOOL_DEFINITION_CHANGED",
-      reason: changedReason(id, command),
-      previousDigest: known.digest,
-    };
+    if (known === undefined) return notApproved(waitingReason(id, command));
+    const reason = changedReason(id, command);
+    return { code: "TOOL_DEFINITION_CHANGED", reason, previousDigest: known.digest };
   }
 
   /** Starts to store what `check` accepted. A failure is logged. */
@@ -145,12 +151,14 @@ export class DefinitionPins {
   }
 
   /** Describes a definition that is held back, without secrets. */
-  describe({ sourceId, name, definition }: ListedDefinition): WaitingDefinition {
+  describe(listed: ListedDefinition): WaitingDefinition {
+    const { sourceId, kind, name, definition } = listed;
     const { scrubber } = this.#deps;
-    const known = this.#accepted.get(sourceId)?.get(name);
+    const known = this.#accepted.get(sourceId)?.get(listed);
     return {
       server: sourceId,
-      tool: scrubber.text(name),
+      kind,
+      name: scrubber.text(localNameOf(kind, name)),
       digest: digestOf(definition),
       definition: scrubber.value(definition as JsonObject),
       ...(known?.definition === undefined
@@ -163,24 +171,30 @@ export class DefinitionPins {
   /**
    * Accepts definitions of one source for the operator. When it resolves, they are stored.
    *
-   * @throws {StoreError} as `PinStore.put`; nothing is accepted then.
+   * @throws {StoreError} as `PinStore.put`, and `STORE_FULL` for a definition that cannot be remembered; nothing is
+   *   accepted then.
    */
   async approve(sourceId: string, listed: readonly ListedDefinition[], operator: Identity): Promise<void> {
     const { issuer, subject } = operator;
-    const before = new Map(this.#accepted.get(sourceId));
-    for (const one of listed) this.#accept(one, { issuer, subject });
+    const before = new AcceptedDefinitions(this.#accepted.get(sourceId));
     try {
+      for (const one of listed) {
+        const problem = this.#accept(one, { issuer, subject });
+        if (problem === undefined) continue;
+        throw new StoreError("STORE_FULL", `Cannot accept "${definitionId(one).slice(0, 200)}": ${problem}`);
+      }
       await this.#writer.saveNow(sourceId);
     } catch (error) {
       this.#accepted.set(sourceId, before);
       throw error;
     }
-    for (const { name, definition } of listed) {
-      const previousDigest = before.get(name)?.digest;
+    for (const one of listed) {
+      const previousDigest = before.get(one)?.digest;
       this.#record("definition.approved", {
         server: sourceId,
-        tool: toToolId(sourceId, name),
-        digest: digestOf(definition),
+        kind: one.kind,
+        tool: definitionId(one),
+        digest: digestOf(one.definition),
         ...(previousDigest === undefined ? {} : { previousDigest }),
         approvedBy: toAuditClient(operator),
       });
@@ -210,24 +224,25 @@ export class DefinitionPins {
   /** Takes over stored pins, except those of definitions that this process accepted later. @returns whether anything changed */
   #learn(sourceId: string, pins: readonly Pin[]): boolean {
     let hasChanged = false;
-    for (const { name, digest, state, definition, firstSeenAt, lastSeenAt } of pins.filter(isAcceptedTool)) {
+    const at = this.#deps.now();
+    for (const { kind, name, digest, state, definition, firstSeenAt, lastSeenAt } of pins) {
       if (state.kind === "quarantined") continue;
-      const own = this.#accepted.get(sourceId)?.get(name);
-      const stored = { digest, state, definition, firstSeenAt, lastSeenAt };
+      const ofSource = this.#ofSource(sourceId);
+      const own = ofSource.get({ kind, name });
+      const stored = { kind, name, digest, state, definition, firstSeenAt, lastSeenAt };
       if (own !== undefined && (own.digest === digest || acceptedAt(own) >= acceptedAt(stored))) continue;
-      this.#put(sourceId, name, stored);
-      hasChanged = true;
+      hasChanged = ofSource.set(stored, at) || hasChanged;
     }
     return hasChanged;
   }
 
-  #put(sourceId: string, name: string, accepted: Accepted): void {
-    const ofSource = this.#accepted.get(sourceId) ?? new Map<string, Accepted>();
+  #ofSource(sourceId: string): AcceptedDefinitions {
+    const ofSource = this.#accepted.get(sourceId) ?? new AcceptedDefinitions();
     this.#accepted.set(sourceId, ofSource);
-    ofSource.set(name, accepted);
+    return ofSource;
   }
 
-  #seen(sourceId: string, known: Accepted, definition: object): void {
+  #seen(sourceId: string, known: AcceptedDefinition, definition: object): void {
     // One object for both: what is kept costs no memory while nothing changes.
     known.definition = definition;
     const at = this.#deps.now();
@@ -236,52 +251,54 @@ export class DefinitionPins {
     this.#writer.changed(sourceId);
   }
 
-  /** @returns whether there was space for it */
-  #accept({ sourceId, name, definition }: ListedDefinition, approvedBy?: Approver): boolean {
+  /** @returns why it cannot be accepted */
+  #accept({ sourceId, kind, name, definition }: ListedDefinition, approvedBy?: Approver): string | undefined {
+    if (!hasCanonicalForm(definition)) return noCanonicalForm;
     const at = this.#deps.now();
-    if (!this.#makeSpace(sourceId, name, at)) return false;
-    const state: Accepted["state"] =
+    const state: AcceptedDefinition["state"] =
       approvedBy === undefined ? { kind: "pinned" } : { kind: "approved", approvedBy, approvedAt: at };
     const digest = digestOf(definition);
-    this.#put(sourceId, name, { digest, state, definition, firstSeenAt: at, lastSeenAt: at });
+    const accepted = { kind, name, digest, state, definition, firstSeenAt: at, lastSeenAt: at };
+    if (!this.#ofSource(sourceId).set(accepted, at)) return tooMuch;
     this.#writer.changed(sourceId);
-    return true;
+    return undefined;
   }
 
-  /** Drops the pin that was not listed for the longest time, for at least a day, where a source has too many. */
-  #makeSpace(sourceId: string, name: string, at: number): boolean {
-    const ofSource = this.#accepted.get(sourceId);
-    if (ofSource === undefined || ofSource.size < sourceMaxPins || ofSource.has(name)) return true;
-    let [oldest, oldestAt] = ["", at - dayMs];
-    for (const [other, { lastSeenAt }] of ofSource)
-      if (lastSeenAt < oldestAt) [oldest, oldestAt] = [other, lastSeenAt];
-    return ofSource.delete(oldest);
-  }
-
-  /** Returns the pins to store for a source. Of two accepted definitions of a tool, the one that was accepted later counts. */
+  /** Returns the pins to store for a source. Of two accepted definitions of one name, the one that was accepted later counts. */
   #pinsFor(sourceId: string, stored: readonly Pin[]): readonly Pin[] {
     this.#learn(sourceId, stored);
     const { scrubber } = this.#deps;
     const pins: Pin[] = [];
-    let left = definitionsMaxLength;
-    for (const [name, { definition, ...rest }] of this.#accepted.get(sourceId) ?? []) {
+    const names = new Set<string>();
+    let left = definitionsMaxBytes;
+    for (const { definition, name, ...rest } of this.#accepted.get(sourceId)?.values() ?? []) {
+      const shownName = scrubber.text(name);
+      const key = `${rest.kind} ${shownName}`;
+      // Names that differ in secrets only have one pin: the others are first contacts after a restart.
+      if (names.has(key)) continue;
+      names.add(key);
       const shown = definition === undefined ? undefined : scrubber.value(definition as JsonObject);
-      const length = shown === undefined ? 0 : JSON.stringify(shown).length;
-      const isKept = length <= Math.min(definitionMaxLength, left);
-      if (isKept) left -= length;
+      const bytes = shown === undefined ? 0 : Buffer.byteLength(JSON.stringify(shown));
+      const isKept = bytes <= Math.min(definitionMaxBytes, left);
+      if (isKept) left -= bytes;
       pins.push({
-        kind: "tool",
-        name: scrubber.text(name),
+        name: shownName,
         ...rest,
         ...(shown === undefined || !isKept ? {} : { definition: shown }),
       });
     }
-    return [...stored.filter((pin) => !isAcceptedTool(pin)), ...pins];
+    return [...stored.filter(({ state }) => state.kind === "quarantined"), ...pins];
   }
 
-  #recordChange(server: string, tool: string, digest: string, previousDigest: string): void {
-    this.#deps.logger.warn({ server, tool }, "definition changed and was accepted: its server is certified");
-    this.#record("definition.changed", { server, tool, digest, previousDigest, effect: "accepted" });
+  #recordChange(listed: ListedDefinition, previousDigest: string): void {
+    const { sourceId: server, kind, definition } = listed;
+    const tool = definitionId(listed);
+    this.#deps.logger.warn(
+      { server, kind, tool },
+      "definition changed and was accepted: its server is certified",
+    );
+    const digest = digestOf(definition);
+    this.#record("definition.changed", { server, kind, tool, digest, previousDigest, effect: "accepted" });
   }
 
   #record(...[type, data]: Parameters<AuditStore["record"]>): void {
@@ -293,19 +310,24 @@ export class DefinitionPins {
   }
 }
 
+/** Why definitions are not accepted although the rules accept them, or the operator does. */
+const noCanonicalForm =
+  "its definition has a number that no program can hold, such as 1e400, so that it cannot be compared later. The server has to be fixed";
+const tooMuch = `the server lists more than can be remembered: ${sourceMaxPins} definitions, with names of ${nameMaxBytes} bytes each and 2 MiB together`;
+
 /** Whether a definition is the accepted one. To compare them takes a tenth of the time of a digest. */
-function isAccepted(known: Accepted, definition: object): boolean {
+function isAccepted(known: AcceptedDefinition, definition: object): boolean {
   const isSame =
     known.definition !== undefined && isSameJson(known.definition as JsonObject, definition as JsonObject);
   return isSame || digestOf(definition) === known.digest;
 }
 
-function isAcceptedTool({ kind, state }: Pin): boolean {
-  return kind === "tool" && state.kind !== "quarantined";
+function acceptedAt({ state, firstSeenAt }: Pick<AcceptedDefinition, "state" | "firstSeenAt">): number {
+  return state.kind === "approved" ? state.approvedAt : firstSeenAt;
 }
 
-function acceptedAt({ state, firstSeenAt }: Pick<Accepted, "state" | "firstSeenAt">): number {
-  return state.kind === "approved" ? state.approvedAt : firstSeenAt;
+function notApproved(reason: string): HeldReason {
+  return { code: "TOOL_NOT_APPROVED", reason, previousDigest: undefined };
 }
 
 function waitingReason(id: string, command: string): string {

@@ -12,10 +12,17 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf, type FileSteps, reasonOf } from "@toolcrib/files";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import type { DefinitionKind } from "@toolcrib/tool";
 import { parseApprover } from "./file-approval-store.ts";
 import { type HomeLayout, toHomeLayout } from "./home-layout.ts";
-import type { Pin, PinListing, PinState, PinStore, SourcePins, StoredSourcePins } from "./pin-store.ts";
+import type {
+  Pin,
+  PinKind,
+  PinListing,
+  PinState,
+  PinStore,
+  SourcePins,
+  StoredSourcePins,
+} from "./pin-store.ts";
 import { conflict, full, RecordFile } from "./record-file.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -199,11 +206,13 @@ function parseSourcePins({ sourceId, version, pins: values }: JsonObject): Store
   return keys.size === pins.length ? { sourceId, version: version as number, pins } : undefined;
 }
 
-const kinds: ReadonlySet<JsonValue | undefined> = new Set<DefinitionKind>([
+const kinds: ReadonlySet<JsonValue | undefined> = new Set<PinKind>([
   "tool",
   "resource",
   "resourceTemplate",
   "prompt",
+  "resources",
+  "instructions",
 ]);
 
 function parsePin(value: JsonObject): Pin | undefined {
@@ -213,7 +222,7 @@ function parsePin(value: JsonObject): Pin | undefined {
   if (typeof firstSeenAt !== "number" || typeof lastSeenAt !== "number") return undefined;
   if (definition !== undefined && !isJsonObject(definition)) return undefined;
   const shown = definition === undefined ? {} : { definition };
-  return { kind: kind as DefinitionKind, name, digest, state, ...shown, firstSeenAt, lastSeenAt };
+  return { kind: kind as PinKind, name, digest, state, ...shown, firstSeenAt, lastSeenAt };
 }
 
 function parseState(value: JsonValue | undefined): PinState | undefined {

@@ -35,12 +35,18 @@ export type PinState =
     };
 
 /**
+ * A definition that a model sees: an entry of a list, all `resources` of a source together (whether it may list any), or
+ * its `instructions`.
+ */
+export type PinKind = DefinitionKind | "resources" | "instructions";
+
+/**
  * One definition of a source. A kind and a name have at most two pins: the definition that is accepted (`pinned`,
  * `approved`), and one that is quarantined.
  */
 export interface Pin {
-  readonly kind: DefinitionKind;
-  /** Name of a tool or prompt, URI of a resource, or URI template. */
+  readonly kind: PinKind;
+  /** Name of a tool or prompt, URI of a resource, or URI template; of `resources` and `instructions` the kind. */
   readonly name: string;
   /** Digest of the canonical JSON of the whole definition, such as `sha256:…`. */
   readonly digest: string;

@@ -9,10 +9,10 @@
 
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { SecretScrubber } from "@toolcrib/redaction";
-import type { DefinitionKind, Health, ToolId } from "@toolcrib/tool";
+import type { Health, ToolId } from "@toolcrib/tool";
 import type { AuditStore } from "./audit-store.ts";
 import { digestOf } from "./definition-digest.ts";
-import type { Pin, PinStore, SourcePins } from "./pin-store.ts";
+import type { Pin, PinKind, PinStore, SourcePins } from "./pin-store.ts";
 import { PinWriter } from "./pin-writer.ts";
 
 /** A definition that is not offered, and why. */
@@ -21,7 +21,7 @@ export interface QuarantineFinding {
   readonly sourceId: string;
   /** The source as the log and the audit trail show it. */
   readonly server: string;
-  readonly kind: DefinitionKind;
+  readonly kind: PinKind;
   /** Name of the definition, by which it is recognized. */
   readonly name: string;
   readonly id: ToolId;
@@ -65,6 +65,8 @@ export interface QuarantineDeps {
 
 /** Stored pins of one source; the findings about others are reported again after a restart. */
 const sourceMaxPins = 2000;
+/** Bytes of them as JSON: the accepted definitions of the source must fit into the same record. */
+const sourceMaxBytes = 2 * 1024 * 1024;
 /** Characters of each text in a pin. */
 const textMaxLength = 1000;
 const dayMs = 86_400_000;
@@ -108,7 +110,7 @@ export class Quarantine {
    */
   update(
     findings: readonly QuarantineFinding[],
-    isConcerned: (sourceId: string, kind: DefinitionKind) => boolean,
+    isConcerned: (sourceId: string, kind: PinKind) => boolean,
   ): void {
     if (findings.length === 0 && this.isEmpty) return;
     const seen = new Set<string>();
@@ -198,7 +200,7 @@ export class Quarantine {
     this.#writer.changed(sourceId);
   }
 
-  #report({ server, id, code, reason, definition, previousDigest }: QuarantineFinding): void {
+  #report({ server, kind, id, code, reason, definition, previousDigest }: QuarantineFinding): void {
     const { audit, logger, scrubber } = this.#deps;
     const shown = scrubber.text(reason);
     try {
@@ -208,6 +210,7 @@ export class Quarantine {
         const digest = digestOf(definition);
         audit.record("definition.changed", {
           server,
+          kind,
           tool: id,
           digest,
           previousDigest,
@@ -233,8 +236,19 @@ export class Quarantine {
       if (pin?.digest !== earlier.digest || pin.firstSeenAt <= earlier.firstSeenAt) continue;
       own.set(keyOf(earlier), { ...pin, firstSeenAt: earlier.firstSeenAt });
     }
-    return [...[...own.values()].slice(0, sourceMaxPins), ...others];
+    return [...withinLimits(own.values()), ...others];
   }
+}
+
+function withinLimits(pins: Iterable<Pin>): Pin[] {
+  const kept: Pin[] = [];
+  let left = sourceMaxBytes;
+  for (const pin of pins) {
+    left -= Buffer.byteLength(JSON.stringify(pin));
+    if (left < 0 || kept.length === sourceMaxPins) break;
+    kept.push(pin);
+  }
+  return kept;
 }
 
 type QuarantinedPin = Pin & { readonly state: { readonly kind: "quarantined" } };

@@ -1,18 +1,17 @@
 /**
- * `toolcrib approve`: shows what waits for the operator, and records the decision. Tools of a server are
- * shown completely before they are approved: a model reads every text of a definition.
+ * `toolcrib approve`: shows what waits for the operator, and records the decision. Definitions of
+ * a server are shown completely before they are approved: a model reads every text of them.
  */
 
 import type { PendingCall, WaitingApprovals, WaitingDefinitions } from "@toolcrib/gateway";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { type ApprovalAccess, callIdStart, openApprovals } from "./open-approvals.ts";
-import { printDefinition, printMembers } from "./print-definition.ts";
+import { countedOf, printDefinition, printMembers } from "./print-definition.ts";
 
 /** Options of the command. */
 export interface ApproveFlags {
@@ -38,7 +37,7 @@ function checkFlags(what: string | undefined, { tool, deny, yes }: ApproveFlags)
   const isCall = what?.startsWith(callIdStart) === true;
   const misused =
     (isCall || what === undefined) && tool !== undefined
-      ? "--tool chooses tools of a server: name the server"
+      ? "--tool chooses definitions of a server: name the server"
       : what === undefined && (yes === true || deny === true)
         ? "name the server or the call to decide about"
         : !isCall && deny === true
@@ -53,8 +52,13 @@ function listWaiting(context: CliContext, { servers, calls }: WaitingApprovals):
   if (servers.length === 0 && calls.length === 0) output.print("Nothing waits for approval");
   if (servers.length > 0) {
     output.table(
-      [{ title: "SERVER" }, { title: "NEW TOOLS" }, { title: "CHANGED TOOLS" }],
-      servers.map(({ server, new: added, changed }) => [safeLine(server), String(added), String(changed)]),
+      [{ title: "SERVER" }, { title: "NEW" }, { title: "CHANGED" }, { title: "OF WHAT" }],
+      servers.map(({ server, new: added, changed, what }) => [
+        safeLine(server),
+        String(added),
+        String(changed),
+        what === "tools" ? "tools" : "tools, prompts, resources or instructions",
+      ]),
     );
     output.print(
       "",
@@ -137,30 +141,29 @@ async function approveDefinitions(
   { tool: names, yes }: ApproveFlags,
 ): Promise<ExitCode> {
   const { output } = context;
-  const chosen = shown.definitions.filter(({ tool }) => names === undefined || names.includes(tool));
-  const missing = names?.find((name) => !chosen.some(({ tool }) => tool === name));
+  const chosen = shown.definitions.filter(({ name }) => names === undefined || names.includes(name));
+  const missing = names?.find((one) => !chosen.some(({ name }) => name === one));
   if (missing !== undefined) {
     throw new CliError(
       "CLI_APPROVAL_NOT_FOUND",
-      `No tool "${safeLine(missing)}" of "${shown.server}" waits`,
+      `No tool or other definition "${safeLine(missing)}" of "${shown.server}" waits`,
       {
-        hint: `those that wait are ${shown.definitions.map(({ tool }) => safeLine(tool)).join(", ") || "none"}`,
+        hint: `those that wait are ${shown.definitions.map(({ name }) => safeLine(name)).join(", ") || "none"}`,
       },
     );
   }
   if (chosen.length === 0) {
     output.json({ server: shown.server, definitions: [], approved: [] });
-    output.print(`No tool of ${safeLine(shown.server)} waits for approval`);
+    output.print(`No tool or other definition of ${safeLine(shown.server)} waits for approval`);
     return exitCodes.done;
   }
   for (const definition of chosen) printDefinition(output, definition);
   const isApproved =
-    yes === true ||
-    (await ask(context, `Approve ${counted(chosen.length, "tool")} of ${safeLine(shown.server)}?`));
+    yes === true || (await ask(context, `Approve ${countedOf(chosen)} of ${safeLine(shown.server)}?`));
   const approved = isApproved ? await access.approve(shown, names) : [];
   output.json({ server: shown.server, definitions: chosen, approved });
   if (!isApproved) return notApproved(context);
-  output.print(`Approved ${counted(approved.length, "tool")} of ${safeLine(shown.server)}`);
+  output.print(`Approved ${countedOf(chosen, approved.length)} of ${safeLine(shown.server)}`);
   return exitCodes.done;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Asks the operator on the terminal of `serve` about the tools that wait for approval, once for each
+ * Asks the operator on the terminal of `serve` about the definitions that wait for approval, once for each
  * server, so that nobody ends with a gateway that lists nothing. Without a terminal nothing is asked:
  * `toolcrib approve` decides at any time.
  */
@@ -7,13 +7,12 @@
 import type { Gateway } from "@toolcrib/gateway";
 import { localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
-import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
-import { printDefinition } from "./print-definition.ts";
+import { countedOf, printDefinition } from "./print-definition.ts";
 
-/** Asks about the servers whose tools wait now. Ends early when the command is interrupted. */
+/** Asks about the servers whose definitions wait now. Ends early when the command is interrupted. */
 export async function askAboutWaiting(
   context: CliContext,
   { approvals }: Pick<Gateway, "approvals">,
@@ -38,7 +37,7 @@ async function askAboutServer(
     if (definitions.length === 0) return;
     const marked = definitions.filter(({ findings }) => findings.length > 0).length;
     const warning = marked === 0 ? "" : ` (${marked} suspicious)`;
-    const question = `Approve ${counted(definitions.length, "tool")} of ${name}${warning}? [y]es, [s]how, [N]o: `;
+    const question = `Approve ${countedOf(definitions)} of ${name}${warning}? [y]es, [s]how, [N]o: `;
     const answer = (await askLine(question, context)).toLowerCase();
     if (answer === "s" || answer === "show") {
       for (const definition of definitions) printDefinition(output, definition);
@@ -49,7 +48,7 @@ async function askAboutServer(
       return;
     }
     const approved = await approvals.approveDefinitions(server, digest, localIdentity("cli", "cli"));
-    output.print(`Approved ${counted(approved.length, "tool")} of ${name}`);
+    output.print(`Approved ${countedOf(definitions, approved.length)} of ${name}`);
     return;
   }
 }

@@ -30,8 +30,8 @@ export interface ApprovalAccess extends AsyncDisposable {
   waiting(): Promise<WaitingApprovals>;
   /** Returns the definitions of a server that wait. @throws {CliError} `CLI_SERVER_NOT_FOUND`; `CLI_SERVER_NOT_READY` when none wait because the server lists nothing */
   definitions(server: string): Promise<WaitingDefinitions>;
-  /** Approves definitions that were shown. @param tools names. @default all @returns the names of the approved tools */
-  approve(shown: WaitingDefinitions, tools: readonly string[] | undefined): Promise<readonly string[]>;
+  /** Approves definitions that were shown. @param names @default all @returns the names of those that were approved */
+  approve(shown: WaitingDefinitions, names: readonly string[] | undefined): Promise<readonly string[]>;
   /** Decides about a call. @returns the id of its tool; undefined when no call with this id waits */
   decide(id: string, decision: CallDecision): Promise<string | undefined>;
 }
@@ -76,9 +76,9 @@ function ofRunning(running: RunningGateway, signal: AbortSignal): ApprovalAccess
       const waiting = (await getFromGateway(running, path, signal)) as unknown as WaitingDefinitions;
       return requireListed(waiting, servers);
     },
-    async approve({ server, digest }, tools) {
+    async approve({ server, digest }, names) {
       const query = new URLSearchParams({ digest });
-      for (const tool of tools ?? []) query.append("tool", tool);
+      for (const name of names ?? []) query.append("tool", name);
       const answer = await post(`/api/v1/servers/${encodeURIComponent(server)}/approve`, query);
       return (answer as { readonly approved: readonly string[] }).approved;
     },
@@ -113,7 +113,7 @@ function ofLocal(gateway: Gateway): ApprovalAccess {
   return {
     waiting: () => approvals.waiting(),
     definitions: async (server) => requireListed(approvals.definitions(server), gateway.status().servers),
-    approve: ({ server, digest }, tools) => approvals.approveDefinitions(server, digest, operator, tools),
+    approve: ({ server, digest }, names) => approvals.approveDefinitions(server, digest, operator, names),
     async decide(id, decision) {
       const call = await approvals.decideCall(id, decision === "approve" ? "approved" : "denied", operator);
       return call?.tool;

@@ -12,19 +12,34 @@ import {
   type JsonObject,
   type JsonValue,
 } from "@toolcrib/json";
+import { counted } from "../output/counted.ts";
 import { type Output, safeLine, safeText } from "../output/output.ts";
 
 /** Most changes of one definition that are printed. */
 const changesMaxCount = 200;
 
+/** Returns the number of definitions with a noun: `2 tools`, or `3 definitions` where not all are tools. */
+export function countedOf(
+  definitions: readonly Pick<InspectedDefinition, "kind">[],
+  count: number = definitions.length,
+): string {
+  return counted(count, definitions.every(({ kind }) => kind === "tool") ? "tool" : "definition");
+}
+
 /** Prints one definition. */
 export function printDefinition(output: Output, waiting: InspectedDefinition): void {
-  const { tool, definition, previous, isChanged } = waiting;
+  const { kind, name, definition, previous, isChanged } = waiting;
   output.print(
-    `${output.style("bold", safeLine(tool))} ${output.style("yellow", isChanged ? "changed" : "new")}`,
+    `${output.style("bold", safeLine(name))} ${output.style("yellow", isChanged ? "changed" : "new")}`,
   );
+  if (kind === "resources") {
+    output.print(
+      "  Approves that the server lists resources. Each of them is shown to clients as it is listed then,",
+    );
+    output.print("  labelled as unverified; with pin_resources: true, each waits for approval itself.");
+  }
   if (previous !== undefined) printChanges(output, previous, definition);
-  else {
+  else if (kind !== "resources") {
     if (isChanged)
       output.print("  The accepted definition was too large to be kept. This is the whole new one:");
     printAll(output, definition);

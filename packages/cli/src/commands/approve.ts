@@ -4,7 +4,7 @@ import { defineCommand } from "../cli-command.ts";
 
 export const command = defineCommand({
   name: "approve",
-  summary: "show and approve tools and calls that wait for the operator",
+  summary: "show and approve definitions and calls that wait for the operator",
   arguments: {
     what: {
       isOptional: true,
@@ -12,7 +12,11 @@ export const command = defineCommand({
     },
   },
   options: {
-    tool: { value: "name", isRepeatable: true, help: "approve only this tool of the server" },
+    tool: {
+      value: "name",
+      isRepeatable: true,
+      help: "approve only this tool, or other definition such as prompts/greet",
+    },
     yes: { help: "approve without a question" },
     deny: { help: "deny the call for ten minutes" },
   },

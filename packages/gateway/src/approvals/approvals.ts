@@ -7,7 +7,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { messageOf } from "@toolcrib/diagnostics";
 import { type AuditStore, type CallApproval, type CallApprovals, toAuditClient } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
-import type { HeldTools, WaitingDefinitions, WaitingServer } from "./held-tools.ts";
+import type { HeldDefinitions, WaitingDefinitions, WaitingServer } from "./held-definitions.ts";
 
 /** A call that waits for approval, for people. */
 export type PendingCall = Pick<
@@ -17,7 +17,7 @@ export type PendingCall = Pick<
 
 /** Everything that waits for the operator. */
 export interface WaitingApprovals {
-  /** Servers with tools that wait. */
+  /** Servers with definitions that wait. */
   readonly servers: readonly WaitingServer[];
   /** Calls that wait, of all gateways of the home, the earliest first. */
   readonly calls: readonly PendingCall[];
@@ -25,7 +25,7 @@ export interface WaitingApprovals {
 
 /** Dependencies of `Approvals`. */
 export interface ApprovalsDeps {
-  readonly held: HeldTools;
+  readonly held: HeldDefinitions;
   readonly calls: CallApprovals | undefined;
   readonly audit: Pick<AuditStore, "record">;
   readonly logger: Logger;
@@ -39,7 +39,7 @@ export class Approvals {
     this.#deps = deps;
   }
 
-  /** The servers with tools that wait for approval. */
+  /** The servers with definitions that wait for approval. */
   servers(): readonly WaitingServer[] {
     return this.#deps.held.servers();
   }
@@ -55,14 +55,14 @@ export class Approvals {
     return this.#deps.held.definitions(server);
   }
 
-  /** Approves definitions of a server, as `HeldTools.approve`. */
+  /** Approves definitions of a server, as `HeldDefinitions.approve`. */
   approveDefinitions(
     server: string,
     digest: string,
     operator: Identity,
-    tools?: readonly string[],
+    names?: readonly string[],
   ): Promise<readonly string[]> {
-    return this.#deps.held.approve(server, digest, operator, tools);
+    return this.#deps.held.approve(server, digest, operator, names);
   }
 
   /**

@@ -108,7 +108,42 @@ export function findResource(
   const offering = sources.filter(({ features }) => features.resourceTemplates().some(isTemplateOf(uri)));
   const all = [...listing, ...offering];
   const found = all.find((source) => isAllowed(source, "resources", uri)) ?? all[0];
-  return found ?? (sources.length === 1 ? sources[0] : undefined);
+  if (found !== undefined || sources.length !== 1) return found;
+  return sources[0]?.features.reasonAgainst("resources", uri) === undefined ? sources[0] : undefined;
+}
+
+/** Returns why a resource of `sources` is not offered to a client that may use it; undefined for an unknown one. */
+export function reasonAgainstResource(
+  sources: readonly FeatureSource[],
+  uri: string,
+  isAllowed: IsAllowed,
+): string | undefined {
+  for (const source of sources) {
+    const isItsOwn =
+      sources.length === 1 ||
+      source.features.held().some(({ kind, name }) => kind === "resource" && name === uri);
+    const reason = isItsOwn ? source.features.reasonAgainst("resources", uri) : undefined;
+    if (reason !== undefined && isAllowed(source, "resources", uri)) return reason;
+  }
+  return undefined;
+}
+
+/** Returns why a prompt of `sources` is not offered to a client that may use it; undefined for an unknown one. */
+export function reasonAgainstPrompt(
+  sources: readonly FeatureSource[],
+  name: string,
+  isAllowed: IsAllowed,
+  isPrefixed: boolean,
+): string | undefined {
+  for (const source of sources) {
+    const held = source.features
+      .held()
+      .find(
+        (one) => one.kind === "prompt" && (isPrefixed ? toWireName(source.id, one.name) : one.name) === name,
+      );
+    if (held !== undefined && isAllowed(source, "prompts", held.name)) return held.reason;
+  }
+  return undefined;
 }
 
 /** The source that answers a completion request's `ref`, and the reference with its own names. */

@@ -42,6 +42,8 @@ import {
   listPrompts,
   listResources,
   listResourceTemplates,
+  reasonAgainstPrompt,
+  reasonAgainstResource,
 } from "./feature-routes.ts";
 import { forClient, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
@@ -259,7 +261,7 @@ export class GatewayService implements McpService {
   async #readResource(request: ServiceRequest): Promise<JsonObject> {
     const uri = uriOf(request);
     const source = await this.#found(request, () => this.#resourceSource(request, uri));
-    if (source === undefined) throw resourceError(request, uri);
+    if (source === undefined) throw this.#missingResource(request, uri);
     const target = this.#deps.targets.forFeature(source, "resources", uri, "resources/read");
     return this.#callFeature(request, target, withoutMeta(request.params), () => resourceError(request, uri));
   }
@@ -271,7 +273,12 @@ export class GatewayService implements McpService {
       typeof name === "string" ? findPrompt(this.#sourcesOf(request.view), name, isPrefixed) : undefined;
     const found = await this.#found(request, find);
     if (found === undefined) {
-      throw promptError(name);
+      const { view, identity } = request;
+      const reason =
+        typeof name === "string"
+          ? reasonAgainstPrompt(this.#sourcesOf(view), name, this.#allowedTo(identity), isPrefixed)
+          : undefined;
+      throw promptError(name, reason);
     }
     const target = this.#deps.targets.forFeature(found.source, "prompts", found.name, "prompts/get");
     return this.#callFeature(request, target, { ...withoutMeta(request.params), name: found.name }, () =>
@@ -313,7 +320,7 @@ export class GatewayService implements McpService {
     if (session === undefined) throw methodNotFound(request.method);
     const uri = uriOf(request);
     const source = await this.#found(request, () => this.#resourceSource(request, uri));
-    if (source === undefined) throw resourceError(request, uri);
+    if (source === undefined) throw this.#missingResource(request, uri);
     const target = this.#subscribeTarget(source, uri, () => this.#subscriptions.add(session, source, uri));
     return this.#callFeature(request, target, withoutMeta(request.params), () => resourceError(request, uri));
   }
@@ -401,6 +408,12 @@ export class GatewayService implements McpService {
     return id === undefined ? featureSources : featureSources.filter((source) => source.id === id);
   }
 
+  #missingResource(request: ServiceRequest, uri: string): GatewayError {
+    const { view, identity } = request;
+    const reason = reasonAgainstResource(this.#sourcesOf(view), uri, this.#allowedTo(identity));
+    return resourceError(request, uri, reason);
+  }
+
   /** The source that answers for `uri` to the client of `request`. */
   #resourceSource(
     request: Pick<ServiceRequest, "view" | "identity">,
@@ -428,8 +441,11 @@ function isConcealed(
   return kind === "denied" && !isOperator(identity) && !policy.allowsListing(identity, subject);
 }
 
-function promptError(name: unknown): GatewayError {
-  return new GatewayError("PROMPT_NOT_FOUND", `Unknown prompt: "${String(name)}"`, {
-    rpcCode: invalidParams,
-  });
+/** @param reason why the prompt is not offered, where it waits for approval */
+function promptError(name: unknown, reason?: string): GatewayError {
+  const message =
+    reason === undefined
+      ? `Unknown prompt: "${String(name)}"`
+      : `The prompt "${String(name)}" cannot be used: ${reason}`;
+  return new GatewayError("PROMPT_NOT_FOUND", message, { rpcCode: invalidParams });
 }

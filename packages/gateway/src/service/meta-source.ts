@@ -21,7 +21,7 @@ import {
   toToolId,
   type Unsubscribe,
 } from "@toolcrib/tool";
-import type { WaitingServer } from "../approvals/held-tools.ts";
+import type { WaitingServer } from "../approvals/held-definitions.ts";
 import type { ToolHit } from "../gateway.ts";
 import { ownNamespace, savedNamespace } from "../index/wire-name.ts";
 
@@ -34,7 +34,7 @@ export interface MetaSourceDeps {
   callTool(context: CallContext, name: string, args: JsonObject): Promise<ToolResult>;
   /** Waits until the lists of the sources are known; undefined when there is nothing to wait for. */
   untilListed(context: CallContext): Promise<unknown> | undefined;
-  /** The servers with tools that wait for approval, as far as `identity` may see them. */
+  /** The servers with definitions that wait for approval, as far as `identity` may see them. */
   waiting(identity: Identity): readonly WaitingServer[];
   /** The command by which the operator approves. */
   readonly approveCommand: string;
@@ -134,7 +134,7 @@ const waitingDefinition: ToolDefinition = {
   name: metaToolNames.waiting,
   title: "List servers that wait for approval",
   description:
-    "The servers whose tools are not offered yet, because the operator has not approved them, and how the operator does that. Use it when a tool that the user expects is missing.",
+    "The servers whose tools, prompts or resources are not offered yet, because the operator has not approved them, and how the operator does that. Use it when a tool that the user expects is missing.",
   inputSchema: { type: "object", properties: {}, additionalProperties: false },
   annotations: { title: "List servers that wait for approval", ...readOnly },
 };
@@ -236,10 +236,11 @@ export class MetaSource implements ToolSource {
   }
 }
 
-function waitingLine({ server, new: added, changed }: WaitingServer, command: string): string {
+function waitingLine({ server, new: added, changed, what }: WaitingServer, command: string): string {
+  const nounFor = (count: number) => (count === 1 ? what.slice(0, -1) : what);
   const parts = [
-    added === 0 ? [] : `${added} new ${added === 1 ? "tool" : "tools"}`,
-    changed === 0 ? [] : `${changed} changed ${changed === 1 ? "tool" : "tools"}`,
+    added === 0 ? [] : `${added} new ${nounFor(added)}`,
+    changed === 0 ? [] : `${changed} changed ${nounFor(changed)}`,
   ];
   return `${server}: ${parts.flat().join(", ")}. The operator can see and approve them in a terminal: ${command} ${server}`;
 }

@@ -99,9 +99,12 @@ export function paramsError(message: string): GatewayError {
   return new GatewayError("PARAMS_INVALID", message, { rpcCode: invalidParams });
 }
 
-/** The error for a resource that no server offers to this client. */
-export function resourceError(request: ServiceRequest, uri: string): GatewayError {
-  return new GatewayError("RESOURCE_NOT_FOUND", `Resource not found: "${uri.slice(0, 500)}"`, {
+/** The error for a resource that no server offers to this client. @param reason why, where it waits for approval */
+export function resourceError(request: ServiceRequest, uri: string, reason?: string): GatewayError {
+  const shown = `"${uri.slice(0, 500)}"`;
+  const message =
+    reason === undefined ? `Resource not found: ${shown}` : `The resource ${shown} cannot be read: ${reason}`;
+  return new GatewayError("RESOURCE_NOT_FOUND", message, {
     // The modern era folded this code into invalid params.
     rpcCode: request.era === "modern" ? invalidParams : -32002,
     data: { uri },

@@ -7,7 +7,7 @@
 
 import { nearestName } from "@toolcrib/diagnostics";
 import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
-import { isNotApproved } from "../approvals/held-tools.ts";
+import { isNotApproved } from "../approvals/held-definitions.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";

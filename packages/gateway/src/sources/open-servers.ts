@@ -156,7 +156,11 @@ function factsOf(
       transport: transport.kind,
       denied: containment.judged,
     },
-    pinning: { trustState: server.trustState, firstContact: server.firstContact },
+    pinning: {
+      trustState: server.trustState,
+      firstContact: server.firstContact,
+      pinsResources: server.pinsResources,
+    },
     labels,
     egressHosts: egressHostsOf(server),
   };

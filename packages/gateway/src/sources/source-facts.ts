@@ -8,8 +8,8 @@
 import type { ContainmentPart } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import type { ServerTrust } from "@toolcrib/policy";
-import type { PinRules } from "@toolcrib/store";
 import type { Tool } from "@toolcrib/tool";
+import type { FeaturePinning } from "../approvals/held-features.ts";
 
 /** The class of a backend, by which a selector chooses when a tool has several (registry document, Execution). */
 export type BackendKind = "local" | "provider" | "mcp";
@@ -95,8 +95,8 @@ export interface SourceFacts {
   readonly containment: () => string | undefined;
   /** What the operator declared about the server that its tools belong to; undefined where nothing limits their calls. */
   readonly trust: ServerTrust | undefined;
-  /** How the definitions of its tools are accepted; undefined where every definition is. */
-  readonly pinning: PinRules | undefined;
+  /** How its definitions are accepted; undefined where every definition is. */
+  readonly pinning: FeaturePinning | undefined;
   readonly labels: { readonly [key: string]: string };
   /** Hosts that its tools connect to; undefined where any is possible. */
   readonly egressHosts: readonly string[] | undefined;

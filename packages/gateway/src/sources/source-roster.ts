@@ -3,16 +3,21 @@
  * source adds it here; everything that needs to know about sources asks the
  * roster: status, readiness, logs, the resources and prompts of the endpoint.
  * It records each change of a configured source between ready and not ready, and
- * reports malformed resources and prompts.
+ * reports malformed resources and prompts, and those that are held back.
  *
  * It starts and disposes no source: that is up to the code that opened it.
  */
 
 import { ListenerSet } from "@toolcrib/lifecycle";
 import type { SecretScrubber } from "@toolcrib/redaction";
-import type { AuditStore, Quarantine, QuarantinedDefinition, QuarantineFinding } from "@toolcrib/store";
+import type {
+  AuditStore,
+  DefinitionPins,
+  Quarantine,
+  QuarantinedDefinition,
+  QuarantineFinding,
+} from "@toolcrib/store";
 import {
-  type CheckedFeatures,
   checkFeatures,
   type Health,
   type SourceChange,
@@ -21,7 +26,13 @@ import {
   toToolId,
   type Unsubscribe,
 } from "@toolcrib/tool";
-import { isNotApproved } from "../approvals/held-tools.ts";
+import { isNotApproved } from "../approvals/held-definitions.ts";
+import {
+  type HeldFeature,
+  type HeldFeatures,
+  holdFeatures,
+  holdNothing,
+} from "../approvals/held-features.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { QuarantinedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
@@ -49,14 +60,24 @@ export interface SourceStatus extends SourceDetails {
   readonly prompts?: number;
 }
 
-/** Adds to the health of a ready source how many of its tools are not offered. */
-function withHeld(health: Health, held: readonly QuarantinedTool[], command: string): Health {
-  if (held.length === 0 || health.state !== "ready" || health.reason !== undefined) return health;
-  const waiting = held.filter(isNotApproved).length;
-  const quarantined = held.length - waiting;
+/** Adds to the health of a ready source how many of its tools and other definitions are not offered. */
+function withHeld(
+  health: Health,
+  tools: readonly QuarantinedTool[],
+  features: readonly HeldFeature[],
+  command: string,
+): Health {
+  const isUnremarkable = tools.length === 0 && features.length === 0;
+  if (isUnremarkable || health.state !== "ready" || health.reason !== undefined) return health;
+  const waiting = tools.filter(isNotApproved).length;
+  const quarantined = tools.length - waiting;
+  const others = features.length;
   const parts = [
     waiting === 0 ? [] : `${count(waiting, "waits", "wait")} for approval (${command})`,
     quarantined === 0 ? [] : `${count(quarantined, "is", "are")} quarantined`,
+    others === 0
+      ? []
+      : `${others} of its prompts, resources and instructions ${others === 1 ? "waits" : "wait"} for approval (${command})`,
   ];
   return { ...health, reason: parts.flat().join(", ") };
 }
@@ -78,13 +99,13 @@ export interface RosterEntry {
   readonly id: string;
   readonly source: ToolSource;
   readonly facts: SourceFacts;
-  /** Its resources and prompts without malformed entries; undefined where it cannot offer any. */
-  readonly features: CheckedFeatures | undefined;
+  /** Its resources and prompts without malformed entries and those that are held back; undefined where it cannot offer any. */
+  readonly features: HeldFeatures | undefined;
 }
 
 /** A source that can offer resources and prompts. */
 export interface FeatureSource extends RosterEntry {
-  readonly features: CheckedFeatures;
+  readonly features: HeldFeatures;
 }
 
 /** What the roster needs. */
@@ -93,10 +114,13 @@ export interface SourceRosterDeps {
   readonly audit: Pick<AuditStore, "record">;
   readonly scrubber: SecretScrubber;
   readonly quarantine: Quarantine;
+  readonly pins: Pick<DefinitionPins, "check">;
   /** The command by which the operator approves. */
   readonly approveCommand: string;
   /** Called when a source became ready. */
   readonly onReady: () => void;
+  /** Called when the prompts, resources or instructions that are held back may have changed. */
+  readonly onHeld: () => void;
 }
 
 interface Registered extends RosterEntry {
@@ -130,17 +154,18 @@ export class SourceRoster {
 
   /** Adds `source`; its owner starts and disposes it. @param facts those that differ from `defaultFacts` */
   add(source: ToolSource, facts: Partial<SourceFacts> = {}): void {
-    const { id, features } = source;
+    const { id } = source;
+    const allFacts = { ...defaultFacts, namespace: id, ...facts };
     const entry: Registered = {
       id,
       source,
-      facts: { ...defaultFacts, namespace: id, ...facts },
-      features: features === undefined ? undefined : checkFeatures(id, features),
+      facts: allFacts,
+      features: this.#featuresOf(source, allFacts),
       unsubscribe: source.onChange((change) => this.#changed(entry, change)),
     };
     this.#entries = insertByRank(this.#entries, entry);
     this.#recordHealth(entry);
-    this.#reportMalformed(entry);
+    this.#reportFindings(entry);
     this.#deps.index.add(source, entry.facts);
   }
 
@@ -153,6 +178,29 @@ export class SourceRoster {
     this.#deps.index.remove(source);
     this.#deps.quarantine.remove(source.id);
     for (const kind of ["resources", "prompts"] as const) this.#listChanges.emit(kind, source.id);
+  }
+
+  #featuresOf({ id, features }: ToolSource, { pinning }: SourceFacts): HeldFeatures | undefined {
+    if (features === undefined) return undefined;
+    const checked = checkFeatures(id, features);
+    return pinning === undefined ? holdNothing(checked) : holdFeatures(id, checked, this.#deps.pins, pinning);
+  }
+
+  /** The prompts, resources, templates and instructions that are held back. */
+  held(): readonly HeldFeature[] {
+    return this.featureSources.flatMap(({ features }) => features.held());
+  }
+
+  /** Decides again which of them are held back. */
+  reconsider(): void {
+    for (const entry of this.#entries) {
+      const { features } = entry;
+      const before = features?.held().length ?? 0;
+      features?.reconsider();
+      if (before === (features?.held().length ?? 0)) continue;
+      this.#reportFindings(entry);
+      for (const kind of ["resources", "prompts"] as const) this.#listChanges.emit(kind, entry.id);
+    }
   }
 
   /** Calls `listener` when the resources or prompts of a source change. */
@@ -171,7 +219,12 @@ export class SourceRoster {
       statuses[configured.group].push({
         id,
         transport: configured.transport,
-        health: withHeld(this.#healthOf(source), held.get(id) ?? [], `${this.#deps.approveCommand} ${id}`),
+        health: withHeld(
+          this.#healthOf(source),
+          held.get(id) ?? [],
+          features?.held() ?? [],
+          `${this.#deps.approveCommand} ${id}`,
+        ),
         labels,
         tools: this.#deps.index.countOf(id),
         ...waitingIn(held.get(id) ?? []),
@@ -198,7 +251,7 @@ export class SourceRoster {
     return (this.#configuredOf(id).log?.(lineCount) ?? []).map((line) => this.#deps.scrubber.text(line));
   }
 
-  /** Resources, templates and prompts that are not listed, and why. */
+  /** Resources, templates, prompts and instructions that are not offered because something is wrong, and why. */
   quarantined(): readonly QuarantineFinding[] {
     return this.featureSources.flatMap(findingsOf);
   }
@@ -231,9 +284,13 @@ export class SourceRoster {
   }
 
   #changed(entry: Registered, { kind }: SourceChange): void {
-    if (kind === "health" && entry.source.health().state === "ready") this.#deps.onReady();
+    if (kind === "health" && entry.source.health().state === "ready") {
+      this.#deps.onReady();
+      // Its instructions are known.
+      this.#reportFindings(entry);
+    }
     if (kind !== "resources" && kind !== "prompts") return;
-    this.#reportMalformed(entry);
+    this.#reportFindings(entry);
     this.#listChanges.emit(kind, entry.id);
   }
 
@@ -275,13 +332,14 @@ export class SourceRoster {
     });
   }
 
-  /** Reports the malformed resources and prompts of a source. */
-  #reportMalformed(entry: Registered): void {
+  /** Reports the malformed resources and prompts of a source, and the definitions that changed. */
+  #reportFindings(entry: Registered): void {
     if (!hasFeatures(entry)) return;
     this.#deps.quarantine.update(
       findingsOf(entry),
       (sourceId, kind) => sourceId === entry.id && kind !== "tool",
     );
+    this.#deps.onHeld();
   }
 }
 
@@ -291,9 +349,11 @@ function allOf(serverId: string): ToolId {
 }
 
 function findingsOf({ id, features }: FeatureSource): readonly QuarantineFinding[] {
-  return features
+  const malformed = features
     .malformed()
-    .map((malformed) => ({ ...malformed, sourceId: id, server: id, code: "TOOL_DEFINITION_INVALID" }));
+    .map((one) => ({ ...one, sourceId: id, server: id, code: "TOOL_DEFINITION_INVALID" }));
+  const changed = features.held().filter((held) => !isNotApproved(held));
+  return [...malformed, ...changed.map((held) => ({ ...held, server: id }))];
 }
 
 function hasFeatures(entry: Registered): entry is Registered & FeatureSource {

@@ -1,7 +1,7 @@
 /**
- * The tools that are held back until the operator approves their definitions, and the
- * approval itself. `DefinitionPins` decides which they are; clients see neither them nor
- * this list.
+ * The tools, prompts, resources, templates and instructions that are held back until the operator
+ * approves their definitions, and the approval itself. `DefinitionPins` decides which they are; clients
+ * see neither them nor this list.
  */
 
 import { hash } from "node:crypto";
@@ -11,14 +11,17 @@ import type { Identity, Tool } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { HoldTool, QuarantinedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
+import type { HeldFeature } from "./held-features.ts";
 
-/** The numbers of tools of one server that wait for approval. */
+/** The numbers of definitions of one server that wait for approval. */
 export interface WaitingServer {
   readonly server: string;
-  /** Tools that were never accepted. */
+  /** Those that were never accepted. */
   readonly new: number;
-  /** Tools whose definition changed after it was accepted. */
+  /** Those that changed after they were accepted. */
   readonly changed: number;
+  /** What they define: tools only, or also prompts, resources, templates or instructions. */
+  readonly what: "tools" | "definitions";
 }
 
 /** A definition that waits, with what is suspicious in it. */
@@ -35,9 +38,11 @@ export interface WaitingDefinitions {
   readonly definitions: readonly InspectedDefinition[];
 }
 
-/** Dependencies of `HeldTools`. */
-export interface HeldToolsDeps {
+/** Dependencies of `HeldDefinitions`. */
+export interface HeldDefinitionsDeps {
   readonly index: Pick<ToolIndex, "tools" | "quarantined" | "reconsider">;
+  /** The prompts, resources, templates and instructions. */
+  readonly features: { held(): readonly HeldFeature[]; reconsider(): void };
   readonly pins: DefinitionPins;
   /** Ids of the configured servers. */
   readonly serverIds: () => readonly string[];
@@ -48,27 +53,28 @@ export function holdBy(pins: Pick<DefinitionPins, "check">): HoldTool {
   return (tool, { pinning }) => (pinning === undefined ? undefined : pins.check(toListed(tool), pinning));
 }
 
-/** Whether a tool that is not offered waits for its first approval. It is no finding: nothing is wrong with it. */
-export function isNotApproved({ code }: QuarantinedTool): boolean {
+/** Whether a definition that is not offered waits for its first approval. It is no finding: nothing is wrong with it. */
+export function isNotApproved({ code }: Pick<QuarantinedTool, "code">): boolean {
   return code === "TOOL_NOT_APPROVED";
 }
 
-/** The tools of a gateway that are held back. */
-export class HeldTools {
-  readonly #deps: HeldToolsDeps;
+/** The definitions of a gateway that are held back. */
+export class HeldDefinitions {
+  readonly #deps: HeldDefinitionsDeps;
 
-  constructor(deps: HeldToolsDeps) {
+  constructor(deps: HeldDefinitionsDeps) {
     this.#deps = deps;
   }
 
-  /** The servers with tools that wait for approval, in their order. */
+  /** The servers with definitions that wait for approval, in the order of their tools. */
   servers(): readonly WaitingServer[] {
-    const counts = new Map<string, { new: number; changed: number }>();
-    for (const held of this.#held()) {
-      const { sourceId } = held.tool;
-      const count = counts.get(sourceId) ?? { new: 0, changed: 0 };
+    const counts = new Map<string, { new: number; changed: number; what: WaitingServer["what"] }>();
+    for (const { listed, isNew } of this.#held()) {
+      const { sourceId, kind } = listed;
+      const count = counts.get(sourceId) ?? { new: 0, changed: 0, what: "tools" };
       counts.set(sourceId, count);
-      count[isNotApproved(held) ? "new" : "changed"] += 1;
+      count[isNew ? "new" : "changed"] += 1;
+      if (kind !== "tool") count.what = "definitions";
     }
     return [...counts].map(([server, count]) => ({ server, ...count }));
   }
@@ -83,8 +89,8 @@ export class HeldTools {
    * Approves definitions of a server, which are offered from now on.
    *
    * @param digest that of the definitions that the operator saw.
-   * @param tools names of the tools to approve. @default all
-   * @returns the names of the tools that were approved.
+   * @param names of the definitions to approve. @default all
+   * @returns the names of those that were approved.
    * @throws {GatewayError} `SERVER_NOT_FOUND`; `APPROVAL_OUTDATED` when other definitions wait by now.
    * @throws {StoreError} when the approval cannot be stored; nothing is approved then.
    */
@@ -92,29 +98,38 @@ export class HeldTools {
     server: string,
     digest: string,
     operator: Identity,
-    tools?: readonly string[],
+    names?: readonly string[],
   ): Promise<readonly string[]> {
-    const { index, pins } = this.#deps;
+    const { pins } = this.#deps;
     const held = this.#heldOf(server);
     if (digest !== digestOf(held)) {
-      const message = `Nothing was approved: the tools of "${server}" that wait for approval changed in the meantime`;
+      const message = `Nothing was approved: the definitions of "${server}" that wait for approval changed in the meantime`;
       throw new GatewayError("APPROVAL_OUTDATED", message, { hint: "look at them again, then approve them" });
     }
-    const approved = held.filter(({ shown }) => tools === undefined || tools.includes(shown.tool));
+    const approved = held.filter(({ shown }) => names === undefined || names.includes(shown.name));
     if (approved.length === 0) return [];
-    await pins.approve(
-      server,
-      approved.map(({ listed }) => listed),
-      operator,
-    );
-    index.reconsider();
-    return approved.map(({ shown }) => shown.tool);
+    try {
+      await pins.approve(
+        server,
+        approved.map(({ listed }) => listed),
+        operator,
+      );
+    } finally {
+      // Also after a failure: lists that were read in the meantime were decided by what is not stored.
+      this.#reconsider();
+    }
+    return approved.map(({ shown }) => shown.name);
   }
 
   /** Takes over what other processes approved for the waiting servers. Never rejects. */
   async refresh(): Promise<void> {
     const servers = this.servers().map(({ server }) => server);
-    if (servers.length > 0 && (await this.#deps.pins.refresh(servers))) this.#deps.index.reconsider();
+    if (servers.length > 0 && (await this.#deps.pins.refresh(servers))) this.#reconsider();
+  }
+
+  #reconsider(): void {
+    this.#deps.index.reconsider();
+    this.#deps.features.reconsider();
   }
 
   #inspected(server: string, held: readonly HeldDefinition[]): readonly InspectedDefinition[] {
@@ -140,16 +155,20 @@ export class HeldTools {
         hint: `the ids are ${serverIds().join(", ")}`,
       });
     }
-    return this.#held().flatMap(({ tool }) => {
-      const listed = toListed(tool);
-      return tool.sourceId === server ? [{ listed, shown: pins.describe(listed) }] : [];
-    });
+    return this.#held().flatMap(({ listed }) =>
+      listed.sourceId === server ? [{ listed, shown: pins.describe(listed) }] : [],
+    );
   }
 
-  #held(): readonly QuarantinedTool[] {
-    return this.#deps.index.quarantined.filter(
+  #held(): readonly { readonly listed: ListedDefinition; readonly isNew: boolean }[] {
+    const { index, features } = this.#deps;
+    const tools = index.quarantined.filter(
       (held) => isNotApproved(held) || held.code === "TOOL_DEFINITION_CHANGED",
     );
+    return [
+      ...tools.map((held) => ({ listed: toListed(held.tool), isNew: isNotApproved(held) })),
+      ...features.held().map((held) => ({ listed: held, isNew: isNotApproved(held) })),
+    ];
   }
 }
 
@@ -169,10 +188,10 @@ interface HeldDefinition {
 }
 
 function digestOf(held: readonly HeldDefinition[]): string {
-  const parts = held.map(({ shown: { tool, digest } }) => JSON.stringify([tool, digest])).sort();
+  const parts = held.map(({ shown: { kind, name, digest } }) => JSON.stringify([kind, name, digest])).sort();
   return `sha256:${hash("sha256", parts.join("\n"), "hex")}`;
 }
 
 function toListed({ sourceId, definition }: Tool): ListedDefinition {
-  return { sourceId, name: definition.name, definition };
+  return { sourceId, kind: "tool", name: definition.name, definition };
 }
