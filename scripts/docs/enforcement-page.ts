@@ -57,6 +57,8 @@ export function enforcementPage(): string {
     "",
     "Reading a resource and fetching a prompt count as read-only tools that declare nothing else.",
     "",
+    "Lists, `describe_tool`, search and the command line show tools with the annotations that are believed: `readOnlyHint` and `openWorldHint` by this table, and where nothing safe is believed (`unverified`, or `write`) also no `destructiveHint: false` and no `idempotentHint: true`. What a composite declares follows from these. `toolcrib approve` shows what the server declares, and that is what the gateway remembers.",
+    "",
     "## Calls that are blocked",
     "",
     "The rules about containment apply to servers over `sse` and `streamable_http`, whose process is not on this machine, and only to what you declare (or `policy.floor` requires), not to the defaults of `trust_state`. A process of this machine is contained by its [sandbox](containment.md), whatever its tools declare; with `sandbox.mode: preferred` it can run uncontained, and is then marked so.",
@@ -101,7 +103,6 @@ export function enforcementPage(): string {
     "",
     "- Texts of resources (names, titles, descriptions) need no approval, unless the server has `pin_resources: true`.",
     "- `scoped` network and files of a server that runs elsewhere.",
-    "- Annotations reach clients as the server sent them. A client may believe what the gateway does not.",
     "- A server that runs elsewhere can do what its tools do not declare. A declared contradiction is all that blocks the tools of a `verified` one.",
   ].join("\n")}\n`;
 }

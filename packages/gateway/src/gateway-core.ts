@@ -272,11 +272,12 @@ export class GatewayCore {
     return entry !== undefined && this.#isAllowed(identity, entry) ? entry : undefined;
   }
 
-  /** Returns a tool that `identity` may use, without secrets in its definition. */
+  /** Returns a tool that `identity` may use, with the definition that clients are shown, without secrets. */
   describe(identity: Identity, name: string): Tool | undefined {
-    const tool = this.find(identity, name)?.tool;
-    if (tool === undefined) return undefined;
-    const definition = this.#deps.scrubber.value(tool.definition);
+    const entry = this.find(identity, name);
+    if (entry === undefined) return undefined;
+    const { tool, shownDefinition } = entry;
+    const definition = this.#deps.scrubber.value(shownDefinition);
     return definition === tool.definition ? tool : { ...tool, definition };
   }
 

@@ -158,7 +158,11 @@ test("resources of a server that may reach nothing are read only where they are 
     await using server = await startDeclaringServer();
     await using setting = await startTestGateway({
       tool_servers: [
-        onHttp("s", server.url, { trust_state: trustState, containment: { network_egress: "deny" } }),
+        onHttp("s", server.url, {
+          trust_state: trustState,
+          first_contact: "pin",
+          containment: { network_egress: "deny" },
+        }),
       ],
     });
     const client = await setting.connect({ server: "s" });
@@ -243,4 +247,42 @@ test("the status names the restrictions by which calls are judged", async () => 
   assert.equal(status?.containment?.enforced, false);
   assert.deepEqual(status?.containment?.notEnforcedParts, ["network_egress", "filesystem_write"]);
   assert.deepEqual(status?.containment?.judgedParts, ["network_egress"]);
+});
+
+test("every client is shown the annotations that are believed; the declared ones are what is approved", async () => {
+  await using server = await startDeclaringServer();
+  for (const [trust, shown] of [
+    ["unverified", { readOnlyHint: false, openWorldHint: true }],
+    ["verified", { readOnlyHint: true, openWorldHint: false }],
+    ["certified", { readOnlyHint: true, openWorldHint: false }],
+  ] as const) {
+    await using setting = await startTestGateway({
+      tool_servers: [onHttp("s", server.url, { trust_state: trust, first_contact: "ask" })],
+      serve: { mode: "search", tools: { pinned: ["s__*"] } },
+    });
+    await setting.gateway.prepared();
+    const { digest, definitions } = setting.gateway.approvals.definitions("s");
+    const declared = { readOnlyHint: true, openWorldHint: false };
+    const look = definitions.find(({ name }) => name === "look");
+    assert.deepEqual(look?.definition["annotations"], declared, "the operator sees what is declared");
+    await setting.gateway.approvals.approveDefinitions("s", digest, somebody);
+    for (const client of [await setting.connect(), await setting.connectModern()]) {
+      const { tools: listed } = await client.listTools();
+      assert.deepEqual(listed.find(({ name }) => name === "s__look")?.annotations, shown, trust);
+      const described = await client.callTool({ name: "describe_tool", arguments: { name: "s__look" } });
+      assert.deepEqual(JSON.parse(textOf(described)).annotations, shown, trust);
+    }
+    const own = await setting.connect({ server: "s" });
+    const { tools: ofServer } = await own.listTools();
+    assert.deepEqual(ofServer.find(({ name }) => name === "look")?.annotations, shown, trust);
+    assert.deepEqual(setting.gateway.describe(somebody, "s:look")?.definition.annotations, shown, trust);
+    const client = await setting.connect();
+    const code = "return s.look()";
+    const saved = await client.callTool({
+      name: "save_tool",
+      arguments: { name: "peek", description: "Looks", inputSchema: { type: "object" }, code },
+    });
+    const facts = saved.structuredContent as { readonly annotations?: JsonObject };
+    assert.equal(facts.annotations?.["readOnlyHint"], shown.readOnlyHint, textOf(saved));
+  }
 });

@@ -10,6 +10,7 @@ export {
 export { isNormalizedUri } from "./resource-spellings.ts";
 export {
   believe,
+  believedAnnotations,
   findViolations,
   type JudgedPart,
   type MutabilityClass,

@@ -63,6 +63,30 @@ export function believe({ trustState, mutabilityClass }: ServerTrust, claims: To
 }
 
 /**
+ * Returns the annotations of a tool as clients are shown them: those that the server declares, except that nothing is
+ * safer than what the gateway believes. A hint that is not believed has MCP's default, and a tool that is read-only by the
+ * operator's word says so. The same object where nothing differs.
+ */
+export function believedAnnotations(
+  server: ServerTrust,
+  declared: ToolAnnotations | undefined,
+): ToolAnnotations | undefined {
+  const claims = declared ?? {};
+  const { isReadOnly, isClosedWorld } = believe(server, claims);
+  const isTrusted = server.trustState !== "unverified" && server.mutabilityClass !== "write";
+  const changes: { -readonly [Hint in keyof ToolAnnotations]: boolean } = {};
+  if (isReadOnly) {
+    if (claims.readOnlyHint !== true) changes.readOnlyHint = true;
+  } else {
+    if (claims.readOnlyHint === true) changes.readOnlyHint = false;
+    if (claims.destructiveHint === false && !isTrusted) changes.destructiveHint = true;
+    if (claims.idempotentHint === true && !isTrusted) changes.idempotentHint = false;
+  }
+  if (claims.openWorldHint === false && !isClosedWorld) changes.openWorldHint = true;
+  return Object.keys(changes).length === 0 ? declared : ({ ...declared, ...changes } as ToolAnnotations);
+}
+
+/**
  * Whether each call of a tool needs an approval of the operator: the server is unverified, and the tool is not known to
  * be read-only.
  */

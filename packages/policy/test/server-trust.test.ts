@@ -6,6 +6,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  believe,
+  believedAnnotations,
   findViolations,
   type JudgedPart,
   type MutabilityClass,
@@ -142,4 +144,37 @@ test("a reason says what the tool declares, or that it is not believed", () => {
     "it declares openWorldHint: true",
     "it declares destructiveHint: true",
   ]);
+});
+
+test("annotations are shown as they are believed: never safer, and as declared where nothing is in doubt", () => {
+  const defaults = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
+  let changed = 0;
+  for (const [server, claims] of combinations()) {
+    const title = "Reads";
+    for (const idempotentHint of hints) {
+      const declared = { title, ...claims, ...(idempotentHint === undefined ? {} : { idempotentHint }) };
+      const shown = believedAnnotations(server, declared) ?? assert.fail();
+      const what = JSON.stringify({ server, declared, shown });
+      const meant = { ...defaults, ...shown };
+      const { isReadOnly, isClosedWorld } = believe(server, claims);
+      assert.equal(meant.readOnlyHint, isReadOnly, what);
+      assert.equal(meant.openWorldHint, !isClosedWorld, what);
+      if (!isReadOnly && (server.trustState === "unverified" || server.mutabilityClass === "write")) {
+        assert.deepEqual([meant.destructiveHint, meant.idempotentHint], [true, false], what);
+      } else {
+        assert.deepEqual(
+          [shown.destructiveHint, shown.idempotentHint],
+          [claims.destructiveHint, idempotentHint],
+        );
+      }
+      assert.equal(shown.title, title);
+      if (shown !== declared) changed += 1;
+      assert.deepEqual(believedAnnotations(server, shown), shown, `shown again: ${what}`);
+    }
+  }
+  assert.ok(changed > 0);
+  const server = { mutabilityClass: "unknown", transport: "stdio", denied: [] } as const;
+  const safe = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
+  assert.equal(believedAnnotations({ ...server, trustState: "verified" }, safe), safe);
+  assert.equal(believedAnnotations({ ...server, trustState: "unverified" }, undefined), undefined);
 });

@@ -111,7 +111,8 @@ describe("the tasks of examples/composites", () => {
     const { tools } = await client.listTools();
     const listed = new Map(tools.map((tool) => [tool.name, tool]));
     for (const { name } of tasks) assert.ok(listed.has(name), name);
-    assert.equal(listed.get("word_count")?.annotations?.readOnlyHint, true);
+    // Its servers are unverified, so that nothing that they declare is believed.
+    assert.equal(listed.get("word_count")?.annotations?.readOnlyHint, false);
     assert.equal(listed.get("forget")?.annotations?.destructiveHint, true);
     const found = await call("search_tools", { query: "broken links between notes", limit: 1 });
     assert.equal(((found["tools"] as readonly JsonObject[])[0] as JsonObject)["name"], "check_links");

@@ -128,7 +128,8 @@ describe("toolcrib metatool", () => {
       status: "created",
       reach: ["github:searchIssues", "zenhub:getIssueDetails"],
       dynamic: false,
-      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+      // The servers are unverified: nothing that they declare is believed.
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
       labels: {},
       egressHosts: [],
       needsApproval: false,
@@ -164,7 +165,7 @@ describe("toolcrib metatool", () => {
     const listed = tools.find(({ name }) => name === "issue_overview");
     assert.equal(listed?.description, example.description);
     assert.deepEqual(listed?.inputSchema, example.inputSchema);
-    assert.equal(listed?.annotations?.readOnlyHint, true);
+    assert.equal(listed?.annotations?.readOnlyHint, false);
     assert.match(
       (await session.call("search_tools", { query: "overview of an issue" })).text,
       /^issue_overview/,

@@ -124,9 +124,10 @@ export class CompositeHost implements MetatoolHost {
   }
 }
 
-function toCatalogTool({ id, wireName, tool, facts }: IndexedTool): CatalogTool {
-  const { namespace, definition } = tool;
-  const { name, description, inputSchema, outputSchema, annotations } = definition;
+function toCatalogTool({ id, wireName, tool, shownDefinition, facts }: IndexedTool): CatalogTool {
+  const { namespace } = tool;
+  // What a composite can do follows from the annotations: from those that are believed.
+  const { name, description, inputSchema, outputSchema, annotations } = shownDefinition;
   const { isComposite, labels, egressHosts } = facts;
   return {
     id,

@@ -6,6 +6,7 @@
  */
 
 import { isSameJson } from "@toolcrib/json";
+import { believedAnnotations } from "@toolcrib/policy";
 import type { HeldReason } from "@toolcrib/store";
 import {
   checkDefinition,
@@ -32,7 +33,9 @@ export interface IndexedTool {
   /** Facts about that source. */
   readonly facts: SourceFacts;
   readonly backends: readonly Backend[];
-  /** The definition with `wireName` in place of the source's own name. */
+  /** The definition that clients are shown, with its own name: its annotations are those that the gateway believes. */
+  readonly shownDefinition: ToolDefinition;
+  /** The same with `wireName` in place of the source's own name. */
   readonly wireDefinition: ToolDefinition;
   /** Folded forms of its name (`foldsOf`). */
   readonly folds: readonly string[];
@@ -209,8 +212,15 @@ function toEntry(
   const prefix = wirePrefixOf(namespace);
   const wireName = toWireName(prefix, name);
   const folds = foldsOf(prefix, name, wireName);
-  const wireDefinition = { ...definition, name: wireName };
-  return { id, wireName, tool, source, facts, backends, wireDefinition, folds };
+  const shownDefinition = asBelieved(definition, facts);
+  const wireDefinition = { ...shownDefinition, name: wireName };
+  return { id, wireName, tool, source, facts, backends, shownDefinition, wireDefinition, folds };
+}
+
+function asBelieved(definition: ToolDefinition, { trust }: SourceFacts): ToolDefinition {
+  const annotations =
+    trust === undefined ? definition.annotations : believedAnnotations(trust, definition.annotations);
+  return annotations === definition.annotations ? definition : { ...definition, annotations };
 }
 
 function isSameEntry(previous: IndexedTool, backends: readonly Backend[], source: ToolSource): boolean {

@@ -388,7 +388,7 @@ export class GatewayService implements McpService {
     const id = serverOfView(view);
     const tools = this.#deps
       .listed(identity, id)
-      .map(({ tool, wireDefinition }) => (id === undefined ? wireDefinition : tool.definition));
+      .map(({ shownDefinition, wireDefinition }) => (id === undefined ? wireDefinition : shownDefinition));
     return tools as unknown as readonly JsonObject[];
   }
 
