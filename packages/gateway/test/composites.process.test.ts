@@ -1,14 +1,14 @@
 /** Composite tools in a gateway: listed to every client at once, run as their caller, and recorded with all inner calls. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import {
+  approve,
   compositeTools,
   dataOf,
   echoStdio,
@@ -313,10 +313,10 @@ describe("a saved tool that calls more tools after a change", () => {
     const start = () => startTestGateway({ tool_servers: [onHttp("s", server.url)] }, { home });
     {
       await using test = await start();
-      const client = await test.connect({ capabilities: { elicitation: {} } });
-      client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { approve: true } }));
+      const client = await test.connect();
       await save(client, "job", "return s.get()");
-      assert.equal((await save(client, "job", grown))["needsApproval"], false);
+      assert.equal((await save(client, "job", grown))["needsApproval"], true);
+      await approve(test, "job");
       assert.deepEqual((await call(client, "job"))["result"], { name: "change" });
       // From here on, only the narrower reach is approved.
       assert.equal((await save(client, "job", "return s.get()"))["needsApproval"], false);
@@ -336,28 +336,34 @@ describe("a saved tool that calls more tools after a change", () => {
     assert.deepEqual((await call(client, "job"))["result"], { name: "get" });
   });
 
-  it("can be approved by the human at the client through elicitation", async () => {
-    await using test = await startGrown();
-    const client = await test.connect({ capabilities: { elicitation: {} } });
+  it("cannot be approved through elicitation, also not by a client that may approve its calls so", async () => {
+    await using server = await startTools("get", "change");
+    await using test = await startTestGateway(
+      {
+        tool_servers: [onHttp("s", server.url)],
+        policy: { clients: { agent: { allow: ["*"], approvals: { elicitation: true } } } },
+      },
+      { clients: ["agent", "other"] },
+    );
     const asked: string[] = [];
-    const answers: { action: string; content?: object }[] = [
-      { action: "decline" },
-      { action: "accept", content: { approve: false } },
-      { action: "accept", content: { approve: true } },
-    ];
-    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
-      asked.push(params.message);
-      return answers.shift() as never;
-    });
-    await save(client, "job", "return s.get()");
-    assert.equal((await save(client, "job", grown))["needsApproval"], true);
-    assert.equal(typeOf(await call(client, "job")), "policy_error");
-    assert.deepEqual((await call(client, "job"))["result"], { name: "change" });
-    assert.deepEqual((await call(client, "job"))["result"], { name: "change" });
-    assert.equal(asked.length, 3);
-    assert.match(asked[0] ?? "", /"job" was changed and can now call s:change/);
-    const [file] = readdirSync(join(test.home, "tools")).filter((name) => name === "job.json");
-    assert.match(readFileSync(join(test.home, "tools", file ?? ""), "utf8"), /"approved"/);
+    for (const as of ["agent", "other"]) {
+      const client = await test.connect({ as, capabilities: { elicitation: {} } });
+      client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+        asked.push(params.message);
+        return { action: "accept", content: { approve: true } };
+      });
+      const name = `job_of_${as}`;
+      await save(client, name, "return s.get()");
+      assert.equal((await save(client, name, grown))["needsApproval"], true);
+      assert.equal(typeOf(await call(client, name)), "policy_error");
+      assert.equal(
+        typeOf(await call(client, "test_saved_tool", { name, record: true, params: {} })),
+        "policy_error",
+      );
+      await approve(test, name);
+      assert.deepEqual((await call(client, name))["result"], { name: "change" });
+    }
+    assert.deepEqual(asked, []);
   });
 });
 

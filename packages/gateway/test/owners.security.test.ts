@@ -277,7 +277,7 @@ describe("the approval of a saved tool by the operator", () => {
     await waitUntil(listed);
   });
 
-  it("is not given by the human at a client, who approves a wider reach only", async () => {
+  it("is not given by the human at a client, and neither is that of a wider reach", async () => {
     await using test = await start();
     const human = await test.connect({ as: "restricted", capabilities: { elicitation: {} } });
     let asked = 0;
@@ -287,14 +287,12 @@ describe("the approval of a saved tool by the operator", () => {
     });
     await save(human, "job", "return s.get().name");
     const grown = await save(human, "job", "s.get()\nreturn s.put().name");
-    assert.deepEqual([grown["needsApproval"], grown["permissions"]], [false, "caller and owner"]);
-    assert.equal((await call(human, "job"))["result"], "put");
-    assert.equal(asked, 1);
+    assert.deepEqual([grown["needsApproval"], grown["permissions"]], [true, "caller and owner"]);
+    assert.equal(typeOf(await call(human, "job")), "policy_error");
     await assertUnknown(test.privileged, "job");
-    // Names that are computed at run time are a reach that only the operator approves.
     assert.equal((await save(human, "job", hidden))["needsApproval"], true);
     assert.equal(typeOf(await call(human, "job")), "policy_error");
-    assert.equal(asked, 1);
+    assert.equal(asked, 0);
   });
 });
 

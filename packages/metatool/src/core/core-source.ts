@@ -75,7 +75,7 @@ export class CoreSource implements ToolSource {
       now: context.now,
       catalogFor: (saved, call) => runner.catalogFor(saved, call),
       contextFor: (saved, call) => runner.contextFor(saved, call),
-      refusal: (saved, call) => runner.refusal(saved, call),
+      refusal: (saved) => runner.refusal(saved),
     };
   }
 

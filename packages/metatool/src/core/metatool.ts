@@ -38,7 +38,7 @@ export interface MetatoolOptions {
 
 /** A change of a saved tool, for the audit trail. */
 export interface MetatoolEvent {
-  readonly type: "tool.saved" | "tool.deleted" | "approval.requested" | "approval.granted";
+  readonly type: "tool.saved" | "tool.deleted" | "approval.requested";
   /** Id of the saved tool. */
   readonly tool: ToolId;
   /** The call that caused it. */

@@ -22,7 +22,6 @@ import type { Catalog, CatalogTool } from "../run/catalog.ts";
 import { type CompositeCache, sourceNameOf } from "../run/composite-cache.ts";
 import { toProblem } from "../run/composite-error.ts";
 import { lintSavedTool } from "../saved/lint-saved-tool.ts";
-import { askForApproval, grantApproval } from "./approval.ts";
 import { approvedReachOf, saveApproved } from "./approved-reach.ts";
 import { toErrorResponse, toJsonResult } from "./envelope.ts";
 import { lintInputSchema } from "./lint-input-schema.ts";
@@ -107,7 +106,8 @@ export class ToolSaver {
       reach: namesOf(reach),
     });
     const assessment = new Assessment(this.#deps, saved.current());
-    const entry = await this.#settle(assessment.entryOf(stored), context);
+    const entry = assessment.entryOf(stored);
+    this.#reportGrowth(entry, context);
     return toJsonResult({
       name,
       status: previous === undefined ? "created" : "updated",
@@ -122,22 +122,17 @@ export class ToolSaver {
     return approved ?? new Assessment(this.#deps, []).entryOf(previous).reach;
   }
 
-  /** Asks the human at the client for the approval that a tool needs, where that is possible. */
-  async #settle(entry: SavedEntry, context: CallContext): Promise<SavedEntry> {
-    const { saved, growth } = entry;
-    if (growth.length === 0) return entry;
-    const codeDigest = digestCode(saved.code);
-    const tool = toSavedId(saved.name);
+  /** Records that a tool waits for the operator's approval. */
+  #reportGrowth({ saved, growth }: SavedEntry, context: CallContext): void {
+    if (growth.length === 0) return;
     this.#deps.onEvent({
       type: "approval.requested",
-      tool,
+      tool: toSavedId(saved.name),
       context,
       owner: ownerOf(saved.toolcrib),
-      codeDigest,
+      codeDigest: digestCode(saved.code),
       reach: growth,
     });
-    if (!(await askForApproval(context, saved.name, growth))) return entry;
-    return { ...entry, saved: await grantApproval(this.#deps, entry, context), growth: [] };
   }
 
   #problemsOf(

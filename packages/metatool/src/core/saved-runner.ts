@@ -17,7 +17,7 @@ import type { CompositeError } from "../run/outcome.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
 import { type CompositeDeps, type CompositeRequest, runComposite } from "../run/run-composite.ts";
 import { createDryRun, takeDryRun } from "../test/dry-run.ts";
-import { askForApproval, grantApproval, notFound, pendingError } from "./approval.ts";
+import { notFound, pendingError } from "./approval.ts";
 import { toErrorResponse, toResponse } from "./envelope.ts";
 import type { MetatoolDeps, MetatoolOptions } from "./metatool.ts";
 import { contextOf } from "./ownership.ts";
@@ -50,7 +50,7 @@ export class SavedRunner {
     const { params } = prepared;
     const entry = this.#entryOf(saved);
     if (isDryRun) return this.#dryRun(entry, params, context);
-    const refusal = await this.#refusalOf(entry, context);
+    const refusal = await this.#refusalOf(entry);
     if (refusal !== undefined) return toErrorResponse(refusal);
     this.#context.saved.recordExecution(name, now());
     const catalog = this.#catalogOf(entry, context);
@@ -59,9 +59,9 @@ export class SavedRunner {
     return toResponse(await runComposite(request, this.#compositeDeps));
   }
 
-  /** Returns why a tool may not run now. Asks the human at the client for a missing approval, where that is possible. */
-  refusal(saved: SavedTool, context: CallContext): Promise<CompositeError | undefined> {
-    return this.#refusalOf(this.#entryOf(saved), context);
+  /** Returns why a tool may not run now. */
+  refusal(saved: SavedTool): Promise<CompositeError | undefined> {
+    return this.#refusalOf(this.#entryOf(saved));
   }
 
   /** Returns the context in which the program runs, with the permissions that it has. */
@@ -102,17 +102,13 @@ export class SavedRunner {
     );
   }
 
-  async #refusalOf(entry: SavedEntry, context: CallContext): Promise<CompositeError | undefined> {
+  async #refusalOf(entry: SavedEntry): Promise<CompositeError | undefined> {
     if (entry.growth.length === 0) return missingTools(entry, this.#context.wholeCatalog());
     // Another process may have approved the tool.
     await this.#context.approvals.refresh();
     const current = this.#entryOf(entry.saved);
     const { growth, saved } = current;
-    if (growth.length > 0) {
-      const isApproved = context.depth === 0 && (await askForApproval(context, saved.name, growth));
-      if (!isApproved) return pendingError(this.#context, saved.name, growth);
-      await grantApproval(this.#context, current, context);
-    }
+    if (growth.length > 0) return pendingError(this.#context, saved.name, growth);
     return missingTools(current, this.#context.wholeCatalog());
   }
 

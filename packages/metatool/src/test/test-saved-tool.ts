@@ -28,7 +28,7 @@ export interface SavedTestDeps extends TestDeps {
   /** Returns the context in which the program of a saved tool runs, with the permissions that it has. */
   readonly contextFor: (tool: SavedTool, context: CallContext) => Promise<CallContext>;
   /** Returns why a saved tool may not run now, such as a missing approval. Called before a run is recorded. */
-  readonly refusal: (tool: SavedTool, context: CallContext) => Promise<CompositeError | undefined>;
+  readonly refusal: (tool: SavedTool) => Promise<CompositeError | undefined>;
 }
 
 /** The outcome of testing. */
@@ -62,7 +62,7 @@ export async function testSavedTool(
   const catalog = deps.catalogFor(tool, context);
   let recorded: string | undefined;
   if (args["record"] === true) {
-    const refusal = await deps.refusal(tool, context);
+    const refusal = await deps.refusal(tool);
     if (refusal !== undefined) return { kind: "refused", error: refusal };
     const params = isJsonObject(args["params"]) ? args["params"] : {};
     const prepared = prepareArguments(deps.validator, tool.inputSchema, params);
