@@ -125,6 +125,23 @@ export interface CallViolation {
   readonly effect: "blocked" | "recorded";
 }
 
+/** A result of an unverified server has sentences that are addressed to a model. It was passed on: nothing is known by that alone. */
+export interface ResultSuspicious {
+  readonly callId: string;
+  readonly client: AuditClient;
+  /** Id of the tool, or of the resource or prompt. */
+  readonly tool: string;
+  readonly server?: string;
+  /** At most 10: what each asks for, and where it is. Never the text. */
+  readonly findings: readonly {
+    readonly message: string;
+    /** Member of the result, such as `content.0.text`. */
+    readonly path: string;
+    /** Position in the text, in UTF-16 units. */
+    readonly offset: number;
+  }[];
+}
+
 /** A tool server completed its first handshake, or the secrets of a toolspec were read. */
 export interface ServerStarted {
   readonly server: string;
@@ -307,6 +324,7 @@ export interface AuditEvents {
   readonly "call.denied": CallDenied;
   readonly "containment.violation": CallViolation;
   readonly "mutability.violation": CallViolation;
+  readonly "result.suspicious": ResultSuspicious;
   readonly "server.started": ServerStarted;
   readonly "server.stopped": ServerStopped;
   readonly "server.quarantined": ServerQuarantined;

@@ -63,7 +63,7 @@ function tookOf(durationMs: unknown): string {
 }
 
 function detailOf({ type, data }: AuditRecord): string {
-  const { code, reason, toolCount, files, preview, count, rule, effect } = data as {
+  const { code, reason, toolCount, files, preview, count, rule, effect, findings } = data as {
     readonly code?: string;
     readonly reason?: string;
     readonly toolCount?: number;
@@ -72,11 +72,14 @@ function detailOf({ type, data }: AuditRecord): string {
     readonly count?: number;
     readonly rule?: string;
     readonly effect?: string;
+    readonly findings?: readonly { readonly message: string; readonly path: string }[];
   };
   if (type === "call.intent") return preview === undefined ? "" : JSON.stringify(preview);
   if (type === "server.started") return toolCount === undefined ? "" : counted(toolCount, "tool");
   if (type === "audit.limited") return `${count} refused calls`;
-  if (effect !== undefined) return `${effect} by ${rule}: ${reason}`;
+  if (findings !== undefined) return findings.map(({ message, path }) => `${path}: ${message}`).join("; ");
+  if (effect !== undefined && rule !== undefined) return `${effect} by ${rule}: ${reason}`;
+  if (effect !== undefined) return effect;
   if (files !== undefined) return files.join(", ");
   return [code, reason].filter((one) => one !== undefined).join(": ");
 }

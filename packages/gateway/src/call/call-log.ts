@@ -7,6 +7,7 @@
 import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { Decision, TrustViolation } from "@toolcrib/policy";
+import type { ResultFinding } from "@toolcrib/redaction";
 import type { AuditCallSubject, AuditStore } from "@toolcrib/store";
 import type { ToolResult } from "@toolcrib/tool";
 
@@ -108,6 +109,11 @@ export class CallLog {
     const { callId, client, tool, server } = subject;
     const effect = rule.effect === "block" ? "blocked" : "recorded";
     this.#record(rule.event, { callId, client, tool, server, rule: rule.id, reason, effect });
+  }
+
+  /** A result has sentences that are addressed to a model. */
+  suspicious({ callId, client, tool, server }: AuditCallSubject, findings: readonly ResultFinding[]): void {
+    if (findings.length > 0) this.#record("result.suspicious", { callId, client, tool, server, findings });
   }
 
   completed(

@@ -26,7 +26,7 @@ import {
 } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@toolcrib/policy";
-import { previewArguments, readableArguments, type TextScrubber } from "@toolcrib/redaction";
+import { inspectResult, previewArguments, readableArguments, type TextScrubber } from "@toolcrib/redaction";
 import { toAuditClient } from "@toolcrib/store";
 import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
 import { type ApprovalStepDeps, askApproval, isApprovalNeeded } from "../approvals/approval-step.ts";
@@ -137,6 +137,7 @@ export async function governedCall(
     const resultBytes = limit(deps, result);
     validateResult(deps, target, result);
     const scrubbed = scrubberFor(deps, target).value(result) as unknown as ToolResult;
+    if (target.isUnverified) deps.log.suspicious(call.subject, inspectResult(scrubbed as JsonObject));
     deps.log.completed(call.subject, scrubbed, { durationMs: deps.now() - call.startedAt, resultBytes });
     return { kind: "result", callId, result: scrubbed };
   } catch (thrown) {
