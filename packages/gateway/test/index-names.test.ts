@@ -5,7 +5,9 @@ import { describe, it } from "node:test";
 import type { Gateway } from "@toolcrib/gateway";
 import { slowTest, waitUntil } from "@toolcrib/testing";
 import type { ToolDefinition } from "@toolcrib/tool";
+import { confusableNames, namesToConfuse } from "./confusable-names.ts";
 import {
+  configOf,
   dataOf,
   onHttp,
   somebody,
@@ -206,46 +208,100 @@ describe("10,000 tools", () => {
   });
 });
 
-/** Names that people or models could take for `name`, which has a separator. */
-function* confusableWith(name: string): Generator<string> {
-  const [first = "", second = ""] = name.split("_");
-  for (const separator of ["-", ".", "/", ":", "__", "_-", "._"]) yield `${first}${separator}${second}`;
-  for (const [at, letter] of [...name].entries()) {
-    const withLetter = (other: string) => name.slice(0, at) + other + name.slice(at + 1);
-    if (letter !== letter.toUpperCase()) yield withLetter(letter.toUpperCase());
-    for (const lookalike of lookalikes[letter] ?? []) yield withLetter(lookalike);
-    // Full width, an accent, a joiner, and a space that takes no space.
-    if (/[a-z]/.test(letter)) yield withLetter(String.fromCodePoint(0xff41 + letter.charCodeAt(0) - 97));
-    if (/[a-z]/.test(letter)) yield `${name.slice(0, at + 1)}\u0301${name.slice(at + 1)}`;
-    yield `${name.slice(0, at + 1)}\u200d${name.slice(at + 1)}`;
-    yield `${name.slice(0, at + 1)}\u200b${name.slice(at + 1)}`;
-  }
-}
-
-/** Letters of other scripts that look like a Latin letter. */
-const lookalikes: { readonly [letter: string]: readonly string[] } = {
-  a: ["\u0430", "\u03b1"],
-  c: ["\u0441"],
-  e: ["\u0435"],
-  i: ["\u0456", "\u03b9"],
-  o: ["\u043e", "\u03bf"],
-  p: ["\u0440", "\u03c1"],
-  s: ["\u0455"],
-  x: ["\u0445"],
-  y: ["\u0443"],
-};
-
 describe("a name that could be confused with an earlier one", () => {
-  it("is quarantined: 300 spellings of six names", async () => {
-    const names = ["read_file", "send_email", "get_issue", "list_repos", "copy_box", "create_ticket"];
-    const spellings = [...new Set(names.flatMap((name) => [...confusableWith(name)]))];
-    assert.ok(spellings.length >= 300, `${spellings.length} spellings`);
-    await using server = await startListingServer(() => [...names, ...spellings]);
+  const isEnough = confusableNames.length >= 300;
+
+  it("is quarantined: 300 spellings of six names of tools", async () => {
+    assert.ok(isEnough, `${confusableNames.length} spellings`);
+    await using server = await startListingServer(() => [...namesToConfuse, ...confusableNames]);
     await using test = await startTestGateway({ tool_servers: [onHttp("files", server.url)] });
     assert.deepEqual(
       namesIn(test.gateway),
-      names.map((name) => `files__${name}`),
+      namesToConfuse.map((name) => `files__${name}`),
     );
-    assert.equal(test.gateway.status().quarantined.length, spellings.length);
+    assert.equal(test.gateway.status().quarantined.length, confusableNames.length);
+  });
+
+  it("is quarantined: 300 spellings of six names of prompts", async () => {
+    const names = [...namesToConfuse, ...confusableNames];
+    await using server = await startScriptedServer({
+      prompts: () => names.map((name, at) => ({ name, description: String(at) })),
+      other: ({ method, params }) =>
+        method === "prompts/get" ? { messages: [], description: String(params["name"]) } : undefined,
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("files", server.url)] });
+    const client = await test.connect();
+    const { prompts } = await client.listPrompts();
+    assert.deepEqual(
+      prompts.map(({ name, description }) => [name, description]),
+      namesToConfuse.map((name, at) => [`files__${name}`, String(at)]),
+    );
+    assert.equal(test.gateway.status().quarantined.length, confusableNames.length);
+    for (const name of confusableNames.slice(0, 50)) {
+      await assert.rejects(client.getPrompt({ name: `files:${name}` }), /Unknown prompt/);
+    }
+    assert.equal((await client.getPrompt({ name: "files__read_file" })).description, "read_file");
+    await test.stop();
+    const events = dataOf(test.audit(), "server.quarantined");
+    assert.deepEqual([...new Set(events.map(({ code }) => code))], ["TOOL_NAME_COLLISION"]);
+  });
+
+  it("is refused: 300 spellings of six names of saved tools", async () => {
+    await using test = await startTestGateway({ tool_servers: [] });
+    const client = await test.connect();
+    const save = async (name: string) => {
+      const inputSchema = { type: "object" };
+      const tool = { name, description: "Returns one.", inputSchema, code: "return 1" };
+      return (await client.callTool({ name: "save_tool", arguments: tool })).isError === true;
+    };
+    for (const name of namesToConfuse) assert.equal(await save(name), false, name);
+    for (const name of confusableNames) assert.equal(await save(name), true, name);
+  });
+
+  it("is refused by the configuration: spellings of an id of a server", () => {
+    // Other letters are no part of an id at all.
+    const spellings = confusableNames.filter((name) => name !== "read__file");
+    for (const id of spellings) {
+      const first = namesToConfuse.map((name) => onHttp(name, "http://127.0.0.1:1/mcp"));
+      const document = { tool_servers: [...first, onHttp(id, "http://127.0.0.1:1/mcp")] };
+      assert.throws(() => configOf(document), /CONFIG_ID_COLLISION|CONFIG_ID/, id);
+    }
+  });
+
+  it("does not exist for resources: URIs are addresses, and of equal ones the first counts", async () => {
+    const uris = ["file:///a", "file:///A", "file:///a", "file:///\u0430"];
+    await using server = await startScriptedServer({
+      resources: () => uris.map((uri, at) => ({ uri, name: String(at) })),
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("files", server.url)] });
+    const { resources } = await (await test.connect()).listResources();
+    assert.deepEqual(
+      resources.map(({ uri, name }) => [uri, name]),
+      [
+        ["file:///a", "0"],
+        ["file:///A", "1"],
+        ["file:///\u0430", "3"],
+      ],
+    );
+    assert.deepEqual(test.gateway.status().quarantined, []);
+  });
+
+  it("counts once in one list: the second definition of a name never replaces the first", async () => {
+    let tools = [toolNamed("read", { description: "First" }), toolNamed("read", { description: "Second" })];
+    await using server = await startListingServer(() => tools);
+    for (const trust_state of ["certified", "verified"]) {
+      await using test = await startTestGateway({
+        tool_servers: [onHttp("files", server.url, { trust_state })],
+      });
+      const { gateway } = test;
+      assert.equal(gateway.describe(somebody, "files:read")?.definition.description, "First");
+      assert.match(gateway.status().servers[0]?.health.reason ?? "", /1 of its tools is left out: "read"/);
+      tools = [...tools, toolNamed("other")];
+      server.notify("notifications/tools/list_changed");
+      await untilListed(gateway, "files__other");
+      await test.stop();
+      assert.deepEqual(dataOf(test.audit(), "definition.changed"), []);
+      tools = tools.slice(0, 2);
+    }
   });
 });

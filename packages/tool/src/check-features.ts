@@ -1,16 +1,20 @@
 /**
  * The resources, templates and prompts of a source, without the malformed ones:
  * clients check a list as a whole, so one malformed entry would hide all others.
+ * Of two prompts whose names people or models could confuse, the later one is left out, too. URIs are
+ * addresses: two that differ in anything are two resources; of equal ones the first counts.
  * A list is checked once for as long as its source returns the same array.
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { checkDefinition, type DefinitionKind, formatProblems } from "./check-definition.ts";
+import { foldName } from "./fold-name.ts";
 import { type ToolId, toToolId } from "./tool.ts";
 import type { SourceFeatures } from "./tool-source.ts";
 
 /** A resource, template or prompt that is not listed. */
 export interface MalformedFeature {
+  readonly code: "TOOL_DEFINITION_INVALID" | "TOOL_NAME_COLLISION";
   readonly kind: Exclude<DefinitionKind, "tool">;
   /** URI or name, or its position in the list. */
   readonly name: string;
@@ -82,16 +86,37 @@ function checkList(
   list: readonly JsonObject[],
 ): CheckResult {
   const malformed: MalformedFeature[] = [];
+  const firsts = new Map<string, string>();
   const sound = list.filter((item, at) => {
-    const problems = checkDefinition(kind, item);
-    if (problems.length === 0) return true;
     const name = nameOf(item, at);
-    const id = toToolId(sourceId, `${kind === "prompt" ? "prompts" : "resources"}/${name}`);
-    const reason = `"${id}" is malformed: ${formatProblems(problems)}`;
-    malformed.push({ kind, name, id, member: problems[0]?.member, reason, definition: item });
-    return false;
+    const id = idOf(sourceId, kind, name);
+    const problems = checkDefinition(kind, item);
+    if (problems.length > 0) {
+      const reason = `"${id}" is malformed: ${formatProblems(problems)}`;
+      const code = "TOOL_DEFINITION_INVALID";
+      malformed.push({ kind, name, id, code, member: problems[0]?.member, reason, definition: item });
+      return false;
+    }
+    const key = keyOf(kind, item);
+    const first = firsts.get(key);
+    if (first === undefined) firsts.set(key, name);
+    else if (kind === "prompt") {
+      const reason = `"${id}" is too similar to "${idOf(sourceId, kind, first)}", which was declared first`;
+      const code = "TOOL_NAME_COLLISION";
+      malformed.push({ kind, name, id, code, member: undefined, reason, definition: item });
+    }
+    return first === undefined;
   });
-  return { sound: malformed.length === 0 ? list : sound, malformed };
+  return { sound: sound.length === list.length ? list : sound, malformed };
+}
+
+function idOf(sourceId: string, kind: MalformedFeature["kind"], name: string): ToolId {
+  return toToolId(sourceId, `${kind === "prompt" ? "prompts" : "resources"}/${name}`);
+}
+
+/** Returns a text that is equal for entries of which only the first counts. */
+function keyOf(kind: MalformedFeature["kind"], { name, uri, uriTemplate }: JsonObject): string {
+  return kind === "prompt" ? foldName(String(name)) : String(kind === "resource" ? uri : uriTemplate);
 }
 
 /** Longest name of an entry in a finding. */

@@ -197,7 +197,15 @@ function toMalformed(sourceId: string, definition: JsonObject): Decided["malform
   const uri = stripHidden(String(definition["uri"])).slice(0, shownMaxLength);
   const id = definitionId({ sourceId, kind: "resource", name: uri });
   const reason = `"${id}" is malformed: uri has characters that people do not see`;
-  return { kind: "resource", name: uri, id, member: "uri", reason, definition };
+  return {
+    kind: "resource",
+    name: uri,
+    id,
+    code: "TOOL_DEFINITION_INVALID",
+    member: "uri",
+    reason,
+    definition,
+  };
 }
 
 /** Characters of a URI in a finding. */

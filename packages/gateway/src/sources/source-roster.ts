@@ -349,9 +349,7 @@ function allOf(serverId: string): ToolId {
 }
 
 function findingsOf({ id, features }: FeatureSource): readonly QuarantineFinding[] {
-  const malformed = features
-    .malformed()
-    .map((one) => ({ ...one, sourceId: id, server: id, code: "TOOL_DEFINITION_INVALID" }));
+  const malformed = features.malformed().map((one) => ({ ...one, sourceId: id, server: id }));
   const changed = features.held().filter((held) => !isNotApproved(held));
   return [...malformed, ...changed.map((held) => ({ ...held, server: id }))];
 }
