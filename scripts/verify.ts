@@ -35,6 +35,7 @@ const steps: readonly Step[] = [
   { name: "cases", command: script("scripts/test.ts", ...listSampledTests()) },
   { name: "mcp-2025-11-25", command: script("scripts/conformance.ts", "--requirements", "2025-11-25") },
   { name: "starlark-go", command: script("scripts/verify-starlark.ts") },
+  { name: "server-upgrades", command: script("scripts/verify-upgrades.ts") },
 ];
 
 const chosen = process.argv.slice(2);
