@@ -25,6 +25,27 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 });
 `;
 
+/** The same server with other lists. */
+const serverWith = (lists: {
+  readonly instructions: string;
+  readonly prompts: readonly object[];
+  readonly resources: readonly object[];
+  readonly templates: readonly object[];
+}) =>
+  server
+    .replace(
+      "capabilities: { tools: {} }",
+      "capabilities: { tools: {}, prompts: {}, resources: {} }, instructions: lists.instructions",
+    )
+    .replace(
+      "const answers = {",
+      `const lists = ${JSON.stringify(lists)};
+  const answers = {
+    "prompts/list": () => ({ prompts: lists.prompts }),
+    "resources/list": () => ({ resources: lists.resources }),
+    "resources/templates/list": () => ({ resourceTemplates: lists.templates }),`,
+    );
+
 const read = {
   name: "read",
   description: "Reads a file.\nThe second line",
@@ -88,6 +109,56 @@ test("tools are shown completely, approved, and shown again as a difference when
   const json = JSON.parse((await run("approve", "s", "--yes", "--json")).stdout);
   assert.deepEqual([json.approved, json.definitions[0].previous.description], [["read"], read.description]);
   assert.equal((await run("call", "s__read")).stdout, "ran\n");
+});
+
+test("prompts, templates, instructions and that resources are listed are approved by their names", async () => {
+  const { directory, list, run } = await setUp();
+  await using _directory = directory;
+  list();
+  const lists = {
+    instructions: "Read first.",
+    prompts: [{ name: "greet", description: "Greets\nsomebody", arguments: [{ name: "who" }] }],
+    resources: [{ uri: "file:///a", name: "a" }],
+    templates: [{ uriTemplate: "file:///{path}", name: "files", title: "Any \u200bfile" }],
+  };
+  writeFileSync(directory.join("server.mjs"), serverWith(lists));
+  assert.match(
+    (await run("approve")).stdout,
+    /^SERVER +NEW +CHANGED +OF WHAT\ns +4 +0 +tools, prompts, resources or instructions\n/,
+  );
+  const shown = (await run("approve", "s")).stdout;
+  assert.equal(
+    shown,
+    [
+      "resources new",
+      "  Approves that the server lists resources. Each of them is shown to clients as it is listed then,",
+      "  labelled as unverified; with pin_resources: true, each waits for approval itself.",
+      "",
+      "resources/file:///{path} new",
+      "  uriTemplate: file:///{path}",
+      "  title: Any \\u200bfile",
+      "  suspicious title: it has characters that people do not see and models read: “Any \\u200bfile”",
+      "",
+      "prompts/greet new",
+      "  Greets",
+      "  somebody",
+      "  arguments.0.name: who",
+      "",
+      "instructions new",
+      "  instructions: Read first.",
+      "",
+      "",
+    ].join("\n"),
+  );
+  const some = await run("approve", "s", "--tool", "prompts/greet", "--yes");
+  assert.deepEqual([some.code, some.stdout.split("\n").at(-2)], [0, "Approved 1 definition of s"]);
+  const json = JSON.parse((await run("approve", "s", "--yes", "--json")).stdout);
+  assert.deepEqual(json.approved, ["resources", "resources/file:///{path}", "instructions"]);
+  writeFileSync(directory.join("server.mjs"), serverWith({ ...lists, instructions: "Read last." }));
+  assert.equal(
+    (await run("approve", "s")).stdout,
+    "instructions changed\n  instructions changed\n    - Read first.\n    + Read last.\n\n",
+  );
 });
 
 test("a running gateway shows what waits, and takes the decision over at once", async () => {
