@@ -42,7 +42,8 @@ import { RelayLimit } from "./call/relay-limit.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { type BackendSelector, selectByKind } from "./index/backend.ts";
-import type { IndexedTool, QuarantinedTool } from "./index/build-index.ts";
+import type { IndexedTool } from "./index/build-index.ts";
+import { toFinding } from "./index/quarantine-finding.ts";
 import { ToolIndex } from "./index/tool-index.ts";
 import { createGatewayPolicy, type GatewayPolicy } from "./policy/access-subject.ts";
 import { policyTargetsOf } from "./policy/policy-targets.ts";
@@ -148,13 +149,8 @@ export class GatewayCore {
       onReady: () => this.#updateAll(),
       onHeld: () => this.#updateWaiting(),
     });
-    const serverIds = () => this.roster.configuredIds;
-    const held = new HeldDefinitions({
-      index: this.index,
-      features: this.roster,
-      pins: this.#definitionPins,
-      serverIds,
-    });
+    const waiting = { index: this.index, features: this.roster, pins: this.#definitionPins };
+    const held = new HeldDefinitions({ ...waiting, serverIds: () => this.roster.configuredIds });
     this.approvals = new Approvals({ held, calls: deps.callApprovals, audit, logger });
     this.visibility = new Visibility(this);
     const unknownTools = this.#createUnknownTools();
@@ -491,13 +487,6 @@ function elicitedClientsOf({ clients }: CoreConfig["policy"]): ReadonlySet<strin
       identity === undefined ? localIdentityKeys(name) : [identityKey(identity)],
     );
   return new Set(keys);
-}
-
-function toFinding({ id, tool, code, member, reason, previousDigest }: QuarantinedTool): QuarantineFinding {
-  const { namespace, sourceId, definition } = tool;
-  const server = namespace === "" ? "local" : namespace;
-  const { name } = definition;
-  return { sourceId, server, kind: "tool", name, id, code, member, reason, definition, previousDigest };
 }
 
 function toSummary({ id, wireName, tool, facts }: IndexedTool): ToolSummary {

@@ -219,7 +219,7 @@ it("an approval that meets a change applies to what was shown, whichever comes f
     const { digest } = gateway.approvals.definitions("s");
     tools = [evil];
     server.notify("notifications/tools/list_changed");
-    // More and more of the change is under way.
+    // More and more of the change is in progress.
     for (let turn = 0; turn < round; turn += 1) await new Promise(setImmediate);
     const approved = await gateway.approvals.approveDefinitions("s", digest, operator).then(
       () => true,

@@ -3,7 +3,7 @@ export { previewArguments, readableArguments } from "./argument-preview.ts";
 export { FormMatcher } from "./form-matcher.ts";
 export { stripHidden, type TextScrubber, withoutHidden } from "./hidden-text.ts";
 export { createInspection, type DefinitionFinding } from "./inspect-definition.ts";
-export { inspectResult, type ResultFinding } from "./inspect-result.ts";
+export { inspectResult } from "./inspect-result.ts";
 export { SecretScrubber } from "./secret-scrubber.ts";
 export { secretTextsOf } from "./secret-texts.ts";
 export { ByteScrubber, type KnownSecret, type OnFound, type StreamScrubber } from "./stream-scrubber.ts";

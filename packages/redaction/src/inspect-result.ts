@@ -10,7 +10,7 @@ import { isJsonObject, type JsonValue } from "@toolcrib/json";
 import { modelSentences } from "./model-sentences.ts";
 
 /** A sentence in a result that is addressed to a model. */
-export interface ResultFinding {
+interface ResultFinding {
   /** What it asks for. */
   readonly message: string;
   /** Member of the result, such as `content.0.text`; its end is left out where it is long. */

@@ -45,7 +45,7 @@ export interface ListedDefinition extends Pick<Pin, "kind" | "name"> {
  * Returns the id of a definition in messages and events: of a tool its `ToolId`, of the others as in
  * `files:prompts/greet`, `files:resources/file:///a`, `files:resources` and `files:instructions`.
  */
-export function definitionId({ sourceId, kind, name }: Omit<ListedDefinition, "definition">): ToolId {
+function definitionId({ sourceId, kind, name }: Omit<ListedDefinition, "definition">): ToolId {
   return toToolId(sourceId, localNameOf(kind, name));
 }
 
@@ -56,6 +56,8 @@ function localNameOf(kind: PinKind, name: string): string {
 
 /** Why a definition is held back. */
 export interface HeldReason {
+  /** Id of the definition in messages and events, such as `files:read` and `files:prompts/greet`. */
+  readonly id: ToolId;
   readonly code: "TOOL_NOT_APPROVED" | "TOOL_DEFINITION_CHANGED";
   readonly reason: string;
   /** The digest of the accepted definition; absent where there is none. */
@@ -125,6 +127,7 @@ export class DefinitionPins {
     const command = `${this.#deps.approveCommand} ${sourceId}`;
     if (this.#unreadable.has(sourceId)) {
       return notApproved(
+        id,
         `"${id}" is held back: the pins of the server "${sourceId}" cannot be read (see the log)`,
       );
     }
@@ -136,13 +139,13 @@ export class DefinitionPins {
     const isTaken = known === undefined ? rules.firstContact === "pin" : rules.trustState === "certified";
     if (isTaken) {
       const problem = this.#accept(listed);
-      if (problem !== undefined) return notApproved(`"${id}" is held back: ${problem}`);
+      if (problem !== undefined) return notApproved(id, `"${id}" is held back: ${problem}`);
       if (known !== undefined) this.#recordChange(listed, known.digest);
       return undefined;
     }
-    if (known === undefined) return notApproved(waitingReason(id, command));
+    if (known === undefined) return notApproved(id, waitingReason(id, command));
     const reason = changedReason(id, command);
-    return { code: "TOOL_DEFINITION_CHANGED", reason, previousDigest: known.digest };
+    return { id, code: "TOOL_DEFINITION_CHANGED", reason, previousDigest: known.digest };
   }
 
   /** Starts to store what `check` accepted. A failure is logged. */
@@ -326,8 +329,8 @@ function acceptedAt({ state, firstSeenAt }: Pick<AcceptedDefinition, "state" | "
   return state.kind === "approved" ? state.approvedAt : firstSeenAt;
 }
 
-function notApproved(reason: string): HeldReason {
-  return { code: "TOOL_NOT_APPROVED", reason, previousDigest: undefined };
+function notApproved(id: ToolId, reason: string): HeldReason {
+  return { id, code: "TOOL_NOT_APPROVED", reason, previousDigest: undefined };
 }
 
 function waitingReason(id: string, command: string): string {

@@ -25,7 +25,6 @@ export {
 export { digestOf } from "./definition-digest.ts";
 export {
   DefinitionPins,
-  definitionId,
   type HeldReason,
   type ListedDefinition,
   type PinRules,
@@ -37,7 +36,7 @@ export { openAuditReader } from "./file-audit-reader.ts";
 export { createPinStore } from "./file-pin-store.ts";
 export { MemorySessionStore } from "./memory-session-store.ts";
 export { openStore, type Store } from "./open-store.ts";
-export type { Pin, PinKind, PinStore, SourcePins } from "./pin-store.ts";
+export type { Pin, PinStore, SourcePins } from "./pin-store.ts";
 export {
   type PinMemory,
   Quarantine,

@@ -11,20 +11,11 @@
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { stripHidden, type TextScrubber, withoutHidden } from "@toolcrib/redaction";
-import {
-  type DefinitionPins,
-  definitionId,
-  type HeldReason,
-  type ListedDefinition,
-  type PinKind,
-  type PinRules,
-} from "@toolcrib/store";
-import type { CheckedFeatures, ToolId } from "@toolcrib/tool";
+import type { DefinitionPins, HeldReason, ListedDefinition, PinRules } from "@toolcrib/store";
+import { type CheckedFeatures, toToolId } from "@toolcrib/tool";
 
 /** A definition that is held back, and why. */
-export interface HeldFeature extends ListedDefinition, HeldReason {
-  readonly id: ToolId;
-}
+export interface HeldFeature extends ListedDefinition, HeldReason {}
 
 /** Features without those that are held back. */
 export interface HeldFeatures extends CheckedFeatures {
@@ -135,10 +126,10 @@ class PinnedFeatures implements HeldFeatures {
 
   #decide(source: FeatureLists): Decided {
     const held: HeldFeature[] = [];
-    const isOffered = (kind: PinKind, name: string, definition: JsonObject): boolean => {
+    const isOffered = (kind: ListedDefinition["kind"], name: string, definition: JsonObject): boolean => {
       const listed = { sourceId: this.#sourceId, kind, name, definition };
       const reason = this.#pins.check(listed, this.#rules);
-      if (reason !== undefined) held.push({ ...listed, ...reason, id: definitionId(listed) });
+      if (reason !== undefined) held.push({ ...listed, ...reason });
       return reason === undefined;
     };
     const { instructions } = source;
@@ -158,7 +149,7 @@ class PinnedFeatures implements HeldFeatures {
 
   #decideResources(
     resources: readonly JsonObject[],
-    isOffered: (kind: PinKind, name: string, definition: JsonObject) => boolean,
+    isOffered: (kind: ListedDefinition["kind"], name: string, definition: JsonObject) => boolean,
   ): { readonly resources: readonly JsonObject[]; readonly malformed: Decided["malformed"] } {
     if (this.#rules.pinsResources) {
       const offered = resources.filter((one) => isOffered("resource", String(one["uri"]), withoutData(one)));
@@ -195,7 +186,7 @@ function withoutData({ size: _size, annotations, ...resource }: JsonObject): Jso
 
 function toMalformed(sourceId: string, definition: JsonObject): Decided["malformed"][number] {
   const uri = stripHidden(String(definition["uri"])).slice(0, shownMaxLength);
-  const id = definitionId({ sourceId, kind: "resource", name: uri });
+  const id = toToolId(sourceId, `resources/${uri}`);
   const reason = `"${id}" is malformed: uri has characters that people do not see`;
   return {
     kind: "resource",

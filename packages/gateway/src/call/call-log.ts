@@ -7,8 +7,7 @@
 import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { Decision, TrustViolation } from "@toolcrib/policy";
-import type { ResultFinding } from "@toolcrib/redaction";
-import type { AuditCallSubject, AuditStore } from "@toolcrib/store";
+import type { AuditCallSubject, AuditEvents, AuditStore } from "@toolcrib/store";
 import type { ToolResult } from "@toolcrib/tool";
 
 /** The arguments of a call in the form for the audit; empty for arguments that are not JSON, whose call is never dispatched. */
@@ -112,7 +111,10 @@ export class CallLog {
   }
 
   /** A result has sentences that are addressed to a model. */
-  suspicious({ callId, client, tool, server }: AuditCallSubject, findings: readonly ResultFinding[]): void {
+  suspicious(
+    { callId, client, tool, server }: AuditCallSubject,
+    findings: AuditEvents["result.suspicious"]["findings"],
+  ): void {
     if (findings.length > 0) this.#record("result.suspicious", { callId, client, tool, server, findings });
   }
 

@@ -141,7 +141,7 @@ function backendsOf(
       }
       const held = hold(tool, facts);
       if (held !== undefined) {
-        quarantined.push({ id: tool.id, wireName: wireNameOf(tool), tool, ...held });
+        quarantined.push({ wireName: wireNameOf(tool), tool, ...held });
         continue;
       }
       const backend = { kind: facts.backendKind, source, tool, facts };
