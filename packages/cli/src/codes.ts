@@ -17,6 +17,7 @@ export const cliCodes = {
     "An entry cannot be added to the configuration automatically; the command prints the entry.",
   CLI_APPROVAL_NOT_FOUND: "No such tool or call waits for approval.",
   CLI_SERVER_NOT_FOUND: "No tool server has this id.",
+  CLI_CLIENT_NOT_FOUND: "No client of this name has received labelled data.",
   CLI_CALL_NOT_FOUND: "The audit trail has no call with this id.",
   CLI_SERVER_NOT_READY: "A required tool server is not ready, or did not become ready in time.",
   CLI_GATEWAY_UNUSABLE: "The running gateway cannot be reached, or its response is invalid.",

@@ -77,6 +77,7 @@ const sections: readonly {
     commands: {
       why: () => import("./commands/why.ts"),
       policy: () => import("./commands/policy.ts"),
+      labels: () => import("./commands/labels.ts"),
       audit: () => import("./commands/audit.ts"),
     },
   },

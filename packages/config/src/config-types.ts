@@ -20,6 +20,8 @@ export interface GatewayConfig {
   readonly audit: AuditConfig;
   readonly execution: ExecutionConfig;
   readonly sandbox: SandboxConfig;
+  /** The data labels of all tool servers and toolspecs, also where only some of them are started. */
+  readonly dataLabels: readonly string[];
 }
 
 /** Access of a server: none, the entries of its list, or everything. */
@@ -57,6 +59,8 @@ export interface ToolServerConfig {
     readonly judged: readonly JudgedPart[];
   };
   readonly labels: { readonly [key: string]: string };
+  /** Labels of everything that it returns. */
+  readonly dataLabels: readonly string[];
   /** Who decides about arguments of other types: `upstream` lets those pass that the server can convert. */
   readonly validation: "strict" | "upstream";
   /** Whether clients that can be asked get a session of their own. @default when the server is known to ask */
@@ -86,6 +90,8 @@ export interface ToolspecConfig {
   /** `default`, also as an entry of a list: the tools that the manifest marks with `default: true`. @default "default" */
   readonly tools: "all" | "default" | readonly string[];
   readonly labels: { readonly [key: string]: string };
+  /** Labels of everything that it returns. */
+  readonly dataLabels: readonly string[];
   /** The files; `undefined` when they were not read (`parseConfig` reads none). */
   readonly pair: ToolspecPair | undefined;
   /** Digest of the files, such as `sha256:…`. */

@@ -130,6 +130,7 @@ function parseServer(entry: MapEntry, reporter: Reporter): ServerDeclaration | u
     mutabilityClass: "unknown",
     declared: {},
     labels: {},
+    dataLabels: [],
     problems: problems.map((problem) => toDiagnostic(problem, reporter.source)),
     source: reporter.source,
     span: entry.keySpan,

@@ -79,9 +79,12 @@ function composed(
 ): GatewayConfig {
   const sections = mergedSections(layers);
   const policy = toPolicyConfig(sections.policy, mergedFloor(layers), policyFiles);
+  const toolServers = mergedServers(layers).map((server) => completed(server, policy.floor));
+  const toolspecs = mergedToolspecs(layers);
   return {
-    toolServers: mergedServers(layers).map((server) => completed(server, policy.floor)),
-    toolspecs: mergedToolspecs(layers),
+    toolServers,
+    toolspecs,
+    dataLabels: [...new Set([...toolServers, ...toolspecs].flatMap(({ dataLabels }) => dataLabels))].sort(),
     egress: toEgressConfig(sections.egress, certificates),
     policy,
     serve: toServeConfig(sections.serve),

@@ -28,6 +28,7 @@ export function toServerDeclaration(
     mutabilityClass: document.mutability_class ?? "unknown",
     declared: toContainment(document.containment),
     labels: document.labels ?? {},
+    dataLabels: document.data_labels ?? [],
     validation: document.validation ?? validationDefault(document.trust_state),
     ...(document.interactive === undefined ? {} : { isInteractive: document.interactive }),
     ...(document.start === "lazy" ? { idleSeconds: document.idle_seconds ?? idleSecondsDefault } : {}),

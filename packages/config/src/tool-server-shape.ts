@@ -216,6 +216,21 @@ function secondsHint(entry: MapEntry, unitsPerSecond = 1): string {
 const inTransport = (field: string): string => `write it in transport: transport: { ${field}: … }`;
 const inContainment = (field: string): string => `write it in containment: containment: { ${field}: … }`;
 
+/** Labels of the data that a tool server or toolspec returns. */
+export const dataLabelsShape = list(
+  text({
+    description: "A label.",
+    maxLength: 64,
+    pattern: { source: "[A-Za-z0-9][A-Za-z0-9_.:/-]*", meaning: "letters, digits and _ . : / -" },
+    examples: ["personal"],
+  }),
+  {
+    description:
+      "Labels of everything that it returns. Runs and clients that received it carry them, and policies can refuse calls by them (context.labels, context.seen_labels).",
+    maxItems: 32,
+  },
+);
+
 /** Labels of a tool server or toolspec. */
 export const labelsShape = dictionary(
   text({
@@ -311,6 +326,7 @@ export const toolServerShape = record({
     }),
     containment: containmentShape,
     labels: labelsShape,
+    data_labels: dataLabelsShape,
     start: choice({
       description:
         "When the server starts: eager starts it with the gateway, lazy at its first call; a lazy server is listed from memory.",

@@ -31,6 +31,7 @@ export function toToolspecDeclaration(
     reserved: document.reserved ?? [],
     tools: document.tools ?? "default",
     labels: document.labels ?? {},
+    dataLabels: document.data_labels ?? [],
     pair: undefined,
     pairDigest: undefined,
     source,

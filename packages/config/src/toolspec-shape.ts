@@ -23,7 +23,7 @@ import type { SecretRef } from "./config-types.ts";
 import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
 import { reportInline, secretKeyRef } from "./text-shape.ts";
-import { idShape, labelsShape } from "./tool-server-shape.ts";
+import { dataLabelsShape, idShape, labelsShape } from "./tool-server-shape.ts";
 
 /** Maximum number of entries of `toolspecs`. */
 export const maxToolspecs = 1000;
@@ -148,6 +148,7 @@ const entryRecord = record({
       "Offered tools: all, or a list. Default: the tools that the manifest marks with default: true.",
     ),
     labels: labelsShape,
+    data_labels: dataLabelsShape,
   },
   hints: {
     toolspec: "did you mean name?",

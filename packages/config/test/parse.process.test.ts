@@ -73,6 +73,7 @@ test("parseConfig() reads the example of the Declarative Tool Servers document",
       judged: ["network_egress", "filesystem_write"],
     },
     labels: { team: "platform", environment: "production" },
+    dataLabels: [],
     notEnforced: [
       'Containment of tool server "code-search" is NOT enforced: network_egress: deny (calls are blocked by what tools declare), filesystem_write: deny (calls are blocked by what tools declare); the server runs elsewhere, where nothing contains it',
     ],
@@ -154,6 +155,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
     assert.deepEqual(parsed(text), {
       toolServers: [],
       toolspecs: [],
+      dataLabels: [],
       egress: { internalRanges: [], connectTo: {}, caFiles: [], caCertificates: [] },
       policy: {
         waiveApproval: [],

@@ -20,6 +20,7 @@ import {
   Quarantine,
   type QuarantinedDefinition,
   type QuarantineFinding,
+  type SeenLabels,
 } from "@toolcrib/store";
 import {
   type CallContext,
@@ -37,6 +38,7 @@ import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { CallTargets } from "./call/call-targets.ts";
 import { type GovernedCallDeps, governedCall } from "./call/governed-call.ts";
+import { LabelTracker } from "./call/label-tracker.ts";
 import { RelayLimit } from "./call/relay-limit.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
@@ -76,6 +78,8 @@ export interface GatewayCoreDeps {
   readonly pins?: PinMemory | undefined;
   /** Approvals of single calls. @default calls that need one are refused */
   readonly callApprovals?: CallApprovals | undefined;
+  /** Labels of the data that clients received. @default labels of sources have no effect */
+  readonly seenLabels?: Pick<SeenLabels, "seen" | "add"> | undefined;
   /** The command by which the operator approves. @default "toolcrib approve" */
   readonly approveCommand?: string | undefined;
 }
@@ -173,6 +177,7 @@ export class GatewayCore {
       inFlight: this.inFlight,
       relays: new RelayLimit(now),
       shares: new FairShare(config.serve.limits.maxConcurrentCalls),
+      labels: deps.seenLabels === undefined ? undefined : new LabelTracker(deps.seenLabels, logger),
       approval: {
         approvals: deps.callApprovals,
         policyDigest: () => `${listsDigest} ${this.policy.filesDigest ?? ""}`.trimEnd(),

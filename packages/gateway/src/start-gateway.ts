@@ -24,7 +24,7 @@ import {
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
-import { createClientAttributes, type PolicyTarget } from "@toolcrib/policy";
+import type { PolicyTarget } from "@toolcrib/policy";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { Sandboxes } from "@toolcrib/sandbox";
@@ -39,6 +39,7 @@ import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSum
 import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { LivePolicies } from "./policy/live-policies.ts";
+import { openPolicies, openSeenLabels } from "./policy/open-policy-state.ts";
 import { findIdleRules, type IdleRule } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
@@ -137,6 +138,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       opening,
     ),
     callApprovals: new CallApprovals(home, { now, randomBytes }),
+    seenLabels: await openSeenLabels(config.dataLabels, { home, logger, now, randomBytes }, opening),
     approveCommand: `toolcrib${deps.homeFlag ?? ""} approve`,
   });
   opening.defer(() => core.stored());
@@ -174,24 +176,6 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const opened: OpenedSources[] = [];
   for (const openKind of kindsOfSources) opened.push(opening.use(await openKind(context)));
   return new RunningGateway(config, deps, { core, metrics, policies, opened, resources: opening.move() });
-}
-
-/** Puts the policy files of the configuration in force. @throws {GatewayError} `POLICY_INVALID` */
-async function openPolicies(
-  { policy: { files, clients } }: GatewayConfig,
-  {
-    core,
-    record,
-    logger,
-  }: { readonly core: GatewayCore; readonly logger: Logger } & Pick<SourceContext, "record">,
-  opening: AsyncDisposableStack,
-): Promise<LivePolicies | undefined> {
-  if (files.length === 0) return undefined;
-  // Loaded on demand: most configurations have no policy files.
-  const { LivePolicies } = await import("./policy/live-policies.ts");
-  const attributesOf = createClientAttributes(clients);
-  const deps = { policy: core.policy, attributesOf, record, logger, onReplaced: () => core.policyReplaced() };
-  return opening.use(await LivePolicies.open(files, deps));
 }
 
 /** The facts about this process that sandboxes depend on. */

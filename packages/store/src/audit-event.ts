@@ -58,6 +58,10 @@ export interface CallIntent extends AuditCallSubject {
   readonly containment?: string;
   /** Id of the approval that it used up. */
   readonly approval?: string;
+  /** Labels of the data that its run had received; absent where no source has labels. */
+  readonly labels?: readonly string[];
+  /** Labels of the data that its client had received. */
+  readonly seenLabels?: readonly string[];
 }
 
 /** A dispatched call that has ended. */
@@ -74,6 +78,8 @@ export interface CallCompleted extends AuditCallSubject {
   readonly durationMs?: number;
   /** Size of the result as JSON in UTF-8. */
   readonly resultBytes?: number;
+  /** Labels of the data in its result; absent where no source has labels. */
+  readonly labels?: readonly string[];
 }
 
 /** A call that was not dispatched. It has no intent. */
@@ -307,6 +313,12 @@ export interface AuditLimited {
   readonly limitBytes: number;
 }
 
+/** The operator removed the labels that a client had seen. */
+export interface LabelsForgotten {
+  readonly client: AuditClient;
+  readonly labels: readonly string[];
+}
+
 /** Changed policy files are in force, or are not used because they are invalid. */
 export interface PolicyEvent {
   /** Digest of the policies in force, such as `sha256:…`. */
@@ -333,6 +345,7 @@ export interface AuditEvents {
   readonly "config.changed": ConfigChanged;
   readonly "policy.changed": PolicyEvent;
   readonly "policy.rejected": PolicyEvent;
+  readonly "labels.forgotten": LabelsForgotten;
   readonly "tool.saved": SavedToolEvent;
   readonly "tool.deleted": SavedToolEvent;
   /** The reach of a saved tool grew, and the tool is not called before it is approved. */

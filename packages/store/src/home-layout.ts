@@ -6,6 +6,7 @@
  *     audit-key.pem              the key that signs them
  *     approvals/saved-tools.json approvals of saved tools
  *     pins/*.json                pins of the definitions of one source
+ *     seen-labels.json           labels of the data that clients received
  *     locks/*.lock               locks of writers, of pruning, of the index and of records
  *     locks/*.open               runs of writers that have not ended
  *     toolcrib.db                the index of the segments

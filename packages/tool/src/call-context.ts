@@ -53,6 +53,8 @@ export interface CallContext {
    * each of them, too.
    */
   readonly owners?: readonly Identity[];
+  /** Labels of the data that this call tree received; absent where no source has labels. It only grows. */
+  readonly run?: { readonly labels: readonly string[]; add(labels: readonly string[]): void };
   readonly era: Era;
   /** Aborts on cancellation, at the deadline, and when the client has disconnected; the reason distinguishes them. */
   readonly signal: AbortSignal;

@@ -50,9 +50,12 @@ export class CallLog {
       readonly containment: string | undefined;
       /** Id of the approval that the call uses up. */
       readonly approval: string | undefined;
+      /** Labels of the data that its run and its client had received; absent where no source has labels. */
+      readonly labels?: readonly string[];
+      readonly seenLabels?: readonly string[];
     },
   ): Promise<void> {
-    const { argumentsDigest = "", preview, rule, containment, approval } = facts;
+    const { argumentsDigest = "", preview, rule, containment, approval, labels, seenLabels } = facts;
     const used = approval === undefined ? undefined : { approval };
     const decision = "allow";
     return this.#deps.audit.intent({
@@ -63,6 +66,7 @@ export class CallLog {
       rule,
       containment,
       ...used,
+      ...(labels === undefined ? undefined : { labels, seenLabels }),
     });
   }
 
@@ -121,12 +125,24 @@ export class CallLog {
   completed(
     subject: AuditCallSubject,
     result: ToolResult,
-    { durationMs, resultBytes }: { readonly durationMs: number; readonly resultBytes: number },
+    facts: {
+      readonly durationMs: number;
+      readonly resultBytes: number;
+      readonly labels: readonly string[] | undefined;
+    },
   ): void {
+    const { durationMs, resultBytes, labels } = facts;
     const isError = result.isError === true;
     const code = result._meta?.["toolcrib/code"] === "ARGUMENTS_INVALID" ? "ARGUMENTS_INVALID" : undefined;
     const outcome = isError ? "tool_error" : "ok";
-    this.#record("call.completed", { ...subject, outcome, code, durationMs, resultBytes });
+    this.#record("call.completed", {
+      ...subject,
+      outcome,
+      code,
+      durationMs,
+      resultBytes,
+      ...(labels === undefined ? undefined : { labels }),
+    });
     this.#deps.metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
   }
 

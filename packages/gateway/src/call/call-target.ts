@@ -44,7 +44,7 @@ export interface CallTarget {
 
 /** The requester of a call, and the channel to its client. */
 export interface CallOrigin
-  extends Pick<CallContext, "identity" | "owners" | "era" | "session" | "wantsProgress" | "meta"> {
+  extends Pick<CallContext, "identity" | "owners" | "run" | "era" | "session" | "wantsProgress" | "meta"> {
   /** Sends progress, notifications and requests to the client that made the call. */
   readonly clientChannel: Pick<CallContext, "progress" | "notify" | "ask">;
   readonly signal: AbortSignal | undefined;

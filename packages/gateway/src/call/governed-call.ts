@@ -35,6 +35,7 @@ import { GatewayError } from "../gateway-error.ts";
 import type { GatewayPolicy } from "../policy/access-subject.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
+import { dataLabelled, type LabelledCall, type LabelTracker } from "./label-tracker.ts";
 import { refusedCall } from "./refused-call.ts";
 import type { RelayLimit } from "./relay-limit.ts";
 import { scrubCause, scrubError } from "./scrub-error.ts";
@@ -67,6 +68,8 @@ export interface GovernedCallDeps {
   readonly shares: FairShare;
   /** Approvals of single calls. */
   readonly approval: ApprovalStepDeps;
+  /** Labels of the data of calls; undefined where no source has labels. */
+  readonly labels: LabelTracker | undefined;
 }
 
 /** Runs `target` with `args` for `origin`; never rejects. */
@@ -77,9 +80,10 @@ export async function governedCall(
   origin: CallOrigin,
 ): Promise<CallOutcome> {
   let call = beginCall(deps, target, origin);
+  const labelled = deps.labels?.begin(target, origin, call.subject);
   const { callId, depth } = call.subject;
   // Authorize. Only the policy decides about the call; its arguments are described for the record.
-  const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth));
+  const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
   const described = describeArguments(deps, args);
   if (decision.kind === "deny") {
     deps.log.denied(call.subject, { ...described.facts, decision });
@@ -123,7 +127,8 @@ export async function governedCall(
       const { containment } = target;
       const { rule } = decision;
       const approval = approved?.approval;
-      await deps.log.intent(call.subject, { ...described.facts, rule, containment, approval });
+      const labels = deps.labels?.factsOf(labelled);
+      await deps.log.intent(call.subject, { ...described.facts, rule, containment, approval, ...labels });
     } catch (cause) {
       const error = unrecordedError(cause);
       deps.log.denied(call.subject, { ...described.facts, error });
@@ -133,14 +138,18 @@ export async function governedCall(
     // Validate, execute, limit, validate the result and scrub it.
     const result =
       validateArguments(deps, target, args, callId) ??
-      labelled(target, await execute(deps, target, args, origin, call));
+      originLabelled(target, await execute(deps, target, args, call, { origin, labelled }));
     const resultBytes = limit(deps, result);
     validateResult(deps, target, result);
-    const scrubbed = scrubberFor(deps, target).value(result) as unknown as ToolResult;
+    if (labelled !== undefined) await deps.labels?.arrived(labelled);
+    const scrubbed = dataLabelled(scrubberFor(deps, target).value(result), labelled) as unknown as ToolResult;
     if (target.isUnverified) deps.log.suspicious(call.subject, inspectResult(scrubbed as JsonObject));
-    deps.log.completed(call.subject, scrubbed, { durationMs: deps.now() - call.startedAt, resultBytes });
+    const durationMs = deps.now() - call.startedAt;
+    deps.log.completed(call.subject, scrubbed, { durationMs, resultBytes, labels: labelled?.run.labels });
     return { kind: "result", callId, result: scrubbed };
   } catch (thrown) {
+    // An error of a tool can contain its data.
+    if (labelled !== undefined) deps.labels?.passedOn(labelled);
     const error = toCallError(deps, target, call, thrown);
     deps.log.failed(call.subject, error, deps.now() - call.startedAt);
     return { kind: "failed", callId, error };
@@ -184,12 +193,22 @@ const idMaxLength = 500;
 
 /** What policies can ask about a call. */
 function callFactsOf(
-  { now }: GovernedCallDeps,
+  { now, labels }: GovernedCallDeps,
   args: JsonObject,
-  { parent, era }: CallOrigin,
+  origin: CallOrigin,
   depth: number,
+  run: CallOrigin["run"],
 ): CallFacts {
-  return { args, depth, parentTool: parent?.tool ?? "", era, now: now(), labels: [], seenLabels: [] };
+  const { parent, era } = origin;
+  return {
+    args,
+    depth,
+    parentTool: parent?.tool ?? "",
+    era,
+    now: now(),
+    labels: run?.labels ?? [],
+    seenLabels: labels?.seenBy(origin) ?? [],
+  };
 }
 
 function decide(
@@ -264,7 +283,7 @@ function unrecordedError(cause: unknown): CodedError {
 }
 
 /** Labels the result of an unverified server with its origin. */
-function labelled({ isUnverified, server, origin }: CallTarget, result: JsonObject): JsonObject {
+function originLabelled({ isUnverified, server, origin }: CallTarget, result: JsonObject): JsonObject {
   if (!isUnverified) return result;
   const meta = isJsonObject(result["_meta"]) ? result["_meta"] : undefined;
   const label = { "toolcrib/server": server ?? origin, "toolcrib/trustState": "unverified" };
@@ -312,10 +331,10 @@ function execute(
   deps: GovernedCallDeps,
   target: CallTarget,
   args: JsonObject,
-  origin: CallOrigin,
   call: BegunCall,
+  requester: Requester,
 ): Promise<JsonObject> {
-  const { signal } = origin;
+  const { signal } = requester.origin;
   if (signal?.aborted) throw cancelledError(signal.reason);
   const controller = new AbortController();
   const channel = { isOpen: true };
@@ -333,7 +352,7 @@ function execute(
     const cancel = () => end(cancelledError(signal?.reason));
     signal?.addEventListener("abort", cancel);
     const timer = setTimeout(() => end(timeoutError(target)), target.deadlineMs);
-    const context = toContext(deps, target, origin, call, controller.signal, channel);
+    const context = toContext(deps, target, call, requester, controller.signal, channel);
     target.execute(args, context).then(
       (result) => {
         settle();
@@ -347,16 +366,25 @@ function execute(
   });
 }
 
+/** The origin of a call, and the labels of its data. */
+interface Requester {
+  readonly origin: CallOrigin;
+  readonly labelled: LabelledCall | undefined;
+}
+
 /** The context of one execution. @param channel whether messages to the client still belong to the call */
 function toContext(
   deps: GovernedCallDeps,
   target: CallTarget,
-  origin: CallOrigin,
   call: BegunCall,
+  { origin, labelled }: Requester,
   signal: AbortSignal,
   channel: { readonly isOpen: boolean },
 ): CallContext {
   const { relays } = deps;
+  const passOn = () => {
+    if (labelled !== undefined) deps.labels?.passedOn(labelled);
+  };
   const scrubber = scrubberFor(deps, target);
   const { callId, parentId, depth } = call.subject;
   const { id: tool } = target;
@@ -368,6 +396,7 @@ function toContext(
     depth,
     identity,
     owners,
+    ...(labelled === undefined ? undefined : { run: labelled.run }),
     era,
     signal,
     deadline: call.startedAt + target.deadlineMs,
@@ -375,15 +404,21 @@ function toContext(
     session,
     wantsProgress,
     progress(params) {
-      if (channel.isOpen && relays.allows(identityKey(identity)))
-        clientChannel.progress(scrubber.value(params));
+      if (!channel.isOpen || !relays.allows(identityKey(identity))) return;
+      passOn();
+      clientChannel.progress(scrubber.value(params));
     },
     notify(method, params) {
       const isDropped = method === "notifications/message" && !relays.allows(identityKey(identity));
-      if (channel.isOpen && !isDropped) clientChannel.notify(method, scrubber.value(params));
+      if (!channel.isOpen || isDropped) return;
+      passOn();
+      clientChannel.notify(method, scrubber.value(params));
     },
     ask(method, params, askSignal) {
-      if (channel.isOpen) return clientChannel.ask(method, scrubber.value(params), askSignal);
+      if (channel.isOpen) {
+        passOn();
+        return clientChannel.ask(method, scrubber.value(params), askSignal);
+      }
       return Promise.reject(
         new GatewayError("CALL_CANCELLED", `"${method}" was requested after the end of its call`),
       );

@@ -162,6 +162,7 @@ function factsOf(
       pinsResources: server.pinsResources,
     },
     labels,
+    dataLabels: server.dataLabels,
     egressHosts: egressHostsOf(server),
   };
 }

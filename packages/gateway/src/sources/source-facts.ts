@@ -98,6 +98,8 @@ export interface SourceFacts {
   /** How its definitions are accepted; undefined where every definition is. */
   readonly pinning: FeaturePinning | undefined;
   readonly labels: { readonly [key: string]: string };
+  /** Labels of the data that it returns. */
+  readonly dataLabels: readonly string[];
   /** Hosts that its tools connect to; undefined where any is possible. */
   readonly egressHosts: readonly string[] | undefined;
 }
@@ -125,6 +127,7 @@ export const defaultFacts: SourceFacts = {
   trust: undefined,
   pinning: undefined,
   labels: {},
+  dataLabels: [],
   egressHosts: undefined,
 };
 

@@ -178,6 +178,7 @@ function factsOf(source: ToolspecSource): Partial<SourceFacts> {
     // Every request of a toolspec passes the egress.
     containment: () => "egress",
     labels: config.labels,
+    dataLabels: config.dataLabels,
     egressHosts: config.pair === undefined ? [] : [...hostsOf(config.pair.toolspec, config)],
   };
 }

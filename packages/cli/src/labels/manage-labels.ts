@@ -1,0 +1,85 @@
+/**
+ * `toolcrib labels`: the labels of the data that clients have received. They are in the
+ * home, so the commands work with and without a running gateway, which takes a change
+ * over within a second.
+ */
+
+import { randomBytes } from "node:crypto";
+import { type LabelledClient, openStore, SeenLabels } from "@toolcrib/store";
+import { isLocalIssuer, issuerName } from "@toolcrib/tool";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine } from "../output/output.ts";
+
+/** Runs `labels show`. */
+export async function showLabels(context: CliContext, client: string | undefined): Promise<ExitCode> {
+  const { output } = context;
+  const found = (await openLabels(context).list()).filter(
+    (one) => client === undefined || isNamed(one, client),
+  );
+  output.json(
+    found.map(({ client: { issuer, subject, name }, labels }) => ({
+      client: { issuer, subject, name },
+      labels: labels.map(({ since, ...label }) => ({ ...label, since: new Date(since).toISOString() })),
+    })),
+  );
+  if (found.length === 0) output.print("No client has received labelled data");
+  else {
+    output.table(
+      [
+        { title: "CLIENT" },
+        { title: "ISSUER", canShrink: true },
+        { title: "LABEL" },
+        { title: "SINCE" },
+        { title: "BY CALL" },
+        { title: "OF", canShrink: true },
+      ],
+      found.flatMap(({ client: one, labels }) =>
+        labels.map(({ label, since, callId, tool }) => [
+          safeLine(one.name),
+          safeLine(issuerName(one)),
+          safeLine(label),
+          new Date(since).toISOString().slice(0, 19).replace("T", " "),
+          safeLine(callId),
+          safeLine(tool),
+        ]),
+      ),
+    );
+  }
+  return exitCodes.done;
+}
+
+/** Runs `labels forget`. */
+export async function forgetLabels(context: CliContext, client: string): Promise<ExitCode> {
+  const { output, options, now } = context;
+  const labels = openLabels(context);
+  const meant = (await labels.list()).filter((one) => isNamed(one, client));
+  if (meant.length === 0) {
+    throw new CliError("CLI_CLIENT_NOT_FOUND", `No client called "${client}" has received labelled data`, {
+      hint: "see toolcrib labels show",
+    });
+  }
+  await using store = await openStore({ home: options.home }, { now, randomBytes });
+  for (const { client: one, labels: seen } of meant) {
+    store.audit.record("labels.forgotten", { client: one, labels: seen.map(({ label }) => label) });
+  }
+  // What is forgotten is on record before it is forgotten.
+  await store.audit.flush();
+  const forgotten = await labels.forget((one) => isNamed({ client: one }, client));
+  output.json({ forgotten: forgotten.map(({ client: one }) => one) });
+  output.print(`Forgot the labels of ${safeLine(client)}; a running gateway takes that over within a second`);
+  return exitCodes.done;
+}
+
+function openLabels({ options, now }: CliContext): SeenLabels {
+  return new SeenLabels(options.home, { known: [], now, randomBytes });
+}
+
+/** Whether a client is called so: by the name of its token, or by "ISSUER SUBJECT". */
+function isNamed(
+  { client: { issuer, subject, name } }: Pick<LabelledClient, "client">,
+  wanted: string,
+): boolean {
+  return isLocalIssuer(issuer) ? name === wanted : `${issuer} ${subject}` === wanted;
+}

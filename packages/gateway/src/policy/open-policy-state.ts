@@ -1,0 +1,64 @@
+/** Opens what the policy of a running gateway depends on: its files, and the labels that clients have seen. */
+
+import type { PolicyConfig } from "@toolcrib/config";
+import type { Logger } from "@toolcrib/diagnostics";
+import { createClientAttributes } from "@toolcrib/policy";
+import { type AuditStore, SeenLabels } from "@toolcrib/store";
+import type { GatewayCore } from "../gateway-core.ts";
+import type { LivePolicies } from "./live-policies.ts";
+
+/** Puts the policy files of the configuration in force. @throws {GatewayError} `POLICY_INVALID` */
+export async function openPolicies(
+  { policy: { files, clients } }: { readonly policy: PolicyConfig },
+  {
+    core,
+    record,
+    logger,
+  }: {
+    readonly core: GatewayCore;
+    readonly record: AuditStore["record"];
+    readonly logger: Logger;
+  },
+  opening: AsyncDisposableStack,
+): Promise<LivePolicies | undefined> {
+  if (files.length === 0) return undefined;
+  // Loaded on demand: most configurations have no policy files.
+  const { LivePolicies } = await import("./live-policies.ts");
+  const attributesOf = createClientAttributes(clients);
+  const deps = { policy: core.policy, attributesOf, record, logger, onReplaced: () => core.policyReplaced() };
+  return opening.use(await LivePolicies.open(files, deps));
+}
+
+/** Milliseconds between two looks for labels that other gateways of the home stored. */
+const labelsPollMs = 1000;
+
+/** Opens the labels that clients have seen. @param known the labels of all sources; without any, nothing is opened */
+export async function openSeenLabels(
+  known: readonly string[],
+  {
+    home,
+    logger,
+    now,
+    randomBytes,
+  }: {
+    readonly home: string;
+    readonly logger: Logger;
+    /** Milliseconds since the epoch. */
+    readonly now: () => number;
+    /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
+    readonly randomBytes: (count: number) => Uint8Array;
+  },
+  opening: AsyncDisposableStack,
+): Promise<SeenLabels | undefined> {
+  if (known.length === 0) return undefined;
+  const labels = new SeenLabels(home, {
+    known,
+    now,
+    randomBytes,
+    onProblem: ({ code, message }) => logger.warn({ code, reason: message }, "labels of data"),
+  });
+  await labels.refresh();
+  const timer = setInterval(() => void labels.refresh(), labelsPollMs).unref();
+  opening.defer(() => clearInterval(timer));
+  return labels;
+}

@@ -1,0 +1,189 @@
+/**
+ * The labels of the data that each client has received, in one file of the home
+ * (`seen-labels.json`), so that a restart forgets none of them and all gateways of the
+ * home share them. Labels are added before their data reaches the client, and only the
+ * operator removes them.
+ *
+ * Where the labels of a client cannot be known (a file that cannot be read, more clients
+ * than the file may have), it counts as having seen every label.
+ */
+
+import { join } from "node:path";
+import type { FileSteps } from "@toolcrib/files";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { type Identity, identityKey } from "@toolcrib/tool";
+import { toHomeLayout } from "./home-layout.ts";
+import { RecordFile } from "./record-file.ts";
+import type { StoreError } from "./store-error.ts";
+
+/** A label, and the call that brought it first. */
+export interface SeenLabel {
+  readonly label: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly callId: string;
+  /** Id of the tool, resource or prompt. */
+  readonly tool: string;
+}
+
+/** The labels of one client. */
+export interface LabelledClient {
+  readonly client: Pick<Identity, "issuer" | "subject" | "name">;
+  readonly labels: readonly SeenLabel[];
+}
+
+/** Dependencies of `SeenLabels`. */
+export interface SeenLabelsDeps {
+  /** Every label that a source has. */
+  readonly known: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** The steps of a change. @default Node's file system */
+  readonly steps?: FileSteps;
+  /** Called once for each reason why the file cannot be read. For the log. @default no call */
+  readonly onProblem?: (problem: StoreError) => void;
+}
+
+/** Most clients in the file. */
+const maxClients = 10_000;
+/** Most labels of a client. */
+const maxLabels = 1000;
+const fileMaxBytes = 64 * 1024 * 1024;
+const textMaxLength = 4096;
+
+/** The labels that the clients of a home have seen. */
+export class SeenLabels {
+  readonly #deps: SeenLabelsDeps;
+  readonly #file: RecordFile<LabelledClient>;
+  /** By `identityKey`. Added labels are here before they are in the file. */
+  readonly #seen = new Map<string, ReadonlySet<string>>();
+  /** Labels that are being written. */
+  readonly #unwritten = new Map<string, Set<string>>();
+  #isUnknown = true;
+  #problem: string | undefined;
+
+  constructor(home: string, deps: SeenLabelsDeps) {
+    this.#deps = deps;
+    const layout = toHomeLayout(home);
+    this.#file = new RecordFile(
+      { layout, randomBytes: deps.randomBytes, steps: deps.steps },
+      {
+        path: join(home, "seen-labels.json"),
+        lockName: "seen-labels",
+        maxBytes: fileMaxBytes,
+        keyOf: ({ client }) => identityKey(client),
+        parse: parseClient,
+        hint: "restore the file from a backup; removing it forgets what every client has seen",
+        removesEmpty: true,
+      },
+    );
+  }
+
+  /** Reads the file where it changed. Never rejects: a file that cannot be read makes every label seen. */
+  async refresh(): Promise<void> {
+    try {
+      const records = await this.#file.read();
+      this.#seen.clear();
+      for (const [key, { labels }] of records) this.#seen.set(key, new Set(labels.map(({ label }) => label)));
+      for (const [key, labels] of this.#unwritten) this.#remember(key, labels);
+      this.#isUnknown = false;
+      this.#problem = undefined;
+    } catch (thrown) {
+      this.#isUnknown = true;
+      const error = thrown as StoreError;
+      if (error.message !== this.#problem) this.#deps.onProblem?.(error);
+      this.#problem = error.message;
+    }
+  }
+
+  /** The labels that a client has seen, in alphabetical order. */
+  seen(identity: Identity): readonly string[] {
+    const labels = this.#seen.get(identityKey(identity));
+    const isOverfull = labels === undefined && this.#seen.size >= maxClients;
+    if (this.#isUnknown || isOverfull) return this.#deps.known.toSorted();
+    return labels === undefined ? [] : [...labels].sort();
+  }
+
+  /**
+   * Adds labels to a client: at once for `seen`, and to the file when this resolves.
+   *
+   * @returns undefined when the client has seen all of them.
+   * @throws {StoreError} when they cannot be stored.
+   */
+  add(
+    identity: Identity,
+    labels: readonly string[],
+    by: Pick<SeenLabel, "callId" | "tool">,
+  ): Promise<void> | undefined {
+    const key = identityKey(identity);
+    const known = this.#seen.get(key);
+    const added = labels.filter(
+      (label) => known?.has(label) !== true || this.#unwritten.get(key)?.has(label),
+    );
+    if (added.length === 0) return undefined;
+    this.#remember(key, added);
+    const writing = this.#unwritten.get(key) ?? new Set();
+    for (const label of added) writing.add(label);
+    this.#unwritten.set(key, writing);
+    return this.#write(identity, added, by);
+  }
+
+  async #write(
+    { issuer, subject, name }: Identity,
+    labels: readonly string[],
+    { callId, tool }: Pick<SeenLabel, "callId" | "tool">,
+  ): Promise<void> {
+    const client = { issuer, subject, name };
+    const key = identityKey(client);
+    const since = this.#deps.now();
+    await this.#file.change((records) => {
+      const found = records.get(key);
+      if (found === undefined && records.size >= maxClients) return;
+      const known = found?.labels ?? [];
+      const added = labels
+        .filter((label) => !known.some((one) => one.label === label))
+        .map((label) => ({ label, since, callId, tool: tool.slice(0, textMaxLength) }));
+      if (added.length > 0) records.set(key, { client, labels: [...known, ...added].slice(0, maxLabels) });
+    });
+    const writing = this.#unwritten.get(key);
+    for (const label of labels) writing?.delete(label);
+    if (writing?.size === 0) this.#unwritten.delete(key);
+  }
+
+  /** The clients and their labels, as the file has them. @throws {StoreError} `STORE_UNREADABLE` */
+  async list(): Promise<readonly LabelledClient[]> {
+    return [...(await this.#file.read()).values()];
+  }
+
+  /** Forgets what the clients that `isMeant` selects have seen. @returns those clients @throws {StoreError} when that cannot be stored */
+  async forget(isMeant: (client: LabelledClient["client"]) => boolean): Promise<readonly LabelledClient[]> {
+    const meant = (await this.list()).filter(({ client }) => isMeant(client));
+    if (meant.length === 0) return [];
+    await this.#file.change((records) => {
+      for (const { client } of meant) records.delete(identityKey(client));
+    });
+    await this.refresh();
+    return meant;
+  }
+
+  #remember(key: string, labels: Iterable<string>): void {
+    this.#seen.set(key, new Set([...(this.#seen.get(key) ?? []), ...labels]));
+  }
+}
+
+function parseClient({ client, labels }: JsonObject): LabelledClient | undefined {
+  if (!isJsonObject(client) || !Array.isArray(labels)) return undefined;
+  const { issuer, subject, name } = client;
+  if (typeof issuer !== "string" || typeof subject !== "string" || typeof name !== "string") return undefined;
+  const parsed: SeenLabel[] = [];
+  for (const value of labels) {
+    if (!isJsonObject(value)) return undefined;
+    const { label, since, callId, tool } = value;
+    if (typeof label !== "string" || typeof since !== "number") return undefined;
+    if (typeof callId !== "string" || typeof tool !== "string") return undefined;
+    parsed.push({ label, since, callId, tool });
+  }
+  return { client: { issuer, subject, name }, labels: parsed };
+}
