@@ -5,6 +5,7 @@ export const cedarCodes = {
   CEDAR_SYNTAX: "A policy file is not valid Cedar.",
   CEDAR_INVALID: "A policy does not fit the schema of Toolcrib, such as by an attribute that does not exist.",
   CEDAR_SUSPICIOUS: "A policy is valid and can have no effect, or another one than its text suggests.",
+  CEDAR_UNMATCHED: "A policy names a tool server that the configuration does not have.",
   CEDAR_TEMPLATE: "A policy file contains a template; only policies are supported.",
   CEDAR_ID_DUPLICATE: "Two policies of one file have the same @id.",
   CEDAR_ANNOTATION: "An annotation of a policy has an unknown name or a value that is not allowed.",

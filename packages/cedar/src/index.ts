@@ -9,3 +9,4 @@ export {
 } from "./parse-policies.ts";
 export { type PolicyTest, parsePolicyTests } from "./policy-tests.ts";
 export { clientIdOf } from "./request-entities.ts";
+export { findUnmatchedNames } from "./unmatched-names.ts";

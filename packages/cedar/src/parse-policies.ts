@@ -35,6 +35,8 @@ export interface Policy {
   readonly waivesApproval: boolean;
   readonly text: string;
   readonly json: PolicyJson;
+  readonly source: Source;
+  readonly span: Span;
 }
 
 /** Valid policies. */
@@ -141,10 +143,12 @@ function readFile(cedar: CedarModule, source: Source): FileResult {
   const texts = inOrder(parts.policies);
   const diagnostics = [...validate(cedar, source, toSpan)];
   const places = placesOf(text, texts);
-  const policies = texts.map((one, at) => toPolicy(cedar, one, at, source));
+  const policies = texts.map((one, at) =>
+    toPolicy(cedar, one, at, { source, span: places[at] ?? { start: 0, end: 1 } }),
+  );
   const ids = new Map<string, number>();
-  for (const [at, { name, json }] of policies.entries()) {
-    const place = { source, span: places[at] ?? { start: 0, end: 1 } };
+  for (const [at, { name, json, span }] of policies.entries()) {
+    const place = { source, span };
     if (ids.has(name)) {
       const message = `Two policies of this file have the id "${name}"`;
       diagnostics.push({
@@ -171,13 +175,27 @@ function readFile(cedar: CedarModule, source: Source): FileResult {
   return { policies, diagnostics };
 }
 
-function toPolicy(cedar: CedarModule, text: string, at: number, source: Source): Policy {
+function toPolicy(
+  cedar: CedarModule,
+  text: string,
+  at: number,
+  { source, span }: Pick<Policy, "source" | "span">,
+): Policy {
   const parsed = cedar.policyToJson(text);
   if (parsed.type === "failure") throw new Error(parsed.errors[0]?.message ?? "a policy has no JSON form");
   const { json } = parsed;
   const { id, message, approval } = json.annotations ?? {};
   const name = id === undefined || id === "" ? String(at + 1) : id;
-  return { rule: `${source.name}#${name}`, name, message, waivesApproval: approval === "waived", text, json };
+  return {
+    rule: `${source.name}#${name}`,
+    name,
+    message,
+    waivesApproval: approval === "waived",
+    text,
+    json,
+    source,
+    span,
+  };
 }
 
 /** The parts of a text come in the order of the names that the engine gives them: policy0, policy1, policy10, …. */

@@ -56,6 +56,13 @@ test("policy check, test, matrix and simulate, and why answer about the policy",
   const checked = await run("policy", "check");
   assert.equal(checked.code, 0, checked.stdout);
   assert.match(checked.stdout, /OK policies\/main\.cedar/);
+  write(directory, valid.replace('ToolServer::"notes"', 'ToolServer::"note"'));
+  const unmatched = await run("policy", "check");
+  assert.match(
+    unmatched.stdout,
+    /main\.cedar:2:1: warning CEDAR_UNMATCHED\n.*\n(?:.*\n)*hint: did you mean "notes"\?/,
+  );
+  write(directory, valid);
   assert.match((await run("policy", "schema")).stdout, /entity Client in \[Role\]/);
 
   const tests = [

@@ -4,7 +4,7 @@
  */
 
 import { join } from "node:path";
-import { parsePolicies } from "@toolcrib/cedar";
+import { findUnmatchedNames, parsePolicies } from "@toolcrib/cedar";
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { nodeAt, stringOf, toDiagnostic } from "@toolcrib/document";
 import type { ReadFile } from "@toolcrib/files";
@@ -26,6 +26,9 @@ export interface LoadedPolicies {
   readonly files: ReadonlyMap<string, PolicyFile>;
   readonly diagnostics: readonly Diagnostic[];
 }
+
+/** Servers of Toolcrib's own and of saved tools in policies. */
+const ownServers: readonly string[] = ["toolcrib", "saved"];
 
 /** Reads and checks the policy files of `layers`. */
 export async function loadPolicyFiles(
@@ -57,5 +60,10 @@ export async function loadPolicyFiles(
   }
   const sources = files.values().map(({ name, text = "" }) => ({ name, text }));
   const parsed = await parsePolicies([...sources]);
-  return { files, diagnostics: [...diagnostics, ...parsed.diagnostics] };
+  const ids = layers.flatMap(({ serverIds, toolspecIds }) =>
+    [...serverIds, ...toolspecIds].map(({ id }) => id),
+  );
+  const unmatched =
+    parsed.value === undefined ? [] : findUnmatchedNames(parsed.value, [...ids, ...ownServers]);
+  return { files, diagnostics: [...diagnostics, ...parsed.diagnostics, ...unmatched] };
 }
