@@ -37,6 +37,8 @@ const sections: readonly {
       fetched: () => import("./commands/fetched.ts"),
       status: () => import("./commands/status.ts"),
       approve: () => import("./commands/approve.ts"),
+      pause: () => import("./commands/pause.ts"),
+      resume: () => import("./commands/resume.ts"),
       release: () => import("./commands/release.ts"),
     },
   },

@@ -14,6 +14,18 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER):
   };
 }
 
+const unitMs: { readonly [unit: string]: number } = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** Longest duration: a year. */
+const durationMaxMs = 366 * 86_400_000;
+
+/** Parses a duration such as `30m`. @returns milliseconds */
+export function duration(text: string): number {
+  const [, count, unit = ""] = /^([0-9]{1,9})([smhd])$/.exec(text.trim()) ?? [];
+  const value = Number(count) * (unitMs[unit] ?? Number.NaN);
+  if (value >= 1000 && value <= durationMaxMs) return value;
+  throw new InvalidArgumentError("It must be a number and a unit, such as 45s, 30m, 2h or 1d, at most 366d.");
+}
+
 /** Returns a parser of `NAME=VALUE`. @param form the notation, for errors */
 export function nameValuePair(form: string): (text: string) => readonly [string, string] {
   return (text) => {

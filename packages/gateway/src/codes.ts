@@ -12,6 +12,9 @@ export const gatewayCodes = {
   APPROVALS_FULL: "Too many calls of one client wait for approval.",
   APPROVAL_UNAVAILABLE: "A call needs an approval, and the approvals cannot be read or stored.",
   APPROVAL_OUTDATED: "What the operator approved is not what waits for approval now.",
+  CALL_PAUSED: "The operator paused the tool, its server, the client or everything (`toolcrib pause`).",
+  PAUSES_UNREADABLE: "What is paused cannot be read from the home, so that every call is refused.",
+  PAUSE_INVALID: "A request to pause or resume names nothing that can be paused.",
   TOOL_UNAVAILABLE:
     "The tool exists but is not offered: it is not enabled, it is quarantined, or its server is not ready.",
   TOOL_NOT_APPROVED:

@@ -16,6 +16,7 @@ import {
   type AuditStore,
   type CallApprovals,
   DefinitionPins,
+  type PauseStore,
   type PinMemory,
   Quarantine,
   type QuarantinedDefinition,
@@ -31,17 +32,18 @@ import {
   type ToolResult,
 } from "@toolcrib/tool";
 import { Approvals } from "./approvals/approvals.ts";
-import { elicitedClientsOf } from "./approvals/elicited-clients.ts";
 import { HeldDefinitions, holdBy, isNotApproved } from "./approvals/held-definitions.ts";
 import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { CallTargets } from "./call/call-targets.ts";
+import { clientKeysOf, elicitedClientsOf } from "./call/client-keys.ts";
 import { type GovernedCallDeps, governedCall } from "./call/governed-call.ts";
 import { LabelTracker } from "./call/label-tracker.ts";
 import { RelayLimit } from "./call/relay-limit.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
+import { Pauses } from "./guards/pauses.ts";
 import { type BackendSelector, selectByKind } from "./index/backend.ts";
 import type { IndexedTool } from "./index/build-index.ts";
 import { toFinding } from "./index/quarantine-finding.ts";
@@ -82,6 +84,10 @@ export interface GatewayCoreDeps {
   readonly seenLabels?: Pick<SeenLabels, "seen" | "add"> | undefined;
   /** The command by which the operator approves. @default "toolcrib approve" */
   readonly approveCommand?: string | undefined;
+  /** What the operator paused. @default nothing can be paused */
+  readonly pauses?: PauseStore | undefined;
+  /** The command by which the operator resumes. @default "toolcrib resume" */
+  readonly resumeCommand?: string | undefined;
 }
 
 /** A program, and the call that runs it. */
@@ -106,6 +112,8 @@ export class GatewayCore {
   readonly visibility: Visibility;
   /** What waits for the operator. */
   readonly approvals: Approvals;
+  /** What the operator paused. */
+  readonly pauses: Pauses;
   readonly #definitionPins: DefinitionPins;
   readonly #quarantine: Quarantine;
   /** Calls in flight. */
@@ -155,6 +163,14 @@ export class GatewayCore {
     const waiting = { index: this.index, features: this.roster, pins: this.#definitionPins };
     const held = new HeldDefinitions({ ...waiting, serverIds: () => this.roster.configuredIds });
     this.approvals = new Approvals({ held, calls: deps.callApprovals, audit, logger });
+    this.pauses = new Pauses({
+      store: deps.pauses,
+      audit,
+      logger,
+      now,
+      resumeCommand: deps.resumeCommand ?? "toolcrib resume",
+      clientKeys: (name) => clientKeysOf(config.policy, name),
+    });
     this.visibility = new Visibility(this);
     const unknownTools = this.#createUnknownTools();
     this.#unknownTools = unknownTools;
@@ -186,6 +202,7 @@ export class GatewayCore {
         elicitedClients: elicitedClientsOf(config.policy),
         decide: (id, decision, client) => this.approvals.decideCall(id, decision, client, "elicitation"),
       },
+      pauses: this.pauses,
     };
     this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
     this.#lateTools = this.#createLateTools(unknownTools, config.serve.limits.maxConcurrentCalls);

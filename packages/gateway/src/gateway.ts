@@ -12,6 +12,7 @@ import type { QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { Approvals } from "./approvals/approvals.ts";
 import type { WaitingServer } from "./approvals/held-definitions.ts";
+import type { PauseStatus, Pauses } from "./guards/pauses.ts";
 import type { PolicyStatus } from "./policy/live-policies.ts";
 import type { IdleRule } from "./sources/idle-rules.ts";
 import type { SourceStatuses } from "./sources/source-roster.ts";
@@ -58,6 +59,10 @@ export interface GatewayStatus extends SourceStatuses {
   readonly quarantined: readonly QuarantinedDefinition[];
   /** Servers with definitions that wait for the operator's approval. */
   readonly waiting: readonly WaitingServer[];
+  /** What the operator paused. */
+  readonly pauses: readonly PauseStatus[];
+  /** Why it is not known what is paused, so that every call is refused. */
+  readonly pausesProblem?: string;
 }
 
 /** The outcome of a call. Exactly one completion or denial is recorded for each. */
@@ -85,6 +90,8 @@ export interface CallOptions {
 export interface Gateway extends AsyncDisposable {
   /** What waits for the operator. Its callers act for the operator. */
   readonly approvals: Approvals;
+  /** What the operator paused. Its callers act for the operator. */
+  readonly pauses: Pauses;
   /** The MCP side, for any transport. */
   readonly service: McpService;
   /** Resolves when every source made first contact, successful or not. Never rejects. */

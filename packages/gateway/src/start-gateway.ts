@@ -16,6 +16,7 @@ import {
   GatewayMetrics,
   type HttpServer,
   type HttpServerDeps,
+  pauseRoutes,
   policyRoutes,
   releaseRoutes,
   startControlServer,
@@ -28,7 +29,7 @@ import type { PolicyTarget } from "@toolcrib/policy";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { Sandboxes } from "@toolcrib/sandbox";
-import { CallApprovals, MemorySessionStore, openStore, type Store } from "@toolcrib/store";
+import { CallApprovals, createPauseStore, MemorySessionStore, openStore, type Store } from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import { openPins } from "./approvals/open-pins.ts";
@@ -140,9 +141,12 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     callApprovals: new CallApprovals(home, { now, randomBytes }),
     seenLabels: await openSeenLabels(config.dataLabels, { home, logger, now, randomBytes }, opening),
     approveCommand: `toolcrib${deps.homeFlag ?? ""} approve`,
+    pauses: opening.use(createPauseStore(home, { randomBytes })),
+    resumeCommand: `toolcrib${deps.homeFlag ?? ""} resume`,
   });
   opening.defer(() => core.stored());
   const policies = await openPolicies(config, { core, record, logger }, opening);
+  await core.pauses.refresh();
   record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
   // A gateway that cannot write its trail would refuse every call, so it does not start.
   await store.audit.flush();
@@ -272,10 +276,15 @@ class RunningGateway implements Gateway {
       return this.#indexTools();
     });
     resources.defer(watchApprovals(core.approvals));
+    resources.defer(core.pauses.watch());
   }
 
   get approvals(): GatewayCore["approvals"] {
     return this.#core.approvals;
+  }
+
+  get pauses(): GatewayCore["pauses"] {
+    return this.#core.pauses;
   }
 
   get service(): GatewayCore["service"] {
@@ -314,6 +323,7 @@ class RunningGateway implements Gateway {
       callsInFlight: inFlight.count,
       quarantined: this.#core.quarantined(identity),
       waiting: this.#core.approvals.servers(),
+      ...this.#core.pauses.facts(),
     };
   }
 
@@ -417,6 +427,9 @@ class RunningGateway implements Gateway {
       ownTools,
       quarantined: status.quarantined.filter(({ id }) => isShown(id.slice(0, id.indexOf(":")))),
       waiting: status.waiting.filter(({ server }) => isShown(server)),
+      pauses: status.pauses.filter(
+        ({ kind, name }) => kind === "all" || (kind === "server" && isShown(name)),
+      ),
       idleRules: [],
     };
   }
@@ -429,6 +442,7 @@ class RunningGateway implements Gateway {
       routes: {
         ...releaseRoutes(roster.configuredIds, (id) => roster.release(id)),
         ...approvalRoutes(roster.configuredIds, this.#core.approvals),
+        ...pauseRoutes(this.#core.pauses),
         ...policyRoutes(() => this.policyTargets()),
       },
       status: (identity) => this.#statusFor(identity),

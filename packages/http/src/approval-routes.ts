@@ -1,10 +1,8 @@
 /** The routes of approvals: what waits for the operator, and the decisions. All need the role of an operator. */
 
-import { type CodedError, isCodedError } from "@toolcrib/diagnostics";
-import { sendJson } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
-import { type Refusal, refusalError } from "./refusal.ts";
-import { type ApiRoute, operatorReadAccess, type RouteAccess } from "./route-access.ts";
+import { changeAccess, operatorRoute } from "./operator-route.ts";
+import { type ApiRoute, operatorReadAccess } from "./route-access.ts";
 
 /** The approvals of a gateway, for its operator. */
 export interface OperatorApprovals {
@@ -23,7 +21,6 @@ export interface OperatorApprovals {
   decideCall(id: string, decision: "approved" | "denied", operator: Identity): Promise<object | undefined>;
 }
 
-const changeAccess: RouteAccess = { kind: "change", role: "operator", methods: ["POST"] };
 const callPath = "/api/v1/approvals/calls";
 
 /**
@@ -36,10 +33,10 @@ export function approvalRoutes(
   approvals: OperatorApprovals,
 ): { readonly [path: string]: ApiRoute } {
   const routes = serverIds.flatMap((id): [string, ApiRoute][] => [
-    [`/api/v1/servers/${id}/definitions`, toRoute(operatorReadAccess, () => approvals.definitions(id))],
+    [`/api/v1/servers/${id}/definitions`, operatorRoute(operatorReadAccess, () => approvals.definitions(id))],
     [
       `/api/v1/servers/${id}/approve`,
-      toRoute(changeAccess, async (query, operator) => {
+      operatorRoute(changeAccess, async (query, operator) => {
         const names = query.getAll("tool");
         const digest = query.get("digest") ?? "";
         const chosen = names.length === 0 ? undefined : names;
@@ -48,40 +45,13 @@ export function approvalRoutes(
     ],
   ]);
   const decide = (decision: "approved" | "denied") =>
-    toRoute(changeAccess, async (query, operator) => ({
+    operatorRoute(changeAccess, async (query, operator) => ({
       call: (await approvals.decideCall(query.get("id") ?? "", decision, operator)) ?? null,
     }));
   return {
-    "/api/v1/approvals": toRoute(operatorReadAccess, () => approvals.waiting()),
+    "/api/v1/approvals": operatorRoute(operatorReadAccess, () => approvals.waiting()),
     [`${callPath}/approve`]: decide("approved"),
     [`${callPath}/deny`]: decide("denied"),
     ...Object.fromEntries(routes),
   };
-}
-
-/** Returns a route that answers with JSON. Coded errors of `answerTo` become refusals. */
-function toRoute(
-  access: RouteAccess,
-  answerTo: (query: URLSearchParams, operator: Identity) => object | Promise<object>,
-): ApiRoute {
-  return {
-    access,
-    async answer(response, query, identity): Promise<Refusal | undefined> {
-      // The access of every route requires an identity with a role.
-      if (identity === undefined)
-        throw new TypeError("A route for operators was reached without an identity");
-      try {
-        const value = await answerTo(new URLSearchParams(query), identity);
-        sendJson(response, 200, JSON.stringify(value), { "cache-control": "no-store" });
-        return undefined;
-      } catch (error) {
-        if (!isCodedError(error)) throw error;
-        return { status: statusOf(error), error: refusalError(error.code, error.message, error.hint) };
-      }
-    },
-  };
-}
-
-function statusOf(error: CodedError): number {
-  return error.code === "APPROVAL_OUTDATED" ? 409 : 503;
 }

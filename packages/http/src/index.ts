@@ -4,5 +4,6 @@ export { type ControlServer, startControlServer } from "./control-server.ts";
 export type {} from "./http-options.ts";
 export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http-server.ts";
 export { GatewayMetrics } from "./metrics.ts";
+export { pauseRoutes } from "./pause-routes.ts";
 export { policyRoutes } from "./policy-routes.ts";
 export { releaseRoutes } from "./release-routes.ts";

@@ -27,6 +27,9 @@ export interface MeasuredStatus {
   readonly tools: number;
   readonly sessions: number;
   readonly quarantined: readonly unknown[];
+  /** What the operator paused. */
+  readonly pauses: readonly { readonly kind: string }[];
+  readonly pausesProblem?: string;
 }
 
 /** Maximum number of servers with a label of their own; calls of further ones count as `other`. */
@@ -180,6 +183,18 @@ function statusMetrics(status: MeasuredStatus): Metric[] {
       "Tools that are withheld from clients.",
       status.quarantined.length,
     ),
+    {
+      name: "toolcrib_paused",
+      type: "gauge",
+      help: "Pauses of the operator, by what they stop; unreadable is 1 while every call is refused.",
+      samples: [
+        ...(["server", "tool", "client", "all"] as const).map((kind) => ({
+          labels: { kind },
+          value: status.pauses.filter((pause) => pause.kind === kind).length,
+        })),
+        { labels: { kind: "unreadable" }, value: status.pausesProblem === undefined ? 0 : 1 },
+      ],
+    },
     {
       name: "toolcrib_upstream_up",
       type: "gauge",

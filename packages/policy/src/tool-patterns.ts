@@ -85,6 +85,12 @@ export class ToolPatterns {
     );
   }
 
+  /** Returns the first pattern that matches a tool or prompt, or a resource in any spelling. */
+  findInAny(id: ToolId, wireName: string): FoundPattern | undefined {
+    const resource = toResourceNames(id, wireName);
+    return resource === undefined ? this.find(id, wireName) : this.findInAnySpelling(resource);
+  }
+
   /** Whether a pattern names resources of the source `sourceId`, and not only tools or prompts. */
   namesResourcesOf(sourceId: string): boolean {
     let known = this.#namesResources.get(sourceId);

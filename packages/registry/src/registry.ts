@@ -26,7 +26,13 @@ import {
 } from "@toolcrib/mcp";
 import { createProcessLauncher } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
-import { MemorySessionStore, openStore, type Store } from "@toolcrib/store";
+import {
+  createPauseStore,
+  MemorySessionStore,
+  openStore,
+  type PauseStore,
+  type Store,
+} from "@toolcrib/store";
 import { type Identity, localIdentity, type Tool, type ToolId, type Unsubscribe } from "@toolcrib/tool";
 import { createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
 import { type BackendAddress, parseBackendUrl } from "./backend-url.ts";
@@ -74,6 +80,9 @@ class RunningRegistry implements Registry {
   readonly #local = new LocalSource(Date.now);
   readonly #httpClient = createHttpClient();
   readonly #launcher;
+  /** What the operator of the home paused. */
+  readonly #pauses: PauseStore | undefined;
+  #unwatchPauses: (() => Promise<void>) | undefined;
   readonly #core: GatewayCore;
   readonly #endpoints = new Set<AsyncDisposable>();
   readonly #stop = disposeOnce(() => this.#dispose());
@@ -92,6 +101,8 @@ class RunningRegistry implements Registry {
     const logger = this.#logger;
     const now = Date.now;
     this.#launcher = createProcessLauncher({ env: process.env, now, logger, randomBytes });
+    const { auditHome } = config;
+    this.#pauses = auditHome === undefined ? undefined : createPauseStore(auditHome, { randomBytes });
     this.#core = new GatewayCore(toGatewayConfig(config), {
       serverInfo: this.#serverInfo,
       audit: {
@@ -106,6 +117,7 @@ class RunningRegistry implements Registry {
       selectBackend: config.backendSelector,
       search: config.search,
       hasMetaTools: config.listing?.ownTools,
+      pauses: this.#pauses,
     });
     this.#core.roster.add(this.#local, { namespace: undefined });
     this.#core.index.onChange(() => this.#emit({ kind: "tools" }));
@@ -329,6 +341,8 @@ class RunningRegistry implements Registry {
           onProblem: ({ code, message }) => this.#logger.warn({ code, reason: message }, "audit trail"),
         },
       );
+      await this.#core.pauses.refresh();
+      this.#unwatchPauses = this.#core.pauses.watch();
     }
     // `stop` can have been called meanwhile; it waits for this and then disposes of everything.
     if (!this.#isStarted()) return;
@@ -342,6 +356,7 @@ class RunningRegistry implements Registry {
     // Disposed in the opposite order; an error keeps nothing from being disposed.
     await using resources = new AsyncDisposableStack();
     resources.defer(() => this.#store?.[Symbol.asyncDispose]());
+    resources.defer(() => this.#unwatchPauses?.());
     resources.use(this.#local);
     resources.defer(() => this.#httpClient.destroy());
     resources.use(this.#launcher);

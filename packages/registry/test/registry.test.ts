@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -8,7 +9,7 @@ import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { createRegistry, type Registry, type RegistryConfig } from "@toolcrib/registry";
-import { openAuditReader } from "@toolcrib/store";
+import { createPauseStore, openAuditReader } from "@toolcrib/store";
 import {
   checkGolden,
   makeTemporaryDirectory,
@@ -281,6 +282,21 @@ describe("a served registry", () => {
       records.map(({ data }) => (data as { readonly client: { readonly issuer: string } }).client.issuer),
       ["toolcrib:library", "toolcrib:anonymous"],
     );
+  });
+
+  it("refuses what the operator of its home paused", async () => {
+    await using home = await makeTemporaryDirectory();
+    await using pauses = createPauseStore(home.path, { randomBytes });
+    const pause = { kind: "server", name: "utility", pausedAt: Date.now() } as const;
+    await pauses.put({ ...pause, pausedBy: { issuer: "toolcrib:cli", subject: "cli" } });
+    await using registry = await startedRegistry({ auditHome: home.path });
+    const call = () => registry.execute("utility:echo", { message: "hi" });
+    assert.match(
+      await thrownBy(call),
+      /^REGISTRY_EXECUTION_FAILED .*\n"utility:echo" failed: "utility__echo" was not called: server "utility" is paused/,
+    );
+    await pauses.delete(pause);
+    await waitUntil(async () => (await call().catch(() => undefined)) !== undefined);
   });
 
   it("lets SDK clients call namespaced tools over legacy SSE", async () => {

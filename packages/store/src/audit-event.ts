@@ -204,6 +204,19 @@ export interface DefinitionApproved {
   readonly approvedBy: AuditClient;
 }
 
+/** The operator paused something, or resumed it. A pause that expires leaves no record: `until` says when. */
+export interface GuardPaused {
+  readonly kind: "server" | "tool" | "client" | "all";
+  /** Id of the server, id or pattern of the tools, or name of the client; absent for `all`. */
+  readonly name?: string;
+  readonly reason?: string;
+  /** RFC 3339 time of its end; absent for a pause without one. */
+  readonly until?: string;
+  readonly by: AuditClient;
+  /** Calls in flight at this gateway that were cancelled. */
+  readonly cancelledCalls?: number;
+}
+
 /** The gateway uses a new configuration. */
 export interface ConfigChanged {
   /** The files, in the order in which they are merged. */
@@ -353,6 +366,8 @@ export interface AuditEvents {
   readonly "approval.granted": SavedToolEvent;
   readonly "approval.call.granted": CallDecided;
   readonly "approval.call.denied": CallDecided;
+  readonly "guard.paused": GuardPaused;
+  readonly "guard.resumed": GuardPaused;
   readonly "secret.used": SecretEvent;
   /** The response to a request contained the secret that was sent with it. */
   readonly "secret.echoed": SecretEvent;

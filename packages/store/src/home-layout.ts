@@ -7,6 +7,7 @@
  *     approvals/saved-tools.json approvals of saved tools
  *     pins/*.json                pins of the definitions of one source
  *     seen-labels.json           labels of the data that clients received
+ *     guards/pauses.json         what the operator paused
  *     locks/*.lock               locks of writers, of pruning, of the index and of records
  *     locks/*.open               runs of writers that have not ended
  *     toolcrib.db                the index of the segments
@@ -25,6 +26,7 @@ export interface HomeLayout {
   readonly auditDirectory: string;
   readonly approvalDirectory: string;
   readonly pinDirectory: string;
+  readonly guardDirectory: string;
   readonly lockDirectory: string;
   readonly headDirectory: string;
   readonly headKeyPath: string;
@@ -49,6 +51,7 @@ export function toHomeLayout(home: string): HomeLayout {
     auditDirectory: join(home, "audit"),
     approvalDirectory: join(home, "approvals"),
     pinDirectory: join(home, "pins"),
+    guardDirectory: join(home, "guards"),
     lockDirectory: join(home, "locks"),
     headDirectory: join(home, "audit-heads"),
     headKeyPath: join(home, "audit-key.pem"),

@@ -33,9 +33,11 @@ export {
 export { escapeUnsafe } from "./escape-unsafe.ts";
 export { openApprovalStore } from "./file-approval-store.ts";
 export { openAuditReader } from "./file-audit-reader.ts";
+export { createPauseStore } from "./file-pause-store.ts";
 export { createPinStore } from "./file-pin-store.ts";
 export { MemorySessionStore } from "./memory-session-store.ts";
 export { openStore, type Store } from "./open-store.ts";
+export type { PauseState, PauseStore } from "./pause-store.ts";
 export type { Pin, PinStore, SourcePins } from "./pin-store.ts";
 export {
   type PinMemory,

@@ -5,6 +5,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Style, safeText } from "../output/output.ts";
 import { withHome } from "../output/with-home.ts";
 import type { Finding } from "./check.ts";
+import { checkPauses } from "./check-guards.ts";
 import { checkHome, checkNode, checkTokens, checkTrail } from "./check-machine.ts";
 import { checkSecrets } from "./check-secrets.ts";
 import { checkConfigured } from "./check-servers.ts";
@@ -36,6 +37,7 @@ export async function runDoctor(context: CliContext): Promise<ExitCode> {
   checkTokens(context).forEach(report);
   (await checkSecrets(context)).forEach(report);
   (await checkTrail(context)).forEach(report);
+  (await checkPauses(context)).forEach(report);
   await checkConfigured(context, report);
   const failures = findings.filter(({ status }) => status === "failed").length;
   output.json({ ok: failures === 0, findings });

@@ -5,6 +5,7 @@ import { type Identity, localIdentity } from "@toolcrib/tool";
 import { serversWaitMs } from "../access/local-tools.ts";
 import type { ToolDescription } from "../access/tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
+import { printPauses } from "../guards/pause.ts";
 import { textWidth } from "../output/text-width.ts";
 import { version } from "../version.ts";
 import { findExampleCall } from "./example-call.ts";
@@ -46,6 +47,7 @@ export async function announceServers(
   if (signal.aborted) return;
   output.print(...starting.map((server) => serverLine(server, idWidth, output)));
   output.print("", ...clientLines(endpoint, output), "", ...nextCommands(context, gateway, endpoint), "");
+  printPauses(output, gateway.status().pauses);
   output.print(output.style("dim", "Press Ctrl-C to stop."));
   if (starting.length === 0) return;
   const late = new Set(starting.map(({ id }) => id));

@@ -14,6 +14,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { printPauses } from "../guards/pause.ts";
 import { counted } from "../output/counted.ts";
 import { reasonLine, type Style, safeLine } from "../output/output.ts";
 import { containmentText } from "./containment-text.ts";
@@ -125,6 +126,10 @@ async function showRunning(
     const time = since === undefined ? "" : ` since ${safeLine(since)}`;
     output.print(`${output.style("yellow", `quarantined${time}`)} ${safeLine(id)}: ${safeLine(reason)}`);
   }
+  // A gateway of an earlier version has no pauses.
+  printPauses(output, status.pauses ?? []);
+  if (status.pausesProblem !== undefined)
+    output.print(`${output.style("red", "every call is refused")}: ${safeLine(status.pausesProblem)}`);
   for (const { id, client, tool } of calls) {
     output.print(
       `${output.style("yellow", "waits for approval")} ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`,

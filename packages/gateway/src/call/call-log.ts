@@ -148,12 +148,13 @@ export class CallLog {
 
   failed(subject: AuditCallSubject, error: CodedError, durationMs: number): void {
     const { metrics, logger } = this.#deps;
-    const outcome = error.code === "CALL_CANCELLED" ? "cancelled" : "failed";
+    const isCancelled = error.code === "CALL_CANCELLED" || error.code === "CALL_PAUSED";
+    const outcome = isCancelled ? "cancelled" : "failed";
     this.#record("call.completed", { ...subject, outcome, code: error.code, durationMs });
     metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
     const { callId, tool } = subject;
     const fields = { callId, tool, code: error.code, reason: error.message, durationMs };
-    // A cancellation by the client is no reason for a warning.
+    // A cancellation by the client or the operator is no reason for a warning.
     if (outcome === "cancelled") logger.info(fields, "call was cancelled");
     else logger.warn(fields, "call failed");
   }

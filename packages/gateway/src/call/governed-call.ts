@@ -3,7 +3,7 @@
  * `governedCall`: a call of a client, of the command line, of another tool.
  * No code path executes a tool without it.
  *
- * resolve → identify → authorize → contain → approve → record the intent → validate →
+ * resolve → identify → authorize → pause → contain → approve → record the intent → validate →
  * execute → limit → validate the result → scrub → record. The caller resolves
  * (`CallTarget`) and identifies (`CallOrigin`); the other steps are the lines
  * of this function.
@@ -32,6 +32,7 @@ import { type CallContext, identityKey, type ToolResult, textResult } from "@too
 import { type ApprovalStepDeps, askApproval, isApprovalNeeded } from "../approvals/approval-step.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
+import type { Pauses } from "../guards/pauses.ts";
 import type { GatewayPolicy } from "../policy/access-subject.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
@@ -70,6 +71,8 @@ export interface GovernedCallDeps {
   readonly approval: ApprovalStepDeps;
   /** Labels of the data of calls; undefined where no source has labels. */
   readonly labels: LabelTracker | undefined;
+  /** What the operator paused. */
+  readonly pauses: Pick<Pauses, "refusal" | "enter">;
 }
 
 /** Runs `target` with `args` for `origin`; never rejects. */
@@ -88,6 +91,11 @@ export async function governedCall(
   if (decision.kind === "deny") {
     deps.log.denied(call.subject, { ...described.facts, decision });
     return { ...decision, kind: "denied", callId };
+  }
+  const paused = deps.pauses.refusal(target, origin);
+  if (paused !== undefined) {
+    deps.log.denied(call.subject, { ...described.facts, ...paused });
+    return { kind: "failed", callId, error: paused.error };
   }
   // Contain: the operator's word about the server, the form of the arguments, the depth, the number of calls in flight.
   for (const violation of target.violations) deps.log.violation(call.subject, violation);
@@ -341,6 +349,7 @@ function execute(
   return new Promise((resolve, reject) => {
     const settle = () => {
       channel.isOpen = false;
+      leave();
       clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);
     };
@@ -350,6 +359,8 @@ function execute(
       reject(reason);
     };
     const cancel = () => end(cancelledError(signal?.reason));
+    // The operator can have paused it while it waited for its approval or its record.
+    const leave = deps.pauses.enter(target, requester.origin, end);
     signal?.addEventListener("abort", cancel);
     const timer = setTimeout(() => end(timeoutError(target)), target.deadlineMs);
     const context = toContext(deps, target, call, requester, controller.signal, channel);
@@ -428,13 +439,13 @@ function toContext(
 
 /** The reason for a cancellation. Inner calls end for the same reason as their outer call. */
 function cancelledError(reason: unknown): GatewayError {
-  const isOurs =
-    reason instanceof GatewayError && (reason.code === "CALL_TIMEOUT" || reason.code === "CALL_CANCELLED");
-  if (isOurs) return reason;
+  if (reason instanceof GatewayError && endCodes.has(reason.code)) return reason;
   return new GatewayError("CALL_CANCELLED", `The call was cancelled: ${messageOf(reason)}`, {
     cause: reason,
   });
 }
+
+const endCodes: ReadonlySet<string> = new Set(["CALL_TIMEOUT", "CALL_CANCELLED", "CALL_PAUSED"]);
 
 function timeoutError(target: CallTarget): GatewayError {
   const seconds = target.deadlineMs / 1000;

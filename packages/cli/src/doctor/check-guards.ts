@@ -1,0 +1,25 @@
+/** Checks what the operator paused. Only reads. */
+
+import { isCodedError } from "@toolcrib/diagnostics";
+import type { CliContext } from "../cli-context.ts";
+import { listPauses } from "../guards/open-pauses.ts";
+import { pauseLine } from "../guards/pause.ts";
+import { type Finding, failed, ok, warning } from "./check.ts";
+
+/** Checks that the pauses can be read, and warns about each. */
+export async function checkPauses(context: CliContext): Promise<readonly Finding[]> {
+  try {
+    const pauses = await listPauses(context);
+    if (pauses.length === 0) return [ok("pauses", "nothing is paused")];
+    return pauses.map((pause) =>
+      warning(
+        "pauses",
+        `calls are refused: ${pauseLine(pause)} is paused`,
+        `toolcrib resume ${pause.kind} ${pause.name}`.trimEnd(),
+      ),
+    );
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return [failed("pauses", `every call is refused: ${error.message}`, error.hint)];
+  }
+}

@@ -1,0 +1,80 @@
+/** `toolcrib pause` and `toolcrib resume`: the kill switch of the operator. */
+
+import { describePause, type PauseTarget, parsePauseTarget } from "@toolcrib/guards";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { counted } from "../output/counted.ts";
+import { type Output, reasonLine, safeLine } from "../output/output.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { listPauses, pauseNow, resumeNow } from "./open-pauses.ts";
+
+type Words = { readonly kind: string | undefined; readonly name: string | undefined };
+
+/** Options of `pause`. */
+export interface PauseFlags {
+  readonly reason?: string;
+  /** Milliseconds. */
+  readonly for?: number;
+}
+
+/** A pause as it is shown. */
+type ShownPause = PauseTarget & { readonly reason?: string; readonly until?: string };
+
+/** Runs `pause`. */
+export async function pause(context: CliContext, words: Words, flags: PauseFlags): Promise<ExitCode> {
+  const { output } = context;
+  if (words.kind === undefined) return await list(context, flags);
+  const outcome = await pauseNow(context, checked(words, flags.reason), flags);
+  output.json(outcome);
+  const { pause: shown, cancelledCalls, isApplied } = outcome;
+  const cancelled = cancelledCalls === 0 ? "" : `, ${counted(cancelledCalls, "call")} in flight cancelled`;
+  output.print(`Paused ${pauseLine(shown)}${cancelled}`);
+  if (!isApplied) output.print("No running gateway answered: it applies to every gateway of this home");
+  output.print(`Resume it: ${ownCommand(context)} resume ${shown.kind} ${safeLine(shown.name)}`.trimEnd());
+  return exitCodes.done;
+}
+
+/** Runs `resume`. */
+export async function resume(context: CliContext, words: Words): Promise<ExitCode> {
+  const { output } = context;
+  const target = checked(words);
+  const isResumed = await resumeNow(context, target);
+  const rest = await listPauses(context);
+  output.json({ ...target, resumed: isResumed, pauses: rest });
+  const what = safeLine(describePause(target));
+  output.print(isResumed ? `Resumed ${what}` : `Nothing was resumed: ${what} is not paused`);
+  for (const other of rest) output.print(`Still paused: ${pauseLine(other)}`);
+  return isResumed ? exitCodes.done : exitCodes.notFound;
+}
+
+async function list(context: CliContext, flags: PauseFlags): Promise<ExitCode> {
+  if (flags.reason !== undefined || flags.for !== undefined) {
+    throw new CliError("CLI_USAGE", "Nothing was paused: name what to pause, such as server github, or all");
+  }
+  const pauses = await listPauses(context);
+  context.output.json({ pauses });
+  if (pauses.length === 0) context.output.print("Nothing is paused");
+  printPauses(context.output, pauses);
+  return exitCodes.done;
+}
+
+/** Prints one line for each pause. */
+export function printPauses(output: Output, pauses: readonly ShownPause[]): void {
+  for (const one of pauses) output.print(`${output.style("yellow", "paused")} ${pauseLine(one)}`);
+}
+
+/** Returns a pause as one line. */
+export function pauseLine({ reason, until, ...target }: ShownPause): string {
+  const end = until === undefined ? "" : ` until ${safeLine(until)}`;
+  return `${safeLine(describePause(target))}${end}${reason === undefined ? "" : ` (${reasonLine(reason)})`}`;
+}
+
+/** @throws {CliError} `CLI_USAGE` */
+function checked({ kind = "", name = "" }: Words, reason?: string): PauseTarget {
+  const parsed = parsePauseTarget(kind, name, reason);
+  if ("target" in parsed) return parsed.target;
+  throw new CliError("CLI_USAGE", `Nothing was changed: ${parsed.problem}`, {
+    hint: "write server ID, tool NAME, client NAME or all",
+  });
+}

@@ -1,0 +1,93 @@
+/** `toolcrib pause` and `toolcrib resume` with and without a running gateway, as an operator uses them. */
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { runToolcrib, startServe } from "./transcript.ts";
+
+async function setUp() {
+  const directory = await makeTemporaryDirectory();
+  const transport = { kind: "stdio", ...fixtureCommand(echoStdioPath) };
+  const config = {
+    tool_servers: [{ id: "s", transport, trust_state: "certified" }],
+    serve: { listen: "127.0.0.1:0" },
+  };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const setting = { directory: directory.path };
+  return { directory, setting, run: (...words: readonly string[]) => runToolcrib(words, setting) };
+}
+
+test("a pause without a gateway holds for calls of the command line, and doctor points it out", async () => {
+  const { directory, run } = await setUp();
+  await using _directory = directory;
+  assert.equal((await run("pause")).stdout, "Nothing is paused\n");
+  const paused = await run("pause", "server", "s", "--reason", "key \u001bleaked", "--for", "2h");
+  assert.equal(paused.code, 0, paused.stderr);
+  assert.match(
+    paused.stdout,
+    /^Paused server "s" until \S+Z \(key \\u001bleaked\)\nNo running gateway answered: .*\nResume it: .* resume server s\n$/,
+  );
+  assert.match((await run("pause")).stdout, /^paused server "s" until /);
+  const call = await run("call", "s__echo", '{"text":"x"}');
+  assert.equal(call.code, 3);
+  assert.match(
+    call.stderr,
+    /"s__echo" was not called: server "s" is paused until .*\n.*toolcrib resume server s/,
+  );
+  const doctor = await run("doctor");
+  assert.match(
+    doctor.stdout,
+    /! pauses: calls are refused: server "s" until .* is paused\n {4}fix: .*resume server s/,
+  );
+
+  assert.equal((await run("pause", "all")).code, 0);
+  const resumed = await run("resume", "server", "s");
+  assert.equal(resumed.stdout, 'Resumed server "s"\nStill paused: everything\n');
+  const again = await run("resume", "server", "s");
+  assert.deepEqual(
+    [again.code, again.stdout.split("\n")[0]],
+    [4, 'Nothing was resumed: server "s" is not paused'],
+  );
+  assert.equal((await run("resume", "all")).code, 0);
+  assert.equal((await run("call", "s__echo", '{"text":"x"}')).code, 0);
+  const { stdout } = await run("audit", "list");
+  for (const type of ["guard.paused", "guard.resumed"])
+    assert.ok(stdout.includes(type), `${type}\n${stdout}`);
+});
+
+test("a running gateway applies a pause at once, and says so", async () => {
+  const { directory, setting, run } = await setUp();
+  await using _directory = directory;
+  assert.equal((await run("pause", "tool", "s:missing")).code, 0);
+  await using gateway = await startServe(["--auth", "none"], setting);
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  const paused = await run("pause", "client", "cli");
+  assert.match(paused.stdout, /^Paused client "cli"\nResume it: /);
+  const call = await run("call", "s__echo", '{"text":"x"}');
+  assert.deepEqual([call.code, /client "cli" is paused/.test(call.stderr)], [3, true]);
+  const status = await run("status");
+  assert.match(status.stdout, /paused client "cli"\n/);
+  assert.match(status.stdout, /paused tool "s:missing"\n/);
+  const json = JSON.parse((await run("resume", "client", "cli", "--json")).stdout);
+  assert.deepEqual([json.resumed, json.pauses.length], [true, 1]);
+  assert.equal((await run("call", "s__echo", '{"text":"x"}')).code, 0);
+});
+
+test("wrong usage changes nothing", async () => {
+  const { directory, run } = await setUp();
+  await using _directory = directory;
+  const cases: readonly (readonly [words: readonly string[], message: RegExp])[] = [
+    [["pause", "server"], /Nothing was changed: server needs a name/],
+    [["pause", "all", "x"], /all takes no name/],
+    [["pause", "disk", "x"], /"disk" is none of server, tool, client, all/],
+    [["pause", "all", "--for", "5 minutes"], /a number and a unit, such as 45s, 30m, 2h or 1d/],
+    [["pause", "--reason", "x"], /name what to pause/],
+    [["resume", "tool"], /tool needs a name/],
+  ];
+  for (const [words, message] of cases) {
+    const { code, stderr } = await run(...words);
+    assert.deepEqual([code, message.test(stderr)], [2, true], `${words.join(" ")}: ${stderr}`);
+  }
+  assert.equal((await run("pause")).stdout, "Nothing is paused\n");
+});
