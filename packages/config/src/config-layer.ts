@@ -59,7 +59,10 @@ export interface ConfigLayer {
   /** The valid entries, also when the file has errors elsewhere. */
   readonly toolspecs: readonly ToolspecDeclaration[];
   /** Sections as written, with complete paths; empty when the file has errors. */
-  readonly sections: Pick<ConfigDocument, "egress" | "policy" | "serve" | "audit" | "execution" | "sandbox">;
+  readonly sections: Pick<
+    ConfigDocument,
+    "egress" | "guards" | "policy" | "serve" | "audit" | "execution" | "sandbox"
+  >;
   /** Ids of all tool servers, toolspecs and provider targets, including invalid ones. */
   readonly serverIds: readonly PlacedId[];
   readonly toolspecIds: readonly PlacedId[];

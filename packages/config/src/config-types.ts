@@ -5,6 +5,7 @@
  */
 
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
+import type { Limits } from "@toolcrib/guards";
 import type { JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
 import type { Manifest, Toolspec } from "@toolcrib/toolspec";
 
@@ -16,6 +17,8 @@ export interface GatewayConfig {
   readonly toolspecs: readonly ToolspecConfig[];
   readonly egress: EgressConfig;
   readonly policy: PolicyConfig;
+  /** Limits of calls. */
+  readonly guards: GuardsConfig;
   readonly serve: ServeConfig;
   readonly audit: AuditConfig;
   readonly execution: ExecutionConfig;
@@ -23,6 +26,9 @@ export interface GatewayConfig {
   /** The data labels of all tool servers and toolspecs, also where only some of them are started. */
   readonly dataLabels: readonly string[];
 }
+
+/** Limits of calls, and what calls cost (`guards`). */
+export type GuardsConfig = ConstructorParameters<typeof Limits>[0];
 
 /** Access of a server: none, the entries of its list, or everything. */
 export type ContainmentLevel = "deny" | "scoped" | "allow";

@@ -17,6 +17,7 @@ import {
 import { quote } from "./display-source.ts";
 import { egressShape } from "./egress-shape.ts";
 import { executionShape } from "./execution-shape.ts";
+import { guardsShape } from "./guards-shape.ts";
 import { policyShape } from "./policy-shape.ts";
 import { serveShape } from "./serve-shape.ts";
 import { maxToolServers, toolServerShape } from "./tool-server-shape.ts";
@@ -78,6 +79,7 @@ const fields = {
   tool_servers: toolServersShape,
   providers: providersShape,
   policy: policyShape,
+  guards: guardsShape,
   serve: serveShape,
   audit: record({
     description: "The audit trail.",
@@ -163,6 +165,7 @@ export const documentShape = record({
     apis: "did you mean toolspecs?",
     upstreamServers: "write all servers below tool_servers",
     toolServers: "did you mean tool_servers?",
+    limits: "write it below guards: guards: { limits: … }",
     listen: "write it below serve: serve: { listen: … }",
     version: "remove it: the configuration has no version",
   },

@@ -19,6 +19,7 @@ import {
 import type { ConfigDocument } from "./document-shape.ts";
 import { toEgressConfig } from "./egress-shape.ts";
 import { toExecutionConfig } from "./execution-shape.ts";
+import { toGuardsConfig } from "./guards-shape.ts";
 import { type HasCommand, lintCommands } from "./lint-commands.ts";
 import { lintExposure } from "./lint-exposure.ts";
 import { lintIds } from "./lint-ids.ts";
@@ -87,6 +88,7 @@ function composed(
     dataLabels: [...new Set([...toolServers, ...toolspecs].flatMap(({ dataLabels }) => dataLabels))].sort(),
     egress: toEgressConfig(sections.egress, certificates),
     policy,
+    guards: toGuardsConfig(sections.guards),
     serve: toServeConfig(sections.serve),
     audit: toAuditConfig(sections.audit),
     execution: toExecutionConfig(sections.execution),

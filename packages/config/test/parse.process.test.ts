@@ -165,6 +165,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         clients: {},
         floor: { networkEgress: undefined, filesystemWrite: undefined, maxExecutionSeconds: undefined },
       },
+      guards: { rules: [], costs: [] },
       serve: {
         listen: { host: "127.0.0.1", port: 7420 },
         auth: "token",

@@ -30,6 +30,7 @@ export {
   anything,
   choice,
   type Definitions,
+  decimal,
   fieldPlace,
   flag,
   type Inspect,

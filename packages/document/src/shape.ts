@@ -206,6 +206,25 @@ export function integer(options: IntegerOptions): Shape<number> {
   };
 }
 
+/** A number within bounds. */
+export function decimal(options: Pick<IntegerOptions, "description" | "minimum" | "maximum">): Shape<number> {
+  const { description, minimum, maximum } = options;
+  const allowed = `a number from ${minimum} to ${maximum}`;
+  return {
+    check(node, place) {
+      if (node.kind !== "scalar" || typeof node.value !== "number") return reportType(node, place, allowed);
+      if (node.value >= minimum && node.value <= maximum) return node.value;
+      const written = node.text.slice(0, 40);
+      return invalid(
+        node,
+        place,
+        `${place.reporter.quote(place.path)} must be ${allowed}, but is ${written}`,
+      );
+    },
+    toJsonSchema: () => ({ type: "number", description, minimum, maximum }),
+  };
+}
+
 /** One of a few numbers, such as a version. */
 export function literalNumber(options: {
   readonly description: string;

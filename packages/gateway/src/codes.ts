@@ -15,6 +15,12 @@ export const gatewayCodes = {
   CALL_PAUSED: "The operator paused the tool, its server, the client or everything (`toolcrib pause`).",
   PAUSES_UNREADABLE: "What is paused cannot be read from the home, so that every call is refused.",
   PAUSE_INVALID: "A request to pause or resume names nothing that can be paused.",
+  RATE_LIMITED: "The call exceeds the rate of a limit (`guards.limits`).",
+  BUDGET_EXCEEDED:
+    "A budget of calls, bytes or cost is used up until its hour or day ends (`guards.limits`).",
+  OUTSIDE_WINDOW: "The call is allowed at certain times only (`guards.limits`).",
+  BUDGETS_UNREADABLE:
+    "What was used of the budgets cannot be read from the home, so that calls that they limit are refused.",
   TOOL_UNAVAILABLE:
     "The tool exists but is not offered: it is not enabled, it is quarantined, or its server is not ready.",
   TOOL_NOT_APPROVED:

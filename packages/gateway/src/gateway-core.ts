@@ -16,7 +16,6 @@ import {
   type AuditStore,
   type CallApprovals,
   DefinitionPins,
-  type PauseStore,
   type PinMemory,
   Quarantine,
   type QuarantinedDefinition,
@@ -37,13 +36,15 @@ import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { CallTargets } from "./call/call-targets.ts";
-import { clientKeysOf, elicitedClientsOf } from "./call/client-keys.ts";
+import { elicitedClientsOf } from "./call/client-keys.ts";
 import { type GovernedCallDeps, governedCall } from "./call/governed-call.ts";
 import { LabelTracker } from "./call/label-tracker.ts";
 import { RelayLimit } from "./call/relay-limit.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
-import { Pauses } from "./guards/pauses.ts";
+import type { CallLimits } from "./guards/call-limits.ts";
+import { createGuards, type GuardDeps } from "./guards/create-guards.ts";
+import type { Pauses } from "./guards/pauses.ts";
 import { type BackendSelector, selectByKind } from "./index/backend.ts";
 import type { IndexedTool } from "./index/build-index.ts";
 import { toFinding } from "./index/quarantine-finding.ts";
@@ -62,7 +63,7 @@ import { SourceRoster } from "./sources/source-roster.ts";
 import { ToolListing } from "./tool-listing.ts";
 
 /** Dependencies of a core. */
-export interface GatewayCoreDeps {
+export interface GatewayCoreDeps extends Pick<GuardDeps, "pauses" | "budgetStore" | "resumeCommand"> {
   readonly serverInfo: ServerInfo;
   readonly audit: Pick<AuditStore, "intent" | "record">;
   readonly metrics: CallMetrics;
@@ -84,10 +85,6 @@ export interface GatewayCoreDeps {
   readonly seenLabels?: Pick<SeenLabels, "seen" | "add"> | undefined;
   /** The command by which the operator approves. @default "toolcrib approve" */
   readonly approveCommand?: string | undefined;
-  /** What the operator paused. @default nothing can be paused */
-  readonly pauses?: PauseStore | undefined;
-  /** The command by which the operator resumes. @default "toolcrib resume" */
-  readonly resumeCommand?: string | undefined;
 }
 
 /** A program, and the call that runs it. */
@@ -96,7 +93,8 @@ interface Program extends Pick<CallContext, "signal" | "deadline"> {
 }
 
 /** The sections that a core needs. Without `execution`, composite tools are listed as its default says. */
-type CoreConfig = Pick<GatewayConfig, "policy" | "serve"> & Partial<Pick<GatewayConfig, "execution">>;
+type CoreConfig = Pick<GatewayConfig, "policy" | "serve"> &
+  Partial<Pick<GatewayConfig, "execution" | "guards">>;
 
 /** Greatest depth of inner calls. */
 const maxCallDepth = 16;
@@ -114,6 +112,8 @@ export class GatewayCore {
   readonly approvals: Approvals;
   /** What the operator paused. */
   readonly pauses: Pauses;
+  /** Limits of calls; undefined where none is configured. */
+  readonly callLimits: CallLimits | undefined;
   readonly #definitionPins: DefinitionPins;
   readonly #quarantine: Quarantine;
   /** Calls in flight. */
@@ -163,14 +163,7 @@ export class GatewayCore {
     const waiting = { index: this.index, features: this.roster, pins: this.#definitionPins };
     const held = new HeldDefinitions({ ...waiting, serverIds: () => this.roster.configuredIds });
     this.approvals = new Approvals({ held, calls: deps.callApprovals, audit, logger });
-    this.pauses = new Pauses({
-      store: deps.pauses,
-      audit,
-      logger,
-      now,
-      resumeCommand: deps.resumeCommand ?? "toolcrib resume",
-      clientKeys: (name) => clientKeysOf(config.policy, name),
-    });
+    ({ pauses: this.pauses, callLimits: this.callLimits } = createGuards(config, deps));
     this.visibility = new Visibility(this);
     const unknownTools = this.#createUnknownTools();
     this.#unknownTools = unknownTools;
@@ -203,6 +196,7 @@ export class GatewayCore {
         decide: (id, decision, client) => this.approvals.decideCall(id, decision, client, "elicitation"),
       },
       pauses: this.pauses,
+      callLimits: this.callLimits,
     };
     this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
     this.#lateTools = this.#createLateTools(unknownTools, config.serve.limits.maxConcurrentCalls);

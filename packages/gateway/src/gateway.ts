@@ -5,6 +5,7 @@
  */
 
 import type { CodedError } from "@toolcrib/diagnostics";
+import type { Limits } from "@toolcrib/guards";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
 import type { PolicyTarget } from "@toolcrib/policy";
@@ -63,6 +64,8 @@ export interface GatewayStatus extends SourceStatuses {
   readonly pauses: readonly PauseStatus[];
   /** Why it is not known what is paused, so that every call is refused. */
   readonly pausesProblem?: string;
+  /** What was used of each limit. */
+  readonly limits: ReturnType<Limits["usage"]>;
 }
 
 /** The outcome of a call. Exactly one completion or denial is recorded for each. */

@@ -9,7 +9,7 @@ import { homedir, tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { openTokenStore } from "@toolcrib/auth";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
-import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
+import type { CodedError, Logger } from "@toolcrib/diagnostics";
 import {
   approvalRoutes,
   type ControlServer,
@@ -29,7 +29,13 @@ import type { PolicyTarget } from "@toolcrib/policy";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { Sandboxes } from "@toolcrib/sandbox";
-import { CallApprovals, createPauseStore, MemorySessionStore, openStore, type Store } from "@toolcrib/store";
+import {
+  BudgetStore,
+  CallApprovals,
+  createPauseStore,
+  MemorySessionStore,
+  type Store,
+} from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import { openPins } from "./approvals/open-pins.ts";
@@ -39,6 +45,7 @@ import { openComposites } from "./composites/open-composites.ts";
 import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
+import { openAudit } from "./open-audit.ts";
 import type { LivePolicies } from "./policy/live-policies.ts";
 import { openPolicies, openSeenLabels } from "./policy/open-policy-state.ts";
 import { findIdleRules, type IdleRule } from "./sources/idle-rules.ts";
@@ -105,7 +112,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const now = Date.now;
   const scrubber = new SecretScrubber();
   const metrics = new GatewayMetrics(performance.timeOrigin);
-  const store = await openAudit(config, deps, opening);
+  const store = await openAudit(config, { home, logger, now, randomBytes }, opening);
   const httpClient = createHttpClient(await trustedCertificates(env["SSL_CERT_FILE"], logger));
   opening.defer(() => httpClient.destroy());
   const logsDirectory = `${home}/logs`;
@@ -142,11 +149,12 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     seenLabels: await openSeenLabels(config.dataLabels, { home, logger, now, randomBytes }, opening),
     approveCommand: `toolcrib${deps.homeFlag ?? ""} approve`,
     pauses: opening.use(createPauseStore(home, { randomBytes })),
+    budgetStore: new BudgetStore(home, { now, randomBytes }),
     resumeCommand: `toolcrib${deps.homeFlag ?? ""} resume`,
   });
   opening.defer(() => core.stored());
   const policies = await openPolicies(config, { core, record, logger }, opening);
-  await core.pauses.refresh();
+  await Promise.all([core.pauses.refresh(), core.callLimits?.restore()]);
   record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
   // A gateway that cannot write its trail would refuse every call, so it does not start.
   await store.audit.flush();
@@ -196,40 +204,6 @@ function cancellation(timer: NodeJS.Timeout): () => void {
   return () => clearTimeout(timer);
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
-
-/** Opens the store. Its disposal reports a trail that could not be completed instead of throwing. */
-async function openAudit(
-  config: GatewayConfig,
-  { home, logger }: GatewayDeps,
-  opening: AsyncDisposableStack,
-): Promise<Store> {
-  const store = await openStore(
-    {
-      home,
-      audit: {
-        durability: config.audit.durability,
-        retainMaxBytes: config.audit.retentionMaxBytes,
-        clientMaxBytesPerDay: config.audit.clientMaxBytesPerDay,
-        retainMaxAgeMs: config.audit.retentionDays * dayMs,
-      },
-    },
-    {
-      now: Date.now,
-      randomBytes,
-      onProblem: (problem) => logger.warn({ code: problem.code, reason: problem.message }, "audit trail"),
-    },
-  );
-  opening.defer(async () => {
-    try {
-      await store[Symbol.asyncDispose]();
-    } catch (error) {
-      logger.error({ reason: messageOf(error) }, "audit trail could not be closed completely");
-    }
-  });
-  return store;
-}
-
 /** The parts of a running gateway. */
 interface GatewayParts {
   readonly core: GatewayCore;
@@ -277,6 +251,7 @@ class RunningGateway implements Gateway {
     });
     resources.defer(watchApprovals(core.approvals));
     resources.defer(core.pauses.watch());
+    if (core.callLimits !== undefined) resources.defer(core.callLimits.keep());
   }
 
   get approvals(): GatewayCore["approvals"] {
@@ -324,6 +299,7 @@ class RunningGateway implements Gateway {
       quarantined: this.#core.quarantined(identity),
       waiting: this.#core.approvals.servers(),
       ...this.#core.pauses.facts(),
+      limits: this.#core.callLimits?.usage() ?? [],
     };
   }
 
@@ -427,6 +403,8 @@ class RunningGateway implements Gateway {
       ownTools,
       quarantined: status.quarantined.filter(({ id }) => isShown(id.slice(0, id.indexOf(":")))),
       waiting: status.waiting.filter(({ server }) => isShown(server)),
+      // Whose calls used a budget is for the operator.
+      limits: status.limits.map((limit) => ({ ...limit, top: [] })),
       pauses: status.pauses.filter(
         ({ kind, name }) => kind === "all" || (kind === "server" && isShown(name)),
       ),

@@ -1,10 +1,5 @@
 // For other packages here.
-export {
-  describePause,
-  type Pause,
-  type PausedCall,
-  PauseSet,
-  type PauseTarget,
-  parsePauseTarget,
-  pauseKey,
-} from "./pause.ts";
+export { costUnit } from "./limit-rule.ts";
+export { Limits } from "./limits.ts";
+export { isTimeZone } from "./local-time.ts";
+export { describePause, PauseSet, type PauseTarget, parsePauseTarget, pauseKey } from "./pause.ts";

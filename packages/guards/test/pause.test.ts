@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Pause, type PausedCall, PauseSet, parsePauseTarget } from "@toolcrib/guards";
+import { PauseSet, parsePauseTarget } from "@toolcrib/guards";
 import { identityKey, localIdentity } from "@toolcrib/tool";
+
+type Pause = NonNullable<ReturnType<PauseSet["find"]>>;
 
 const operator = localIdentity("cli", "cli");
 const ci = localIdentity("token", "ci");
@@ -26,7 +28,7 @@ const calls = {
   },
   local: { id: "math:add", wireName: "math__add", server: undefined, identity: remote },
   owned: { id: "math:sub", wireName: "math__sub", server: undefined, identity: remote, owners: [ci] },
-} as const satisfies { readonly [name: string]: PausedCall };
+} as const satisfies { readonly [name: string]: Parameters<PauseSet["find"]>[0] };
 
 const cases: readonly [kind: Pause["kind"], name: string, stopped: readonly (keyof typeof calls)[]][] = [
   ["all", "", ["issue", "uri", "local", "owned"]],

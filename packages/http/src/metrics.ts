@@ -30,6 +30,8 @@ export interface MeasuredStatus {
   /** What the operator paused. */
   readonly pauses: readonly { readonly kind: string }[];
   readonly pausesProblem?: string;
+  /** What was used of each limit. */
+  readonly limits: readonly { readonly name: string; readonly refused: number; readonly usedRatio: number }[];
 }
 
 /** Maximum number of servers with a label of their own; calls of further ones count as `other`. */
@@ -194,6 +196,18 @@ function statusMetrics(status: MeasuredStatus): Metric[] {
         })),
         { labels: { kind: "unreadable" }, value: status.pausesProblem === undefined ? 0 : 1 },
       ],
+    },
+    {
+      name: "toolcrib_limit_refused_total",
+      type: "counter",
+      help: "Calls that a limit of guards.limits refused.",
+      samples: status.limits.map(({ name, refused }) => ({ labels: { limit: name }, value: refused })),
+    },
+    {
+      name: "toolcrib_limit_used_ratio",
+      type: "gauge",
+      help: "Largest share of the budget of a limit that was used in its hour or day.",
+      samples: status.limits.map(({ name, usedRatio }) => ({ labels: { limit: name }, value: usedRatio })),
     },
     {
       name: "toolcrib_upstream_up",

@@ -221,6 +221,7 @@ function testStatus(service: TestService) {
     ownTools: 3,
     idleRules: [],
     pauses: [],
+    limits: [],
     waiting: [],
     quarantined: [],
   };

@@ -13,6 +13,7 @@ const status = {
   ownTools: 3,
   idleRules: [],
   pauses: [],
+  limits: [],
   waiting: [],
   quarantined: [{ id: "a:b", reason: "collision", since: "2026-11-22T00:00:00.000Z" }],
 };

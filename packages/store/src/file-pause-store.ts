@@ -7,11 +7,11 @@
 
 import { join } from "node:path";
 import type { FileSteps } from "@toolcrib/files";
-import { type Pause, type PauseTarget, parsePauseTarget, pauseKey } from "@toolcrib/guards";
+import { type PauseTarget, parsePauseTarget, pauseKey } from "@toolcrib/guards";
 import type { JsonObject } from "@toolcrib/json";
 import { parseApprover } from "./file-approval-store.ts";
 import { toHomeLayout } from "./home-layout.ts";
-import type { PauseState, PauseStore } from "./pause-store.ts";
+import type { Pause, PauseState, PauseStore } from "./pause-store.ts";
 import { full, RecordFile } from "./record-file.ts";
 import { StoreError } from "./store-error.ts";
 

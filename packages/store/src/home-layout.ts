@@ -8,6 +8,7 @@
  *     pins/*.json                pins of the definitions of one source
  *     seen-labels.json           labels of the data that clients received
  *     guards/pauses.json         what the operator paused
+ *     guards/budgets.json        what was used of budgets
  *     locks/*.lock               locks of writers, of pruning, of the index and of records
  *     locks/*.open               runs of writers that have not ended
  *     toolcrib.db                the index of the segments

@@ -17,6 +17,7 @@ export type {
 export type { AuditCall, AuditListQuery } from "./audit-query.ts";
 export type { AuditStore } from "./audit-store.ts";
 // For other packages here.
+export { BudgetStore } from "./budget-store.ts";
 export {
   type CallApproval,
   CallApprovals,
@@ -37,7 +38,7 @@ export { createPauseStore } from "./file-pause-store.ts";
 export { createPinStore } from "./file-pin-store.ts";
 export { MemorySessionStore } from "./memory-session-store.ts";
 export { openStore, type Store } from "./open-store.ts";
-export type { PauseState, PauseStore } from "./pause-store.ts";
+export type { PauseStore } from "./pause-store.ts";
 export type { Pin, PinStore, SourcePins } from "./pin-store.ts";
 export {
   type PinMemory,

@@ -6,7 +6,7 @@
 
 import { randomBytes } from "node:crypto";
 import { isCodedError, type Logger } from "@toolcrib/diagnostics";
-import { type PauseStatus, Pauses } from "@toolcrib/gateway";
+import { type GatewayStatus, Pauses } from "@toolcrib/gateway";
 import type { PauseTarget } from "@toolcrib/guards";
 import { createPauseStore, openStore, type PauseStore } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
@@ -15,6 +15,8 @@ import { findReachableGateways } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { reasonLine } from "../output/output.ts";
+
+type PauseStatus = GatewayStatus["pauses"][number];
 
 /** The outcome of a pause. */
 export interface PauseOutcome {

@@ -126,10 +126,7 @@ async function showRunning(
     const time = since === undefined ? "" : ` since ${safeLine(since)}`;
     output.print(`${output.style("yellow", `quarantined${time}`)} ${safeLine(id)}: ${safeLine(reason)}`);
   }
-  // A gateway of an earlier version has no pauses.
-  printPauses(output, status.pauses ?? []);
-  if (status.pausesProblem !== undefined)
-    output.print(`${output.style("red", "every call is refused")}: ${safeLine(status.pausesProblem)}`);
+  printGuards(context, status);
   for (const { id, client, tool } of calls) {
     output.print(
       `${output.style("yellow", "waits for approval")} ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`,
@@ -141,13 +138,7 @@ async function showRunning(
       `${output.style("yellow", "not in force")} the changed policy files: ${policy.problem.split("\n").map(safeLine).join("\n  ")}`,
     );
   }
-  // A gateway of an earlier version does not list them.
-  for (const { path, pattern, reason, hint } of status.idleRules ?? []) {
-    const advice = hint === undefined ? "" : `; ${hint}`;
-    output.print(
-      `${output.style("yellow", "no effect")} ${safeLine(`${path} "${pattern}": ${reason}${advice}`)}`,
-    );
-  }
+  printIdleRules(context, status);
   return exitCodes.done;
 }
 
@@ -163,6 +154,37 @@ async function waitingIn(
     if (isCodedError(error)) return { calls: [] };
     throw error;
   }
+}
+
+/** Prints the rules without effect. A gateway of an earlier version does not list them. */
+function printIdleRules({ output }: CliContext, { idleRules = [] }: GatewayStatus): void {
+  for (const { path, pattern, reason, hint } of idleRules) {
+    const advice = hint === undefined ? "" : `; ${hint}`;
+    output.print(
+      `${output.style("yellow", "no effect")} ${safeLine(`${path} "${pattern}": ${reason}${advice}`)}`,
+    );
+  }
+}
+
+/** Prints limits and pauses. A gateway of an earlier version has none. */
+function printGuards(
+  { output }: CliContext,
+  { limits = [], pauses = [], pausesProblem }: GatewayStatus,
+): void {
+  for (const limit of limits) output.print(limitLine(limit));
+  printPauses(output, pauses);
+  if (pausesProblem !== undefined)
+    output.print(`${output.style("red", "every call is refused")}: ${safeLine(pausesProblem)}`);
+}
+
+/** Returns what was used of a limit as one line: what the one that used most has left. */
+function limitLine({ name, refused, top: [first] }: GatewayStatus["limits"][number]): string {
+  const left = Object.entries(first?.left ?? {}).map(([kind, value]) => `${value} ${kind} left`);
+  const now = first?.callsNow === undefined ? [] : [`${first.callsNow} calls possible now`];
+  const until = first?.until === undefined ? "" : ` until ${safeLine(first.until)}`;
+  const most =
+    first === undefined ? "not used" : `${safeLine(first.of)}: ${[...left, ...now].join(", ")}${until}`;
+  return `limit ${safeLine(name)}: ${most}${refused === 0 ? "" : `; ${counted(refused, "call")} refused`}`;
 }
 
 /** A part that nothing contains, with what stands in for it. */

@@ -22,6 +22,8 @@ export interface CallTarget {
   readonly origin: Origin;
   /** Id of the configured source that runs it; undefined for other sources. */
   readonly server: string | undefined;
+  /** Whether it is one of Toolcrib's own tools. */
+  readonly isOwn: boolean;
   /** Milliseconds until the call is failed. */
   readonly deadlineMs: number;
   /** The setting that changes the deadline, for hints; undefined where none does. */

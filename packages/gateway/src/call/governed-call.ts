@@ -3,7 +3,7 @@
  * `governedCall`: a call of a client, of the command line, of another tool.
  * No code path executes a tool without it.
  *
- * resolve → identify → authorize → pause → contain → approve → record the intent → validate →
+ * resolve → identify → authorize → guard → contain → approve → count → record the intent → validate →
  * execute → limit → validate the result → scrub → record. The caller resolves
  * (`CallTarget`) and identifies (`CallOrigin`); the other steps are the lines
  * of this function.
@@ -32,6 +32,7 @@ import { type CallContext, identityKey, type ToolResult, textResult } from "@too
 import { type ApprovalStepDeps, askApproval, isApprovalNeeded } from "../approvals/approval-step.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
+import type { CallLimits } from "../guards/call-limits.ts";
 import type { Pauses } from "../guards/pauses.ts";
 import type { GatewayPolicy } from "../policy/access-subject.ts";
 import type { CallLog } from "./call-log.ts";
@@ -73,6 +74,8 @@ export interface GovernedCallDeps {
   readonly labels: LabelTracker | undefined;
   /** What the operator paused. */
   readonly pauses: Pick<Pauses, "refusal" | "enter">;
+  /** Rates, budgets and windows of time; undefined where none is configured. */
+  readonly callLimits: CallLimits | undefined;
 }
 
 /** Runs `target` with `args` for `origin`; never rejects. */
@@ -92,10 +95,10 @@ export async function governedCall(
     deps.log.denied(call.subject, { ...described.facts, decision });
     return { ...decision, kind: "denied", callId };
   }
-  const paused = deps.pauses.refusal(target, origin);
-  if (paused !== undefined) {
-    deps.log.denied(call.subject, { ...described.facts, ...paused });
-    return { kind: "failed", callId, error: paused.error };
+  const guarded = deps.pauses.refusal(target, origin) ?? deps.callLimits?.refusal(target, origin);
+  if (guarded !== undefined) {
+    deps.log.denied(call.subject, { ...described.facts, ...guarded });
+    return { kind: "failed", callId, error: guarded.error };
   }
   // Contain: the operator's word about the server, the form of the arguments, the depth, the number of calls in flight.
   for (const violation of target.violations) deps.log.violation(call.subject, violation);
@@ -130,6 +133,12 @@ export async function governedCall(
     }
     // The time that a person takes to approve does not count.
     if (approved !== undefined) call = { ...call, startedAt: deps.now() };
+    // Count it. Another call can have used the rest of a budget meanwhile.
+    const taken = deps.callLimits?.take(target, origin, () => jsonSize(args, deps.limits.resultMaxBytes));
+    if (taken !== undefined && "error" in taken) {
+      deps.log.denied(call.subject, { ...described.facts, ...taken });
+      return { kind: "failed", callId, error: taken.error };
+    }
     // Record the intent before anything is executed.
     try {
       const { containment } = target;
@@ -148,6 +157,7 @@ export async function governedCall(
       validateArguments(deps, target, args, callId) ??
       originLabelled(target, await execute(deps, target, args, call, { origin, labelled }));
     const resultBytes = limit(deps, result);
+    taken?.spend(resultBytes);
     validateResult(deps, target, result);
     if (labelled !== undefined) await deps.labels?.arrived(labelled);
     const scrubbed = dataLabelled(scrubberFor(deps, target).value(result), labelled) as unknown as ToolResult;

@@ -9,17 +9,14 @@
  */
 
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { describePause, type Pause, PauseSet, type PauseTarget, parsePauseTarget } from "@toolcrib/guards";
-import {
-  type AuditStore,
-  escapeUnsafe,
-  type PauseState,
-  type PauseStore,
-  toAuditClient,
-} from "@toolcrib/store";
+import { describePause, PauseSet, type PauseTarget, parsePauseTarget } from "@toolcrib/guards";
+import { type AuditStore, escapeUnsafe, type PauseStore, toAuditClient } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import { GatewayError } from "../gateway-error.ts";
+
+type Pause = Parameters<PauseStore["put"]>[0];
+type PauseState = ReturnType<PauseStore["current"]>;
 
 /** Dependencies of `Pauses`. */
 export interface PausesDeps {

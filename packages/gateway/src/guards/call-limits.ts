@@ -1,0 +1,206 @@
+/**
+ * Limits of calls in the governed call: refuses a call that exceeds one, counts the others, and keeps in
+ * the home what was used of budgets, which the gateways of a home share.
+ *
+ * Rates are counted by each gateway alone and begin anew with it. Budgets are exchanged with the home
+ * while they are used, so that gateways together can exceed one by what they allow in between.
+ */
+
+import type { GatewayConfig } from "@toolcrib/config";
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import { Limits } from "@toolcrib/guards";
+import type { BudgetStore } from "@toolcrib/store";
+import type { CallOrigin, CallTarget } from "../call/call-target.ts";
+import { GatewayError } from "../gateway-error.ts";
+import type { GuardRefusal } from "./pauses.ts";
+
+type LimitedCall = Parameters<Limits["take"]>[0];
+type LimitTicket = Exclude<ReturnType<Limits["take"]>, LimitRefusal>;
+type LimitRefusal = NonNullable<ReturnType<Limits["refusal"]>>;
+type BudgetEntry = Parameters<BudgetStore["exchange"]>[1][number];
+type Amounts = BudgetEntry["add"];
+/** A budget in use. */
+type KeptBudget = ReturnType<Limits["budgets"]> extends Iterable<infer Kept> ? Kept : never;
+
+/** Dependencies of `CallLimits`. */
+export interface CallLimitsDeps {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly logger: Logger;
+  /** Returns the `identityKey`s that the configuration gives the name of a client. */
+  readonly clientKeys: (name: string) => readonly string[];
+  /** Keeps budgets. @default they begin anew with the process */
+  readonly budgetStore: BudgetStore | undefined;
+  /** Id of this run of the gateway. */
+  readonly run: string;
+}
+
+/** Milliseconds between two exchanges with the home. */
+const exchangeMs = 1000;
+/** The share of a budget that a gateway may use until the next exchange, before it begins one at once. */
+const aheadShare = 0.05;
+
+const none: Amounts = { calls: 0, bytes: 0, cost: 0 };
+
+/** The limits of one gateway. */
+export class CallLimits {
+  readonly #deps: CallLimitsDeps;
+  readonly #limits: Limits;
+  readonly #hasBudgets: boolean;
+  /** What this gateway announced that it may use, by rule and key. */
+  readonly #ahead = new Map<string, Amounts>();
+  #problem: GatewayError | undefined;
+  #exchanging: Promise<void> | undefined;
+
+  constructor(settings: GatewayConfig["guards"], deps: CallLimitsDeps) {
+    this.#deps = deps;
+    this.#limits = new Limits(settings, deps.clientKeys);
+    this.#hasBudgets = settings.rules.some(({ budget }) => budget !== undefined);
+  }
+
+  /** Returns why a call may not be made now; undefined if it may. */
+  refusal(target: CallTarget, origin: CallOrigin): GuardRefusal | undefined {
+    const refusal = this.#limits.refusal(toLimited(target, origin), this.#deps.now());
+    return refusal === undefined ? this.#unreadable(target) : this.#refused(target, refusal);
+  }
+
+  /** Counts a call. @param argumentBytes returns the size of its arguments; called where a budget counts bytes */
+  take(
+    target: CallTarget,
+    origin: CallOrigin,
+    argumentBytes: () => number,
+  ): Pick<LimitTicket, "spend"> | GuardRefusal {
+    const unreadable = this.#unreadable(target);
+    if (unreadable !== undefined) return unreadable;
+    const taken = this.#limits.take(toLimited(target, origin), this.#deps.now());
+    if ("code" in taken) return this.#refused(target, taken);
+    if (taken.countsBytes) taken.spend(argumentBytes());
+    return taken;
+  }
+
+  /** What was used of each rule. */
+  usage(): ReturnType<Limits["usage"]> {
+    return this.#limits.usage(this.#deps.now());
+  }
+
+  /** Reads what was used before the start. Calls are refused when that cannot be read. Never rejects. */
+  async restore(): Promise<void> {
+    const { budgetStore, run, now, logger } = this.#deps;
+    if (budgetStore === undefined || !this.#hasBudgets) return;
+    try {
+      for (const used of await budgetStore.read(run)) this.#limits.restore(used, now());
+    } catch (cause) {
+      const reason = messageOf(cause);
+      logger.error({ reason }, "budgets cannot be read: calls are refused");
+      this.#problem = new GatewayError(
+        "BUDGETS_UNREADABLE",
+        `What was used of the budgets cannot be read: ${reason}`,
+        { cause, hint: "the operator can repair or remove the file, and restart the gateway" },
+      );
+    }
+  }
+
+  /** Exchanges budgets with the home from now on. @returns ends it, and gives back what was not used */
+  keep(): () => Promise<void> {
+    if (this.#deps.budgetStore === undefined || !this.#hasBudgets) return () => Promise.resolve();
+    const timer = setInterval(() => void this.#exchange(false), exchangeMs).unref();
+    return async () => {
+      clearInterval(timer);
+      await this.#exchanging;
+      await this.#exchange(true);
+    };
+  }
+
+  #exchange(isLast: boolean): Promise<void> {
+    this.#exchanging ??= this.#exchangeOnce(isLast).finally(() => {
+      this.#exchanging = undefined;
+    });
+    return this.#exchanging;
+  }
+
+  async #exchangeOnce(isLast: boolean): Promise<void> {
+    const { budgetStore, run, logger } = this.#deps;
+    const kept = [...this.#limits.budgets()].filter((one) => this.#isDue(one));
+    if (budgetStore === undefined || this.#problem !== undefined || kept.length === 0) return;
+    const entries = kept.map((one) => toEntry(one, isLast));
+    try {
+      const known = await budgetStore.exchange(run, entries);
+      for (const [index, one] of kept.entries()) this.#apply(one, entries[index], known[index]);
+    } catch (error) {
+      // What was used stays counted here, and is added with the next exchange.
+      logger.error({ reason: messageOf(error) }, "budgets could not be stored");
+    }
+  }
+
+  #isDue({ counter, use }: KeptBudget): boolean {
+    const isUsed = use.own.calls > 0 || use.own.bytes > 0 || use.own.cost > 0;
+    return isUsed || this.#ahead.has(toKey(counter));
+  }
+
+  #apply(
+    { counter, use }: KeptBudget,
+    entry: BudgetEntry | undefined,
+    known: { readonly period: BudgetEntry["period"]; readonly base: Amounts } | undefined,
+  ): void {
+    if (entry === undefined || known === undefined) return;
+    const { ahead, add } = entry;
+    if (ahead.calls + ahead.bytes + ahead.cost === 0) this.#ahead.delete(toKey(counter));
+    else this.#ahead.set(toKey(counter), ahead);
+    // The period of the budget can have ended meanwhile.
+    if (counter.budget !== use) return;
+    use.period = known.period;
+    use.base = known.base;
+    use.own = {
+      calls: use.own.calls - add.calls,
+      bytes: use.own.bytes - add.bytes,
+      cost: use.own.cost - add.cost,
+    };
+  }
+
+  #unreadable({ shownName }: CallTarget): GuardRefusal | undefined {
+    if (this.#problem === undefined) return undefined;
+    const { hint } = this.#problem;
+    const error = new GatewayError(
+      "BUDGETS_UNREADABLE",
+      `"${shownName}" was not called: what was used of the budgets cannot be read`,
+      { hint },
+    );
+    return { error, rule: "limit.unreadable" };
+  }
+
+  #refused({ shownName }: CallTarget, { code, rule, reason, retryAt }: LimitRefusal): GuardRefusal {
+    const seconds =
+      retryAt === undefined ? undefined : Math.max(1, Math.ceil((retryAt - this.#deps.now()) / 1000));
+    const again =
+      seconds === undefined || retryAt === undefined
+        ? "it is not possible under this limit"
+        : `it is possible again in ${seconds} s, at ${new Date(retryAt).toISOString()}`;
+    const error = new GatewayError(code, `"${shownName}" was not called (limit "${rule}"): ${reason}`, {
+      hint: `${again}; the operator can change guards.limits`,
+      data: { limit: rule, ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }) },
+    });
+    return { error, rule: `limit.${rule}` };
+  }
+}
+
+function toLimited({ id, wireName, server, isOwn }: CallTarget, { identity }: CallOrigin): LimitedCall {
+  return { id, wireName, server, isOwn, identity };
+}
+
+/** Returns what is written to the home: what was used, and what may be used until the next time. */
+function toEntry({ counter, limit, use }: KeptBudget, isLast: boolean): BudgetEntry {
+  const { rule, key, label } = counter;
+  const { own, base, period } = use;
+  const isUsed = own.calls > 0 || own.bytes > 0 || own.cost > 0;
+  const aheadOf = (kind: keyof Amounts) => {
+    const most = limit.limits[kind];
+    if (most === undefined || isLast || !isUsed) return 0;
+    return Math.max(0, Math.min(most - base[kind] - own[kind], Math.ceil(most * aheadShare)));
+  };
+  const ahead = { calls: aheadOf("calls"), bytes: aheadOf("bytes"), cost: aheadOf("cost") };
+  return { rule, key, label, every: limit.every, period, add: { ...none, ...own }, ahead };
+}
+
+function toKey({ rule, key }: { readonly rule: string; readonly key: string }): string {
+  return `${rule} ${key}`;
+}
