@@ -332,4 +332,14 @@ export interface AuditConfig {
   readonly clientMaxBytesPerDay: number;
   /** Days after which records are deleted. @default 400 */
   readonly retentionDays: number;
+  /** Places outside the home that keep the signed ends of the trail. */
+  readonly anchor: AuditAnchorConfig;
+}
+
+/** Places that keep the signed ends of the trail (`audit.anchor`); none by default. */
+export interface AuditAnchorConfig {
+  /** Path of a file that they are appended to: complete, or below `~/`. */
+  readonly file?: string;
+  /** A program that reads each of them, and its arguments. */
+  readonly command?: readonly string[];
 }

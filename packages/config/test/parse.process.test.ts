@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { test } from "node:test";
 import {
   formatConfigReport,
@@ -186,6 +186,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         retentionMaxBytes: 4_294_967_296,
         clientMaxBytesPerDay: 2_147_483_648,
         retentionDays: 400,
+        anchor: {},
       },
       execution: {
         timeoutMs: 30_000,
@@ -260,6 +261,7 @@ test("parseConfig() reads every field of every section", () => {
     retentionMaxBytes: 268_435_456,
     clientMaxBytesPerDay: 67_108_864,
     retentionDays: 30,
+    anchor: { file: resolve("anchors.jsonl"), command: ["logger", "-t", "toolcrib"] },
   });
 });
 

@@ -31,6 +31,7 @@ import { Sandboxes } from "@toolcrib/sandbox";
 import { CallApprovals, MemorySessionStore, openStore, type Store } from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
+import { type HeadAnchors, openAnchors } from "./anchors/head-anchors.ts";
 import { openPins } from "./approvals/open-pins.ts";
 import { watchApprovals } from "./approvals/watch-approvals.ts";
 import { createCallIds } from "./call/call-id.ts";
@@ -103,13 +104,17 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const now = Date.now;
   const scrubber = new SecretScrubber();
   const metrics = new GatewayMetrics(performance.timeOrigin);
-  const store = await openAudit(config, deps, opening);
-  const httpClient = createHttpClient(await trustedCertificates(env["SSL_CERT_FILE"], logger));
-  opening.defer(() => httpClient.destroy());
   const logsDirectory = `${home}/logs`;
+  // Disposed of after the trail: its last signed end is handed to a process, too.
   const launcher = opening.use(
     createProcessLauncher({ env, now, logger, randomBytes }, { directory, logsDirectory, wrap }),
   );
+  const anchors = opening.use(
+    openAnchors(config.audit.anchor, { launcher, scrubber, logger, now, userHome: userHomeOf(env) }),
+  );
+  const store = await openAudit(config, deps, opening, anchors);
+  const httpClient = createHttpClient(await trustedCertificates(env["SSL_CERT_FILE"], logger));
+  opening.defer(() => httpClient.destroy());
   const record: Store["audit"]["record"] = (type, data) => {
     store.audit.record(type, data);
     metrics.auditEvents(1);
@@ -173,7 +178,14 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   };
   const opened: OpenedSources[] = [];
   for (const openKind of kindsOfSources) opened.push(opening.use(await openKind(context)));
-  return new RunningGateway(config, deps, { core, metrics, policies, opened, resources: opening.move() });
+  return new RunningGateway(config, deps, {
+    core,
+    metrics,
+    anchors,
+    policies,
+    opened,
+    resources: opening.move(),
+  });
 }
 
 /** Puts the policy files of the configuration in force. @throws {GatewayError} `POLICY_INVALID` */
@@ -200,8 +212,12 @@ function sandboxFacts(env: GatewayDeps["env"]): ConstructorParameters<typeof San
     uid: process.getuid?.() ?? -1,
     gid: process.getgid?.() ?? -1,
     temporaryDirectory: tmpdir(),
-    userHome: env["HOME"] ?? homedir(),
+    userHome: userHomeOf(env),
   };
+}
+
+function userHomeOf(env: GatewayDeps["env"]): string {
+  return env["HOME"] ?? homedir();
 }
 
 function cancellation(timer: NodeJS.Timeout): () => void {
@@ -215,6 +231,7 @@ async function openAudit(
   config: GatewayConfig,
   { home, logger }: GatewayDeps,
   opening: AsyncDisposableStack,
+  anchors: HeadAnchors,
 ): Promise<Store> {
   const store = await openStore(
     {
@@ -230,6 +247,7 @@ async function openAudit(
       now: Date.now,
       randomBytes,
       onProblem: (problem) => logger.warn({ code: problem.code, reason: problem.message }, "audit trail"),
+      onHead: (line) => anchors.add(line),
     },
   );
   opening.defer(async () => {
@@ -247,6 +265,7 @@ interface GatewayParts {
   readonly core: GatewayCore;
   readonly metrics: GatewayMetrics;
   readonly policies: LivePolicies | undefined;
+  readonly anchors: HeadAnchors;
   readonly opened: readonly OpenedSources[];
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
   readonly resources: AsyncDisposableStack;
@@ -258,6 +277,7 @@ class RunningGateway implements Gateway {
   readonly #core: GatewayCore;
   readonly #metrics: GatewayMetrics;
   readonly #policies: LivePolicies | undefined;
+  readonly #anchors: HeadAnchors;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
   readonly #sessions = new MemorySessionStore({ now: Date.now });
@@ -270,16 +290,14 @@ class RunningGateway implements Gateway {
   #openingControl: Promise<ControlServer> | undefined;
   #control: ControlServer | undefined;
 
-  constructor(
-    config: GatewayConfig,
-    deps: GatewayDeps,
-    { core, metrics, policies, opened, resources }: GatewayParts,
-  ) {
+  constructor(config: GatewayConfig, deps: GatewayDeps, parts: GatewayParts) {
+    const { core, metrics, anchors, policies, opened, resources } = parts;
     this.#config = config;
     this.#deps = deps;
     this.#core = core;
     this.#metrics = metrics;
     this.#policies = policies;
+    this.#anchors = anchors;
     this.#resources = resources;
     this.#ready = Promise.allSettled(opened.map((sources) => sources.start()));
     this.#prepared = this.#ready.then(() => {
@@ -308,7 +326,8 @@ class RunningGateway implements Gateway {
 
   status(): GatewayStatus {
     const policy = this.#policies?.status();
-    return { ...this.#facts(), idleRules: this.#idleRules(), ...(policy === undefined ? {} : { policy }) };
+    const facts = { ...this.#facts(), idleRules: this.#idleRules(), anchors: this.#anchors.status() };
+    return { ...facts, ...(policy === undefined ? {} : { policy }) };
   }
 
   #idleRules(): readonly IdleRule[] {
@@ -317,7 +336,7 @@ class RunningGateway implements Gateway {
   }
 
   /** The status without the comparison of rules with tools, which takes time. */
-  #facts(identity?: Identity): Omit<GatewayStatus, "idleRules"> {
+  #facts(identity?: Identity): Omit<GatewayStatus, "idleRules" | "anchors"> {
     const { roster, toolCount, ownToolCount, service, inFlight } = this.#core;
     return {
       version: this.#deps.version,
@@ -434,6 +453,7 @@ class RunningGateway implements Gateway {
       quarantined: status.quarantined.filter(({ id }) => isShown(id.slice(0, id.indexOf(":")))),
       waiting: status.waiting.filter(({ server }) => isShown(server)),
       idleRules: [],
+      anchors: [],
     };
   }
 

@@ -220,6 +220,7 @@ function testStatus(service: TestService) {
     callsInFlight: 0,
     ownTools: 3,
     idleRules: [],
+    anchors: [],
     waiting: [],
     quarantined: [],
   };

@@ -12,6 +12,7 @@ const status = {
   callsInFlight: 0,
   ownTools: 3,
   idleRules: [],
+  anchors: [],
   waiting: [],
   quarantined: [{ id: "a:b", reason: "collision", since: "2026-11-22T00:00:00.000Z" }],
 };

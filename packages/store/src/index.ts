@@ -1,5 +1,6 @@
 // For users.
 
+export { appendAnchor } from "./anchor-file.ts";
 export type {
   Approval,
   ApprovalStore,

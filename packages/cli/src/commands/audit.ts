@@ -50,7 +50,15 @@ export const command: CliCommandGroup = {
     defineCommand({
       name: "verify",
       summary: "verify that no record was changed, removed, inserted or moved (exit code 1)",
-      run: async (context) => (await import("../audit/verify-audit.ts")).verifyAudit(context),
+      options: {
+        anchor: {
+          value: "file",
+          help: "also compare the trail with the signed ends in this file, which audit.anchor keeps outside the home",
+        },
+      },
+      examples: ["toolcrib audit verify --anchor /mnt/worm/toolcrib-anchors.jsonl"],
+      run: async (context, _args, options) =>
+        (await import("../audit/verify-audit.ts")).verifyAudit(context, options),
     }),
     defineCommand({
       name: "tail",

@@ -15,7 +15,7 @@ import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
-import { reasonLine, type Style, safeLine } from "../output/output.ts";
+import { type Output, reasonLine, type Style, safeLine } from "../output/output.ts";
 import { containmentText } from "./containment-text.ts";
 import { ownCommand } from "./own-command.ts";
 
@@ -143,7 +143,17 @@ async function showRunning(
       `${output.style("yellow", "no effect")} ${safeLine(`${path} "${pattern}": ${reason}${advice}`)}`,
     );
   }
+  output.print(...anchorLines(output, status.anchors));
   return exitCodes.done;
+}
+
+/** The places that do not take the signed ends of the trail. A gateway of an earlier version does not list any. */
+function anchorLines(output: Output, anchors: GatewayStatus["anchors"] = []): string[] {
+  return anchors.flatMap(({ place, reason, dropped }) => {
+    if (reason === undefined) return [];
+    const lost = dropped === 0 ? "" : ` (${counted(dropped, "signed end")} lost)`;
+    return [`${output.style("yellow", "not anchored")} ${safeLine(place)}: ${reasonLine(reason)}${lost}`];
+  });
 }
 
 /** Returns the approvals that wait. A gateway of an earlier version has none. */
