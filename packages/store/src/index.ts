@@ -44,6 +44,7 @@ export {
   type QuarantinedDefinition,
   type QuarantineFinding,
 } from "./quarantine.ts";
+export { readTrail, type TrailLine } from "./read-trail.ts";
 export type {
   SavedTool,
   SavedToolChange,

@@ -1,6 +1,7 @@
 /** `toolcrib audit`. */
 
 import { auditOutcomes, parseSince } from "../audit/audit-filter.ts";
+import { exportFormats } from "../audit/export-format-names.ts";
 import { type CliCommandGroup, defineCommand } from "../cli-command.ts";
 import { wholeNumber } from "../option-values.ts";
 
@@ -21,6 +22,7 @@ const filters = {
     parse: parseSince,
     help: "only records since then: 15m, 1h, 7d, or a date and time",
   },
+  until: { value: "time", parse: parseSince, help: "only records before then, in the same notation" },
 } as const;
 
 const limit = {
@@ -46,6 +48,31 @@ export const command: CliCommandGroup = {
       summary: "show a call and its inner calls as a tree",
       arguments: { call: { help: "call id, or a prefix that is unique" } },
       run: async (context, args) => (await load()).showCall(context, args.call),
+    }),
+    defineCommand({
+      name: "export",
+      summary: "write the records for another program, oldest first",
+      options: {
+        format: {
+          value: "format",
+          choices: exportFormats,
+          default: "jsonl",
+          help: "jsonl: records as they are stored; csv: a table; otlp-json: OpenTelemetry logs",
+        },
+        ...filters,
+        output: {
+          short: "o",
+          value: "file",
+          help: "write to this file, in one step (default: standard output)",
+        },
+        force: { help: "replace the file if it exists" },
+      },
+      examples: [
+        "toolcrib audit export --since 7d --output week.jsonl",
+        "toolcrib audit export --format csv --outcome denied",
+      ],
+      run: async (context, _args, options) =>
+        (await import("../audit/export-audit.ts")).exportAudit(context, options),
     }),
     defineCommand({
       name: "verify",
