@@ -1,11 +1,12 @@
 /**
- * The section `audit`: the durability and retention of the audit trail, and the
- * places outside the home that keep its signed ends.
+ * The section `audit`: the durability and retention of the audit trail, the places outside
+ * the home that keep its signed ends, and the arguments that it does not show.
  */
 
 import { choice, integer, invalid, list, record, text, type ValueOf } from "@toolcrib/document";
 import type { AuditConfig } from "./config-types.ts";
 import { toCompletePath } from "./egress-shape.ts";
+import { policyPattern } from "./pattern-shape.ts";
 
 /** Default values of `audit`. */
 const defaults = { retentionMaxBytes: 4 * 1024 ** 3, retentionDays: 400 } as const;
@@ -42,6 +43,37 @@ const anchorShape = record({
   },
 });
 
+/** Most places of one rule. The other limits are those of policy patterns. */
+const redactedMaxItems = 100;
+
+const redaction = record({
+  description: "Arguments of some tools that no record shows.",
+  name: "AuditRedaction",
+  fields: {
+    tool: { required: policyPattern },
+    arguments: {
+      required: list(
+        text({
+          description:
+            'The place of a value: names with dots between them, such as "password" or "user.token", or a JSON Pointer, such as "/user/token". * stands for any name or index.',
+          maxLength: 1024,
+          examples: ["password", "rows.*.email", "/headers/x-api-key", "*"],
+          pattern: {
+            source: "(?:/(?:[^~]|~[01])*|[^/.][^.]*(?:\\.[^.]+)*)",
+            meaning: "names with single dots between them, or a JSON Pointer such as /user/token",
+          },
+        }),
+        {
+          description: "Values that are hidden, with everything in them. * alone hides all arguments.",
+          maxItems: redactedMaxItems,
+          emptyCode: "CONFIG_INVALID_VALUE",
+        },
+      ),
+    },
+  },
+  hints: { tools: "write tool: PATTERN, one item for each pattern", args: "write arguments: [NAME]" },
+});
+
 export const auditShape = record({
   description: "The audit trail.",
   fields: {
@@ -72,6 +104,12 @@ export const auditShape = record({
       default: defaults.retentionDays,
     }),
     anchor: anchorShape,
+    redact: list(redaction, {
+      description: "Arguments that records and approvals never show. Their digest is recorded nevertheless.",
+      maxItems: 1000,
+      otherTypeHint: (node) =>
+        node.kind === "map" ? "write each rule as an item: - tool: PATTERN" : undefined,
+    }),
   },
 });
 
@@ -98,5 +136,6 @@ export function toAuditConfig(document: AuditDocument | undefined): AuditConfig 
     clientMaxBytesPerDay: document?.client_max_bytes_per_day ?? Math.floor(retentionMaxBytes / 2),
     retentionDays: document?.retention_days ?? defaults.retentionDays,
     anchor: { ...(file === undefined ? {} : { file }), ...(command === undefined ? {} : { command }) },
+    redact: document?.redact ?? [],
   };
 }

@@ -187,6 +187,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         clientMaxBytesPerDay: 2_147_483_648,
         retentionDays: 400,
         anchor: {},
+        redact: [],
       },
       execution: {
         timeoutMs: 30_000,
@@ -262,6 +263,7 @@ test("parseConfig() reads every field of every section", () => {
     clientMaxBytesPerDay: 67_108_864,
     retentionDays: 30,
     anchor: { file: resolve("anchors.jsonl"), command: ["logger", "-t", "toolcrib"] },
+    redact: [{ tool: "files:*", arguments: ["content", "/meta/a~1b", "rows.*.email", "*"] }],
   });
 });
 

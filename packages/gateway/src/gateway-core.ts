@@ -30,6 +30,7 @@ import {
   localIdentityKeys,
   type Tool,
   type ToolResult,
+  toToolId,
 } from "@toolcrib/tool";
 import { Approvals } from "./approvals/approvals.ts";
 import { HeldTools, holdBy, isNotApproved } from "./approvals/held-tools.ts";
@@ -38,17 +39,19 @@ import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { CallTargets } from "./call/call-targets.ts";
 import { type GovernedCallDeps, governedCall } from "./call/governed-call.ts";
+import { HiddenArguments } from "./call/hidden-arguments.ts";
 import { RelayLimit } from "./call/relay-limit.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { type BackendSelector, selectByKind } from "./index/backend.ts";
 import type { IndexedTool, QuarantinedTool } from "./index/build-index.ts";
 import { ToolIndex } from "./index/tool-index.ts";
+import { ownNamespace } from "./index/wire-name.ts";
 import { createGatewayPolicy, type GatewayPolicy } from "./policy/access-subject.ts";
 import { policyTargetsOf } from "./policy/policy-targets.ts";
 import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions } from "./service/instructions.ts";
-import { MetaSource } from "./service/meta-source.ts";
+import { MetaSource, metaToolNames } from "./service/meta-source.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
 import { Visibility } from "./service/visibility.ts";
 import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
@@ -86,7 +89,8 @@ interface Program extends Pick<CallContext, "signal" | "deadline"> {
 }
 
 /** The sections that a core needs. Without `execution`, composite tools are listed as its default says. */
-type CoreConfig = Pick<GatewayConfig, "policy" | "serve"> & Partial<Pick<GatewayConfig, "execution">>;
+type CoreConfig = Pick<GatewayConfig, "policy" | "serve"> &
+  Partial<Pick<GatewayConfig, "execution" | "audit">>;
 
 /** Greatest depth of inner calls. */
 const maxCallDepth = 16;
@@ -160,6 +164,10 @@ export class GatewayCore {
       validator: new SchemaValidator(),
       scrubber,
       unverifiedScrubber: withoutHidden(scrubber),
+      hiddenArguments: new HiddenArguments(config.audit?.redact ?? [], {
+        callToolId: toToolId(ownNamespace, metaToolNames.call),
+        find: (name) => this.index.find(name),
+      }),
       log: new CallLog({ audit, metrics, logger }),
       now,
       newCallId,

@@ -332,7 +332,7 @@ class RunningGateway implements Gateway {
 
   #idleRules(): readonly IdleRule[] {
     const { index, roster } = this.#core;
-    return findIdleRules(this.#config.policy, index, roster);
+    return findIdleRules(this.#config, index, roster);
   }
 
   /** The status without the comparison of rules with tools, which takes time. */

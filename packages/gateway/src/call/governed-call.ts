@@ -35,6 +35,7 @@ import { GatewayError } from "../gateway-error.ts";
 import type { GatewayPolicy } from "../policy/access-subject.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
+import type { HiddenArguments } from "./hidden-arguments.ts";
 import { refusedCall } from "./refused-call.ts";
 import type { RelayLimit } from "./relay-limit.ts";
 import { scrubCause, scrubError } from "./scrub-error.ts";
@@ -46,6 +47,8 @@ export interface GovernedCallDeps {
   readonly scrubber: TextScrubber;
   /** The scrubber of what unverified servers send, which also removes hidden characters. */
   readonly unverifiedScrubber: TextScrubber;
+  /** Arguments that no preview shows. */
+  readonly hiddenArguments: HiddenArguments;
   readonly log: CallLog;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -80,7 +83,7 @@ export async function governedCall(
   const { callId, depth } = call.subject;
   // Authorize. Only the policy decides about the call; its arguments are described for the record.
   const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth));
-  const described = describeArguments(deps, args);
+  const described = describeArguments(deps, target, args);
   if (decision.kind === "deny") {
     deps.log.denied(call.subject, { ...described.facts, decision });
     return { ...decision, kind: "denied", callId };
@@ -108,7 +111,7 @@ export async function governedCall(
         ? await askApproval(deps.approval, target, {
             origin,
             argumentsDigest: described.facts.argumentsDigest,
-            readable: () => readableArguments(args, deps.scrubber, credentialRanges),
+            readable: () => readableArguments(args, ...formDeps(deps, target, args)),
           })
         : undefined;
     if (approved?.kind === "refused") {
@@ -239,18 +242,23 @@ function refuse(
 }
 
 /** The arguments for the record, or the error if they are not JSON: a program can pass anything. */
-function describeArguments({ scrubber }: GovernedCallDeps, args: JsonObject) {
+function describeArguments(deps: GovernedCallDeps, target: CallTarget, args: JsonObject) {
   try {
     // Joined instead of concatenated: JSON.stringify takes twice as long for a concatenated string.
     const argumentsDigest = ["sha256:", hash("sha256", canonicalJson(args), "hex")].join("");
     return {
-      facts: { argumentsDigest, preview: previewArguments(args, scrubber, credentialRanges) },
+      facts: { argumentsDigest, preview: previewArguments(args, ...formDeps(deps, target, args)) },
       error: undefined,
     };
   } catch (cause) {
     const message = `The arguments are not JSON: ${messageOf(cause)}`;
     return { facts: {}, error: new GatewayError("PARAMS_INVALID", message, { cause }) };
   }
+}
+
+/** What the forms of arguments for people need: the scrubber, the search for credentials, and the places of hidden values. */
+function formDeps({ scrubber, hiddenArguments }: GovernedCallDeps, target: CallTarget, args: JsonObject) {
+  return [scrubber, credentialRanges, hiddenArguments.of(target, args)] as const;
 }
 
 function unrecordedError(cause: unknown): CodedError {
