@@ -3,7 +3,7 @@
  * the home that keep its signed ends, and the arguments that it does not show.
  */
 
-import { choice, integer, invalid, list, record, text, type ValueOf } from "@toolcrib/document";
+import { choice, flag, integer, invalid, list, record, text, type ValueOf } from "@toolcrib/document";
 import type { AuditConfig } from "./config-types.ts";
 import { toCompletePath } from "./egress-shape.ts";
 import { policyPattern } from "./pattern-shape.ts";
@@ -104,6 +104,10 @@ export const auditShape = record({
       default: defaults.retentionDays,
     }),
     anchor: anchorShape,
+    fingerprints: flag(
+      "Whether records contain fingerprints of the values in arguments and results (HMAC under a key of the home), so that toolcrib audit find-value finds the calls that a value went through.",
+      { default: true },
+    ),
     redact: list(redaction, {
       description: "Arguments that records and approvals never show. Their digest is recorded nevertheless.",
       maxItems: 1000,
@@ -136,6 +140,7 @@ export function toAuditConfig(document: AuditDocument | undefined): AuditConfig 
     clientMaxBytesPerDay: document?.client_max_bytes_per_day ?? Math.floor(retentionMaxBytes / 2),
     retentionDays: document?.retention_days ?? defaults.retentionDays,
     anchor: { ...(file === undefined ? {} : { file }), ...(command === undefined ? {} : { command }) },
+    fingerprints: document?.fingerprints ?? true,
     redact: document?.redact ?? [],
   };
 }

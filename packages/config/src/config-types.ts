@@ -334,6 +334,8 @@ export interface AuditConfig {
   readonly retentionDays: number;
   /** Places outside the home that keep the signed ends of the trail. */
   readonly anchor: AuditAnchorConfig;
+  /** Whether records contain fingerprints of values. @default true */
+  readonly fingerprints: boolean;
   /** Arguments that no record shows. */
   readonly redact: readonly AuditRedaction[];
 }

@@ -187,6 +187,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         clientMaxBytesPerDay: 2_147_483_648,
         retentionDays: 400,
         anchor: {},
+        fingerprints: true,
         redact: [],
       },
       execution: {
@@ -263,6 +264,7 @@ test("parseConfig() reads every field of every section", () => {
     clientMaxBytesPerDay: 67_108_864,
     retentionDays: 30,
     anchor: { file: resolve("anchors.jsonl"), command: ["logger", "-t", "toolcrib"] },
+    fingerprints: false,
     redact: [{ tool: "files:*", arguments: ["content", "/meta/a~1b", "rows.*.email", "*"] }],
   });
 });

@@ -105,7 +105,7 @@ serve:
     max_concurrent_calls: 5
     max_calls_per_server: 4
     max_queued_calls_per_server: 3
-audit: { durability: fsync, retention_max_bytes: 268435456, client_max_bytes_per_day: 67108864, retention_days: 30, anchor: { file: anchors.jsonl, command: [logger, -t, toolcrib] }, redact: [{ tool: "files:*", arguments: [content, /meta/a~1b, rows.*.email, "*"] }] }
+audit: { durability: fsync, retention_max_bytes: 268435456, client_max_bytes_per_day: 67108864, retention_days: 30, anchor: { file: anchors.jsonl, command: [logger, -t, toolcrib] }, fingerprints: false, redact: [{ tool: "files:*", arguments: [content, /meta/a~1b, rows.*.email, "*"] }] }
 secrets: {}
 `;
 

@@ -79,6 +79,8 @@ export interface GatewayCoreDeps {
   readonly pins?: PinMemory | undefined;
   /** Approvals of single calls. @default calls that need one are refused */
   readonly callApprovals?: CallApprovals | undefined;
+  /** Computes fingerprints of values for records. @default records have none */
+  readonly fingerprints?: GovernedCallDeps["fingerprints"];
   /** The command by which the operator approves. @default "toolcrib approve" */
   readonly approveCommand?: string | undefined;
 }
@@ -168,6 +170,7 @@ export class GatewayCore {
         callToolId: toToolId(ownNamespace, metaToolNames.call),
         find: (name) => this.index.find(name),
       }),
+      fingerprints: deps.fingerprints,
       log: new CallLog({ audit, metrics, logger }),
       now,
       newCallId,

@@ -28,7 +28,7 @@ import { createClientAttributes, type PolicyTarget } from "@toolcrib/policy";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { Sandboxes } from "@toolcrib/sandbox";
-import { CallApprovals, MemorySessionStore, openStore, type Store } from "@toolcrib/store";
+import { CallApprovals, MemorySessionStore, openFingerprints, openStore, type Store } from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import { type HeadAnchors, openAnchors } from "./anchors/head-anchors.ts";
@@ -141,6 +141,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       { home, logger, randomBytes },
       opening,
     ),
+    fingerprints: config.audit.fingerprints ? await openFingerprints(home, { randomBytes }) : undefined,
     callApprovals: new CallApprovals(home, { now, randomBytes }),
     approveCommand: `toolcrib${deps.homeFlag ?? ""} approve`,
   });

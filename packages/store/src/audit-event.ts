@@ -7,6 +7,7 @@
  */
 
 import type { JsonValue } from "@toolcrib/json";
+import type { Fingerprints } from "./value-fingerprints.ts";
 
 /**
  * The client of a call. Records of one client have the same `issuer` and `subject`; two clients can have the same name.
@@ -50,6 +51,8 @@ export interface CallIntent extends AuditCallSubject {
   readonly argumentsDigest: string;
   /** The arguments, redacted by the caller. Omitted when the record would be too large. */
   readonly preview?: JsonValue;
+  /** Fingerprints of values in the arguments, by their places (value-fingerprints.ts). */
+  readonly fingerprints?: Fingerprints;
   readonly decision: "allow";
   /** Id of the policy rule that decided. */
   readonly rule?: string;
@@ -73,6 +76,8 @@ export interface CallCompleted extends AuditCallSubject {
   readonly durationMs?: number;
   /** Size of the result as JSON in UTF-8. */
   readonly resultBytes?: number;
+  /** Fingerprints of values in the result, by their places. */
+  readonly fingerprints?: Fingerprints;
 }
 
 /** A call that was not dispatched. It has no intent. */

@@ -35,6 +35,7 @@ export { escapeUnsafe } from "./escape-unsafe.ts";
 export { openApprovalStore } from "./file-approval-store.ts";
 export { openAuditReader } from "./file-audit-reader.ts";
 export { createPinStore } from "./file-pin-store.ts";
+export { openFingerprints } from "./fingerprint-key.ts";
 export { MemorySessionStore } from "./memory-session-store.ts";
 export { openStore, type Store } from "./open-store.ts";
 export type { Pin, PinStore, SourcePins } from "./pin-store.ts";
@@ -44,7 +45,7 @@ export {
   type QuarantinedDefinition,
   type QuarantineFinding,
 } from "./quarantine.ts";
-export { readTrail, type TrailLine } from "./read-trail.ts";
+export { readTrail } from "./read-trail.ts";
 export type {
   SavedTool,
   SavedToolChange,
@@ -56,4 +57,4 @@ export type {
 export type { SecretChange, SecretEntry, SecretStore } from "./secret-store.ts";
 export type { SessionRecord, SessionStore, SessionUse } from "./session-store.ts";
 export { StoreError } from "./store-error.ts";
-export { type TrailReport, verifyTrail } from "./verify-trail.ts";
+export { verifyTrail } from "./verify-trail.ts";

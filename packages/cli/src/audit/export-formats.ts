@@ -3,9 +3,15 @@
  * contains a control, bidirectional or invisible character, and no cell of a table is a formula.
  */
 
-import { type AuditClient, clientIdentityOf, escapeUnsafe, type TrailLine } from "@toolcrib/store";
+import { type AuditClient, type AuditRecord, clientIdentityOf, escapeUnsafe } from "@toolcrib/store";
 import { version } from "../version.ts";
 import type { ExportFormat } from "./export-format-names.ts";
+
+/** A record, and its line as it is stored. */
+interface TrailLine {
+  readonly record: AuditRecord;
+  readonly line: string;
+}
 
 /** A format: the text before the first record, and the text of a portion of records. */
 export interface ExportWriter {

@@ -1,7 +1,7 @@
 /** `toolcrib audit verify`: verifies the audit trail of the home, with and without a running gateway. */
 
 import { resolve } from "node:path";
-import { type TrailReport, verifyTrail } from "@toolcrib/store";
+import { verifyTrail } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
@@ -9,6 +9,8 @@ import { type Output, safeLine } from "../output/output.ts";
 
 /** Findings that are printed. `--json` has more. */
 const shownMaxCount = 50;
+
+type TrailReport = Awaited<ReturnType<typeof verifyTrail>>;
 
 /** Runs the command. */
 export async function verifyAudit(

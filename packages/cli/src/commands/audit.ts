@@ -50,6 +50,17 @@ export const command: CliCommandGroup = {
       run: async (context, args) => (await load()).showCall(context, args.call),
     }),
     defineCommand({
+      name: "find-value",
+      summary:
+        "show the calls whose arguments or results contained a value; reads it from standard input or a prompt",
+      options: filters,
+      examples: ["toolcrib audit find-value --since 7d"],
+      // The command itself refuses excess words: it explains why, and does not repeat a value.
+      acceptsExcess: true,
+      run: async (context, _args, options, excess) =>
+        (await import("../audit/find-value.ts")).findValue(context, options, excess.length > 0),
+    }),
+    defineCommand({
       name: "export",
       summary: "write the records for another program, oldest first",
       options: {

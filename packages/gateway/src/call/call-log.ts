@@ -7,7 +7,7 @@
 import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { Decision, TrustViolation } from "@toolcrib/policy";
-import type { AuditCallSubject, AuditStore } from "@toolcrib/store";
+import type { AuditCallSubject, AuditEvents, AuditStore } from "@toolcrib/store";
 import type { ToolResult } from "@toolcrib/tool";
 
 /** The arguments of a call in the form for the audit; empty for arguments that are not JSON, whose call is never dispatched. */
@@ -50,15 +50,18 @@ export class CallLog {
       readonly containment: string | undefined;
       /** Id of the approval that the call uses up. */
       readonly approval: string | undefined;
+      /** Fingerprints of the arguments. */
+      readonly fingerprints: AuditEvents["call.intent"]["fingerprints"];
     },
   ): Promise<void> {
-    const { argumentsDigest = "", preview, rule, containment, approval } = facts;
+    const { argumentsDigest = "", preview, rule, containment, approval, fingerprints } = facts;
     const used = approval === undefined ? undefined : { approval };
     const decision = "allow";
     return this.#deps.audit.intent({
       ...subject,
       argumentsDigest,
       preview,
+      fingerprints,
       decision,
       rule,
       containment,
@@ -113,12 +116,16 @@ export class CallLog {
   completed(
     subject: AuditCallSubject,
     result: ToolResult,
-    { durationMs, resultBytes }: { readonly durationMs: number; readonly resultBytes: number },
+    facts: Pick<AuditEvents["call.completed"], "fingerprints"> & {
+      readonly durationMs: number;
+      readonly resultBytes: number;
+    },
   ): void {
+    const { durationMs } = facts;
     const isError = result.isError === true;
     const code = result._meta?.["toolcrib/code"] === "ARGUMENTS_INVALID" ? "ARGUMENTS_INVALID" : undefined;
     const outcome = isError ? "tool_error" : "ok";
-    this.#record("call.completed", { ...subject, outcome, code, durationMs, resultBytes });
+    this.#record("call.completed", { ...subject, outcome, code, ...facts });
     this.#deps.metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
   }
 

@@ -27,7 +27,7 @@ import {
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@toolcrib/policy";
 import { previewArguments, readableArguments, type TextScrubber } from "@toolcrib/redaction";
-import { toAuditClient } from "@toolcrib/store";
+import { type openFingerprints, toAuditClient } from "@toolcrib/store";
 import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
 import { type ApprovalStepDeps, askApproval, isApprovalNeeded } from "../approvals/approval-step.ts";
 import type { CallOutcome } from "../gateway.ts";
@@ -35,6 +35,7 @@ import { GatewayError } from "../gateway-error.ts";
 import type { GatewayPolicy } from "../policy/access-subject.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
+import { cleanPlaces } from "./clean-places.ts";
 import type { HiddenArguments } from "./hidden-arguments.ts";
 import { refusedCall } from "./refused-call.ts";
 import type { RelayLimit } from "./relay-limit.ts";
@@ -49,6 +50,8 @@ export interface GovernedCallDeps {
   readonly unverifiedScrubber: TextScrubber;
   /** Arguments that no preview shows. */
   readonly hiddenArguments: HiddenArguments;
+  /** Computes fingerprints of values for the record. @default records have none */
+  readonly fingerprints: Awaited<ReturnType<typeof openFingerprints>> | undefined;
   readonly log: CallLog;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -126,7 +129,10 @@ export async function governedCall(
       const { containment } = target;
       const { rule } = decision;
       const approval = approved?.approval;
-      await deps.log.intent(call.subject, { ...described.facts, rule, containment, approval });
+      const fingerprints = deps.fingerprints?.ofArguments(args, (places) =>
+        cleanPlaces(deps.scrubber, places),
+      );
+      await deps.log.intent(call.subject, { ...described.facts, rule, containment, approval, fingerprints });
     } catch (cause) {
       const error = unrecordedError(cause);
       deps.log.denied(call.subject, { ...described.facts, error });
@@ -140,7 +146,9 @@ export async function governedCall(
     const resultBytes = limit(deps, result);
     validateResult(deps, target, result);
     const scrubbed = scrubberFor(deps, target).value(result) as unknown as ToolResult;
-    deps.log.completed(call.subject, scrubbed, { durationMs: deps.now() - call.startedAt, resultBytes });
+    const durationMs = deps.now() - call.startedAt;
+    const fingerprints = deps.fingerprints?.ofResult(scrubbed);
+    deps.log.completed(call.subject, scrubbed, { durationMs, resultBytes, fingerprints });
     return { kind: "result", callId, result: scrubbed };
   } catch (thrown) {
     const error = toCallError(deps, target, call, thrown);
