@@ -24,15 +24,14 @@ import {
 import {
   type CallContext,
   type Identity,
-  identityKey,
   isListedFor,
   isOperator,
-  localIdentityKeys,
   type Tool,
   type ToolResult,
   toToolId,
 } from "@toolcrib/tool";
 import { Approvals } from "./approvals/approvals.ts";
+import { elicitedClientsOf } from "./approvals/elicited-clients.ts";
 import { HeldTools, holdBy, isNotApproved } from "./approvals/held-tools.ts";
 import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
@@ -477,16 +476,6 @@ export class GatewayCore {
   #updateAll(): void {
     if (!this.#quarantine.isEmpty) this.#quarantine.update(this.#findings(), () => true);
   }
-}
-
-/** Returns the keys of the identities that may approve their calls through elicitation. */
-function elicitedClientsOf({ clients }: CoreConfig["policy"]): ReadonlySet<string> {
-  const keys = Object.entries(clients)
-    .filter(([, { approvesByElicitation }]) => approvesByElicitation === true)
-    .flatMap(([name, { identity }]) =>
-      identity === undefined ? localIdentityKeys(name) : [identityKey(identity)],
-    );
-  return new Set(keys);
 }
 
 function toFinding({ id, tool, code, member, reason, previousDigest }: QuarantinedTool): QuarantineFinding {

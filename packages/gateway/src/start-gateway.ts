@@ -9,7 +9,7 @@ import { homedir, tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { openTokenStore } from "@toolcrib/auth";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
-import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
+import type { CodedError, Logger } from "@toolcrib/diagnostics";
 import {
   approvalRoutes,
   type ControlServer,
@@ -28,7 +28,7 @@ import { createClientAttributes, type PolicyTarget } from "@toolcrib/policy";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { Sandboxes } from "@toolcrib/sandbox";
-import { CallApprovals, MemorySessionStore, openFingerprints, openStore, type Store } from "@toolcrib/store";
+import { CallApprovals, MemorySessionStore, openFingerprints, type Store } from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import { type HeadAnchors, openAnchors } from "./anchors/head-anchors.ts";
@@ -39,6 +39,7 @@ import { openComposites } from "./composites/open-composites.ts";
 import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
+import { openAudit } from "./open-audit.ts";
 import type { LivePolicies } from "./policy/live-policies.ts";
 import { findIdleRules, type IdleRule } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
@@ -112,7 +113,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const anchors = opening.use(
     openAnchors(config.audit.anchor, { launcher, scrubber, logger, now, userHome: userHomeOf(env) }),
   );
-  const store = await openAudit(config, deps, opening, anchors);
+  const store = await openAudit(config, { home, logger, anchors, now, randomBytes }, opening);
   const httpClient = createHttpClient(await trustedCertificates(env["SSL_CERT_FILE"], logger));
   opening.defer(() => httpClient.destroy());
   const record: Store["audit"]["record"] = (type, data) => {
@@ -223,42 +224,6 @@ function userHomeOf(env: GatewayDeps["env"]): string {
 
 function cancellation(timer: NodeJS.Timeout): () => void {
   return () => clearTimeout(timer);
-}
-
-const dayMs = 24 * 60 * 60 * 1000;
-
-/** Opens the store. Its disposal reports a trail that could not be completed instead of throwing. */
-async function openAudit(
-  config: GatewayConfig,
-  { home, logger }: GatewayDeps,
-  opening: AsyncDisposableStack,
-  anchors: HeadAnchors,
-): Promise<Store> {
-  const store = await openStore(
-    {
-      home,
-      audit: {
-        durability: config.audit.durability,
-        retainMaxBytes: config.audit.retentionMaxBytes,
-        clientMaxBytesPerDay: config.audit.clientMaxBytesPerDay,
-        retainMaxAgeMs: config.audit.retentionDays * dayMs,
-      },
-    },
-    {
-      now: Date.now,
-      randomBytes,
-      onProblem: (problem) => logger.warn({ code: problem.code, reason: problem.message }, "audit trail"),
-      onHead: (line) => anchors.add(line),
-    },
-  );
-  opening.defer(async () => {
-    try {
-      await store[Symbol.asyncDispose]();
-    } catch (error) {
-      logger.error({ reason: messageOf(error) }, "audit trail could not be closed completely");
-    }
-  });
-  return store;
 }
 
 /** The parts of a running gateway. */

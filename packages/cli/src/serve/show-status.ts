@@ -136,15 +136,17 @@ async function showRunning(
       `${output.style("yellow", "not in force")} the changed policy files: ${policy.problem.split("\n").map(safeLine).join("\n  ")}`,
     );
   }
-  // A gateway of an earlier version does not list them.
-  for (const { path, pattern, reason, hint } of status.idleRules ?? []) {
-    const advice = hint === undefined ? "" : `; ${hint}`;
-    output.print(
-      `${output.style("yellow", "no effect")} ${safeLine(`${path} "${pattern}": ${reason}${advice}`)}`,
-    );
-  }
+  output.print(...idleRuleLines(output, status.idleRules));
   output.print(...anchorLines(output, status.anchors));
   return exitCodes.done;
+}
+
+/** The rules without effect. A gateway of an earlier version does not list any. */
+function idleRuleLines(output: Output, rules: GatewayStatus["idleRules"] = []): string[] {
+  return rules.map(({ path, pattern, reason, hint }) => {
+    const advice = hint === undefined ? "" : `; ${hint}`;
+    return `${output.style("yellow", "no effect")} ${safeLine(`${path} "${pattern}": ${reason}${advice}`)}`;
+  });
 }
 
 /** The places that do not take the signed ends of the trail. A gateway of an earlier version does not list any. */
