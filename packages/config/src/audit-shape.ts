@@ -86,7 +86,7 @@ export const auditShape = record({
     }),
     retention_max_bytes: integer({
       description:
-        "Most bytes of the trail; beyond this limit the oldest records are deleted, a segment of 64 MiB at a time. A million calls take about 1.2 GB.",
+        "Most bytes of the trail; beyond this limit the oldest records are deleted, a segment of 64 MiB at a time. A million calls take about 1.3 GB.",
       minimum: 128 * 1024 * 1024,
       maximum: 2 ** 50,
       default: defaults.retentionMaxBytes,
