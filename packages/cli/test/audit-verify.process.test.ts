@@ -39,3 +39,25 @@ test("audit verify finds nothing in a trail as it was written, and a changed rec
     /FOUND 001-00000001\.jsonl:\d+: record \d+ does not follow the line before it/,
   );
 });
+
+test("audit verify --anchor compares the trail with the anchors of the gateway", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const config = { serve: { listen: "127.0.0.1:0" }, audit: { anchor: { file: "anchors.jsonl" } } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const setting = { directory: directory.path };
+  const verify = ["audit", "verify", "--anchor", "anchors.jsonl"];
+  assert.match((await runToolcrib(verify, setting)).stderr, /Cannot read anchor file/);
+  {
+    await using _gateway = await startServe([], setting);
+  }
+  const { code, stdout } = await runToolcrib(verify, setting);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /Anchors that match: 1 of 1/);
+  const path = directory.join("anchors.jsonl");
+  writeFileSync(path, readFileSync(path, "utf8").replace(/"hash":"./, '"hash":"x'));
+  const changed = await runToolcrib(verify, setting);
+  assert.equal(changed.code, 1);
+  assert.match(changed.stdout, /FOUND .*anchors\.jsonl:1: record \d+ of writer 001 is not the one/);
+  const doctor = await runToolcrib(["doctor"], setting);
+  assert.match(doctor.stdout, /anchor: the signed ends of the trail are appended to .*anchors\.jsonl/);
+});

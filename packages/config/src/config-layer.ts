@@ -14,6 +14,7 @@ import {
   Reporter,
   stringOf,
 } from "@toolcrib/document";
+import { withCompleteAnchor } from "./audit-shape.ts";
 import { configKind } from "./config-kind.ts";
 import type { ContainmentConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
 import { type ConfigDocument, documentShape } from "./document-shape.ts";
@@ -139,6 +140,7 @@ function sectionsOf(document: ConfigDocument, source: Source): ConfigLayer["sect
     ...sections,
     egress: withCompletePaths(sections.egress, source.name),
     policy: withCompletePolicyPaths(sections.policy, source.name),
+    audit: withCompleteAnchor(sections.audit, source.name),
   };
 }
 

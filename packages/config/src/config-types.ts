@@ -346,4 +346,29 @@ export interface AuditConfig {
   readonly clientMaxBytesPerDay: number;
   /** Days after which records are deleted. @default 400 */
   readonly retentionDays: number;
+  /** Places outside the home that keep the signed ends of the trail. */
+  readonly anchor: AuditAnchorConfig;
+  /** Whether records contain fingerprints of values. @default true */
+  readonly fingerprints: boolean;
+  /** Arguments that no record shows. */
+  readonly redact: readonly AuditRedaction[];
+}
+
+/** Arguments that no preview in a record shows, and no text of an approval (`audit.redact`). */
+export interface AuditRedaction {
+  /** Pattern of tools and prompts, as in a policy. */
+  readonly tool: string;
+  /**
+   * Places of values: names with dots between them (`user.token`), or a JSON Pointer (`/user/token`); `*` stands for any name or
+   * index. The value is hidden with everything in it.
+   */
+  readonly arguments: readonly string[];
+}
+
+/** Places that keep the signed ends of the trail (`audit.anchor`); none by default. */
+export interface AuditAnchorConfig {
+  /** Path of a file that they are appended to: complete, or below `~/`. */
+  readonly file?: string;
+  /** A program that reads each of them, and its arguments. */
+  readonly command?: readonly string[];
 }

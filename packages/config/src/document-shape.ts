@@ -6,7 +6,6 @@
 import {
   anything,
   choice,
-  integer,
   list,
   record,
   reportRepeated,
@@ -14,6 +13,7 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
+import { auditShape } from "./audit-shape.ts";
 import { quote } from "./display-source.ts";
 import { egressShape } from "./egress-shape.ts";
 import { executionShape } from "./execution-shape.ts";
@@ -71,9 +71,6 @@ function sectionOfLater(description: string): Shape<never> {
   };
 }
 
-/** Default values of `audit`. */
-export const auditDefaults = { retentionMaxBytes: 4 * 1024 ** 3, retentionDays: 400 } as const;
-
 const fields = {
   $schema: text({ description: "Location of this schema, for editors.", maxLength: 1000 }),
   tool_servers: toolServersShape,
@@ -81,37 +78,7 @@ const fields = {
   policy: policyShape,
   guards: guardsShape,
   serve: serveShape,
-  audit: record({
-    description: "The audit trail.",
-    fields: {
-      durability: choice({
-        description:
-          "process: a record survives the death of the process. fsync: it also survives the death of the machine, and calls are slower.",
-        values: ["process", "fsync"],
-        aliases: { none: "process", disk: "fsync", sync: "fsync", full: "fsync" },
-        default: "process",
-      }),
-      retention_max_bytes: integer({
-        description:
-          "Most bytes of the trail; beyond this limit the oldest records are deleted, a segment of 64 MiB at a time. A million calls take about 1.2 GB.",
-        minimum: 128 * 1024 * 1024,
-        maximum: 2 ** 50,
-        default: auditDefaults.retentionMaxBytes,
-      }),
-      client_max_bytes_per_day: integer({
-        description:
-          "Most bytes of records that the calls of one client may cause in 24 hours; beyond this limit its calls are refused. Default: half of retention_max_bytes.",
-        minimum: 1024 * 1024,
-        maximum: 2 ** 50,
-      }),
-      retention_days: integer({
-        description: "Days after which records are deleted. A jump of the clock counts as at most one day.",
-        minimum: 1,
-        maximum: 36_500,
-        default: auditDefaults.retentionDays,
-      }),
-    },
-  }),
+  audit: auditShape,
   secrets: record({
     description: "The secret store. This version has no settings for it; it never contains a secret.",
     fields: {},

@@ -1,11 +1,11 @@
 /**
- * Warns about rules that match nothing known: patterns of `policy` and
+ * Warns about rules that match nothing known: patterns of `policy`, `audit.redact` and
  * `serve.tools` that name no server or toolspec, or no tool of a toolspec, and
  * rules of `policy.clients` for a client that does not exist. Tools of servers
  * are known only while the servers run. Pure.
  */
 
-import { type Diagnostic, nearestName } from "@toolcrib/diagnostics";
+import { type Diagnostic, nearestName, type Span } from "@toolcrib/diagnostics";
 import { entryOf, nodeAt, toDiagnostic } from "@toolcrib/document";
 import { findUnmatchedRules, type KnownName, ruleListsOf } from "@toolcrib/policy";
 import type { ConfigLayer } from "./config-layer.ts";
@@ -32,6 +32,12 @@ export function lintRules(
   ]);
 }
 
+/** Where a pattern is written: in a list of patterns, or as a field of each item. */
+function spanOfPattern(layer: ConfigLayer, path: readonly string[], index: number): Span | undefined {
+  const node = nodeAt(layer.tree, [...path, index]);
+  return (node?.kind === "map" ? nodeAt(node, ["tool"]) : node)?.span;
+}
+
 function lintPatterns(layer: ConfigLayer, layers: readonly ConfigLayer[]): Diagnostic[] {
   const toolspecs = layers.flatMap((one) => one.toolspecs);
   const ids = layers.flatMap(({ serverIds, toolspecIds }) => [...serverIds, ...toolspecIds]);
@@ -45,7 +51,7 @@ function lintPatterns(layer: ConfigLayer, layers: readonly ConfigLayer[]): Diagn
   };
   return ruleLists(layer).flatMap(({ path, patterns }) =>
     findUnmatchedRules(patterns, known).flatMap(({ index, pattern, reason, hint }) => {
-      const span = nodeAt(layer.tree, [...path, index])?.span;
+      const span = spanOfPattern(layer, path, index);
       return span === undefined
         ? []
         : toWarning(layer, {
@@ -63,12 +69,13 @@ function toNames(id: string, tools: readonly { readonly name: string }[]): reado
 }
 
 /** The lists of patterns of a layer. */
-function ruleLists({ sections: { policy, serve } }: ConfigLayer): ReturnType<typeof ruleListsOf> {
+function ruleLists({ sections: { policy, serve, audit } }: ConfigLayer): ReturnType<typeof ruleListsOf> {
   const tools = ["serve", "tools"];
   return [
     ...ruleListsOf(policy ?? {}),
     { path: [...tools, "hidden"], patterns: serve?.tools?.hidden ?? [] },
     { path: [...tools, "pinned"], patterns: serve?.tools?.pinned ?? [] },
+    { path: ["audit", "redact"], patterns: (audit?.redact ?? []).map(({ tool }) => tool) },
   ];
 }
 

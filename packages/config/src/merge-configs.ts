@@ -7,6 +7,7 @@
  */
 
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
+import { toAuditConfig } from "./audit-shape.ts";
 import type { ConfigLayer, ServerDeclaration, ToolspecDeclaration } from "./config-layer.ts";
 import type { GatewayConfig, PolicyFile, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
 import {
@@ -25,7 +26,7 @@ import { lintExposure } from "./lint-exposure.ts";
 import { lintIds } from "./lint-ids.ts";
 import { lintRules } from "./lint-rules.ts";
 import { lintFloor, mergedFloor } from "./policy-floor.ts";
-import { toAuditConfig, toPolicyConfig, toServeConfig } from "./section-config.ts";
+import { toPolicyConfig, toServeConfig } from "./section-config.ts";
 
 /** A configuration, or the findings about it. */
 export interface ConfigResult {

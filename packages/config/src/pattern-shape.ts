@@ -25,7 +25,8 @@ const toolPattern = text({
   },
 });
 
-const policyPattern = text({
+/** A pattern of tools, resources and prompts. */
+export const policyPattern = text({
   description:
     'A tool ("github:get_issue", "*:delete_*", "github__get_issue"), a resource ("files:resources/file:///etc/*") or a prompt ("files:prompts/review *").',
   maxLength: 1024,

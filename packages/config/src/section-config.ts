@@ -4,15 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import type {
-  AuditConfig,
-  PolicyConfig,
-  PolicyFile,
-  PolicyFloor,
-  PolicyRules,
-  ServeConfig,
-} from "./config-types.ts";
-import { auditDefaults, type ConfigDocument } from "./document-shape.ts";
+import type { PolicyConfig, PolicyFile, PolicyFloor, PolicyRules, ServeConfig } from "./config-types.ts";
 import type { PolicyDocument } from "./policy-shape.ts";
 import { parseListen, type ServeDocument, serveDefaults } from "./serve-shape.ts";
 
@@ -68,15 +60,5 @@ export function toServeConfig(document: ServeDocument | undefined): ServeConfig 
       maxCallsPerServer: limits?.max_calls_per_server ?? serveDefaults.maxCallsPerServer,
       maxQueuedCallsPerServer: limits?.max_queued_calls_per_server ?? serveDefaults.maxQueuedCallsPerServer,
     },
-  };
-}
-
-export function toAuditConfig(document: ConfigDocument["audit"]): AuditConfig {
-  const retentionMaxBytes = document?.retention_max_bytes ?? auditDefaults.retentionMaxBytes;
-  return {
-    durability: document?.durability ?? "process",
-    retentionMaxBytes,
-    clientMaxBytesPerDay: document?.client_max_bytes_per_day ?? Math.floor(retentionMaxBytes / 2),
-    retentionDays: document?.retention_days ?? auditDefaults.retentionDays,
   };
 }

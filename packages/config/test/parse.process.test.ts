@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { test } from "node:test";
 import {
   formatConfigReport,
@@ -190,6 +190,9 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         retentionMaxBytes: 4_294_967_296,
         clientMaxBytesPerDay: 2_147_483_648,
         retentionDays: 400,
+        anchor: {},
+        fingerprints: true,
+        redact: [],
       },
       execution: {
         timeoutMs: 30_000,
@@ -264,6 +267,9 @@ test("parseConfig() reads every field of every section", () => {
     retentionMaxBytes: 268_435_456,
     clientMaxBytesPerDay: 67_108_864,
     retentionDays: 30,
+    anchor: { file: resolve("anchors.jsonl"), command: ["logger", "-t", "toolcrib"] },
+    fingerprints: false,
+    redact: [{ tool: "files:*", arguments: ["content", "/meta/a~1b", "rows.*.email", "*"] }],
   });
 });
 

@@ -105,7 +105,7 @@ serve:
     max_concurrent_calls: 5
     max_calls_per_server: 4
     max_queued_calls_per_server: 3
-audit: { durability: fsync, retention_max_bytes: 268435456, client_max_bytes_per_day: 67108864, retention_days: 30 }
+audit: { durability: fsync, retention_max_bytes: 268435456, client_max_bytes_per_day: 67108864, retention_days: 30, anchor: { file: anchors.jsonl, command: [logger, -t, toolcrib] }, fingerprints: false, redact: [{ tool: "files:*", arguments: [content, /meta/a~1b, rows.*.email, "*"] }] }
 secrets: {}
 `;
 
@@ -136,6 +136,11 @@ export const faultyShapes: readonly string[] = [
   "audit: { retention_days: 0 }",
   "audit: { retention_max_bytes: 1 }",
   "audit: { client_max_bytes_per_day: 1 }",
+  "audit: { anchor: { path: x } }",
+  "audit: { redact: [{ tool: a }] }",
+  "audit: { redact: [{ tool: a, arguments: [a..b] }] }",
+  "audit: { redact: [{ tool: a, arguments: [/a~2] }] }",
+  "audit: { anchor: { command: logger } }",
   "secrets: { a: b }",
   "toolspecs: {}",
   "toolspecs: [{ id: a }]",

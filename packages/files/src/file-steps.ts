@@ -17,6 +17,7 @@ export interface Permissions {
 
 /** A file that is being written and is not visible under its final name. */
 export interface Draft {
+  /** Writes after what was written before. */
   write(bytes: Uint8Array): Promise<void>;
   /** Sets the modification time, in milliseconds since the epoch. */
   setModified(atMs: number): Promise<void>;

@@ -43,6 +43,9 @@ export interface ReplaceOptions extends CreateOptions {
   readonly isStillWanted?: () => Promise<boolean>;
 }
 
+/** The whole content, or its parts in order, of which one is in memory at a time. */
+type Content = string | Uint8Array | AsyncIterable<string>;
+
 const draftPattern = /^\.[0-9a-f]{32}\.draft$/;
 const privateMode = 0o600;
 /** Longest chain of symbolic links, as on Linux. */
@@ -51,13 +54,14 @@ const maxLinks = 40;
 /**
  * Replaces the content of the file at `path`, or creates it.
  *
+ * @param content an error of its parts cancels the replacement and is thrown as it is.
  * @returns `false` when `isStillWanted` cancelled the replacement.
  * @throws {FilesError} `FILE_UNWRITABLE`: the old content is in place. `FILE_NOT_DURABLE`: the new content is in place.
  */
 export async function replaceFile(
   { randomBytes, steps = nodeFileSteps }: WriteDeps,
   path: string,
-  content: string | Uint8Array,
+  content: Content,
   { keepPermissions = false, followSymlink = false, isStillWanted, ...options }: ReplaceOptions = {},
 ): Promise<boolean> {
   let directory = dirname(path);
@@ -75,7 +79,7 @@ export async function replaceFile(
     await steps.rename(draft, target);
   } catch (cause) {
     await discard(steps, draft);
-    throw toUnwritable(path, cause);
+    throw cause instanceof SourceFailure ? cause.reason : toUnwritable(path, cause);
   }
   await syncNames(steps, directory, path);
   return true;
@@ -85,13 +89,14 @@ export async function replaceFile(
  * Creates the file at `path` with its whole content, unless the path exists. Of
  * several processes that create the same file, one succeeds.
  *
+ * @param content as for `replaceFile`.
  * @returns `false` when the path exists; its content is then left alone.
  * @throws {FilesError} `FILE_UNWRITABLE`: no file was created. `FILE_NOT_DURABLE`: the file is in place.
  */
 export async function createFile(
   { randomBytes, steps = nodeFileSteps }: WriteDeps,
   path: string,
-  content: string | Uint8Array,
+  content: Content,
   options: CreateOptions = {},
 ): Promise<boolean> {
   const directory = dirname(path);
@@ -107,7 +112,7 @@ export async function createFile(
     await steps.remove(draft);
   } catch (cause) {
     await discard(steps, draft);
-    throw toUnwritable(path, cause);
+    throw cause instanceof SourceFailure ? cause.reason : toUnwritable(path, cause);
   }
   if (isCreated) await syncNames(steps, directory, path);
   return isCreated;
@@ -183,19 +188,48 @@ function draftName(randomBytes: WriteDeps["randomBytes"]): string {
 async function writeDraft(
   steps: FileSteps,
   path: string,
-  content: string | Uint8Array,
+  content: Content,
   { mode = privateMode, modifiedAtMs }: CreateOptions,
   permissions?: Permissions,
 ): Promise<void> {
   // Private until it has the permissions of the file that it replaces.
   const file = await steps.create(path, permissions === undefined ? mode : privateMode);
   try {
-    await file.write(typeof content === "string" ? Buffer.from(content) : content);
+    if (typeof content === "string") await file.write(Buffer.from(content));
+    else if (content instanceof Uint8Array) await file.write(content);
+    else for await (const part of partsOf(content)) await file.write(Buffer.from(part));
     if (permissions !== undefined) await file.setPermissions(permissions);
     if (modifiedAtMs !== undefined) await file.setModified(modifiedAtMs);
     await file.sync();
   } finally {
     await file.close();
+  }
+}
+
+/** The parts of a content could not be produced. */
+class SourceFailure extends Error {
+  readonly reason: unknown;
+
+  constructor(reason: unknown) {
+    super();
+    this.reason = reason;
+  }
+}
+
+async function* partsOf(content: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  const parts = content[Symbol.asyncIterator]();
+  try {
+    for (let next = await nextOf(parts); next.done !== true; next = await nextOf(parts)) yield next.value;
+  } finally {
+    await parts.return?.();
+  }
+}
+
+async function nextOf(parts: AsyncIterator<string>): Promise<IteratorResult<string>> {
+  try {
+    return await parts.next();
+  } catch (reason) {
+    throw new SourceFailure(reason);
   }
 }
 

@@ -48,6 +48,24 @@ describe("replaceFile()", () => {
     assert.deepEqual(readdirSync(directory.path), ["a"]);
   });
 
+  test("writes the parts of a content in order, and changes nothing when one of them fails", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const path = directory.join("a");
+    async function* parts(failure?: Error) {
+      yield "one ";
+      yield "ünï ";
+      if (failure !== undefined) throw failure;
+      yield "three";
+    }
+    await replaceFile(deps, path, parts());
+    assert.equal(readFileSync(path, "utf8"), "one ünï three");
+    const failure = new Error("no more");
+    await assert.rejects(replaceFile(deps, path, parts(failure)), failure);
+    await assert.rejects(createFile(deps, directory.join("b"), parts(failure)), failure);
+    assert.equal(readFileSync(path, "utf8"), "one ünï three");
+    assert.deepEqual(readdirSync(directory.path), ["a"]);
+  });
+
   test("keeps permission bits, owner and group if the option is set", { skip: isWindows }, async () => {
     await using directory = await makeTemporaryDirectory();
     const path = directory.join("a");

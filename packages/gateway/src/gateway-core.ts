@@ -29,6 +29,7 @@ import {
   isOperator,
   type Tool,
   type ToolResult,
+  toToolId,
 } from "@toolcrib/tool";
 import { Approvals } from "./approvals/approvals.ts";
 import { HeldDefinitions, holdBy, isNotApproved } from "./approvals/held-definitions.ts";
@@ -38,6 +39,7 @@ import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { CallTargets } from "./call/call-targets.ts";
 import { elicitedClientsOf } from "./call/client-keys.ts";
 import { type GovernedCallDeps, governedCall } from "./call/governed-call.ts";
+import { HiddenArguments } from "./call/hidden-arguments.ts";
 import { LabelTracker } from "./call/label-tracker.ts";
 import { RelayLimit } from "./call/relay-limit.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
@@ -49,11 +51,12 @@ import { type BackendSelector, selectByKind } from "./index/backend.ts";
 import type { IndexedTool } from "./index/build-index.ts";
 import { toFinding } from "./index/quarantine-finding.ts";
 import { ToolIndex } from "./index/tool-index.ts";
+import { ownNamespace } from "./index/wire-name.ts";
 import { createGatewayPolicy, type GatewayPolicy } from "./policy/access-subject.ts";
 import { policyTargetsOf } from "./policy/policy-targets.ts";
 import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions } from "./service/instructions.ts";
-import { MetaSource } from "./service/meta-source.ts";
+import { MetaSource, metaToolNames } from "./service/meta-source.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
 import { Visibility } from "./service/visibility.ts";
 import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
@@ -83,6 +86,8 @@ export interface GatewayCoreDeps extends Pick<GuardDeps, "pauses" | "budgetStore
   readonly callApprovals?: CallApprovals | undefined;
   /** Labels of the data that clients received. @default labels of sources have no effect */
   readonly seenLabels?: Pick<SeenLabels, "seen" | "add"> | undefined;
+  /** Computes fingerprints of values for records. @default records have none */
+  readonly fingerprints?: GovernedCallDeps["fingerprints"];
   /** The command by which the operator approves. @default "toolcrib approve" */
   readonly approveCommand?: string | undefined;
 }
@@ -94,7 +99,7 @@ interface Program extends Pick<CallContext, "signal" | "deadline"> {
 
 /** The sections that a core needs. Without `execution`, composite tools are listed as its default says. */
 type CoreConfig = Pick<GatewayConfig, "policy" | "serve"> &
-  Partial<Pick<GatewayConfig, "execution" | "guards">>;
+  Partial<Pick<GatewayConfig, "execution" | "guards" | "audit">>;
 
 /** Greatest depth of inner calls. */
 const maxCallDepth = 16;
@@ -175,6 +180,11 @@ export class GatewayCore {
       validator: new SchemaValidator(),
       scrubber,
       unverifiedScrubber: withoutHidden(scrubber),
+      hiddenArguments: new HiddenArguments(config.audit?.redact ?? [], {
+        callToolId: toToolId(ownNamespace, metaToolNames.call),
+        find: (name) => this.index.find(name),
+      }),
+      fingerprints: deps.fingerprints,
       log: new CallLog({ audit, metrics, logger }),
       now,
       newCallId,

@@ -42,6 +42,20 @@ export interface ToolHit {
   readonly description?: string;
 }
 
+/** A place outside the home that keeps the signed ends of the audit trail. */
+export interface AnchorStatus {
+  /** `file PATH` or `command NAME`. */
+  readonly place: string;
+  /** Ends that it took since the start of the gateway. */
+  readonly anchored: number;
+  /** RFC 3339 time of the last one. */
+  readonly lastAt?: string;
+  /** Ends that were discarded because it failed or was too slow. */
+  readonly dropped: number;
+  /** Why the last attempt failed; absent when it succeeded. */
+  readonly reason?: string;
+}
+
 /** The state of the whole gateway. `servers` and `toolspecs` list the configured sources. */
 export interface GatewayStatus extends SourceStatuses {
   readonly version: string;
@@ -66,6 +80,8 @@ export interface GatewayStatus extends SourceStatuses {
   readonly pausesProblem?: string;
   /** What was used of each limit. */
   readonly limits: ReturnType<Limits["usage"]>;
+  /** Places that keep the signed ends of the audit trail. */
+  readonly anchors: readonly AnchorStatus[];
 }
 
 /** The outcome of a call. Exactly one completion or denial is recorded for each. */

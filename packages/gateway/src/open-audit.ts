@@ -1,26 +1,26 @@
-/** Opens the store of a gateway, with the settings of its audit trail. */
+/** Opens the audit trail of a gateway, and passes its signed ends to the anchors. */
 
 import type { GatewayConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { openStore, type Store } from "@toolcrib/store";
+import type { HeadAnchors } from "./anchors/head-anchors.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Dependencies of `openAudit`. */
-export interface OpenAuditDeps {
-  /** Home folder. */
+/** Dependencies of the trail. */
+export interface AuditDeps {
   readonly home: string;
   readonly logger: Logger;
+  readonly anchors: HeadAnchors;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-/** Opens the store. Its disposal reports a trail that could not be completed instead of throwing. */
+/** Opens the store. Its disposal, by `opening`, reports a trail that could not be completed instead of throwing. */
 export async function openAudit(
-  { audit }: Pick<GatewayConfig, "audit">,
-  { home, logger, now, randomBytes }: OpenAuditDeps,
+  { audit }: GatewayConfig,
+  { home, logger, anchors, now, randomBytes }: AuditDeps,
   opening: AsyncDisposableStack,
 ): Promise<Store> {
   const store = await openStore(
@@ -37,6 +37,7 @@ export async function openAudit(
       now,
       randomBytes,
       onProblem: (problem) => logger.warn({ code: problem.code, reason: problem.message }, "audit trail"),
+      onHead: (line) => anchors.add(line),
     },
   );
   opening.defer(async () => {

@@ -34,10 +34,12 @@ import {
   CallApprovals,
   createPauseStore,
   MemorySessionStore,
+  openFingerprints,
   type Store,
 } from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
+import { type HeadAnchors, openAnchors } from "./anchors/head-anchors.ts";
 import { openPins } from "./approvals/open-pins.ts";
 import { watchApprovals } from "./approvals/watch-approvals.ts";
 import { createCallIds } from "./call/call-id.ts";
@@ -112,13 +114,17 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const now = Date.now;
   const scrubber = new SecretScrubber();
   const metrics = new GatewayMetrics(performance.timeOrigin);
-  const store = await openAudit(config, { home, logger, now, randomBytes }, opening);
-  const httpClient = createHttpClient(await trustedCertificates(env["SSL_CERT_FILE"], logger));
-  opening.defer(() => httpClient.destroy());
   const logsDirectory = `${home}/logs`;
+  // Disposed of after the trail: its last signed end is handed to a process, too.
   const launcher = opening.use(
     createProcessLauncher({ env, now, logger, randomBytes }, { directory, logsDirectory, wrap }),
   );
+  const anchors = opening.use(
+    openAnchors(config.audit.anchor, { launcher, scrubber, logger, now, userHome: userHomeOf(env) }),
+  );
+  const store = await openAudit(config, { home, logger, anchors, now, randomBytes }, opening);
+  const httpClient = createHttpClient(await trustedCertificates(env["SSL_CERT_FILE"], logger));
+  opening.defer(() => httpClient.destroy());
   const record: Store["audit"]["record"] = (type, data) => {
     store.audit.record(type, data);
     metrics.auditEvents(1);
@@ -145,6 +151,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       { home, logger, randomBytes },
       opening,
     ),
+    fingerprints: config.audit.fingerprints ? await openFingerprints(home, { randomBytes }) : undefined,
     callApprovals: new CallApprovals(home, { now, randomBytes }),
     seenLabels: await openSeenLabels(config.dataLabels, { home, logger, now, randomBytes }, opening),
     approveCommand: `toolcrib${deps.homeFlag ?? ""} approve`,
@@ -187,7 +194,14 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   };
   const opened: OpenedSources[] = [];
   for (const openKind of kindsOfSources) opened.push(opening.use(await openKind(context)));
-  return new RunningGateway(config, deps, { core, metrics, policies, opened, resources: opening.move() });
+  return new RunningGateway(config, deps, {
+    core,
+    metrics,
+    anchors,
+    policies,
+    opened,
+    resources: opening.move(),
+  });
 }
 
 /** The facts about this process that sandboxes depend on. */
@@ -196,8 +210,12 @@ function sandboxFacts(env: GatewayDeps["env"]): ConstructorParameters<typeof San
     uid: process.getuid?.() ?? -1,
     gid: process.getgid?.() ?? -1,
     temporaryDirectory: tmpdir(),
-    userHome: env["HOME"] ?? homedir(),
+    userHome: userHomeOf(env),
   };
+}
+
+function userHomeOf(env: GatewayDeps["env"]): string {
+  return env["HOME"] ?? homedir();
 }
 
 function cancellation(timer: NodeJS.Timeout): () => void {
@@ -209,6 +227,7 @@ interface GatewayParts {
   readonly core: GatewayCore;
   readonly metrics: GatewayMetrics;
   readonly policies: LivePolicies | undefined;
+  readonly anchors: HeadAnchors;
   readonly opened: readonly OpenedSources[];
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
   readonly resources: AsyncDisposableStack;
@@ -220,6 +239,7 @@ class RunningGateway implements Gateway {
   readonly #core: GatewayCore;
   readonly #metrics: GatewayMetrics;
   readonly #policies: LivePolicies | undefined;
+  readonly #anchors: HeadAnchors;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
   readonly #sessions = new MemorySessionStore({ now: Date.now });
@@ -232,16 +252,14 @@ class RunningGateway implements Gateway {
   #openingControl: Promise<ControlServer> | undefined;
   #control: ControlServer | undefined;
 
-  constructor(
-    config: GatewayConfig,
-    deps: GatewayDeps,
-    { core, metrics, policies, opened, resources }: GatewayParts,
-  ) {
+  constructor(config: GatewayConfig, deps: GatewayDeps, parts: GatewayParts) {
+    const { core, metrics, anchors, policies, opened, resources } = parts;
     this.#config = config;
     this.#deps = deps;
     this.#core = core;
     this.#metrics = metrics;
     this.#policies = policies;
+    this.#anchors = anchors;
     this.#resources = resources;
     this.#ready = Promise.allSettled(opened.map((sources) => sources.start()));
     this.#prepared = this.#ready.then(() => {
@@ -276,16 +294,17 @@ class RunningGateway implements Gateway {
 
   status(): GatewayStatus {
     const policy = this.#policies?.status();
-    return { ...this.#facts(), idleRules: this.#idleRules(), ...(policy === undefined ? {} : { policy }) };
+    const facts = { ...this.#facts(), idleRules: this.#idleRules(), anchors: this.#anchors.status() };
+    return { ...facts, ...(policy === undefined ? {} : { policy }) };
   }
 
   #idleRules(): readonly IdleRule[] {
     const { index, roster } = this.#core;
-    return findIdleRules(this.#config.policy, index, roster);
+    return findIdleRules(this.#config, index, roster);
   }
 
   /** The status without the comparison of rules with tools, which takes time. */
-  #facts(identity?: Identity): Omit<GatewayStatus, "idleRules"> {
+  #facts(identity?: Identity): Omit<GatewayStatus, "idleRules" | "anchors"> {
     const { roster, toolCount, ownToolCount, service, inFlight } = this.#core;
     return {
       version: this.#deps.version,
@@ -409,6 +428,7 @@ class RunningGateway implements Gateway {
         ({ kind, name }) => kind === "all" || (kind === "server" && isShown(name)),
       ),
       idleRules: [],
+      anchors: [],
     };
   }
 

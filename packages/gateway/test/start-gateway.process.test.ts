@@ -172,6 +172,7 @@ describe("startGateway()", () => {
       quarantined: [],
       waiting: [],
       idleRules: [],
+      anchors: [],
       ownTools: 10,
     });
     assert.ok(Date.parse(startedAt) <= Date.now());

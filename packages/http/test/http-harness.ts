@@ -222,6 +222,7 @@ function testStatus(service: TestService) {
     idleRules: [],
     pauses: [],
     limits: [],
+    anchors: [],
     waiting: [],
     quarantined: [],
   };

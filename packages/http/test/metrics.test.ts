@@ -14,6 +14,7 @@ const status = {
   idleRules: [],
   pauses: [],
   limits: [],
+  anchors: [],
   waiting: [],
   quarantined: [{ id: "a:b", reason: "collision", since: "2026-11-22T00:00:00.000Z" }],
 };

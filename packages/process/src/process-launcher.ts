@@ -69,6 +69,8 @@ export interface LaunchSpec {
   readonly contain?:
     | ((request: SpawnRequest, options: { readonly signal: AbortSignal }) => Promise<ContainedRequest>)
     | undefined;
+  /** Whether the program ends by itself, so that an end with code 0 is no warning. @default it runs until it is stopped */
+  readonly isTask?: boolean;
   /** Removes secrets from a line of standard error before it is kept, shown or written. @default lines stay as they are */
   readonly scrub?: (line: string) => string;
 }
@@ -218,7 +220,7 @@ export class ProcessLauncher implements AsyncDisposable {
 
   #supervise(spec: LaunchSpec, child: SpawnedChild, pid: number, number: number): LaunchedProcess {
     const { logger, now } = this.#deps;
-    const { label, scrub } = spec;
+    const { label, scrub, isTask = false } = spec;
     const startTicks = startTicksOf(pid);
     const startedAt = startTicks === undefined ? undefined : String(startTicks);
     this.#watchdog?.watch(pid, startedAt ?? "-");
@@ -231,11 +233,13 @@ export class ProcessLauncher implements AsyncDisposable {
     const onGone = async (exit: ProcessExit): Promise<void> => {
       this.#watchdog?.forget(pid);
       this.#running.delete(launched);
-      this.#logExit(label, pid, exit);
+      this.#logExit({ label, pid, isTask }, exit);
     };
     const launched = new LaunchedProcess(child, { tree, sink, now, onGone }, this.#options);
     this.#running.add(launched);
-    logger.info({ label, pid, marker: this.#markerOf(number) }, "upstream.process.launched");
+    const launchedFields = { label, pid, marker: this.#markerOf(number) };
+    if (isTask) logger.debug(launchedFields, "task.process.launched");
+    else logger.info(launchedFields, "upstream.process.launched");
     return launched;
   }
 
@@ -250,10 +254,11 @@ export class ProcessLauncher implements AsyncDisposable {
     });
   }
 
-  #logExit(label: string, pid: number, exit: ProcessExit): void {
+  #logExit({ isTask, ...process }: { label: string; pid: number; isTask: boolean }, exit: ProcessExit): void {
     const { logger } = this.#deps;
-    const fields = { label, pid, ...exit };
+    const fields = { ...process, ...exit };
     if (exit.leftover.length > 0) logger.error(fields, "upstream.process.leftover");
+    else if (isTask) logger.debug(fields, "task.process.exited");
     else if (exit.wasStopped) logger.info(fields, "upstream.process.stopped");
     else logger.warn(fields, "upstream.process.exited");
   }

@@ -5,6 +5,7 @@
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { type HiddenPlaces, placesIn } from "./hidden-places.ts";
 import type { TextScrubber } from "./hidden-text.ts";
 
 /** Maximum number of characters of one text that are searched for secrets. */
@@ -40,13 +41,15 @@ type FindCredentials = (text: string) => { readonly start: number; readonly end:
  *
  * @param scrubber removes known secrets.
  * @param findCredentials finds unknown ones by their form.
+ * @param hidden places of arguments that are left out.
  */
 export function previewArguments(
   args: JsonObject,
   scrubber: TextScrubber,
   findCredentials: FindCredentials,
+  hidden: HiddenPlaces = [],
 ): JsonObject {
-  return formOf(args, scrubber, findCredentials, previewLimits);
+  return formOf(args, { scrubber, findCredentials }, previewLimits, hidden);
 }
 
 /** Returns a form of `args` in which an operator can read what a call does; the parameters are those of `previewArguments`. */
@@ -54,24 +57,19 @@ export function readableArguments(
   args: JsonObject,
   scrubber: TextScrubber,
   findCredentials: FindCredentials,
+  hidden: HiddenPlaces = [],
 ): JsonObject {
-  return formOf(args, scrubber, findCredentials, readableLimits);
+  return formOf(args, { scrubber, findCredentials }, readableLimits, hidden);
 }
 
 function formOf(
   args: JsonObject,
-  scrubber: TextScrubber,
-  findCredentials: FindCredentials,
+  deps: Pick<Room, "scrubber" | "findCredentials">,
   limits: FormLimits,
+  hidden: HiddenPlaces,
 ): JsonObject {
-  const room = {
-    scrubber,
-    findCredentials,
-    limits,
-    valuesLeft: limits.maxValues,
-    textLeft: allSearchedMaxLength,
-  };
-  return shorten(args, 0, room) as JsonObject;
+  const room = { ...deps, limits, valuesLeft: limits.maxValues, textLeft: allSearchedMaxLength };
+  return shorten(args, 0, room, hidden) as JsonObject;
 }
 
 /** Remaining capacity of one preview. */
@@ -84,7 +82,8 @@ interface Room {
   textLeft: number;
 }
 
-function shorten(value: JsonValue | undefined, depth: number, room: Room): JsonValue {
+/** @param hidden places inside `value` */
+function shorten(value: JsonValue | undefined, depth: number, room: Room, hidden: HiddenPlaces): JsonValue {
   const { maxItems, maxDepth } = room.limits;
   if (room.valuesLeft <= 0 || room.textLeft <= 0) return "…";
   room.valuesLeft -= 1;
@@ -95,7 +94,9 @@ function shorten(value: JsonValue | undefined, depth: number, room: Room): JsonV
   if (typeof value !== "object" || value === null) return value ?? null;
   if (depth >= maxDepth) return "…";
   if (Array.isArray(value)) {
-    const items = value.slice(0, maxItems).map((item) => shorten(item, depth + 1, room));
+    const items = value
+      .slice(0, maxItems)
+      .map((item, at) => shortenMember(item, depth + 1, room, placesIn(hidden, String(at), item)));
     return value.length > maxItems ? [...items, `… (${value.length} items)`] : items;
   }
   const keys = Object.keys(value);
@@ -106,10 +107,20 @@ function shorten(value: JsonValue | undefined, depth: number, room: Room): JsonV
     count += 1;
     const member = (value as JsonObject)[key];
     const isCredential = credentialKey.test(key) && member !== null;
-    put(kept, shortenText(key, room), isCredential ? "[redacted]" : shorten(member, depth + 1, room));
+    const inside = isCredential ? "whole" : placesIn(hidden, key, member);
+    put(kept, shortenText(key, room), shortenMember(member, depth + 1, room, inside));
   }
   if (count < keys.length) put(kept, "…", `${keys.length} members`);
   return kept;
+}
+
+function shortenMember(
+  value: JsonValue | undefined,
+  depth: number,
+  room: Room,
+  hidden: HiddenPlaces | "whole",
+): JsonValue {
+  return hidden === "whole" ? "[redacted]" : shorten(value, depth, room, hidden);
 }
 
 /** An object under construction. */

@@ -8,6 +8,7 @@
 
 import type { JsonValue } from "@toolcrib/json";
 import type { PinKind } from "./pin-store.ts";
+import type { Fingerprints } from "./value-fingerprints.ts";
 
 /**
  * The client of a call. Records of one client have the same `issuer` and `subject`; two clients can have the same name.
@@ -51,6 +52,8 @@ export interface CallIntent extends AuditCallSubject {
   readonly argumentsDigest: string;
   /** The arguments, redacted by the caller. Omitted when the record would be too large. */
   readonly preview?: JsonValue;
+  /** Fingerprints of values in the arguments, by their places (value-fingerprints.ts). */
+  readonly fingerprints?: Fingerprints;
   readonly decision: "allow";
   /** Id of the policy rule that decided. */
   readonly rule?: string;
@@ -80,6 +83,8 @@ export interface CallCompleted extends AuditCallSubject {
   readonly resultBytes?: number;
   /** Labels of the data in its result; absent where no source has labels. */
   readonly labels?: readonly string[];
+  /** Fingerprints of values in the result, by their places. */
+  readonly fingerprints?: Fingerprints;
 }
 
 /** A call that was not dispatched. It has no intent. */

@@ -33,6 +33,11 @@ export interface AuditHead {
   readonly time: string;
 }
 
+/** A head with its signature (Ed25519, base64) under the key of the home. */
+export interface SignedHead extends AuditHead {
+  readonly signature: string;
+}
+
 /** What retention deleted of a writer's trail: everything up to a record. */
 export interface Tombstone {
   /** Three digits. */
@@ -73,9 +78,9 @@ export class HeadWriter {
     this.#writer = toWriterId(writer);
   }
 
-  /** Replaces the head, unless it is this one already. @throws {StoreError} `STORE_UNWRITABLE` */
-  async write(sequence: number, hash: string): Promise<void> {
-    if (sequence === 0 || sequence === this.#written) return;
+  /** Replaces the head and returns it; `undefined` when it is this one already. @throws {StoreError} `STORE_UNWRITABLE` */
+  async write(sequence: number, hash: string): Promise<SignedHead | undefined> {
+    if (sequence === 0 || sequence === this.#written) return undefined;
     const { layout, now, randomBytes } = this.#deps;
     try {
       this.#key ??= await openKey(this.#deps);
@@ -83,13 +88,24 @@ export class HeadWriter {
       const signature = sign(null, toSigned(head), this.#key).toString("base64");
       await makePrivateDirectory(layout.headDirectory);
       const path = join(layout.headDirectory, `${this.#writer}.json`);
-      await replaceFile({ randomBytes }, path, `${JSON.stringify({ format, ...head, signature })}\n`);
+      await replaceFile({ randomBytes }, path, formatHead({ ...head, signature }));
       this.#written = sequence;
+      return { ...head, signature };
     } catch (cause) {
       if (cause instanceof StoreError) throw cause;
       throw new StoreError("STORE_UNWRITABLE", "Cannot store the signed end of the audit trail", { cause });
     }
   }
+}
+
+/** Returns the line of a head in its file and in an anchor, with its line feed. */
+export function formatHead(head: SignedHead): string {
+  return `${JSON.stringify({ format, ...head })}\n`;
+}
+
+/** Whether `head` is signed with `publicKey` (PEM). */
+export function isSignedWith({ signature, ...head }: SignedHead, publicKey: KeyObject): boolean {
+  return verify(null, toSigned(head), publicKey, Buffer.from(signature, "base64"));
 }
 
 /** Replaces the tombstone of a writer. Its caller is the only process that prunes. @throws {StoreError} `STORE_BUSY`, and {FilesError} */
@@ -128,10 +144,11 @@ export function readHeads(layout: HomeLayout): StoredHeads {
     const writer = name.slice(0, 3);
     const head = parseHead(readFileSync(join(layout.headDirectory, name), "utf8"));
     if (head === undefined || head.writer !== writer) return invalid(writer, "it is damaged");
-    const { signature, ...signed } = head;
+    const { signature: _, ...signed } = head;
     if (publicKey === undefined) return invalid(writer, "the key of the home is missing");
-    const isSigned = verify(null, toSigned(signed), publicKey, Buffer.from(signature, "base64"));
-    return isSigned ? { kind: "signed", ...signed } : invalid(writer, "its signature is wrong");
+    return isSignedWith(head, publicKey)
+      ? { kind: "signed", ...signed }
+      : invalid(writer, "its signature is wrong");
   });
   return { heads, tombstones, publicKey: publicKey?.export({ type: "spki", format: "pem" }).toString() };
 }
@@ -177,10 +194,11 @@ function parseTombstone(text: string): (Tombstone & { readonly signature: string
   return { writer, lastSequence, lastHash, signature };
 }
 
-function parseHead(text: string): (AuditHead & { readonly signature: string }) | undefined {
+/** Returns the head in a line; `undefined` when it is none. */
+export function parseHead(text: string): SignedHead | undefined {
   const { writer, sequence, hash, time, signature, ...rest } = parseObject(text);
-  if (rest["format"] !== format || typeof sequence !== "number" || typeof writer !== "string")
-    return undefined;
+  if (rest["format"] !== format || typeof writer !== "string" || !/^\d{3}$/.test(writer)) return undefined;
+  if (typeof sequence !== "number" || !Number.isSafeInteger(sequence)) return undefined;
   if (typeof hash !== "string" || typeof time !== "string" || typeof signature !== "string") return undefined;
   return { writer, sequence, hash, time, signature };
 }

@@ -18,6 +18,8 @@ export const storeCodes = {
     "Audit records were discarded because the trail could not be written for too long. Their number is recorded.",
   AUDIT_SEGMENT_DAMAGED: "A segment ends in an unfinished line, or was removed while it was in use.",
   AUDIT_RETENTION_FAILED: "Audit segments beyond the retention limits could not be deleted.",
+  AUDIT_ANCHOR_UNREADABLE: "An anchor file of the audit trail cannot be read, or has too many lines.",
+  AUDIT_UNREADABLE: "A segment of the audit trail cannot be read.",
   AUDIT_QUERY_INVALID: "A query of the audit trail exceeds its limits.",
   AUDIT_INDEX_FAILED:
     "The index of the audit trail cannot be updated or read. The trail itself is not affected.",

@@ -7,7 +7,7 @@
 import { messageOf } from "@toolcrib/diagnostics";
 import { abortable, disposeOnce } from "@toolcrib/lifecycle";
 import type { AuditEvents, AuditRecord, CallIntent, RecordableEventType } from "./audit-event.ts";
-import { HeadWriter, type Tombstone, writeTombstone } from "./audit-heads.ts";
+import { formatHead, HeadWriter, type Tombstone, writeTombstone } from "./audit-heads.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
 import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
 import type { AuditStore } from "./audit-store.ts";
@@ -35,6 +35,8 @@ export interface FileAuditStoreDeps {
   /** Without it, the end of the trail is not signed. */
   readonly randomBytes: ((count: number) => Uint8Array) | undefined;
   readonly onProblem: (problem: StoreError) => void;
+  /** Called with the line of each signed end of the trail. */
+  readonly onHead: (line: string) => void;
 }
 
 /** The trail as one of the writers of the home. */
@@ -155,7 +157,8 @@ export class FileAuditStore implements AuditStore {
     this.#signing = this.#signing.then(async () => {
       try {
         const { sequence, hash } = this.#writer.head();
-        await this.#heads?.write(sequence, hash);
+        const head = await this.#heads?.write(sequence, hash);
+        if (head !== undefined) this.#deps.onHead(formatHead(head));
       } catch (error) {
         this.#deps.onProblem(error as StoreError);
       }

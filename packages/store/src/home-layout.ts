@@ -4,6 +4,7 @@
  *     audit/001-00000001.jsonl   segment 1 of writer 1
  *     audit-heads/001.json       signed end of the records of writer 1
  *     audit-key.pem              the key that signs them
+ *     audit-fingerprints.key     the key of the fingerprints of values
  *     approvals/saved-tools.json approvals of saved tools
  *     pins/*.json                pins of the definitions of one source
  *     seen-labels.json           labels of the data that clients received
@@ -31,6 +32,7 @@ export interface HomeLayout {
   readonly lockDirectory: string;
   readonly headDirectory: string;
   readonly headKeyPath: string;
+  readonly fingerprintKeyPath: string;
   readonly databasePath: string;
   readonly retentionPath: string;
 }
@@ -56,6 +58,7 @@ export function toHomeLayout(home: string): HomeLayout {
     lockDirectory: join(home, "locks"),
     headDirectory: join(home, "audit-heads"),
     headKeyPath: join(home, "audit-key.pem"),
+    fingerprintKeyPath: join(home, "audit-fingerprints.key"),
     databasePath: join(home, "toolcrib.db"),
     retentionPath: join(home, "audit-retention.json"),
   };

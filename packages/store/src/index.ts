@@ -1,5 +1,6 @@
 // For users.
 
+export { appendAnchor } from "./anchor-file.ts";
 export type {
   Approval,
   ApprovalStore,
@@ -36,6 +37,7 @@ export { openApprovalStore } from "./file-approval-store.ts";
 export { openAuditReader } from "./file-audit-reader.ts";
 export { createPauseStore } from "./file-pause-store.ts";
 export { createPinStore } from "./file-pin-store.ts";
+export { openFingerprints } from "./fingerprint-key.ts";
 export { MemorySessionStore } from "./memory-session-store.ts";
 export { openStore, type Store } from "./open-store.ts";
 export type { PauseStore } from "./pause-store.ts";
@@ -46,6 +48,7 @@ export {
   type QuarantinedDefinition,
   type QuarantineFinding,
 } from "./quarantine.ts";
+export { readTrail } from "./read-trail.ts";
 export type {
   SavedTool,
   SavedToolChange,
@@ -58,4 +61,4 @@ export type { SecretChange, SecretEntry, SecretStore } from "./secret-store.ts";
 export { type LabelledClient, SeenLabels } from "./seen-labels.ts";
 export type { SessionRecord, SessionStore, SessionUse } from "./session-store.ts";
 export { StoreError } from "./store-error.ts";
-export { type TrailReport, verifyTrail } from "./verify-trail.ts";
+export { verifyTrail } from "./verify-trail.ts";

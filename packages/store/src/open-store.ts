@@ -25,6 +25,12 @@ export interface StoreDeps {
    * @default no call
    */
   readonly onProblem?: (problem: StoreError) => void;
+  /**
+   * Called with each signed end of the trail, as one line of JSON with its line feed: once a minute while records are
+   * written, and at disposal. A copy outside the home is an anchor, which `verifyTrail` compares with the trail.
+   * @default no call
+   */
+  readonly onHead?: ((line: string) => void) | undefined;
 }
 
 /** An open store. Disposing writes pending records, and rejects with `AUDIT_UNWRITABLE` when that is impossible. */
@@ -42,7 +48,7 @@ export async function openStore(options: StoreOptions, deps: StoreDeps): Promise
   const layout = toHomeLayout(options.home);
   const auditOptions = resolveAuditOptions(options.audit);
   await createHome(layout);
-  const { now, randomBytes, onProblem = () => undefined } = deps;
-  const audit = new FileAuditStore({ layout, now, randomBytes, onProblem }, auditOptions);
+  const { now, randomBytes, onProblem = () => undefined, onHead = () => undefined } = deps;
+  const audit = new FileAuditStore({ layout, now, randomBytes, onProblem, onHead }, auditOptions);
   return { audit, [Symbol.asyncDispose]: () => audit[Symbol.asyncDispose]() };
 }

@@ -4,17 +4,21 @@
  * index, and it works while gateways write.
  *
  * The signed heads (audit-heads.ts) show what was cut off at the end. What it cannot find: changes of the records after
- * the last head, and a trail that was written and signed anew by somebody who has the key.
+ * the last head, and a trail that was written and signed anew by somebody who has the key. Anchors of the heads outside
+ * the home (verify-anchors.ts) show the latter.
  */
 
+import { createPublicKey } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
+import { type AnchorFile, readAnchors } from "./anchor-file.ts";
 import type { AuditPruned, AuditRecord, AuditRecovered } from "./audit-event.ts";
 import { readHeads, type StoredHead } from "./audit-heads.ts";
 import { chainStart, hashLine } from "./hash-chain.ts";
 import { listSegments, type SegmentName, toHomeLayout, toWriterId } from "./home-layout.ts";
 import { lineMaxLength, parseRecord } from "./parse-record.ts";
 import { lineFeed } from "./segment-end.ts";
+import { type AnchorMismatch, WriterAnchors } from "./verify-anchors.ts";
 
 /** A place at which the trail is not as it was written. */
 export interface TrailFinding {
@@ -22,12 +26,12 @@ export interface TrailFinding {
    * `changed`: this line or the one before it. `missing`: records before this line. `moved`: the line is not in its
    * place, or was inserted. `unreadable`: the line is not a record. `unchained`: the line has no hash, although earlier
    * lines have one. `cut_off`: records are missing at the end. `head`: the signed head of a writer is missing or not
-   * valid.
+   * valid. `anchor`: the trail is not the one of an anchor.
    */
-  readonly kind: "changed" | "missing" | "moved" | "unreadable" | "unchained" | "cut_off" | "head";
-  /** File name of the segment; empty for a writer without one. */
+  readonly kind: "changed" | "missing" | "moved" | "unreadable" | "unchained" | "cut_off" | "head" | "anchor";
+  /** File name of the segment; empty for a writer without one. For `anchor`, the path of the anchor file. */
   readonly segment: string;
-  /** From 1; 0 for the whole segment. */
+  /** From 1; 0 for the whole file. */
   readonly line: number;
   readonly message: string;
 }
@@ -47,6 +51,8 @@ export interface VerifiedWriter {
   readonly lastHash: string;
   /** Sequence number of the record that a signed head proves; absent without a valid head. */
   readonly provedSequence?: number;
+  /** Sequence number of the last record that an anchor proves; absent without anchors, 0 when none matches. */
+  readonly anchoredSequence?: number;
 }
 
 /** The result of a verification. */
@@ -56,18 +62,32 @@ export interface TrailReport {
   readonly findings: readonly TrailFinding[];
   /** The public key of the heads, as PEM; absent when the home has none. */
   readonly publicKey?: string;
+  /** With an anchor file: its anchors, and how many of them match. The others are findings, or about records that retention deleted. */
+  readonly anchors?: { readonly count: number; readonly matched: number };
 }
 
 /** Findings of one report. */
 export const findingsMaxCount = 1000;
 
+/** Options of `verifyTrail`. */
+export interface VerifyOptions {
+  /** Path of a file with signed ends of this trail that were kept outside the home. @default only the home is read */
+  readonly anchorFile?: string | undefined;
+  /** Ends the verification with its reason. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Verifies the trail of the home directory `home`. A home that does not exist is an empty trail.
  *
- * @param signal ends the verification with its reason.
- * @throws the file system's error, and `signal.reason`.
+ * @throws {StoreError} `AUDIT_ANCHOR_UNREADABLE`; the file system's error, and `signal.reason`.
  */
-export async function verifyTrail(home: string, signal?: AbortSignal): Promise<TrailReport> {
+export async function verifyTrail(
+  home: string,
+  { anchorFile, signal }: VerifyOptions = {},
+): Promise<TrailReport> {
+  // Read before the records, like the heads: a gateway that writes meanwhile adds later ones.
+  const anchors = anchorFile === undefined ? undefined : await readAnchors(anchorFile, signal);
   const layout = toHomeLayout(home);
   const { auditDirectory } = layout;
   // Read before the records: a gateway that writes meanwhile signs later ones.
@@ -77,10 +97,11 @@ export async function verifyTrail(home: string, signal?: AbortSignal): Promise<T
   for (const { writer, lastSequence, lastHash } of tombstones)
     known.tombstones.set(`${writer} ${lastSequence}`, { lastHash });
   const verifications: WriterVerification[] = [];
-  for (const head of heads) if (!byWriter.has(Number(head.writer))) byWriter.set(Number(head.writer), []);
+  for (const writer of [...heads.map((head) => head.writer), ...(anchors?.byWriter.keys() ?? [])])
+    if (!byWriter.has(Number(writer))) byWriter.set(Number(writer), []);
   for (const [writer, segments] of byWriter) {
     const head = heads.find((one) => Number(one.writer) === writer);
-    const verification = new WriterVerification(writer, head, known);
+    const verification = new WriterVerification(writer, head, known, anchors);
     for (const segment of segments) {
       try {
         await readLines(auditDirectory, segment, verification, signal);
@@ -91,9 +112,27 @@ export async function verifyTrail(home: string, signal?: AbortSignal): Promise<T
     }
     verifications.push(verification);
   }
-  const findings = verifications.flatMap((one) => one.findings()).slice(0, findingsMaxCount);
+  const findings = verifications.flatMap((one) => one.findings());
   const writers = verifications.map((one) => one.summary());
-  return { writers, findings, ...(publicKey === undefined ? {} : { publicKey }) };
+  const key = publicKey === undefined ? {} : { publicKey };
+  if (anchorFile === undefined || anchors === undefined)
+    return { writers, findings: findings.slice(0, findingsMaxCount), ...key };
+  const placed = (line: number, message: string): TrailFinding => {
+    return { kind: "anchor", segment: anchorFile, line, message };
+  };
+  const ofAnchors = [
+    ...anchors.unreadable.map((line) => placed(line, "the line is not an anchor")),
+    ...verifications.flatMap((one) =>
+      one.anchorMismatches(publicKey).map(({ line, message }) => placed(line, message)),
+    ),
+  ];
+  const matched = verifications.reduce((sum, one) => sum + one.anchorsMatched, 0);
+  return {
+    writers,
+    findings: [...findings, ...ofAnchors].slice(0, findingsMaxCount),
+    ...key,
+    anchors: { count: anchors.count, matched },
+  };
 }
 
 /** What records of the trail say about damage and deletions. */
@@ -129,6 +168,7 @@ class WriterVerification {
   readonly #writer: string;
   readonly #known: KnownDamage;
   readonly #head: StoredHead | undefined;
+  readonly #anchors: WriterAnchors | undefined;
   #headFinding: TrailFinding | undefined;
   readonly #unreadable: UnreadableLine[] = [];
   readonly #breaks: Break[] = [];
@@ -145,8 +185,14 @@ class WriterVerification {
   #lastSequence = 0;
   #lastHash = chainStart;
 
-  constructor(writer: number, head: StoredHead | undefined, known: KnownDamage) {
+  constructor(
+    writer: number,
+    head: StoredHead | undefined,
+    known: KnownDamage,
+    anchors: AnchorFile | undefined,
+  ) {
     this.#writer = toWriterId(writer);
+    this.#anchors = anchors === undefined ? undefined : new WriterAnchors(this.#writer, anchors);
     this.#head = head;
     this.#known = known;
   }
@@ -180,7 +226,20 @@ class WriterVerification {
       unchainedRecords: this.#unchainedCount,
       lastHash: this.#lastHash,
       ...(this.#head?.kind === "signed" ? { provedSequence: this.#head.sequence } : {}),
+      ...(this.#anchors === undefined ? {} : { anchoredSequence: this.#anchors.summary().provedSequence }),
     };
+  }
+
+  get anchorsMatched(): number {
+    return this.#anchors?.summary().matched ?? 0;
+  }
+
+  /** The anchors that do not match, when every segment of the home was read. @param publicKey PEM */
+  anchorMismatches(publicKey: string | undefined): readonly AnchorMismatch[] {
+    const kept =
+      this.#first === undefined ? undefined : { first: this.#first.sequence, last: this.#lastSequence };
+    const key = publicKey === undefined ? undefined : createPublicKey(publicKey);
+    return this.#anchors?.mismatches(kept, key) ?? [];
   }
 
   /** All findings, when every segment of the home was read. */
@@ -215,6 +274,7 @@ class WriterVerification {
     else this.#unchainedCount += 1;
     this.#lastSequence = sequence;
     this.#lastHash = hashLine(line);
+    this.#anchors?.take(sequence, this.#lastHash);
     const head = this.#head;
     if (head?.kind !== "signed" || head.sequence !== sequence || head.hash === this.#lastHash) return;
     const message = `record ${sequence} is not the one that was signed at ${head.time}: it or an earlier one was changed`;

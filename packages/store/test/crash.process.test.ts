@@ -2,45 +2,57 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { openAuditReader, openStore, verifyTrail } from "@toolcrib/store";
+import { leftOut, runsAll, sampled } from "@toolcrib/testing";
 import { startChildWriter } from "./child-process.ts";
 import { callIdsOf, intentOf, newHome, recordsOf, segmentNames, tickingClock } from "./sample-events.ts";
 
-test("no resolved intent is lost when the writer is killed in a burst", async (t) => {
+/** `npm test` runs three of the rounds, `npm run verify` all 100. */
+const roundStep = 34;
+const rounds = Array.from({ length: 100 }, (_, round) => round);
+
+test("no call is made without a record, and the chain is intact, when the writer is killed at a write", async (t) => {
   const home = newHome(t);
-  for (let round = 0; round < 3; round += 1) {
-    const child = startChildWriter(t, [home, "forever", "32"]);
-    await child.until((lines) => lines.length > 1500);
+  const made = new Set<string>();
+  for (const round of sampled(rounds, roundStep)) {
+    const child = startChildWriter(t, [home, "forever", String(1 + (round % 40))]);
+    // Another moment in each round: during the first writes, in the middle of a burst, and between two of them.
+    await child.until((lines) => lines.length > 1 + ((round * 37) % 500));
+    await delay((round * 7) % 23);
     child.process.kill("SIGKILL");
     assert.equal(await child.ended, "SIGKILL");
     assert.equal(child.lines()[0], "writer 001");
-    const resolved = child.lines().slice(1);
-    const written = new Set(
-      recordsOf(home)
-        .filter(({ type }) => type === "call.intent")
-        .flatMap((record) => callIdsOf([record])),
-    );
-    assert.deepEqual(
-      resolved.filter((callId) => !written.has(callId)),
-      [],
-    );
+    for (const callId of child.lines().slice(1)) made.add(callId);
   }
   // The writer number was free after each kill, and the sequence continued.
   assert.deepEqual(segmentNames(home), ["001-00000001.jsonl"]);
-  const sequences = recordsOf(home).map(({ sequence }) => Number(sequence));
+  const records = recordsOf(home);
   assert.deepEqual(
-    sequences,
-    sequences.map((_, index) => index + 1),
+    records.filter(({ sequence }, index) => Number(sequence) !== index + 1),
+    [],
+  );
+  const intents = new Set<string>();
+  for (const record of records) {
+    const [callId = ""] = callIdsOf([record]);
+    if (record.type === "call.intent") intents.add(callId);
+    else if (record.type === "call.completed") assert.ok(intents.has(callId), `no intent of ${callId}`);
+  }
+  assert.deepEqual(
+    [...made].filter((callId) => !intents.has(callId)),
+    [],
   );
   await using reader = await openAuditReader({ home });
-  assert.equal((await reader.list({ limit: 1 }))[0]?.sequence, String(sequences.length).padStart(16, "0"));
+  assert.equal((await reader.list({ limit: 1 }))[0]?.sequence, String(records.length).padStart(16, "0"));
   assert.deepEqual(
     (await reader.problems()).filter(({ kind }) => kind === "gap"),
     [],
   );
   const { writers, findings } = await verifyTrail(home);
-  assert.deepEqual([findings, writers[0]?.records], [[], sequences.length]);
+  assert.deepEqual([findings, writers[0]?.records], [[], records.length]);
 });
+
+test("the other moments of a kill", leftOut(roundStep), () => assert(runsAll));
 
 test("a torn last line is reported and skipped, and the next record starts a new line", async (t) => {
   const home = newHome(t);

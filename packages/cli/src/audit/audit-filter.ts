@@ -13,6 +13,8 @@ export interface AuditFlags {
   readonly outcome?: string;
   /** Start of the time range. */
   readonly since?: AuditTime;
+  /** End of the time range, exclusive. */
+  readonly until?: AuditTime;
   readonly limit: number;
 }
 
@@ -30,7 +32,7 @@ const unitsMs: { readonly [unit: string]: number } = {
   w: 604_800_000,
 };
 
-/** Parses `--since`: `90s`, `15m`, `1h`, `7d`, `2w`, or a date and time (RFC 3339; a date alone means midnight UTC). */
+/** Parses `--since` and `--until`: `90s`, `15m`, `1h`, `7d`, `2w`, or a date and time (RFC 3339; a date alone means midnight UTC). */
 export function parseSince(text: string): AuditTime {
   const [, number, unit] = /^(\d{1,6})\s*([smhdw])$/.exec(text.trim()) ?? [];
   if (number !== undefined && unit !== undefined) return { agoMs: Number(number) * (unitsMs[unit] ?? 0) };
@@ -40,13 +42,19 @@ export function parseSince(text: string): AuditTime {
 }
 
 /** Converts the options to a query of the store. */
-export function toQuery(flags: AuditFlags, now: number): AuditListQuery {
-  const { since, issuer, ...query } = flags;
+export function toQuery(flags: Omit<AuditFlags, "limit">, now: number): AuditListQuery {
+  const { since, until, issuer, ...query } = flags;
   return {
     ...query,
     ...(issuer === undefined ? {} : { issuer: toIssuer(issuer) }),
-    since: since === undefined ? undefined : "at" in since ? since.at : now - since.agoMs,
+    since: toTime(since, now),
+    until: toTime(until, now),
   };
+}
+
+function toTime(time: AuditTime | undefined, now: number): number | undefined {
+  if (time === undefined) return undefined;
+  return "at" in time ? time.at : now - time.agoMs;
 }
 
 /** Returns the issuer that a person names: `token` is `toolcrib:token`. An issuer of another program is a URL. */
@@ -62,6 +70,7 @@ export function isWanted(record: AuditRecord, query: AuditListQuery): boolean {
     readonly outcome?: string;
   };
   if (query.since !== undefined && Date.parse(record.time) < query.since) return false;
+  if (query.until !== undefined && Date.parse(record.time) >= query.until) return false;
   if (query.client !== undefined && client?.name !== query.client) return false;
   const identity =
     query.issuer === undefined && query.subject === undefined ? undefined : clientIdentityOf(client);

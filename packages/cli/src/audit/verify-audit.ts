@@ -1,6 +1,7 @@
 /** `toolcrib audit verify`: verifies the audit trail of the home, with and without a running gateway. */
 
-import { type TrailReport, verifyTrail } from "@toolcrib/store";
+import { resolve } from "node:path";
+import { verifyTrail } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
@@ -9,15 +10,21 @@ import { type Output, safeLine } from "../output/output.ts";
 /** Findings that are printed. `--json` has more. */
 const shownMaxCount = 50;
 
+type TrailReport = Awaited<ReturnType<typeof verifyTrail>>;
+
 /** Runs the command. */
-export async function verifyAudit({ output, options, signal }: CliContext): Promise<ExitCode> {
-  const report = await verifyTrail(options.home, signal);
+export async function verifyAudit(
+  { output, options, signal, directory }: CliContext,
+  { anchor }: { readonly anchor?: string },
+): Promise<ExitCode> {
+  const anchorFile = anchor === undefined ? undefined : resolve(directory, anchor);
+  const report = await verifyTrail(options.home, { anchorFile, signal });
   output.json({ isIntact: report.findings.length === 0, ...report });
   printReport(output, report);
   return report.findings.length === 0 ? exitCodes.done : exitCodes.failed;
 }
 
-function printReport(output: Output, { writers, findings, publicKey }: TrailReport): void {
+function printReport(output: Output, { writers, findings, publicKey, anchors }: TrailReport): void {
   if (writers.length === 0) {
     output.print("No records.");
     return;
@@ -29,13 +36,15 @@ function printReport(output: Output, { writers, findings, publicKey }: TrailRepo
       { title: "FROM" },
       { title: "TO" },
       { title: "SIGNED UP TO" },
+      ...(anchors === undefined ? [] : [{ title: "ANCHORED UP TO" }]),
     ],
-    writers.map(({ writer, records, firstSequence, lastSequence, provedSequence }) => [
+    writers.map(({ writer, records, firstSequence, lastSequence, provedSequence, anchoredSequence }) => [
       writer,
       String(records),
       String(firstSequence),
       String(lastSequence),
       provedSequence === undefined ? "not signed" : String(provedSequence),
+      ...(anchors === undefined ? [] : [anchoredSequence === 0 ? "not anchored" : String(anchoredSequence)]),
     ]),
   );
   output.print("");
@@ -46,6 +55,7 @@ function printReport(output: Output, { writers, findings, publicKey }: TrailRepo
   if (findings.length > shownMaxCount) output.print(`… and ${findings.length - shownMaxCount} more (--json)`);
   const records = writers.reduce((sum, one) => sum + one.records, 0);
   if (findings.length === 0) output.print(`The chain is intact: ${counted(records, "record")}`);
+  if (anchors !== undefined) output.print(`Anchors that match: ${anchors.matched} of ${anchors.count}`);
   for (const note of notesOf(writers)) output.print(output.style("dim", note));
   if (publicKey !== undefined)
     output.print(output.style("dim", `Heads are signed with this key:\n${publicKey.trim()}`));

@@ -1,6 +1,7 @@
 /** `toolcrib audit`. */
 
 import { auditOutcomes, parseSince } from "../audit/audit-filter.ts";
+import { exportFormats } from "../audit/export-format-names.ts";
 import { type CliCommandGroup, defineCommand } from "../cli-command.ts";
 import { wholeNumber } from "../option-values.ts";
 
@@ -21,6 +22,7 @@ const filters = {
     parse: parseSince,
     help: "only records since then: 15m, 1h, 7d, or a date and time",
   },
+  until: { value: "time", parse: parseSince, help: "only records before then, in the same notation" },
 } as const;
 
 const limit = {
@@ -48,9 +50,53 @@ export const command: CliCommandGroup = {
       run: async (context, args) => (await load()).showCall(context, args.call),
     }),
     defineCommand({
+      name: "find-value",
+      summary:
+        "show the calls whose arguments or results contained a value; reads it from standard input or a prompt",
+      options: filters,
+      examples: ["toolcrib audit find-value --since 7d"],
+      // The command itself refuses excess words: it explains why, and does not repeat a value.
+      acceptsExcess: true,
+      run: async (context, _args, options, excess) =>
+        (await import("../audit/find-value.ts")).findValue(context, options, excess.length > 0),
+    }),
+    defineCommand({
+      name: "export",
+      summary: "write the records for another program, oldest first",
+      options: {
+        format: {
+          value: "format",
+          choices: exportFormats,
+          default: "jsonl",
+          help: "jsonl: records as they are stored; csv: a table; otlp-json: OpenTelemetry logs",
+        },
+        ...filters,
+        output: {
+          short: "o",
+          value: "file",
+          help: "write to this file, in one step (default: standard output)",
+        },
+        force: { help: "replace the file if it exists" },
+      },
+      examples: [
+        "toolcrib audit export --since 7d --output week.jsonl",
+        "toolcrib audit export --format csv --outcome denied",
+      ],
+      run: async (context, _args, options) =>
+        (await import("../audit/export-audit.ts")).exportAudit(context, options),
+    }),
+    defineCommand({
       name: "verify",
       summary: "verify that no record was changed, removed, inserted or moved (exit code 1)",
-      run: async (context) => (await import("../audit/verify-audit.ts")).verifyAudit(context),
+      options: {
+        anchor: {
+          value: "file",
+          help: "also compare the trail with the signed ends in this file, which audit.anchor keeps outside the home",
+        },
+      },
+      examples: ["toolcrib audit verify --anchor /mnt/worm/toolcrib-anchors.jsonl"],
+      run: async (context, _args, options) =>
+        (await import("../audit/verify-audit.ts")).verifyAudit(context, options),
     }),
     defineCommand({
       name: "tail",

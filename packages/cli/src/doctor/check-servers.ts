@@ -29,6 +29,7 @@ import { shellQuote } from "../serve/shell-quote.ts";
 import { waitForServers } from "../serve/wait-for-servers.ts";
 import { version } from "../version.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
+import { anchorFinding, checkAnchors } from "./check-anchors.ts";
 
 /** Checks everything that depends on the configuration. Reports each finding when it is known. */
 export async function checkConfigured(
@@ -47,6 +48,7 @@ export async function checkConfigured(
     if (finding.status === "ok") valid.push(server);
   }
   for (const finding of checkNetworkVariables(context, loaded.config.toolServers)) report(finding);
+  for (const finding of checkAnchors(context, loaded.config.audit.anchor)) report(finding);
   report(await checkPort(loaded, running));
   const findings =
     asked?.findings ??
@@ -230,12 +232,13 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
     ),
   );
   try {
-    const { servers, toolspecs, idleRules } = await statusOf(context, running);
+    const { servers, toolspecs, idleRules, anchors } = await statusOf(context, running);
     const findings = [
       ...changed,
       ...(servers ?? []).map((server) => contactOf(context, server, false)),
       ...(toolspecs ?? []).map(toolspecFinding),
       ...(idleRules ?? []).map(idleRuleFinding),
+      ...(anchors ?? []).map(anchorFinding),
     ];
     const isUsed = ({ health }: SourceStatus) => health.state === "ready" || health.state === "idle";
     return { findings, readyIds: new Set((servers ?? []).filter(isUsed).map(({ id }) => id)) };

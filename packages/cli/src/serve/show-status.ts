@@ -16,7 +16,7 @@ import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { printPauses } from "../guards/pause.ts";
 import { counted } from "../output/counted.ts";
-import { reasonLine, type Style, safeLine } from "../output/output.ts";
+import { type Output, reasonLine, type Style, safeLine } from "../output/output.ts";
 import { containmentText } from "./containment-text.ts";
 import { ownCommand } from "./own-command.ts";
 
@@ -138,8 +138,26 @@ async function showRunning(
       `${output.style("yellow", "not in force")} the changed policy files: ${policy.problem.split("\n").map(safeLine).join("\n  ")}`,
     );
   }
-  printIdleRules(context, status);
+  output.print(...idleRuleLines(output, status.idleRules));
+  output.print(...anchorLines(output, status.anchors));
   return exitCodes.done;
+}
+
+/** The rules without effect. A gateway of an earlier version does not list any. */
+function idleRuleLines(output: Output, rules: GatewayStatus["idleRules"] = []): string[] {
+  return rules.map(({ path, pattern, reason, hint }) => {
+    const advice = hint === undefined ? "" : `; ${hint}`;
+    return `${output.style("yellow", "no effect")} ${safeLine(`${path} "${pattern}": ${reason}${advice}`)}`;
+  });
+}
+
+/** The places that do not take the signed ends of the trail. A gateway of an earlier version does not list any. */
+function anchorLines(output: Output, anchors: GatewayStatus["anchors"] = []): string[] {
+  return anchors.flatMap(({ place, reason, dropped }) => {
+    if (reason === undefined) return [];
+    const lost = dropped === 0 ? "" : ` (${counted(dropped, "signed end")} lost)`;
+    return [`${output.style("yellow", "not anchored")} ${safeLine(place)}: ${reasonLine(reason)}${lost}`];
+  });
 }
 
 /** Returns the approvals that wait. A gateway of an earlier version has none. */
@@ -153,16 +171,6 @@ async function waitingIn(
     signal.throwIfAborted();
     if (isCodedError(error)) return { calls: [] };
     throw error;
-  }
-}
-
-/** Prints the rules without effect. A gateway of an earlier version does not list them. */
-function printIdleRules({ output }: CliContext, { idleRules = [] }: GatewayStatus): void {
-  for (const { path, pattern, reason, hint } of idleRules) {
-    const advice = hint === undefined ? "" : `; ${hint}`;
-    output.print(
-      `${output.style("yellow", "no effect")} ${safeLine(`${path} "${pattern}": ${reason}${advice}`)}`,
-    );
   }
 }
 

@@ -53,15 +53,27 @@ export class CallLog {
       /** Labels of the data that its run and its client had received; absent where no source has labels. */
       readonly labels?: readonly string[];
       readonly seenLabels?: readonly string[];
+      /** Fingerprints of the arguments. */
+      readonly fingerprints: AuditEvents["call.intent"]["fingerprints"];
     },
   ): Promise<void> {
-    const { argumentsDigest = "", preview, rule, containment, approval, labels, seenLabels } = facts;
+    const {
+      argumentsDigest = "",
+      preview,
+      rule,
+      containment,
+      approval,
+      labels,
+      seenLabels,
+      fingerprints,
+    } = facts;
     const used = approval === undefined ? undefined : { approval };
     const decision = "allow";
     return this.#deps.audit.intent({
       ...subject,
       argumentsDigest,
       preview,
+      fingerprints,
       decision,
       rule,
       containment,
@@ -125,24 +137,16 @@ export class CallLog {
   completed(
     subject: AuditCallSubject,
     result: ToolResult,
-    facts: {
+    facts: Pick<AuditEvents["call.completed"], "fingerprints" | "labels"> & {
       readonly durationMs: number;
       readonly resultBytes: number;
-      readonly labels: readonly string[] | undefined;
     },
   ): void {
-    const { durationMs, resultBytes, labels } = facts;
+    const { durationMs } = facts;
     const isError = result.isError === true;
     const code = result._meta?.["toolcrib/code"] === "ARGUMENTS_INVALID" ? "ARGUMENTS_INVALID" : undefined;
     const outcome = isError ? "tool_error" : "ok";
-    this.#record("call.completed", {
-      ...subject,
-      outcome,
-      code,
-      durationMs,
-      resultBytes,
-      ...(labels === undefined ? undefined : { labels }),
-    });
+    this.#record("call.completed", { ...subject, outcome, code, ...facts });
     this.#deps.metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
   }
 

@@ -27,7 +27,7 @@ import {
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@toolcrib/policy";
 import { inspectResult, previewArguments, readableArguments, type TextScrubber } from "@toolcrib/redaction";
-import { toAuditClient } from "@toolcrib/store";
+import { type openFingerprints, toAuditClient } from "@toolcrib/store";
 import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
 import { type ApprovalStepDeps, askApproval, isApprovalNeeded } from "../approvals/approval-step.ts";
 import type { CallOutcome } from "../gateway.ts";
@@ -37,6 +37,8 @@ import type { Pauses } from "../guards/pauses.ts";
 import type { GatewayPolicy } from "../policy/access-subject.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
+import { cleanPlaces } from "./clean-places.ts";
+import type { HiddenArguments } from "./hidden-arguments.ts";
 import { dataLabelled, type LabelledCall, type LabelTracker } from "./label-tracker.ts";
 import { refusedCall } from "./refused-call.ts";
 import type { RelayLimit } from "./relay-limit.ts";
@@ -49,6 +51,10 @@ export interface GovernedCallDeps {
   readonly scrubber: TextScrubber;
   /** The scrubber of what unverified servers send, which also removes hidden characters. */
   readonly unverifiedScrubber: TextScrubber;
+  /** Arguments that no preview shows. */
+  readonly hiddenArguments: HiddenArguments;
+  /** Computes fingerprints of values for the record. @default records have none */
+  readonly fingerprints: Awaited<ReturnType<typeof openFingerprints>> | undefined;
   readonly log: CallLog;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -90,7 +96,7 @@ export async function governedCall(
   const { callId, depth } = call.subject;
   // Authorize. Only the policy decides about the call; its arguments are described for the record.
   const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
-  const described = describeArguments(deps, args);
+  const described = describeArguments(deps, target, args);
   if (decision.kind === "deny") {
     deps.log.denied(call.subject, { ...described.facts, decision });
     return { ...decision, kind: "denied", callId };
@@ -123,7 +129,7 @@ export async function governedCall(
         ? await askApproval(deps.approval, target, {
             origin,
             argumentsDigest: described.facts.argumentsDigest,
-            readable: () => readableArguments(args, deps.scrubber, credentialRanges),
+            readable: () => readableArguments(args, ...formDeps(deps, target, args)),
           })
         : undefined;
     if (approved?.kind === "refused") {
@@ -145,7 +151,11 @@ export async function governedCall(
       const { rule } = decision;
       const approval = approved?.approval;
       const labels = deps.labels?.factsOf(labelled);
-      await deps.log.intent(call.subject, { ...described.facts, rule, containment, approval, ...labels });
+      const fingerprints = deps.fingerprints?.ofArguments(args, (places) =>
+        cleanPlaces(deps.scrubber, places),
+      );
+      const facts = { ...described.facts, rule, containment, approval, fingerprints, ...labels };
+      await deps.log.intent(call.subject, facts);
     } catch (cause) {
       const error = unrecordedError(cause);
       deps.log.denied(call.subject, { ...described.facts, error });
@@ -163,7 +173,14 @@ export async function governedCall(
     const scrubbed = dataLabelled(scrubberFor(deps, target).value(result), labelled) as unknown as ToolResult;
     if (target.isUnverified) deps.log.suspicious(call.subject, inspectResult(scrubbed as JsonObject));
     const durationMs = deps.now() - call.startedAt;
-    deps.log.completed(call.subject, scrubbed, { durationMs, resultBytes, labels: labelled?.run.labels });
+    const fingerprints = deps.fingerprints?.ofResult(scrubbed);
+    const labels = labelled?.run.labels;
+    deps.log.completed(call.subject, scrubbed, {
+      durationMs,
+      resultBytes,
+      fingerprints,
+      ...(labels === undefined ? undefined : { labels }),
+    });
     return { kind: "result", callId, result: scrubbed };
   } catch (thrown) {
     // An error of a tool can contain its data.
@@ -277,18 +294,23 @@ function refuse(
 }
 
 /** The arguments for the record, or the error if they are not JSON: a program can pass anything. */
-function describeArguments({ scrubber }: GovernedCallDeps, args: JsonObject) {
+function describeArguments(deps: GovernedCallDeps, target: CallTarget, args: JsonObject) {
   try {
     // Joined instead of concatenated: JSON.stringify takes twice as long for a concatenated string.
     const argumentsDigest = ["sha256:", hash("sha256", canonicalJson(args), "hex")].join("");
     return {
-      facts: { argumentsDigest, preview: previewArguments(args, scrubber, credentialRanges) },
+      facts: { argumentsDigest, preview: previewArguments(args, ...formDeps(deps, target, args)) },
       error: undefined,
     };
   } catch (cause) {
     const message = `The arguments are not JSON: ${messageOf(cause)}`;
     return { facts: {}, error: new GatewayError("PARAMS_INVALID", message, { cause }) };
   }
+}
+
+/** What the forms of arguments for people need: the scrubber, the search for credentials, and the places of hidden values. */
+function formDeps({ scrubber, hiddenArguments }: GovernedCallDeps, target: CallTarget, args: JsonObject) {
+  return [scrubber, credentialRanges, hiddenArguments.of(target, args)] as const;
 }
 
 function unrecordedError(cause: unknown): CodedError {

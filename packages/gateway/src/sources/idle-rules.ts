@@ -1,5 +1,5 @@
 /**
- * Rules of the policy that name a tool or prompt which a running server does not
+ * Rules of the policy, and of redaction, that name a tool or prompt which a running server does not
  * have. Only servers that are ready are compared: the lists of the others are not
  * known. Findings about the configuration alone are those of `@toolcrib/config`.
  */
@@ -20,9 +20,9 @@ export interface IdleRule {
   readonly hint?: string | undefined;
 }
 
-/** Returns the rules of `policy` that match no tool or prompt of the servers that they name. */
+/** Returns the rules of `policy` and `audit.redact` that match no tool or prompt of the servers that they name. */
 export function findIdleRules(
-  policy: GatewayConfig["policy"],
+  { policy, audit }: Pick<GatewayConfig, "policy" | "audit">,
   index: Pick<ToolIndex, "tools" | "quarantined">,
   roster: Pick<SourceRoster, "entries">,
 ): readonly IdleRule[] {
@@ -40,7 +40,8 @@ export function findIdleRules(
       return [...(tools.get(namespace) ?? []), ...promptsOf(server)];
     },
   };
-  return ruleListsOf(policy).flatMap(({ path, patterns }) =>
+  const redactions = { path: ["audit", "redact"], patterns: audit.redact.map(({ tool }) => tool) };
+  return [...ruleListsOf(policy), redactions].flatMap(({ path, patterns }) =>
     findUnmatchedRules(patterns, known)
       .filter(({ kind }) => kind === "name")
       .map(({ index: at, pattern, reason, hint }) => ({

@@ -1,0 +1,173 @@
+/**
+ * Hands the signed ends of the audit trail to places outside the home: a file, a
+ * command, or both. Each place has a bounded queue of its own and a time limit. A place that fails is
+ * a warning and tried again with the next end; calls never wait for it.
+ *
+ * A later end proves everything that an earlier one does, so a full queue loses its oldest.
+ */
+
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { GatewayConfig } from "@toolcrib/config";
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import type { ProcessLauncher } from "@toolcrib/process";
+import type { TextScrubber } from "@toolcrib/redaction";
+import { appendAnchor } from "@toolcrib/store";
+import type { AnchorStatus } from "../gateway.ts";
+import { runAnchorCommand } from "./anchor-command.ts";
+
+/** Ends that wait for one place: those of more than an hour. */
+const queueMaxCount = 100;
+/** Milliseconds that a place may take for one end. */
+const sendMaxMs = 5000;
+/** Milliseconds that places get to take the last ends at shutdown. */
+const drainMaxMs = 8000;
+
+/** Dependencies of the anchors. */
+export interface AnchorDeps {
+  readonly launcher: Pick<ProcessLauncher, "launch">;
+  readonly scrubber: TextScrubber;
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** The folder that `~/` stands for. */
+  readonly userHome: string;
+}
+
+/** Returns the anchors of a configuration. Starts nothing before the first end. */
+export function openAnchors(
+  { file, command }: GatewayConfig["audit"]["anchor"],
+  deps: AnchorDeps,
+): HeadAnchors {
+  const places: AnchorPlace[] = [];
+  if (file !== undefined) {
+    const path = /^~[\\/]/.test(file) ? join(deps.userHome, file.slice(2)) : file;
+    places.push(new AnchorPlace(`file ${path}`, (line) => appendAnchor(path, line), deps));
+  }
+  if (command !== undefined) {
+    const send: Send = (line, signal) => runAnchorCommand(deps, command, line, signal);
+    places.push(new AnchorPlace(`command ${command[0]}`, send, deps));
+  }
+  return new HeadAnchors(places);
+}
+
+/** The places of one gateway. Disposal waits for the queues, up to 8 s. */
+export class HeadAnchors implements AsyncDisposable {
+  readonly #places: readonly AnchorPlace[];
+
+  constructor(places: readonly AnchorPlace[]) {
+    this.#places = places;
+  }
+
+  /** Queues a signed end. @param line with its line feed */
+  add(line: string): void {
+    for (const place of this.#places) place.add(line);
+  }
+
+  status(): readonly AnchorStatus[] {
+    return this.#places.map((place) => place.status());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#places.map((place) => place.drain(drainMaxMs)));
+  }
+}
+
+type Send = (line: string, signal: AbortSignal) => Promise<void>;
+
+/** One place and its queue. */
+class AnchorPlace {
+  readonly #place: string;
+  readonly #send: Send;
+  readonly #deps: Pick<AnchorDeps, "logger" | "now">;
+  readonly #ending = new AbortController();
+  readonly #queue: string[] = [];
+  #sending: Promise<void> | undefined;
+  #anchored = 0;
+  #dropped = 0;
+  #lastAt: number | undefined;
+  #reason: string | undefined;
+
+  constructor(place: string, send: Send, deps: Pick<AnchorDeps, "logger" | "now">) {
+    this.#place = place;
+    this.#send = send;
+    this.#deps = deps;
+  }
+
+  add(line: string): void {
+    if (this.#queue.length >= queueMaxCount) {
+      this.#queue.shift();
+      this.#dropped += 1;
+    }
+    this.#queue.push(line);
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+  }
+
+  status(): AnchorStatus {
+    return {
+      place: this.#place,
+      anchored: this.#anchored,
+      dropped: this.#dropped,
+      ...(this.#lastAt === undefined ? {} : { lastAt: new Date(this.#lastAt).toISOString() }),
+      ...(this.#reason === undefined ? {} : { reason: this.#reason }),
+    };
+  }
+
+  /** Resolves when the queue is empty, or `maxMs` later. */
+  async drain(maxMs: number): Promise<void> {
+    const timer = new AbortController();
+    const late = delay(maxMs, undefined, { signal: timer.signal }).then(
+      () => this.#ending.abort(new Error("the gateway is stopped")),
+      () => undefined,
+    );
+    await Promise.race([this.#sending, late]);
+    timer.abort();
+  }
+
+  /** Never rejects. */
+  async #sendAll(): Promise<void> {
+    for (let line = this.#queue[0]; line !== undefined; line = this.#queue[0]) {
+      if (this.#ending.signal.aborted) return;
+      try {
+        await this.#sendWithin(line);
+        this.#anchored += 1;
+        this.#lastAt = this.#deps.now();
+        this.#succeed();
+      } catch (error) {
+        this.#fail(messageOf(error));
+        // The next end proves this one too. Those that wait are kept for it.
+        return;
+      }
+      // A full queue may have lost this line meanwhile.
+      if (this.#queue[0] === line) this.#queue.shift();
+    }
+  }
+
+  async #sendWithin(line: string): Promise<void> {
+    const signal = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(sendMaxMs)]);
+    await new Promise<void>((resolve, reject) => {
+      const late = () => reject(new Error(`it took longer than ${sendMaxMs / 1000} s`));
+      signal.addEventListener("abort", late, { once: true });
+      this.#send(line, signal)
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener("abort", late));
+    });
+  }
+
+  #succeed(): void {
+    if (this.#reason === undefined) return;
+    this.#reason = undefined;
+    this.#deps.logger.info({ anchor: this.#place }, "the audit trail is anchored again");
+  }
+
+  #fail(reason: string): void {
+    // One warning for each cause: a place that is gone fails once a minute.
+    if (this.#reason !== reason) {
+      const fields = { anchor: this.#place, reason };
+      this.#deps.logger.warn(fields, "the audit trail could not be anchored; calls are not affected");
+    }
+    this.#reason = reason;
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Reads a whole trail from its segments, oldest record first, in portions: the
+ * memory that it takes does not depend on the length of the trail. It uses no index, and works while gateways write.
+ *
+ * The records of one writer stay in the order in which they were written; those of several writers are merged by time.
+ */
+
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { reasonOf } from "@toolcrib/files";
+import type { AuditRecord } from "./audit-event.ts";
+import { listSegments, type SegmentName, toHomeLayout } from "./home-layout.ts";
+import { compareRecords, lineMaxLength, parseRecord } from "./parse-record.ts";
+import { lineFeed } from "./segment-end.ts";
+import { StoreError } from "./store-error.ts";
+
+/** A record, and its line as it is stored, without the line feed. */
+export interface TrailLine {
+  readonly record: AuditRecord;
+  readonly line: string;
+}
+
+/** Options of `readTrail`. */
+export interface ReadTrailOptions {
+  /** Called for each complete line that is not a record. @default they are skipped */
+  readonly onUnreadable?: () => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Bytes that are read from one segment at a time. */
+const chunkBytes = 256 * 1024;
+/** Bytes of a line that can be a record. */
+const lineMaxBytes = 4 * lineMaxLength;
+/** Records of one portion. */
+const portionMaxCount = 500;
+
+/**
+ * Yields the records of the home directory `home` in portions of up to 500. A home that does not exist is an empty trail.
+ *
+ * @throws {StoreError} `AUDIT_UNREADABLE`; `signal.reason`
+ */
+export async function* readTrail(
+  home: string,
+  { onUnreadable = () => undefined, signal }: ReadTrailOptions = {},
+): AsyncGenerator<readonly TrailLine[], void, undefined> {
+  const { auditDirectory } = toHomeLayout(home);
+  const byWriter = Map.groupBy(listSegments(auditDirectory), ({ writer }) => writer);
+  await using cursors = new AsyncDisposableStack();
+  let open: WriterCursor[] = [];
+  for (const segments of byWriter.values())
+    open.push(cursors.use(new WriterCursor(auditDirectory, segments, onUnreadable)));
+  let portion: TrailLine[] = [];
+  while (true) {
+    signal?.throwIfAborted();
+    for (const cursor of open) if (cursor.first === undefined) await cursor.fill();
+    open = open.filter((cursor) => cursor.first !== undefined);
+    if (open.length === 0) break;
+    // Takes records until one of the writers has none in memory.
+    for (let oldest = oldestOf(open); oldest !== undefined; oldest = oldestOf(open)) {
+      portion.push(oldest.take());
+      if (portion.length < portionMaxCount) continue;
+      yield portion;
+      portion = [];
+      signal?.throwIfAborted();
+    }
+  }
+  if (portion.length > 0) yield portion;
+}
+
+/** The cursor with the oldest record; `undefined` when one of them must be filled first. */
+function oldestOf(cursors: readonly WriterCursor[]): WriterCursor | undefined {
+  let oldest: WriterCursor | undefined;
+  for (const cursor of cursors) {
+    if (cursor.first === undefined) return undefined;
+    if (oldest?.first === undefined || compareRecords(cursor.first.record, oldest.first.record) < 0)
+      oldest = cursor;
+  }
+  return oldest;
+}
+
+/** The place in the segments of one writer, and the records of one chunk. */
+class WriterCursor implements AsyncDisposable {
+  readonly #directory: string;
+  readonly #segments: SegmentName[];
+  readonly #onUnreadable: () => void;
+  #file: FileHandle | undefined;
+  #rest: Buffer = Buffer.alloc(0);
+  /** Whether the beginning of the line in `#rest` was discarded: it is too long to be a record. */
+  #isSkipping = false;
+  #lines: TrailLine[] = [];
+  #at = 0;
+
+  constructor(directory: string, segments: readonly SegmentName[], onUnreadable: () => void) {
+    this.#directory = directory;
+    this.#segments = [...segments];
+    this.#onUnreadable = onUnreadable;
+  }
+
+  get first(): TrailLine | undefined {
+    return this.#lines[this.#at];
+  }
+
+  take(): TrailLine {
+    const line = this.#lines[this.#at] as TrailLine;
+    this.#at += 1;
+    return line;
+  }
+
+  /** Reads until there is a record, or the last segment has ended. @throws {StoreError} `AUDIT_UNREADABLE` */
+  async fill(): Promise<void> {
+    this.#lines = [];
+    this.#at = 0;
+    while (this.#lines.length === 0) {
+      const [segment] = this.#segments;
+      if (segment === undefined) return;
+      try {
+        this.#file ??= await open(join(this.#directory, segment.name), "r");
+        const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes);
+        if (bytesRead > 0) this.#takeChunk(buffer.subarray(0, bytesRead));
+        else await this.#endSegment();
+      } catch (cause) {
+        // Retention deleted it meanwhile.
+        if ((cause as NodeJS.ErrnoException).code === "ENOENT") await this.#endSegment();
+        else throw unreadable(segment.name, cause);
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #endSegment(): Promise<void> {
+    // The last line of the newest segment may be incomplete: a writer is writing it.
+    if (this.#rest.length > 0 && this.#segments.length > 1) this.#takeLine(this.#rest);
+    this.#rest = Buffer.alloc(0);
+    this.#isSkipping = false;
+    this.#segments.shift();
+    await this[Symbol.asyncDispose]();
+  }
+
+  #takeChunk(chunk: Buffer): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let start = 0;
+    for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, start)) {
+      if (this.#isSkipping) this.#onUnreadable();
+      else this.#takeLine(bytes.subarray(start, end));
+      this.#isSkipping = false;
+      start = end + 1;
+    }
+    this.#rest = bytes.subarray(start);
+    if (this.#rest.length <= lineMaxBytes) return;
+    this.#rest = Buffer.alloc(0);
+    this.#isSkipping = true;
+  }
+
+  #takeLine(bytes: Buffer): void {
+    const line = bytes.toString("utf8");
+    const record = parseRecord(line);
+    if (record === undefined) this.#onUnreadable();
+    else this.#lines.push({ record, line });
+  }
+}
+
+function unreadable(segment: string, cause: unknown): StoreError {
+  return new StoreError("AUDIT_UNREADABLE", `Cannot read audit segment "${segment}": ${reasonOf(cause)}`, {
+    cause,
+    hint: "let the user who runs the command read the folder audit of the home",
+  });
+}
