@@ -128,6 +128,8 @@ export interface ContainmentConfig {
   readonly maxExecutionSeconds: number;
   /** Host patterns; used when `networkEgress` is `scoped`. */
   readonly egressAllow: readonly string[];
+  /** Those of `egressAllow` whose TLS the proxy does not read (`tls: passthrough`). */
+  readonly egressPassthrough: readonly string[];
   /** Folders: absolute, below `~/`, or relative to the folder of the declaring file; used when `filesystemWrite` is `scoped`. */
   readonly writePaths: readonly string[];
   /** Folders or files that the process may read, written like `writePaths`. */
@@ -320,6 +322,8 @@ export interface SandboxConfig {
    * @default "required"
    */
   readonly mode: "required" | "preferred";
+  /** Hosts that fetches of packages reach in addition to their registries: `host` or `host:port`. @default none */
+  readonly registryHosts: readonly string[];
 }
 
 /** The audit trail (`audit`). */

@@ -15,6 +15,7 @@ import {
   type ValueOf,
 } from "@toolcrib/document";
 import { quote } from "./display-source.ts";
+import { registryHostsShape } from "./egress-allow-shape.ts";
 import { egressShape } from "./egress-shape.ts";
 import { executionShape } from "./execution-shape.ts";
 import { policyShape } from "./policy-shape.ts";
@@ -144,8 +145,13 @@ const fields = {
         },
         default: "required",
       }),
+      registry_hosts: registryHostsShape,
     },
-    hints: { enabled: "write mode: required or mode: preferred" },
+    hints: {
+      enabled: "write mode: required or mode: preferred",
+      registries: "did you mean registry_hosts?",
+      fetch_hosts: "did you mean registry_hosts?",
+    },
   }),
 };
 

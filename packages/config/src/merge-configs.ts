@@ -87,7 +87,10 @@ function composed(
     serve: toServeConfig(sections.serve),
     audit: toAuditConfig(sections.audit),
     execution: toExecutionConfig(sections.execution),
-    sandbox: { mode: sections.sandbox?.mode ?? "required" },
+    sandbox: {
+      mode: sections.sandbox?.mode ?? "required",
+      registryHosts: (sections.sandbox?.registry_hosts ?? []).map((host) => host.toLowerCase()),
+    },
   };
 }
 

@@ -13,6 +13,7 @@ export type {
   ResolveHost,
 } from "./egress-types.ts";
 // For other packages here.
+export { ClientHelloReader } from "./passthrough/client-hello.ts";
 export {
   createAuthority,
   readAuthority,

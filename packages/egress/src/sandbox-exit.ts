@@ -36,11 +36,13 @@ export async function openSandboxExit(
   port: number,
 ): Promise<SandboxExit> {
   const proxy = await egress.openHandedProxy(source, port);
+  // Node trusts its own roots and this file: certificates that come through unread can be those of the operator.
+  const isUnread = source.allow.some(({ tls }) => tls === "passthrough");
   try {
     return {
       variables: proxyVariables({ url: proxy.url, caFile, caBundleFile }),
       files: new Map([
-        [caFile, await readText(proxy.caFile)],
+        [caFile, await readText(isUnread ? proxy.caBundleFile : proxy.caFile)],
         [caBundleFile, await readText(proxy.caBundleFile)],
       ]),
       takeListener: proxy.takeListener,
@@ -56,16 +58,18 @@ export async function openSandboxExit(
  * Reads an entry of an allow list: a host pattern such as `api.example.com` or `*.example.com`, and optionally a port
  * after a colon. Without one, port 443 is meant.
  *
+ * @param tls `passthrough` leaves its TLS unread
  * @returns the reason as a text when it is none.
  */
-export function parseAllowedHost(entry: string): AllowedHost | string {
+export function parseAllowedHost(entry: string, tls?: "passthrough"): AllowedHost | string {
   const [name = "", port, ...more] = entry.split(":");
   const pattern = parseHostPattern(name.toLowerCase());
   if (pattern.kind === "invalid") return pattern.reason;
-  if (port === undefined) return pattern.value;
+  const host = { ...pattern.value, ...(tls === undefined ? {} : { tls }) };
+  if (port === undefined) return host;
   const isPort = /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
   if (!isPort || more.length > 0) return "its port must be a number from 1 to 65535";
-  return { ...pattern.value, ports: [Number(port)] };
+  return { ...host, ports: [Number(port)] };
 }
 
 async function readText(path: string): Promise<string> {

@@ -8,7 +8,7 @@ import { fixtureCommand } from "@toolcrib/testing";
 import { somebody, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
 import { startTestApi } from "./toolspec-harness.ts";
 
-const networkServer = (id: string, egress_allow: readonly string[]): JsonObject => ({
+const networkServer = (id: string, egress_allow: readonly (string | JsonObject)[]): JsonObject => ({
   id,
   trust_state: "verified",
   transport: { kind: "stdio", ...fixtureCommand(join(import.meta.dirname, "fixtures/network-stdio.ts")) },
@@ -19,6 +19,17 @@ async function call({ gateway }: TestGateway, id: string, args: JsonObject): Pro
   const outcome = await gateway.call(somebody, id, args);
   return outcome.kind === "result" ? textOf(outcome.result) : JSON.stringify(outcome);
 }
+
+it("a host with tls: passthrough is reached unread, and the status says what that means", async () => {
+  await using api = await startTestApi();
+  const passed = { host: "*.acme.example", tls: "passthrough" };
+  const document = { egress: api.egress, tool_servers: [networkServer("acme", [passed])] };
+  await using test = await startTestGateway(document, { files: {} });
+  assert.match(await call(test, "acme:get", { url: "https://api.acme.example/owners/x/repos" }), /^200 /);
+  assert.match(await call(test, "acme:get", { url: "https://api.beta.example/" }), /^failed/);
+  const [server] = test.gateway.status().servers;
+  assert.deepEqual(server?.containment?.frontingHosts, ["*.acme.example"]);
+});
 
 it("a server reaches the hosts of egress_allow and nothing else", async () => {
   await using api = await startTestApi();

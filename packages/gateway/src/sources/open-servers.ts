@@ -168,7 +168,7 @@ function detailsOf(
   sandboxes: ServerSandboxes,
 ): SourceDetails {
   const { name, trustState, mutabilityClass, containment } = server;
-  const { networkEgress, filesystemWrite, maxExecutionSeconds } = containment.effective;
+  const { networkEgress, filesystemWrite, maxExecutionSeconds, egressPassthrough } = containment.effective;
   const { protocolVersion, serverInfo, pid, restarts } = upstream.facts();
   const sandbox = sandboxes.stateOf(server);
   const notEnforced = [...containment.notEnforced, ...(sandbox?.notEnforced ?? [])];
@@ -180,6 +180,7 @@ function detailsOf(
       networkEgress,
       filesystemWrite,
       maxExecutionSeconds,
+      ...(egressPassthrough.length === 0 ? {} : { frontingHosts: egressPassthrough }),
       ...(sandbox === undefined ? {} : { tier: sandbox.tier }),
       ...(sandbox?.reason === undefined ? {} : { uncontainedReason: sandbox.reason }),
       enforced: notEnforced.length === 0,

@@ -33,8 +33,9 @@ export class ServerExits implements AsyncDisposable {
   /** Opens the exit of one launch of `server`. @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED` */
   open({ id, containment }: ToolServerConfig): Promise<SandboxExit> {
     // The configuration has checked the entries.
-    const allow = containment.effective.egressAllow.flatMap((entry) => {
-      const host = parseAllowedHost(entry);
+    const { egressAllow, egressPassthrough } = containment.effective;
+    const allow = egressAllow.flatMap((entry) => {
+      const host = parseAllowedHost(entry, egressPassthrough.includes(entry) ? "passthrough" : undefined);
       return typeof host === "string" ? [] : [host];
     });
     return openSandboxExit(this.#egress, { id: egressIdOf(id), allow, credentials: [] }, exitPort);
