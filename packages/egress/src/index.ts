@@ -12,6 +12,7 @@ export type {
   EgressSource,
   ResolveHost,
 } from "./egress-types.ts";
+export { openFetchExit } from "./fetch-exit.ts";
 // For other packages here.
 export { ClientHelloReader } from "./passthrough/client-hello.ts";
 export {

@@ -59,6 +59,22 @@ export async function relayTls(client: Duplex, options: RelayOptions): Promise<v
   }
 }
 
+/** Relays `client` as it is, to an origin in plain HTTP that an operator's setting names. */
+export async function relayBytes(
+  client: Duplex,
+  { limits, connect, onRefused }: RelayOptions,
+): Promise<void> {
+  const controller = new AbortController();
+  client.once("close", () => controller.abort());
+  client.on("error", () => client.destroy());
+  try {
+    join(client, await connect(controller.signal), limits);
+  } catch (error) {
+    if (!controller.signal.aborted) onRefused(error);
+    client.destroy();
+  }
+}
+
 /** Reads the first message and checks it. Leaves the client paused. @returns all bytes that were read */
 async function readFirst(client: Duplex, { host, limits }: RelayOptions): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();

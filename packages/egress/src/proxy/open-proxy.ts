@@ -22,7 +22,7 @@ import { EgressError } from "../egress-error.ts";
 import type { EgressProxy, EgressSource, HandedProxy } from "../egress-types.ts";
 import { findOrigin, originTextOf } from "../passthrough/named-origins.ts";
 import { passPlain } from "../passthrough/pass-plain.ts";
-import { relayTls } from "../passthrough/relay-tls.ts";
+import { relayBytes, relayTls } from "../passthrough/relay-tls.ts";
 import type { Pipeline, Requester } from "../pipeline.ts";
 import type { ClientExchange } from "./client-exchange.ts";
 import { passExchange } from "./exchange.ts";
@@ -167,11 +167,14 @@ class ProxyServer implements AsyncDisposable {
       if (ahead.length > 0) socket.unshift(ahead);
     };
     try {
-      const origin = findOrigin(source, "https", host);
+      const origin = findOrigin(source, "https", host) ?? findOrigin(source, "http", host);
       if (origin !== undefined) {
         accept();
-        this.#relay(socket, origin.host, (signal) =>
-          openNamedTunnel(this.#deps.pipeline, source, origin, signal),
+        this.#relay(
+          socket,
+          origin.host,
+          (signal) => openNamedTunnel(this.#deps.pipeline, source, origin, signal),
+          origin.scheme === "https" ? relayTls : relayBytes,
         );
         return;
       }
@@ -196,10 +199,15 @@ class ProxyServer implements AsyncDisposable {
     }
   }
 
-  #relay(connection: Duplex, host: string, connect: (signal: AbortSignal) => Promise<Socket>): void {
+  #relay(
+    connection: Duplex,
+    host: string,
+    connect: (signal: AbortSignal) => Promise<Socket>,
+    relay = relayTls,
+  ): void {
     const { pipeline, limits } = this.#deps;
     const onRefused = (error: unknown): void => pipeline.reportRelayRefused(this.#requester, host, error);
-    void relayTls(connection, { host, limits, connect, onRefused });
+    void relay(connection, { host, limits, connect, onRefused });
   }
 
   /** Refuses a request that is not CONNECT, unless an operator's setting names its origin. */

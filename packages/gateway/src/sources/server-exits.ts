@@ -8,10 +8,12 @@ import type { ToolServerConfig } from "@toolcrib/config";
 import {
   createEgress,
   type Egress,
+  openFetchExit,
   openSandboxExit,
   parseAllowedHost,
   type SandboxExit,
 } from "@toolcrib/egress";
+import type { FetchExit, FetchExitRequest } from "@toolcrib/runners";
 import { exitPort } from "@toolcrib/sandbox";
 import { EgressEvents } from "../toolspecs/egress-events.ts";
 import type { SourceContext } from "./open-sources.ts";
@@ -19,6 +21,9 @@ import type { SourceContext } from "./open-sources.ts";
 /** Opens exits. Disposing closes all of them. */
 export class ServerExits implements AsyncDisposable {
   readonly #egress: Egress;
+  /** Hosts that fetches were refused, by the ids of their exits. */
+  readonly #refusals = new Map<string, Set<string>>();
+  #fetchCount = 0;
 
   constructor({ config, home, now, randomBytes, record, scrubber, logger }: SourceContext) {
     const ids = new Map(config.toolServers.map(({ id }) => [egressIdOf(id), id]));
@@ -26,7 +31,15 @@ export class ServerExits implements AsyncDisposable {
     const { internalRanges, connectTo, caCertificates } = config.egress;
     this.#egress = createEgress(
       { internalRanges, connectTo, caCertificates },
-      { directory: `${home}/egress`, now, randomBytes, onEvent: (event) => events.record(event) },
+      {
+        directory: `${home}/egress`,
+        now,
+        randomBytes,
+        onEvent: (event) => {
+          this.#refusals.get(event.source)?.add(event.host);
+          events.record(event);
+        },
+      },
     );
   }
 
@@ -39,6 +52,23 @@ export class ServerExits implements AsyncDisposable {
       return typeof host === "string" ? [] : [host];
     });
     return openSandboxExit(this.#egress, { id: egressIdOf(id), allow, credentials: [] }, exitPort);
+  }
+
+  /** Opens the exit of one step of a fetch. @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED` */
+  async openFetch({ label, origins, via }: FetchExitRequest): Promise<FetchExit> {
+    const id = `${label} (${++this.#fetchCount})`;
+    const proxy = await openFetchExit(this.#egress, { id, origins, via }, exitPort);
+    const refused = new Set<string>();
+    this.#refusals.set(id, refused);
+    return {
+      url: proxy.url,
+      takeListener: proxy.takeListener,
+      refused: () => [...refused],
+      [Symbol.asyncDispose]: async () => {
+        this.#refusals.delete(id);
+        await proxy[Symbol.asyncDispose]();
+      },
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
