@@ -1,5 +1,6 @@
 /** Sources, credentials, requests and events of the egress. Types only. */
 
+import type { Socket as DatagramSocket } from "node:dgram";
 import type { Server } from "node:net";
 import type { HostPattern } from "@toolcrib/hosts";
 import type { StartTimer } from "@toolcrib/lifecycle";
@@ -207,8 +208,17 @@ export interface EgressProxy extends AsyncDisposable {
   readonly caBundleFile: string;
 }
 
-/** A proxy that serves a listener of another network namespace. */
+/** A place in another network namespace at which a listener was opened. */
+export interface ListenPlace {
+  readonly protocol: "tcp" | "udp";
+  readonly address: string;
+  readonly port: number;
+}
+
+/** A proxy that serves listeners of another network namespace. */
 export interface HandedProxy extends EgressProxy {
-  /** Serves `listener`, which was opened in that namespace; once. Disposing closes it. */
-  takeListener(listener: Server): void;
+  /** Places for programs that look up names themselves and ignore proxies, in addition to that of the proxy. */
+  readonly places: readonly ListenPlace[];
+  /** Serves `listener`, which was opened in that namespace at `place`. Disposing closes it. */
+  takeListener(listener: Server | DatagramSocket, place: ListenPlace): void;
 }

@@ -13,8 +13,10 @@ import { proxyVariables } from "./proxy/proxy-variables.ts";
 export interface SandboxExit extends AsyncDisposable {
   /** Variables for the program, by their names. */
   readonly variables: { readonly [name: string]: string };
-  /** Certificates of the proxy, by the paths in the sandbox that the variables name. */
+  /** Certificates of the proxy, at the paths that the variables name, and the settings of names. */
   readonly files: ReadonlyMap<string, string>;
+  /** Places for names and for programs that ignore the proxy, in addition to that of the proxy. */
+  readonly places: HandedProxy["places"];
   readonly takeListener: HandedProxy["takeListener"];
 }
 
@@ -44,7 +46,10 @@ export async function openSandboxExit(
       files: new Map([
         [caFile, await readText(isUnread ? proxy.caBundleFile : proxy.caFile)],
         [caBundleFile, await readText(proxy.caBundleFile)],
+        ["/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n"],
+        ["/etc/hosts", "127.0.0.1 localhost\n"],
       ]),
+      places: proxy.places,
       takeListener: proxy.takeListener,
       [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
     };

@@ -1,12 +1,19 @@
 /** What a process in a sandbox may do. Data only; all paths are absolute. */
 
+import type { ListenPlace } from "@toolcrib/process";
+
 /** The boundary of one process and everything that it starts. */
 export interface SandboxPolicy {
   /**
    * `deny`: an empty network namespace. `allow`: the network of the host. `scoped`: a network namespace in which
-   * 127.0.0.1 has one listener, at `exitPort`; the sandbox hands it over to its caller, who serves it.
+   * 127.0.0.1 has a listener at `exitPort`; the sandbox hands it over to its caller, who serves it.
    */
   readonly network: "allow" | "deny" | "scoped";
+  /**
+   * Further listeners of a scoped network. Those at 0.0.0.0 get the connections to all `ownAddresses`. A listener that
+   * this machine does not allow is not handed over. @default none
+   */
+  readonly listeners?: readonly ListenPlace[];
   /** Folders and files that the process may read, in addition to the system's programs and what its program needs. */
   readonly readPaths: readonly string[];
   /** Folders that the process may write, and nothing else. */

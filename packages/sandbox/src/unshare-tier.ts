@@ -75,7 +75,7 @@ export class UnshareTier implements SandboxTier {
       ...[folder, String(user.uid), String(user.gid), isRoot ? (user.uid === 0 ? "keep" : "drop") : "same"],
       policy.network === "allow" ? "-" : (ip ?? "-"),
       ...startWords(limitWords(policy.limits), request.env["PATH"] ?? commandPath),
-      ...programWords([findCommand("env") ?? "env"], held, { ...request, network: policy.network }),
+      ...programWords([findCommand("env") ?? "env"], held, request, policy),
     ];
     const env = {
       ...startEnv,

@@ -66,6 +66,7 @@ export async function runSandboxed(
     {
       network,
       files: exit?.files ?? new Map(),
+      listeners: exit?.places ?? [],
       readPaths: (flags.read ?? []).map(complete),
       writePaths: (flags.write ?? []).map(complete),
       home: "temporary",

@@ -20,6 +20,7 @@ import { type Authority, authorize, isPassedThrough, parseAuthority } from "../a
 import { openNamedTunnel } from "../dial-named.ts";
 import { EgressError } from "../egress-error.ts";
 import type { EgressProxy, EgressSource, HandedProxy } from "../egress-types.ts";
+import { ScopedListeners, scopedPlaces } from "../names/scoped-listeners.ts";
 import { findOrigin, originTextOf } from "../passthrough/named-origins.ts";
 import { passPlain } from "../passthrough/pass-plain.ts";
 import { relayBytes, relayTls } from "../passthrough/relay-tls.ts";
@@ -68,12 +69,26 @@ export async function openProxy(source: EgressSource, deps: ProxyDeps): Promise<
 export function openHandedProxy(source: EgressSource, port: number, deps: ProxyDeps): HandedProxy {
   deps.pipeline.learn(source);
   const proxy = new ProxyServer(source, deps);
+  const listeners = new ScopedListeners({
+    allow: source.allow,
+    now: deps.now,
+    onConnection: (connection, authority) => proxy.serveDirect(connection, authority),
+    onRefused: (host, error) => deps.pipeline.reportRefused({ source }, host, error, []),
+  });
   return {
     url: `http://127.0.0.1:${port}`,
     caFile: deps.files.caFile,
     caBundleFile: deps.files.caBundleFile,
-    takeListener: (listener) => proxy.takeListener(listener),
-    [Symbol.asyncDispose]: disposeOnce(() => proxy[Symbol.asyncDispose]()),
+    places: scopedPlaces(source.allow, port),
+    takeListener(listener, place) {
+      if (!("send" in listener) && place.protocol === "tcp" && place.port === port)
+        proxy.takeListener(listener);
+      else listeners.take(listener, place);
+    },
+    [Symbol.asyncDispose]: disposeOnce(async () => {
+      // The listeners are closed when the proxy has closed their connections.
+      await Promise.all([listeners[Symbol.asyncDispose](), proxy[Symbol.asyncDispose]()]);
+    }),
   };
 }
 
@@ -141,6 +156,22 @@ class ProxyServer implements AsyncDisposable {
   takeListener(listener: NetServer): void {
     if (this.#isDisposed) listener.close();
     else this.#server.listen(listener);
+  }
+
+  /**
+   * Serves a connection without CONNECT, whose address stands for its destination.
+   *
+   * @throws {EgressError} `EGRESS_HOST_DENIED`, `EGRESS_PORT_DENIED`, `EGRESS_CLOSED`
+   */
+  serveDirect(connection: Socket, authority: Authority): void {
+    if (this.#isDisposed || this.#connections.size >= this.#deps.limits.connectionsMaxCount) {
+      throw new EgressError("EGRESS_CLOSED", "Cannot serve the connection: there are too many");
+    }
+    this.#connections.add(connection);
+    connection.once("close", () => this.#connections.delete(connection));
+    authorize(this.#requester.source, authority);
+    connection.setNoDelay(true);
+    this.#serve(connection, authority);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
