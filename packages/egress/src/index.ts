@@ -12,10 +12,8 @@ export type {
   EgressSource,
   ResolveHost,
 } from "./egress-types.ts";
-export { openFetchExit } from "./fetch-exit.ts";
 // For other packages here.
 export { NameServer } from "./names/name-server.ts";
-export { OwnAddresses } from "./names/own-addresses.ts";
 export { ClientHelloReader } from "./passthrough/client-hello.ts";
 export {
   createAuthority,

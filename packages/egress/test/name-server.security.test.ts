@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NameServer, OwnAddresses } from "@toolcrib/egress";
+import { NameServer } from "@toolcrib/egress";
 import fc from "fast-check";
 import { patterns } from "./fixture.ts";
 
@@ -35,14 +35,12 @@ function query({ name, type = types.A, class: recordClass = 1, flags = 0x0100, a
 function start(...allowed: readonly string[]) {
   const refused: string[] = [];
   let now = 0;
-  const addresses = new OwnAddresses();
   const server = new NameServer({
     allow: patterns(...allowed),
-    addresses,
     now: () => (now += 1000),
     onRefused: (name) => void refused.push(name),
   });
-  return { server, refused, addresses };
+  return { server, refused, addresses: server.addresses };
 }
 
 /** The answer in one line: its code, and its address. */
@@ -119,7 +117,6 @@ test("queries above the limit of a second are dropped", () => {
   let now = 5_000;
   const server = new NameServer({
     allow: [],
-    addresses: new OwnAddresses(),
     now: () => now,
     onRefused() {},
   });
@@ -131,7 +128,7 @@ test("queries above the limit of a second are dropped", () => {
 });
 
 test("addresses are bounded: a host that was not looked up for long loses its own, which is not given again soon", () => {
-  const addresses = new OwnAddresses();
+  const { addresses } = start();
   const first = addresses.of("first.example.com").join(".");
   const seen = new Set([first]);
   for (let turn = 0; turn < 10_000; turn++) seen.add(addresses.of(`h${turn}.example.com`).join("."));

@@ -15,4 +15,3 @@ export { runCommand } from "./run-command.ts";
 export type { SpawnRequest, SpawnWrap } from "./spawn-child.ts";
 export { startForeground } from "./start-foreground.ts";
 export type { StderrLog } from "./stderr-log.ts";
-export type { ListenPlace, TakeListener } from "./take-listener.ts";

@@ -1,10 +1,13 @@
 /** Exits of fetches, served by a real egress as the gateway does. */
 
 import { randomBytes } from "node:crypto";
-import { createEgress, type Egress, openFetchExit } from "@toolcrib/egress";
-import type { FetchExit, FetchExitRequest } from "@toolcrib/runners";
+import { createEgress, type Egress } from "@toolcrib/egress";
+import type { FetchSandbox } from "@toolcrib/runners";
 import { exitPort } from "@toolcrib/sandbox";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
+
+type OpenExit = ConstructorParameters<typeof FetchSandbox>[0]["openExit"];
+type FetchExitRequest = Parameters<OpenExit>[0];
 
 /** Opens exits. Disposing closes all of them. */
 export class TestExits implements AsyncDisposable {
@@ -31,10 +34,11 @@ export class TestExits implements AsyncDisposable {
     return new TestExits(await makeTemporaryDirectory());
   }
 
-  async open(request: FetchExitRequest): Promise<FetchExit> {
+  async open(request: FetchExitRequest): ReturnType<OpenExit> {
     this.requests.push(request);
     const id = `${request.label} ${this.requests.length}`;
-    const proxy = await openFetchExit(this.#egress, { id, ...request }, exitPort);
+    const source = { id, allow: [], credentials: [], origins: request.origins, via: request.via };
+    const proxy = await this.#egress.openHandedProxy(source, exitPort);
     const before = this.#refused.length;
     return { ...proxy, refused: () => this.#refused.slice(before) };
   }

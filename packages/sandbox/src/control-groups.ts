@@ -39,13 +39,15 @@ const joinScript =
 
 const namePrefix = "toolcrib-";
 
+/** Groups that this process has created: their names differ from each other wherever in it they are created. */
+let groupCount = 0;
+
 /** Attempts to remove a group, and the milliseconds between two: its last process can still be ending. */
 const removals = { count: 20, delayMs: 50 };
 
 /** Creates groups for the sandboxes of this process. */
 export class ControlGroups {
   readonly #hierarchies: readonly Hierarchy[];
-  #count = 0;
   #checked: Promise<string | undefined> | undefined;
 
   /** @param facts where the kernel describes the groups of this process. @default /proc/self */
@@ -80,7 +82,7 @@ export class ControlGroups {
   }
 
   async #create(limits: GroupLimits): Promise<ControlGroup> {
-    const name = `${namePrefix}${process.pid}-${++this.#count}`;
+    const name = `${namePrefix}${process.pid}-${++groupCount}`;
     const folders: string[] = [];
     const remove = async (): Promise<void> => {
       for (const folder of folders.splice(0)) await removeGroup(folder);

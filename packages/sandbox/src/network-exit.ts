@@ -6,7 +6,10 @@
  * they come from.
  */
 
-import type { ListenPlace } from "@toolcrib/process";
+import type { ContainedRequest } from "@toolcrib/process";
+
+/** A place at which a scoped network has a listener. */
+export type ListenPlace = Parameters<NonNullable<ContainedRequest["takeListener"]>>[1];
 
 /** Port of 127.0.0.1 at which a program with a scoped network finds what its caller serves. */
 export const exitPort = 3128;

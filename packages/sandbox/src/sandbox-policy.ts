@@ -1,6 +1,6 @@
 /** What a process in a sandbox may do. Data only; all paths are absolute. */
 
-import type { ListenPlace } from "@toolcrib/process";
+import type { ListenPlace } from "./network-exit.ts";
 
 /** The boundary of one process and everything that it starts. */
 export interface SandboxPolicy {

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { createProcessLauncher, type SpawnRequest, type TakeListener } from "@toolcrib/process";
+import { type ContainedRequest, createProcessLauncher, type SpawnRequest } from "@toolcrib/process";
 import { exitPort } from "@toolcrib/sandbox";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
 import {
@@ -17,6 +17,8 @@ import {
   tierIds,
   unavailableReason,
 } from "./sandbox-harness.ts";
+
+type TakeListener = NonNullable<ContainedRequest["takeListener"]>;
 
 function createLauncher() {
   return createProcessLauncher({

@@ -7,7 +7,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
 import { messageOf } from "@toolcrib/diagnostics";
-import { startForeground, type TakeListener } from "@toolcrib/process";
+import { type ContainedRequest, startForeground } from "@toolcrib/process";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 import type { Environment } from "./program-env.ts";
@@ -22,7 +22,7 @@ export interface ProgramRun {
   /** Descriptors of this command that the program gets as 3, 4 and so on. @default none */
   readonly descriptors?: readonly number[] | undefined;
   /** Takes each listener that the program hands over before it begins. @default it has no channel */
-  readonly takeListener?: TakeListener | undefined;
+  readonly takeListener?: ContainedRequest["takeListener"] | undefined;
 }
 
 /**

@@ -17,7 +17,7 @@ import {
   recordTypes,
   writeDnsAnswer,
 } from "./dns-message.ts";
-import type { OwnAddresses } from "./own-addresses.ts";
+import { OwnAddresses } from "./own-addresses.ts";
 
 /** Limits of a name server. */
 export interface NameServerLimits {
@@ -41,7 +41,6 @@ const limits: NameServerLimits = {
 /** What a name server works with. */
 export interface NameServerOptions {
   readonly allow: readonly AllowedHost[];
-  readonly addresses: OwnAddresses;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Receives the first lookup of each name that is not allowed. */
@@ -50,6 +49,8 @@ export interface NameServerOptions {
 
 /** Serves the listeners of one sandbox. Disposing closes them. */
 export class NameServer implements Disposable {
+  /** The addresses that it has given to hosts. */
+  readonly addresses = new OwnAddresses();
   readonly #options: NameServerOptions;
   readonly #closing = new DisposableStack();
   readonly #reported = new Set<string>();
@@ -132,7 +133,7 @@ export class NameServer implements Disposable {
     readonly code: number;
     readonly address?: readonly number[];
   } {
-    const { allow, addresses } = this.#options;
+    const { allow } = this.#options;
     if (!isStandard) return { code: answerCodes.notImplemented };
     if (question === undefined) return { code: answerCodes.malformed };
     const { name, type, isInternet } = question;
@@ -146,7 +147,7 @@ export class NameServer implements Disposable {
       return { code: answerCodes.noSuchName };
     }
     // An allowed host exists, with no record but this one: no IPv6, and no keys for an encrypted name.
-    return { code: answerCodes.done, ...(isAddress ? { address: addresses.of(host) } : {}) };
+    return { code: answerCodes.done, ...(isAddress ? { address: this.addresses.of(host) } : {}) };
   }
 
   #report(name: string): void {

@@ -12,7 +12,6 @@ import { EgressError } from "../egress-error.ts";
 import type { AllowedHost, ListenPlace } from "../egress-types.ts";
 import { toRefusalBytes } from "../proxy/refusal.ts";
 import { NameServer } from "./name-server.ts";
-import { OwnAddresses } from "./own-addresses.ts";
 
 const namePort = 53;
 const plainPort = 80;
@@ -50,7 +49,6 @@ export interface ScopedListenersOptions {
 /** Serves the listeners of one sandbox. Disposing closes them. */
 export class ScopedListeners implements AsyncDisposable {
   readonly #options: ScopedListenersOptions;
-  readonly #addresses = new OwnAddresses();
   readonly #names: NameServer;
   readonly #listeners: Server[] = [];
   #isDisposed = false;
@@ -60,7 +58,6 @@ export class ScopedListeners implements AsyncDisposable {
     this.#options = options;
     this.#names = new NameServer({
       allow,
-      addresses: this.#addresses,
       now,
       onRefused: (name) => onRefused(name, unknownName(name)),
     });
@@ -91,7 +88,7 @@ export class ScopedListeners implements AsyncDisposable {
     listener.on("error", () => {});
     listener.on("connection", (connection: Socket) => {
       connection.on("error", () => connection.destroy());
-      const host = this.#addresses.hostAt(connection.localAddress ?? "");
+      const host = this.#names.addresses.hostAt(connection.localAddress ?? "");
       try {
         if (host === undefined) throw noHost(connection.localAddress ?? "");
         if (port === plainPort && !this.#isAllowedAt(port)) throw plainHttp(host);

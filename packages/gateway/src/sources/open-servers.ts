@@ -79,7 +79,7 @@ function openPackages(
     hiddenPaths: sandboxes.hiddenPaths(),
     signal,
     registryHosts: config.sandbox.registryHosts,
-    openExit: (request) => exits.openFetch(request),
+    openExit: exits.openFetch,
   });
   return new PackageStore({ folder: `${home}/fetched`, sandbox, logger, now, randomBytes });
 }

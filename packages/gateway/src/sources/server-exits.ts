@@ -8,15 +8,17 @@ import type { ToolServerConfig } from "@toolcrib/config";
 import {
   createEgress,
   type Egress,
-  openFetchExit,
   openSandboxExit,
   parseAllowedHost,
   type SandboxExit,
 } from "@toolcrib/egress";
-import type { FetchExit, FetchExitRequest } from "@toolcrib/runners";
+import type { FetchSandbox } from "@toolcrib/runners";
 import { exitPort } from "@toolcrib/sandbox";
 import { EgressEvents } from "../toolspecs/egress-events.ts";
 import type { SourceContext } from "./open-sources.ts";
+
+/** Opens the exit of one step of a fetch. */
+type OpenFetchExit = ConstructorParameters<typeof FetchSandbox>[0]["openExit"];
 
 /** Opens exits. Disposing closes all of them. */
 export class ServerExits implements AsyncDisposable {
@@ -55,9 +57,12 @@ export class ServerExits implements AsyncDisposable {
   }
 
   /** Opens the exit of one step of a fetch. @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED` */
-  async openFetch({ label, origins, via }: FetchExitRequest): Promise<FetchExit> {
+  readonly openFetch: OpenFetchExit = async ({ label, origins, via }) => {
     const id = `${label} (${++this.#fetchCount})`;
-    const proxy = await openFetchExit(this.#egress, { id, origins, via }, exitPort);
+    const proxy = await this.#egress.openHandedProxy(
+      { id, allow: [], credentials: [], origins, via },
+      exitPort,
+    );
     const refused = new Set<string>();
     this.#refusals.set(id, refused);
     return {
@@ -69,7 +74,7 @@ export class ServerExits implements AsyncDisposable {
         await proxy[Symbol.asyncDispose]();
       },
     };
-  }
+  };
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#egress[Symbol.asyncDispose]();
