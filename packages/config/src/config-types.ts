@@ -324,6 +324,12 @@ export interface SandboxConfig {
   readonly mode: "required" | "preferred";
   /** Hosts that fetches of packages reach in addition to their registries: `host` or `host:port`. @default none */
   readonly registryHosts: readonly string[];
+  /** Limits of all sandboxes together, those that are written. */
+  readonly totals: {
+    readonly memoryBytes?: number;
+    readonly processes?: number;
+    readonly sandboxes?: number;
+  };
 }
 
 /** The audit trail (`audit`). */

@@ -202,7 +202,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         debug: false,
         isolation: "none",
       },
-      sandbox: { mode: "required", registryHosts: [] },
+      sandbox: { mode: "required", registryHosts: [], totals: {} },
     });
   }
 });

@@ -154,7 +154,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     scrubber,
     logger,
     launcher,
-    sandboxes: new Sandboxes(sandboxFacts(env)),
+    sandboxes: new Sandboxes(sandboxFacts(env), { totals: config.sandbox.totals }),
     configFiles: deps.configFiles,
     directory,
     wrap,

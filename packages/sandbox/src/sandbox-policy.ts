@@ -43,7 +43,24 @@ export interface SandboxLimits {
   readonly temporaryBytes: number;
 }
 
+/** Limits of all sandboxes of one set together. */
+export interface SandboxTotals {
+  /** Bytes of memory of all their processes, where control groups can be created. @default 16 GiB */
+  readonly memoryBytes: number;
+  /** Processes and threads of all of them, where control groups can be created. @default 4096 */
+  readonly processes: number;
+  /** Sandboxes at a time; a start above it is refused. @default 128 */
+  readonly sandboxes: number;
+}
+
 const mebibyte = 1024 * 1024;
+
+/** The totals for which nothing else is configured. */
+export const defaultSandboxTotals: SandboxTotals = {
+  memoryBytes: 16_384 * mebibyte,
+  processes: 4096,
+  sandboxes: 128,
+};
 
 /**
  * The limits of processes for which nothing else is configured. The memory leaves room for programs of Node: V8
