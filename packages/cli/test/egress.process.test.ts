@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { type TestContext, test } from "node:test";
 import {
   createTestAuthority,
@@ -392,3 +393,53 @@ test("the program gets the credential of an entrusted manifest in the variable t
   ]);
   assert.equal(stdout, `${secret}:\n`, stderr);
 });
+
+const checked = spawnSync(process.execPath, [...commandLine, "sandbox", "check"], {
+  env: cleanEnvironment(tmpdir()),
+});
+const containing = { skip: checked.status === 0 ? false : "no sandbox works here" };
+
+test(
+  "egress --contain leaves the program no way but the proxy, and no file of the user",
+  containing,
+  async () => {
+    await using setting = await startSetting();
+    const { directory, server, flags } = setting;
+    writeFileSync(directory.join("private.txt"), "private");
+    writeFileSync(directory.join("shown.txt"), "shown");
+    const env = { TOOLCRIB_SECRET_ACME_TOKEN: secret };
+    const run = (more: readonly string[], script: string) =>
+      runToolcrib(["egress", ...flags, "--contain", ...more, "--", "/bin/sh", "-c", script], {
+        directory: directory.path,
+        env,
+      });
+    const request = `curl -sS -m 20 -H "Authorization: Bearer $TOOLCRIB_CREDENTIAL_TOKEN" https://${host}/path`;
+    const allowed = await run([], `${request}; ${request.replace("curl", "curl --noproxy '*'")}; exit 7`);
+    assert.equal(allowed.code, 7, allowed.stderr);
+    const answer = "GET /path  Bearer [REDACTED:token]\n";
+    assert.equal(allowed.stdout.replaceAll(/Bearer \S+/g, "Bearer [REDACTED:token]"), answer.repeat(2));
+    assert.ok(!allowed.stdout.includes(secret));
+    const seen = server.requests.map(
+      ({ headers }) => headers.find(([name]) => /^authorization$/i.test(name))?.[1],
+    );
+    assert.deepEqual(seen, [`Bearer ${secret}`, `Bearer ${secret}`]);
+
+    const [, port] = server.endpoint.split(":");
+    const probes = [
+      `curl -sk -m 5 --noproxy '*' https://127.0.0.1:${port}/ || echo no machine`,
+      "curl -s -m 5 https://other.example.com/ || echo no host",
+      `cat ${directory.join("private.txt")} 2>/dev/null || echo no file`,
+      `cat ${directory.join("shown.txt")}`,
+      `env | grep -c ${secret}`,
+    ];
+    const refused = await run(["--read", "shown.txt"], probes.join("; "));
+    assert.equal(refused.stdout, "no machine\nno host\nno file\nshown0\n", refused.stderr);
+    assert.equal(server.requests.length, 2);
+
+    const unused = await runToolcrib(["egress", ...flags, "--read", ".", "--", "true"], {
+      directory: directory.path,
+      env,
+    });
+    assert.match(unused.stderr, /--read and --write need --contain/);
+  },
+);

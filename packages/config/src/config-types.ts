@@ -142,6 +142,8 @@ export interface ContainmentConfig {
   readonly maxExecutionSeconds: number;
   /** Host patterns; used when `networkEgress` is `scoped`. */
   readonly egressAllow: readonly string[];
+  /** Those of `egressAllow` whose TLS the proxy does not read (`tls: passthrough`). */
+  readonly egressPassthrough: readonly string[];
   /** Folders: absolute, below `~/`, or relative to the folder of the declaring file; used when `filesystemWrite` is `scoped`. */
   readonly writePaths: readonly string[];
   /** Folders or files that the process may read, written like `writePaths`. */
@@ -334,6 +336,14 @@ export interface SandboxConfig {
    * @default "required"
    */
   readonly mode: "required" | "preferred";
+  /** Hosts that fetches of packages reach in addition to their registries: `host` or `host:port`. @default none */
+  readonly registryHosts: readonly string[];
+  /** Limits of all sandboxes together, those that are written. */
+  readonly totals: {
+    readonly memoryBytes?: number;
+    readonly processes?: number;
+    readonly sandboxes?: number;
+  };
 }
 
 /** The audit trail (`audit`). */

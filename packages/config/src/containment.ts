@@ -47,6 +47,7 @@ export function effectiveContainment(
       declared.maxExecutionSeconds ??
       Math.min(defaults.maxExecutionSeconds, floor.maxExecutionSeconds ?? defaults.maxExecutionSeconds),
     egressAllow: declared.egressAllow ?? [],
+    egressPassthrough: declared.egressPassthrough ?? [],
     writePaths: declared.writePaths ?? [],
     readPaths: declared.readPaths ?? [],
     hasState: declared.hasState ?? false,

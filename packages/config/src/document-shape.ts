@@ -15,6 +15,7 @@ import {
 } from "@toolcrib/document";
 import { auditShape } from "./audit-shape.ts";
 import { quote } from "./display-source.ts";
+import { registryHostsShape } from "./egress-allow-shape.ts";
 import { egressShape } from "./egress-shape.ts";
 import { executionShape } from "./execution-shape.ts";
 import { guardsShape } from "./guards-shape.ts";
@@ -113,8 +114,32 @@ const fields = {
         },
         default: "required",
       }),
+      registry_hosts: registryHostsShape,
+      max_sandboxes: integer({
+        description: "Processes in sandboxes that run at a time; a start above it is refused.",
+        minimum: 1,
+        maximum: 10_000,
+        default: 128,
+      }),
+      total_memory_mb: integer({
+        description:
+          "MiB of memory of all processes in sandboxes together, where control groups can be created.",
+        minimum: 64,
+        maximum: 16_777_216,
+        default: 16_384,
+      }),
+      total_processes: integer({
+        description: "Processes and threads in all sandboxes together, where control groups can be created.",
+        minimum: 16,
+        maximum: 1_000_000,
+        default: 4096,
+      }),
     },
-    hints: { enabled: "write mode: required or mode: preferred" },
+    hints: {
+      enabled: "write mode: required or mode: preferred",
+      registries: "did you mean registry_hosts?",
+      fetch_hosts: "did you mean registry_hosts?",
+    },
   }),
 };
 

@@ -93,7 +93,20 @@ function composed(
     serve: toServeConfig(sections.serve),
     audit: toAuditConfig(sections.audit),
     execution: toExecutionConfig(sections.execution),
-    sandbox: { mode: sections.sandbox?.mode ?? "required" },
+    sandbox: {
+      mode: sections.sandbox?.mode ?? "required",
+      registryHosts: (sections.sandbox?.registry_hosts ?? []).map((host) => host.toLowerCase()),
+      totals: toTotals(sections.sandbox),
+    },
+  };
+}
+
+function toTotals(document: ConfigDocument["sandbox"]): GatewayConfig["sandbox"]["totals"] {
+  const { total_memory_mb: memory, total_processes: processes, max_sandboxes: sandboxes } = document ?? {};
+  return {
+    ...(memory === undefined ? {} : { memoryBytes: memory * 1024 * 1024 }),
+    ...(processes === undefined ? {} : { processes }),
+    ...(sandboxes === undefined ? {} : { sandboxes }),
   };
 }
 

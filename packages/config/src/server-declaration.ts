@@ -8,6 +8,7 @@ import { type DocumentNode, fieldOf, nodeAt } from "@toolcrib/document";
 import type { TrustState } from "@toolcrib/policy";
 import type { ServerDeclaration } from "./config-layer.ts";
 import type { ConfigText, ContainmentConfig, TransportConfig } from "./config-types.ts";
+import { toEgressAllow } from "./egress-allow-shape.ts";
 import { idleSecondsDefault, type ToolServerDocument } from "./tool-server-shape.ts";
 import type { TransportDocument } from "./transport-shape.ts";
 
@@ -80,11 +81,13 @@ function toTransport(document: TransportDocument, node: DocumentNode): Transport
 }
 
 function toContainment(document: ToolServerDocument["containment"]): Partial<ContainmentConfig> {
+  const egress = document?.egress_allow === undefined ? undefined : toEgressAllow(document.egress_allow);
   return {
     networkEgress: document?.network_egress,
     filesystemWrite: document?.filesystem_write,
     maxExecutionSeconds: document?.max_execution_seconds,
-    egressAllow: document?.egress_allow,
+    egressAllow: egress?.hosts,
+    egressPassthrough: egress?.passedThrough,
     writePaths: document?.write_paths,
     readPaths: document?.read_paths,
     hasState: document?.state,

@@ -24,10 +24,10 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
-import { parseHostPattern } from "@toolcrib/hosts";
 import { containmentLevel } from "./containment-level.ts";
 import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
+import { egressAllowShape } from "./egress-allow-shape.ts";
 import { lintServerId, serverIdMaxLength, serverIdPattern } from "./server-id.ts";
 import { reportInline } from "./text-shape.ts";
 import { transportShape } from "./transport-shape.ts";
@@ -76,12 +76,6 @@ function refuseEmbeddedSecret(field: string): Inspect<string> {
   };
 }
 
-const hostPattern = {
-  source:
-    "(?:\\*\\.)?[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*(?::[0-9]{1,5})?",
-  meaning:
-    "a host name such as api.example.com, *.example.com or api.example.com:8443, without scheme and path",
-};
 const filePath = {
   source: "[^\\x00-\\x1f]+",
   meaning: "a path: absolute, below ~/, or relative to the folder of this file",
@@ -98,15 +92,7 @@ export const containmentShape = record({
       minimum: 1,
       maximum: 3600,
     }),
-    egress_allow: list(
-      text({
-        description: "A host, optionally with a port; *. matches one label.",
-        pattern: hostPattern,
-        maxLength: 260,
-        inspect: inspectHost,
-      }),
-      { description: "Hosts that network_egress: scoped allows.", maxItems: 1000 },
-    ),
+    egress_allow: egressAllowShape,
     write_paths: list(
       text({ description: "A folder, including its subfolders.", pattern: filePath, maxLength: 4096 }),
       {
@@ -159,20 +145,6 @@ export const containmentShape = record({
     inspectScope(node, place, "filesystem_write", "write_paths", "[/srv/data]");
   },
 });
-
-/** Reports a host that the egress proxy refuses, such as an address. */
-function inspectHost(value: string, node: DocumentNode, place: Place): void {
-  const [name = "", port] = value.split(":");
-  const verdict = parseHostPattern(name.toLowerCase());
-  const isPort = port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);
-  if (verdict.kind === "valid" && isPort) return;
-  const reason = verdict.kind === "invalid" ? verdict.reason : "a port is between 1 and 65535";
-  reportAt(node, place, {
-    code: "CONFIG_INVALID_VALUE",
-    message: `${quote(place.path)} is no host that a server can reach: ${reason}, but it is ${quote(value)}`,
-    hint: "write a host name such as api.example.com, *.example.com or api.example.com:8443",
-  });
-}
 
 /** Reports `scoped` without its list, and the list without `scoped`. */
 function inspectScope(

@@ -117,6 +117,19 @@ checkGolden("tool-servers", [
     stdioServer("containment: { network_egress: scoped, egress_allow: ['api.example.com:70000'] }"),
   ],
   [
+    "egress_allow with an unknown way to treat TLS",
+    stdioServer(
+      "containment:",
+      "  network_egress: scoped",
+      "  egress_allow: [{ host: api.example.com, tls: none }]",
+    ),
+  ],
+  [
+    "egress_allow with a map without a host",
+    stdioServer("containment:", "  network_egress: scoped", "  egress_allow: [{ tls: passthrough }]"),
+  ],
+  ["registry_hosts with a URL", "sandbox: { registry_hosts: ['https://files.example.com/'] }"],
+  [
     "egress_allow not a list",
     stdioServer("containment: { network_egress: scoped, egress_allow: api.example.com }"),
   ],

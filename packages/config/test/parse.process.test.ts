@@ -62,6 +62,7 @@ test("parseConfig() reads the example of the Declarative Tool Servers document",
         filesystemWrite: "deny",
         maxExecutionSeconds: 30,
         egressAllow: [],
+        egressPassthrough: [],
         writePaths: [],
         readPaths: [],
         hasState: false,
@@ -105,7 +106,7 @@ test("parseConfig() fills omitted containment by trust state", () => {
     parsed(
       `tool_servers: [{ id: a, transport: { kind: stdio, command: x }, trust_state: ${trust}, containment: ${containment} }]`,
     ).toolServers[0]?.containment.effective;
-  const lists = { egressAllow: [], writePaths: [], readPaths: [], hasState: false };
+  const lists = { egressAllow: [], egressPassthrough: [], writePaths: [], readPaths: [], hasState: false };
   assert.deepEqual(effective("unverified"), {
     networkEgress: "deny",
     filesystemWrite: "deny",
@@ -143,6 +144,7 @@ test("parseConfig() raises defaults to the policy floor, and keeps stricter valu
     filesystemWrite: "deny",
     maxExecutionSeconds: 60,
     egressAllow: [],
+    egressPassthrough: [],
     writePaths: [],
     readPaths: [],
     hasState: false,
@@ -207,7 +209,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         debug: false,
         isolation: "none",
       },
-      sandbox: { mode: "required" },
+      sandbox: { mode: "required", registryHosts: [], totals: {} },
     });
   }
 });
@@ -229,7 +231,8 @@ test("parseConfig() reads every field of every section", () => {
     networkEgress: "scoped",
     filesystemWrite: "scoped",
     maxExecutionSeconds: 3600,
-    egressAllow: ["api.example.com", "*.example.org:8443"],
+    egressAllow: ["api.example.com", "*.example.org:8443", "files.example.com"],
+    egressPassthrough: ["files.example.com"],
     writePaths: ["/srv/data", "~/data"],
     readPaths: undefined,
     hasState: undefined,

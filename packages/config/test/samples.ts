@@ -52,7 +52,7 @@ ${documentExample}- id: scoped.server
   mutability_class: write
   containment:
     network_egress: scoped
-    egress_allow: [api.example.com, "*.example.org:8443"]
+    egress_allow: [api.example.com, "*.example.org:8443", { host: files.example.com, tls: passthrough }]
     filesystem_write: scoped
     write_paths: [/srv/data, ~/data]
     max_execution_seconds: 3600

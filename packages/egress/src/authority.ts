@@ -82,6 +82,17 @@ export function authorize(source: EgressSource, { host, port }: Authority): void
   }
 }
 
+/** Whether the TLS of an authorized authority is passed on unread: all entries that allow it say so. */
+export function isPassedThrough(
+  { allow, ports = [httpsPort] }: EgressSource,
+  { host, port }: Authority,
+): boolean {
+  const matching = allow.filter(
+    (pattern) => isHostAllowed([pattern], host) && (pattern.ports ?? ports).includes(port),
+  );
+  return matching.length > 0 && matching.every(({ tls }) => tls === "passthrough");
+}
+
 /** Returns the ports at which `source` may reach an allowed host. */
 function portsOf({ allow, ports = [httpsPort] }: EgressSource, host: string): readonly number[] {
   if (allow.every((pattern) => pattern.ports === undefined)) return ports;

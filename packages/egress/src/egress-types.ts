@@ -1,5 +1,6 @@
 /** Sources, credentials, requests and events of the egress. Types only. */
 
+import type { Socket as DatagramSocket } from "node:dgram";
 import type { Server } from "node:net";
 import type { HostPattern } from "@toolcrib/hosts";
 import type { StartTimer } from "@toolcrib/lifecycle";
@@ -13,12 +14,32 @@ export interface EgressSource {
   /** The allowed ports of hosts that list none. @default [443] */
   readonly ports?: readonly number[];
   readonly credentials: readonly EgressCredential[];
+  /** Origins that settings of the operator name. They are passed on unread, by a proxy only. @default none */
+  readonly origins?: readonly NamedOrigin[];
+  /** Returns the URL of the HTTP proxy (`http://user:password@proxy:3128`) that leads to an origin. @default none */
+  readonly via?: (origin: NamedOrigin) => string | undefined;
 }
 
 /** A pattern of hosts, with their ports. */
 export interface AllowedHost extends HostPattern {
   /** @default `ports` of the source */
   readonly ports?: readonly number[];
+  /**
+   * `passthrough`: the proxy checks the name in the TLS handshake and reads nothing else. A host that several patterns
+   * match is passed through only when all of them say so. @default the proxy terminates TLS and checks each request
+   */
+  readonly tls?: "passthrough";
+}
+
+/**
+ * One origin that a setting of the operator names, such as the registry of a package manager: of any spelling and at
+ * any address but those of the metadata of a cloud, over plain HTTP too.
+ */
+export interface NamedOrigin {
+  readonly scheme: "http" | "https";
+  /** As `hostname` of a URL, without brackets. */
+  readonly host: string;
+  readonly port: number;
 }
 
 /** A secret that a source may use without seeing it. */
@@ -187,8 +208,17 @@ export interface EgressProxy extends AsyncDisposable {
   readonly caBundleFile: string;
 }
 
-/** A proxy that serves a listener of another network namespace. */
+/** A place in another network namespace at which a listener was opened. */
+export interface ListenPlace {
+  readonly protocol: "tcp" | "udp";
+  readonly address: string;
+  readonly port: number;
+}
+
+/** A proxy that serves listeners of another network namespace. */
 export interface HandedProxy extends EgressProxy {
-  /** Serves `listener`, which was opened in that namespace; once. Disposing closes it. */
-  takeListener(listener: Server): void;
+  /** Places for programs that look up names themselves and ignore proxies, in addition to that of the proxy. */
+  readonly places: readonly ListenPlace[];
+  /** Serves `listener`, which was opened in that namespace at `place`. Disposing closes it. */
+  takeListener(listener: Server | DatagramSocket, place: ListenPlace): void;
 }

@@ -10,6 +10,8 @@ export type {
   EgressSource,
 } from "./egress-types.ts";
 // For other packages here.
+export { NameServer } from "./names/name-server.ts";
+export { ClientHelloReader } from "./passthrough/client-hello.ts";
 export {
   createAuthority,
   readAuthority,

@@ -9,12 +9,15 @@
  * sends the head and the body, and passes the response through the scrubber.
  */
 
+import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { ByteScrubber, OnFound } from "@toolcrib/redaction";
 import { AddressRules } from "./address/address-rules.ts";
 import { parseConnectTo } from "./address/connect-to.ts";
 import { HostResolver, lookupHost } from "./address/host-resolver.ts";
 import { type Authority, authorize, parseTarget, showHost, type Target } from "./authority.ts";
+import { dialNamed, type NamedConnection } from "./dial-named.ts";
+import { dialTcp } from "./dial-tcp.ts";
 import { type DialOptions, dialTls, TrustedRoots } from "./dial-tls.ts";
 import { EgressError } from "./egress-error.ts";
 import type { ResolvedSettings } from "./egress-settings.ts";
@@ -24,6 +27,7 @@ import type {
   EgressEvent,
   EgressEventOrigin,
   EgressSource,
+  NamedOrigin,
 } from "./egress-types.ts";
 import { findPlaces } from "./inject/find-places.ts";
 import { insertSecrets } from "./inject/insert-secrets.ts";
@@ -132,17 +136,49 @@ export class Pipeline {
    *
    * @throws {EgressError} `EGRESS_UNREACHABLE`, `EGRESS_ADDRESS_DENIED`, `EGRESS_TLS_FAILED`, `EGRESS_TIMED_OUT`; the reason of `signal`.
    */
-  async connect(authority: Authority, options: ConnectOptions): Promise<TLSSocket> {
-    const { connectTimeoutMs: timeoutMs } = this.#settings;
-    const { host } = authority;
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), timeoutMs);
-    const signal = AbortSignal.any([options.signal, deadline.signal]);
-    try {
+  connect(authority: Authority, options: ConnectOptions): Promise<TLSSocket> {
+    return this.#withDeadline(authority.host, options.signal, async (signal) => {
       const plan = await this.#resolver.resolve(authority, signal);
       return await dialTls(authority, plan, { ...options, signal, roots: this.#roots });
+    });
+  }
+
+  /**
+   * Connects as `connect` does, without TLS: for TLS that the client speaks with the host itself.
+   *
+   * @throws {EgressError} `EGRESS_UNREACHABLE`, `EGRESS_ADDRESS_DENIED`, `EGRESS_TIMED_OUT`; the reason of `signal`.
+   */
+  connectUnread(authority: Authority, signal: AbortSignal): Promise<Socket> {
+    return this.#withDeadline(authority.host, signal, async (either) =>
+      dialTcp(authority.host, await this.#resolver.resolve(authority, either), either),
+    );
+  }
+
+  /**
+   * Connects to an origin that the operator named, or to the proxy that leads to it.
+   *
+   * @throws {EgressError} `EGRESS_UNREACHABLE`, `EGRESS_ADDRESS_DENIED`, `EGRESS_TIMED_OUT`; the reason of `signal`.
+   */
+  connectNamed(source: EgressSource, origin: NamedOrigin, signal: AbortSignal): Promise<NamedConnection> {
+    return this.#withDeadline(origin.host, signal, (either) =>
+      dialNamed(source, origin, { resolve: this.#deps.resolve ?? lookupHost, signal: either }),
+    );
+  }
+
+  /** Runs `dial` within `connectTimeoutMs`. */
+  async #withDeadline<Connection>(
+    host: string,
+    outer: AbortSignal,
+    dial: (signal: AbortSignal) => Promise<Connection>,
+  ): Promise<Connection> {
+    const { connectTimeoutMs: timeoutMs } = this.#settings;
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), timeoutMs);
+    const signal = AbortSignal.any([outer, deadline.signal]);
+    try {
+      return await dial(signal);
     } catch (error) {
-      if (options.signal.aborted) throw options.signal.reason;
+      if (outer.aborted) throw outer.reason;
       if (signal.aborted) {
         const message = `Cannot connect to "${host}": it took more than ${timeoutMs} ms`;
         throw new EgressError("EGRESS_TIMED_OUT", message);
@@ -157,6 +193,14 @@ export class Pipeline {
   reportDenied(requester: Requester, host: string, error: unknown): void {
     if (error instanceof EgressError && error.code === "EGRESS_ADDRESS_DENIED")
       this.#emitDenied(requester, host, error);
+  }
+
+  /** Emits the event of a connection that is passed on unread and was refused after CONNECT was accepted. */
+  reportRelayRefused(requester: Requester, host: string, error: unknown): void {
+    const isRefusal =
+      error instanceof EgressError &&
+      (error.code === "EGRESS_AUTHORITY_MISMATCH" || error.code === "EGRESS_ADDRESS_DENIED");
+    if (isRefusal) this.#emitDenied(requester, showHost(host), error);
   }
 
   /**

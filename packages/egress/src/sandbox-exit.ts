@@ -13,8 +13,10 @@ import { proxyVariables } from "./proxy/proxy-variables.ts";
 export interface SandboxExit extends AsyncDisposable {
   /** Variables for the program, by their names. */
   readonly variables: { readonly [name: string]: string };
-  /** Certificates of the proxy, by the paths in the sandbox that the variables name. */
+  /** Certificates of the proxy, at the paths that the variables name, and the settings of names. */
   readonly files: ReadonlyMap<string, string>;
+  /** Places for names and for programs that ignore the proxy, in addition to that of the proxy. */
+  readonly places: HandedProxy["places"];
   readonly takeListener: HandedProxy["takeListener"];
 }
 
@@ -36,13 +38,18 @@ export async function openSandboxExit(
   port: number,
 ): Promise<SandboxExit> {
   const proxy = await egress.openHandedProxy(source, port);
+  // Node trusts its own roots and this file: certificates that come through unread can be those of the operator.
+  const isUnread = source.allow.some(({ tls }) => tls === "passthrough");
   try {
     return {
       variables: proxyVariables({ url: proxy.url, caFile, caBundleFile }),
       files: new Map([
-        [caFile, await readText(proxy.caFile)],
+        [caFile, await readText(isUnread ? proxy.caBundleFile : proxy.caFile)],
         [caBundleFile, await readText(proxy.caBundleFile)],
+        ["/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n"],
+        ["/etc/hosts", "127.0.0.1 localhost\n"],
       ]),
+      places: proxy.places,
       takeListener: proxy.takeListener,
       [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
     };
@@ -56,16 +63,18 @@ export async function openSandboxExit(
  * Reads an entry of an allow list: a host pattern such as `api.example.com` or `*.example.com`, and optionally a port
  * after a colon. Without one, port 443 is meant.
  *
+ * @param tls `passthrough` leaves its TLS unread
  * @returns the reason as a text when it is none.
  */
-export function parseAllowedHost(entry: string): AllowedHost | string {
+export function parseAllowedHost(entry: string, tls?: "passthrough"): AllowedHost | string {
   const [name = "", port, ...more] = entry.split(":");
   const pattern = parseHostPattern(name.toLowerCase());
   if (pattern.kind === "invalid") return pattern.reason;
-  if (port === undefined) return pattern.value;
+  const host = { ...pattern.value, ...(tls === undefined ? {} : { tls }) };
+  if (port === undefined) return host;
   const isPort = /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
   if (!isPort || more.length > 0) return "its port must be a number from 1 to 65535";
-  return { ...pattern.value, ports: [Number(port)] };
+  return { ...host, ports: [Number(port)] };
 }
 
 async function readText(path: string): Promise<string> {

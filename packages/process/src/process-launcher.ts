@@ -8,7 +8,6 @@
  * caller's configuration, never from a request.
  */
 
-import type { Server } from "node:net";
 import { isAbsolute, join } from "node:path";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { disposeOnce } from "@toolcrib/lifecycle";
@@ -35,6 +34,7 @@ import { resolveCommand } from "./resolve-command.ts";
 import type { SpawnRequest } from "./spawn-child.ts";
 import { checkArguments, checkDirectory, spawnPiped } from "./spawn-piped.ts";
 import { StderrSink } from "./stderr-log.ts";
+import type { TakeListener } from "./take-listener.ts";
 import { Watchdog } from "./watchdog.ts";
 import { createWindowsTree } from "./windows-tree.ts";
 
@@ -79,10 +79,10 @@ export interface LaunchSpec {
 export interface ContainedRequest extends AsyncDisposable {
   readonly request: SpawnRequest;
   /**
-   * Takes the listening server that the sandbox hands over before its program starts. With it, the first process gets
-   * an IPC channel, which closes after one message. @default there is no channel
+   * Takes each listener that the sandbox hands over before its program starts. With it, the first process gets an IPC
+   * channel, which closes after the last one. @default there is no channel
    */
-  readonly takeListener?: (listener: Server) => void;
+  readonly takeListener?: TakeListener;
 }
 
 /** Prepares to launch processes. Nothing is started before the first launch. */

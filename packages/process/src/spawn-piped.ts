@@ -49,7 +49,7 @@ export async function checkDirectory(command: string, directory: string): Promis
 export interface PipedOptions {
   /** The command as its caller names it, for messages. */
   readonly command: string;
-  /** Takes a listening server that the program sends over an IPC channel, its first message. @default no channel */
+  /** Takes the listeners that the program sends over an IPC channel before it begins. @default no channel */
   readonly takeListener?: TakeListener | undefined;
 }
 

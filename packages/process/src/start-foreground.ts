@@ -10,7 +10,7 @@ import { type TakeListener, takeListenerOf } from "./take-listener.ts";
 
 /** Options of a program in the foreground. */
 export interface ForegroundSettings extends SpawnSettings {
-  /** Takes a listening server that the program sends over an IPC channel, its first message. @default no channel */
+  /** Takes the listeners that the program sends over an IPC channel before it begins. @default no channel */
   readonly takeListener?: TakeListener | undefined;
 }
 

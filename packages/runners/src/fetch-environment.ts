@@ -4,7 +4,6 @@
  */
 
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { PackageKind } from "./package-run.ts";
 
 /** Variables of the gateway that a fetch inherits. */
@@ -13,21 +12,25 @@ const inherited: { readonly [kind in PackageKind]: RegExp } = {
   python: /^(UV_\w+|NETRC)$/,
   go: /^(GOPROXY|GOPRIVATE|GONOPROXY|GOSUMDB|GONOSUMDB|GOINSECURE|GOAUTH|GOROOT)$/,
 };
-const inheritedByAll =
-  /^((https?|all|no)_proxy|NODE_EXTRA_CA_CERTS|NODE_USE_ENV_PROXY|SSL_CERT_(FILE|DIR)|LC_ALL)$/i;
+const inheritedByAll = /^(NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|LC_ALL)$/i;
+/** Variables that lead to proxies. A fetch in a sandbox has one of its own, which uses them. */
+const proxyPattern = /^((https?|all|no)_proxy|NODE_USE_ENV_PROXY)$/i;
+const npmProxyPattern = /^npm_config_(https?[_-])?(proxy|noproxy)$/i;
 
-/** The file with the user's settings of each tool, below the home, and the variable that names it. */
+/** The files with the settings of each tool, the user's first, and the variable that names one. */
 const settingsFiles: {
-  readonly [kind in PackageKind]: { readonly path: string; readonly variable: string };
+  readonly [kind in PackageKind]: { readonly paths: readonly string[]; readonly variable: string };
 } = {
-  npm: { path: ".npmrc", variable: "npm_config_userconfig" },
-  python: { path: ".config/uv/uv.toml", variable: "UV_CONFIG_FILE" },
-  go: { path: ".config/go/env", variable: "GOENV" },
+  npm: { paths: ["~/.npmrc"], variable: "npm_config_userconfig" },
+  python: { paths: ["~/.config/uv/uv.toml", "/etc/uv/uv.toml"], variable: "UV_CONFIG_FILE" },
+  go: { paths: ["~/.config/go/env"], variable: "GOENV" },
 };
 
 /** Settings of one fetch. */
 export interface FetchEnvironment {
   readonly env: { readonly [name: string]: string };
+  /** Variables of the user's proxies: for a fetch without a sandbox, and for what leads out of one. */
+  readonly proxies: { readonly [name: string]: string };
   /** Files with settings, which the fetch reads. */
   readonly files: readonly string[];
 }
@@ -39,18 +42,28 @@ export function fetchEnvironment(
   userHome: string,
 ): FetchEnvironment {
   const chosen: Record<string, string> = {};
+  const proxies: Record<string, string> = {};
   const files: string[] = [];
   for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || !(inherited[kind].test(name) || inheritedByAll.test(name))) continue;
+    if (value === undefined) continue;
+    if (proxyPattern.test(name) || (kind === "npm" && npmProxyPattern.test(name))) {
+      proxies[name] = value;
+      continue;
+    }
+    if (!(inherited[kind].test(name) || inheritedByAll.test(name))) continue;
     chosen[name] = value;
     const isFile = /(_CERTS|_FILE|userconfig|globalconfig)$/i.test(name);
     if (isFile && existsSync(value)) files.push(value);
   }
-  const { path, variable } = settingsFiles[kind];
-  const file = join(userHome, path);
-  if (chosen[variable] === undefined && existsSync(file)) {
+  const { paths, variable } = settingsFiles[kind];
+  const file = paths.map((path) => path.replace(/^~/, userHome)).find((path) => existsSync(path));
+  if (chosen[variable] === undefined && file !== undefined) {
     chosen[variable] = file;
     files.push(file);
   }
-  return { env: chosen, files };
+  const { PIP_INDEX_URL: pipIndex } = env;
+  const isIndexed = ["UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_CONFIG_FILE"].some((name) => name in chosen);
+  // uv ignores the settings of pip. Where it has none of its own, they are what the user means.
+  if (kind === "python" && !isIndexed && pipIndex !== undefined) chosen["UV_DEFAULT_INDEX"] = pipIndex;
+  return { env: chosen, proxies, files };
 }

@@ -33,7 +33,11 @@ export const fetchGo: FetchRecipe = async (run, { folder, cache, runner, run: ru
       hint: "name the package with its main function, such as example.com/module/cmd/server@v1.2.3",
     });
   }
-  const info = await runStep({ command: runner, args: ["version", "-m", join(bin, program)] });
+  const info = await runStep({
+    command: runner,
+    args: ["version", "-m", join(bin, program)],
+    isLocal: true,
+  });
   return { program: join("bin", program), locked: readBuildInfo(info) };
 };
 

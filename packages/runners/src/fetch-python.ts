@@ -22,7 +22,12 @@ export const fetchPython: FetchRecipe = async (run, { folder, cache, runner, run
   const lock = join(folder, "requirements.txt");
   const shared = ["--quiet", "--no-progress", "--no-python-downloads", `--cache-dir=${cache}`];
   const uv = (...args: readonly string[]): Promise<string> =>
-    runStep({ command, args: [...args, ...shared], env: { UV_LINK_MODE: "copy" } });
+    runStep({
+      command,
+      args: [...args, ...shared],
+      env: { UV_LINK_MODE: "copy" },
+      isLocal: args[0] === "venv",
+    });
   await writeFile(wanted, `${run.packages.join("\n")}\n`);
   await uv("venv", ...(run.python === undefined ? [] : ["--python", run.python]), environment);
   const inEnvironment = ["--python", join(environment, "bin", "python"), "--only-binary=:all:"];

@@ -10,6 +10,8 @@ export interface FetchStep {
   readonly args: readonly string[];
   /** In addition to what every fetch gets. */
   readonly env?: { readonly [name: string]: string };
+  /** Whether it needs no registry; it has no network then. @default false */
+  readonly isLocal?: boolean;
 }
 
 /** What a recipe works with. */

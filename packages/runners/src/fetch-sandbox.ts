@@ -1,18 +1,21 @@
 /**
- * Runs the tools that fetch packages (npm, uv, go) in sandboxes: with the network,
- * one folder that they may write, and the user's settings of the registry. They
- * see no home, no other package and nothing of the gateway.
+ * Runs the tools that fetch packages (npm, uv, go) in sandboxes: with a network
+ * that leads to the registries of the user's settings and nowhere else, one folder
+ * that they may write, and these settings. They see no home, no other package and
+ * nothing of the gateway.
  */
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { isCodedError } from "@toolcrib/diagnostics";
-import type { LaunchSpec, ProcessLauncher } from "@toolcrib/process";
+import type { ContainedRequest, LaunchSpec, ProcessLauncher } from "@toolcrib/process";
 import { defaultSandboxLimits, type Sandboxes, type SandboxLimits } from "@toolcrib/sandbox";
-import { fetchEnvironment } from "./fetch-environment.ts";
+import { type FetchEnvironment, fetchEnvironment } from "./fetch-environment.ts";
 import { cacheName, type FetchStep, type FetchWorkplace } from "./fetch-recipe.ts";
+import { findRegistries, type RegistrySearch } from "./find-registries.ts";
 import type { PackageKind, PackageRun } from "./package-run.ts";
+import { type Registries, showOrigin } from "./registry-origins.ts";
 import { RunnersError } from "./runners-error.ts";
 
 /** Dependencies of the sandboxes of fetches. */
@@ -27,6 +30,25 @@ export interface FetchSandboxDeps {
   readonly hiddenPaths: readonly string[];
   /** Ends all fetches. */
   readonly signal: AbortSignal;
+  /** Hosts that fetches reach in addition to the registries of the settings: `host` or `host:port`. */
+  readonly registryHosts: readonly string[];
+  /** Opens the exit of the network of one step. */
+  readonly openExit: (request: FetchExitRequest) => Promise<FetchExit>;
+}
+
+/** What a step of a fetch may reach. */
+export interface FetchExitRequest extends Registries {
+  /** The package, for the audit. */
+  readonly label: string;
+}
+
+/** The only exit of the network of one step. */
+export interface FetchExit extends AsyncDisposable {
+  /** URL of the proxy at which the step finds it. */
+  readonly url: string;
+  readonly takeListener: NonNullable<ContainedRequest["takeListener"]>;
+  /** Hosts that the step asked for and may not reach. */
+  refused(): readonly string[];
 }
 
 const mebibyte = 1024 * 1024;
@@ -54,24 +76,42 @@ export class FetchSandbox {
 
   /** Returns the workplace of one fetch in `folder`. */
   at(run: PackageRun, folder: string, runner: string): FetchWorkplace {
+    const { env, userHome, registryHosts: hosts } = this.#deps;
     const cache = join(folder, cacheName);
     mkdirSync(cache);
-    return { folder, cache, runner, run: (step) => this.#run(run, folder, step) };
+    const settings = fetchEnvironment(run.kind, env, userHome);
+    const place = { run, folder, settings };
+    const runStep: RegistrySearch["runStep"] = (step, found) => this.#run(place, step, found);
+    let registries: Promise<Registries> | undefined;
+    return {
+      folder,
+      cache,
+      runner,
+      run: async (step) => {
+        if (step.isLocal === true) return await runStep(step, undefined);
+        registries ??= findRegistries({ run, runner, settings, hosts, runStep });
+        return await runStep(step, await registries);
+      },
+    };
   }
 
-  async #run({ kind, packages }: PackageRun, folder: string, step: FetchStep): Promise<string> {
-    const { launcher, signal, userHome } = this.#deps;
-    const { env, files } = fetchEnvironment(kind, this.#deps.env, userHome);
+  /** Runs a step, which reaches `registries`, or nothing. */
+  async #run(place: FetchPlace, step: FetchStep, registries: Registries | undefined): Promise<string> {
+    const { launcher, signal, openExit } = this.#deps;
+    const { folder, settings } = place;
+    const { kind, packages } = place.run;
     const late = AbortSignal.timeout(stepMaxMs);
     const either = AbortSignal.any([signal, late]);
+    const label = `fetch ${packages[0]}`;
+    await using exit = registries && (await openExit({ ...registries, label }));
     await using launched = await launcher.launch(
       {
         command: step.command,
         args: step.args,
-        env: { ...env, ...step.env },
+        env: { ...settings.env, ...step.env },
         cwd: folder,
-        label: `fetch ${packages[0]}`,
-        contain: this.#containIn(folder, files),
+        label,
+        contain: this.#containIn(place, exit),
       },
       { signal: either },
     );
@@ -82,20 +122,23 @@ export class FetchSandbox {
     either.addEventListener("abort", stop, { once: true });
     try {
       const output = text(limitedTo(launched.stdout, outputMaxBytes));
-      const [printed, exit] = await Promise.all([output, launched.exited]);
-      if (exit.code === 0) return printed;
+      const [printed, exited] = await Promise.all([output, launched.exited]);
+      if (exited.code === 0) return printed;
       if (late.aborted) throw failed(packages, `it took longer than ${stepMaxMs / 1000} s`, kind);
-      throw failed(packages, lastLines(launched.stderr.tail(60)) ?? exit.description, kind);
+      const refused = exit?.refused() ?? [];
+      if (registries !== undefined && refused.length > 0) throw outOfBounds(place.run, refused, registries);
+      throw failed(packages, lastLines(launched.stderr.tail(60)) ?? exited.description, kind);
     } finally {
       either.removeEventListener("abort", stop);
     }
   }
 
-  #containIn(folder: string, files: readonly string[]): LaunchSpec["contain"] {
+  #containIn({ folder, settings }: FetchPlace, exit: FetchExit | undefined): LaunchSpec["contain"] {
     const { sandboxes, mode, hiddenPaths } = this.#deps;
+    const { files, proxies } = settings;
     return async (request) => {
       const policy = {
-        network: "allow",
+        network: exit === undefined ? "deny" : "scoped",
         readPaths: files,
         writePaths: [folder],
         ownPaths: [folder, ...files],
@@ -104,14 +147,36 @@ export class FetchSandbox {
         limits,
       } as const;
       try {
-        return await sandboxes.prepare(request, policy);
+        const env = { ...request.env, ...(exit === undefined ? {} : exitVariables(exit.url)) };
+        const prepared = await sandboxes.prepare({ ...request, env }, policy);
+        return exit === undefined ? prepared : { ...prepared, takeListener: exit.takeListener };
       } catch (error) {
         const isMissing = isCodedError(error) && error.code === "SANDBOX_UNAVAILABLE";
         if (!isMissing || mode === "required") throw error;
-        return { request, async [Symbol.asyncDispose]() {} };
+        const env = { ...request.env, ...proxies };
+        return { request: { ...request, env }, async [Symbol.asyncDispose]() {} };
       }
     };
   }
+}
+
+/** One fetch: what it fetches, where to, and with which settings. */
+interface FetchPlace {
+  readonly run: PackageRun;
+  readonly folder: string;
+  readonly settings: FetchEnvironment;
+}
+
+/** Variables that lead npm, uv and go to the exit, for every host. */
+function exitVariables(url: string): { readonly [name: string]: string } {
+  const all = Object.fromEntries(
+    ["https_proxy", "http_proxy"].flatMap((name) => [
+      [name, url],
+      [name.toUpperCase(), url],
+    ]),
+  );
+  const npm = { npm_config_proxy: url, npm_config_https_proxy: url, npm_config_noproxy: "" };
+  return { ...all, ...npm, no_proxy: "", NO_PROXY: "" };
 }
 
 async function* limitedTo(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
@@ -138,6 +203,24 @@ const settingsOf: { readonly [kind in PackageKind]: string } = {
   python: "the index in UV_INDEX_URL or uv.toml",
   go: "GOPROXY",
 };
+
+/** The error of a step that asked for a host which is no registry. */
+function outOfBounds(
+  { kind, packages }: PackageRun,
+  refused: readonly string[],
+  { origins }: Registries,
+): RunnersError {
+  const what = packages.join(", ");
+  const hosts = refused.slice(0, 5).join(", ");
+  const allowed = origins.map(showOrigin).join(", ");
+  return new RunnersError(
+    "PACKAGE_FETCH_FAILED",
+    `"${what}" could not be fetched: it asks for ${hosts}; fetches reach the registries of this machine alone (${allowed})`,
+    {
+      hint: `if it belongs to the registry, add it: sandbox: { registry_hosts: [${refused[0]}] }; else check ${settingsOf[kind]}`,
+    },
+  );
+}
 
 function failed(packages: readonly string[], reason: string, kind: PackageKind): RunnersError {
   const what = packages.join(", ");

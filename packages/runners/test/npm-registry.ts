@@ -12,6 +12,8 @@ interface Published {
   readonly manifest: { readonly name: string; readonly version: string };
   readonly tarball: Buffer;
   readonly integrity: string;
+  /** Where the registry says that the tarball is; undefined for the registry itself. */
+  readonly elsewhere: string | undefined;
 }
 
 /** A registry with the packages that were published to it. */
@@ -44,11 +46,11 @@ export class NpmRegistry implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
-  /** Publishes a package. @param files contents by path. @param integrity of another tarball, for a registry that is wrong */
+  /** Publishes a package. @param files contents by path. @param wrong integrity of another tarball, or another place */
   publish(
     manifest: Published["manifest"] & { readonly [key: string]: unknown },
     files: { readonly [path: string]: string },
-    integrity?: string,
+    wrong: { readonly integrity?: string; readonly elsewhere?: string } = {},
   ): void {
     const folder = mkdtempSync(join(tmpdir(), "toolcrib-publish-"));
     const all = { ...files, "package.json": JSON.stringify(manifest) };
@@ -62,7 +64,8 @@ export class NpmRegistry implements AsyncDisposable {
     const tarball = readFileSync(join(folder, "package.tgz"));
     rmSync(folder, { recursive: true });
     const own = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
-    this.#packages.push({ manifest, tarball, integrity: integrity ?? own });
+    const { integrity = own, elsewhere } = wrong;
+    this.#packages.push({ manifest, tarball, integrity, elsewhere });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -79,7 +82,10 @@ export class NpmRegistry implements AsyncDisposable {
       versions: Object.fromEntries(
         versions.map((one) => [
           one.manifest.version,
-          { ...one.manifest, dist: { tarball: this.url + tarballName(one), integrity: one.integrity } },
+          {
+            ...one.manifest,
+            dist: { tarball: (one.elsewhere ?? this.url) + tarballName(one), integrity: one.integrity },
+          },
         ]),
       ),
     };

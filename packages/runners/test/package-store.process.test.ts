@@ -11,6 +11,7 @@ import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import { Sandboxes } from "@toolcrib/sandbox";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
 import { NpmRegistry } from "./npm-registry.ts";
+import { TestExits } from "./test-exits.ts";
 
 const path = process.env["PATH"] ?? "";
 const npx = path
@@ -33,11 +34,13 @@ describe("the package of an npx command", { skip }, () => {
   let registry: NpmRegistry;
   let directory: TemporaryDirectory;
   let launcher: ProcessLauncher;
+  let exits: TestExits;
   let closing: AbortController;
   let store: PackageStore;
 
   before(async () => {
     registry = await new NpmRegistry().listen();
+    exits = await TestExits.create();
     closing = new AbortController();
     launcher = createProcessLauncher({
       env: { PATH: path },
@@ -57,6 +60,8 @@ describe("the package of an npx command", { skip }, () => {
       userHome: directory.path,
       hiddenPaths: [directory.join("home")],
       signal: closing.signal,
+      registryHosts: [],
+      openExit: (request) => exits.open(request),
     });
     const folder = directory.join("home", "fetched");
     store = new PackageStore({ folder, sandbox, logger, now: Date.now, randomBytes });
@@ -64,6 +69,7 @@ describe("the package of an npx command", { skip }, () => {
   after(async () => {
     closing.abort();
     await launcher[Symbol.asyncDispose]();
+    await exits[Symbol.asyncDispose]();
     await registry[Symbol.asyncDispose]();
   });
 
@@ -121,12 +127,33 @@ describe("the package of an npx command", { skip }, () => {
 
   it("is refused when its contents are not what the registry says, and nothing is kept", async () => {
     const other = `sha512-${Buffer.alloc(64).toString("base64")}`;
-    registry.publish({ ...manifest, name: "forged" }, { "greet.js": program }, other);
+    registry.publish({ ...manifest, name: "forged" }, { "greet.js": program }, { integrity: other });
     await assert.rejects(requestFor("forged"), {
       code: "PACKAGE_FETCH_FAILED",
       message: /integrity|EINTEGRITY/,
     });
     assert.deepEqual(await store.list(), []);
+  });
+
+  it("reaches its registry alone: another host is named, and how to allow it", async () => {
+    const neighbour = await new NpmRegistry().listen();
+    try {
+      const wrong = { elsewhere: neighbour.url };
+      registry.publish({ ...manifest, name: "spread" }, { "greet.js": program }, wrong);
+      const shown = neighbour.url.replace(/^http:\/\/|\/$/g, "");
+      await assert.rejects(requestFor("spread"), (error: Error & { readonly hint?: unknown }) => {
+        assert.match(
+          error.message,
+          new RegExp(`asks for ${shown}; fetches reach the registries of this machine alone`),
+        );
+        assert.ok(String(error.hint).includes(`registry_hosts: [${shown}]`));
+        return true;
+      });
+      assert.deepEqual(neighbour.requests, []);
+      assert.deepEqual(await store.list(), []);
+    } finally {
+      await neighbour[Symbol.asyncDispose]();
+    }
   });
 
   it("is refused with the reason when it cannot be fetched or has no program", async () => {

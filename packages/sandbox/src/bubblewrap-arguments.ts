@@ -11,6 +11,8 @@ import type { SandboxUser } from "./sandbox-user.ts";
 export interface BubblewrapFacts {
   readonly user: SandboxUser;
   readonly directory: string;
+  /** Whether it gets the network in which `bwrap` is started; otherwise an empty one. */
+  readonly hasNetwork: boolean;
   /** The environment of the program. */
   readonly env: { readonly [name: string]: string | undefined };
   /** Descriptor of the filter of system calls. */
@@ -26,7 +28,7 @@ const maskBytes = 65_536;
 export function bubblewrapArguments(
   plan: MountPlan,
   policy: SandboxPolicy,
-  { user, directory, env, seccomp, files }: BubblewrapFacts,
+  { user, directory, hasNetwork, env, seccomp, files }: BubblewrapFacts,
 ): readonly string[] {
   const temporaryBytes = String(policy.limits.temporaryBytes);
   const temporary = (path: string): string[] => [
@@ -41,7 +43,7 @@ export function bubblewrapArguments(
   const sealed = plan.masks.flatMap(({ path, isFolder }) => (isFolder ? ["--remount-ro", path] : []));
   return [
     ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"],
-    ...(policy.network === "allow" ? [] : ["--unshare-net"]),
+    ...(hasNetwork ? [] : ["--unshare-net"]),
     ...["--disable-userns", "--cap-drop", "ALL", "--die-with-parent", "--new-session"],
     ...["--uid", String(user.uid), "--gid", String(user.gid), "--seccomp", String(seccomp)],
     ...plan.temporary.filter((path) => !isDevice(path)).flatMap(temporary),

@@ -18,6 +18,7 @@ import { findProgramPaths } from "./program-paths.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import { emptyPolicy, type SandboxPolicy } from "./sandbox-policy.ts";
 import { canReach, chooseUser, type SandboxUser } from "./sandbox-user.ts";
+import { networkWords } from "./scoped-network.ts";
 import { assembleSeccompProgram, seccompArchitecture } from "./seccomp/seccomp-program.ts";
 import { limitWords, programWords, splitEnvironment } from "./start-words.ts";
 import { commandPath, findCommand } from "./system-commands.ts";
@@ -42,6 +43,7 @@ const firstDescriptor = 3;
 export class BubblewrapTier implements SandboxTier {
   readonly id = "bubblewrap";
   readonly #facts: TierFacts;
+  #canPrepareNetwork: Promise<boolean> | undefined;
 
   constructor(facts: TierFacts) {
     this.#facts = facts;
@@ -62,8 +64,10 @@ export class BubblewrapTier implements SandboxTier {
     const { env, held } = splitEnvironment(request.env);
     const given = request.descriptors ?? [];
     const first = firstDescriptor + given.length;
+    const network = policy.network === "scoped" ? await this.#networkWords() : [];
     const args = bubblewrapArguments(plan, policy, {
       user,
+      hasNetwork: policy.network === "allow" || network.length > 0,
       directory,
       env,
       seccomp: first + 1,
@@ -76,12 +80,10 @@ export class BubblewrapTier implements SandboxTier {
     ]);
     const words = [
       ...this.#userWords(user),
+      ...network,
       ...[command("bwrap"), "--args", String(first), "--"],
       ...[command("prlimit"), ...limitWords(policy.limits), "--"],
-      ...programWords([command("env"), "--default-signal=TERM"], held, {
-        ...request,
-        network: policy.network,
-      }),
+      ...programWords([command("env"), "--default-signal=TERM"], held, request, policy),
     ];
     return {
       tier: this.id,
@@ -126,6 +128,19 @@ export class BubblewrapTier implements SandboxTier {
     return uid === 0 ? [...groups, "--"] : [...groups, "--reuid", String(uid), "--regid", String(gid), "--"];
   }
 
+  /**
+   * Returns the words that prepare a scoped network. Where this machine does not allow it (a profile of AppArmor that
+   * lets only bwrap create namespaces, no iproute2), bwrap creates a network without names and own addresses.
+   */
+  async #networkWords(): Promise<readonly string[]> {
+    const ip = findCommand("ip");
+    const unshare = findCommand("unshare");
+    if (ip === undefined || unshare === undefined) return [];
+    const words = networkWords(unshare, ip);
+    this.#canPrepareNetwork ??= canRun(words);
+    return (await this.#canPrepareNetwork) ? words : [];
+  }
+
   async #problems(): Promise<readonly SandboxProblem[]> {
     if (process.platform !== "linux") return [{ reason: "namespaces exist on Linux only", fix: "use Linux" }];
     if (findCommand("bwrap") === undefined) {
@@ -153,6 +168,13 @@ export class BubblewrapTier implements SandboxTier {
 }
 
 const checkLimits = { timeoutMs: 10_000, outputMaxBytes: 65_536 };
+
+/** Whether `words` start a program here. */
+async function canRun([program = "", ...args]: readonly string[]): Promise<boolean> {
+  const request = { program, args: [...args, "true"], env: { PATH: commandPath }, directory: "/" };
+  const { code } = await runCommand(request, checkLimits);
+  return code === 0;
+}
 
 const features: readonly SandboxFeature[] = [
   { name: "files", isEnforced: true, by: "mount namespace, read-only binds" },

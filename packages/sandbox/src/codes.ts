@@ -4,6 +4,7 @@ export const sandboxCodes = {
     "This machine cannot enforce the containment that a process needs; the message names what is missing.",
   SANDBOX_PATH_REFUSED:
     "A path that a process in a sandbox should get holds the configuration, the home of Toolcrib, credentials or a socket.",
+  SANDBOX_LIMIT: "The number of sandboxes that may run at a time is reached.",
 } as const;
 
 /** A key of `sandboxCodes`. */

@@ -27,6 +27,8 @@ type GroupLimits = Pick<SandboxLimits, "memoryBytes" | "processes">;
 
 /** One hierarchy in which groups are created. */
 interface Hierarchy {
+  /** Files of the group of all sandboxes, and what makes its limits count for the groups below it. */
+  readonly forInner: readonly (readonly [file: string, text: string])[];
   /** Folder of the new groups. */
   readonly folder: string;
   /** Files of a group and what is written to them. */
@@ -39,17 +41,22 @@ const joinScript =
 
 const namePrefix = "toolcrib-";
 
+/** Groups that this process has created: their names differ from each other wherever in it they are created. */
+let groupCount = 0;
+
 /** Attempts to remove a group, and the milliseconds between two: its last process can still be ending. */
 const removals = { count: 20, delayMs: 50 };
 
 /** Creates groups for the sandboxes of this process. */
 export class ControlGroups {
   readonly #hierarchies: readonly Hierarchy[];
-  #count = 0;
+  readonly #totals: GroupLimits;
+  #making: Promise<unknown> = Promise.resolve();
   #checked: Promise<string | undefined> | undefined;
 
-  /** @param facts where the kernel describes the groups of this process. @default /proc/self */
-  constructor({ proc = "/proc/self" }: { readonly proc?: string } = {}) {
+  /** @param totals limits of all sandboxes of this process together @param proc where the kernel describes its groups */
+  constructor(totals: GroupLimits, proc = "/proc/self") {
+    this.#totals = totals;
     this.#hierarchies = process.platform === "linux" ? findHierarchies(proc) : [];
   }
 
@@ -79,21 +86,45 @@ export class ControlGroups {
     }
   }
 
+  /** Creates the folder of a group in that of all sandboxes, which it creates if it is missing. */
+  async #makeFolder(hierarchy: Hierarchy, name: string): Promise<string> {
+    const whole = join(hierarchy.folder, `${namePrefix}${process.pid}`);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const isNew = (await mkdir(whole, { recursive: true })) !== undefined;
+        if (isNew) {
+          // Newer kernels count whole trees anyway, and some have no such file.
+          await write(whole, hierarchy.forInner).catch(() => {});
+          await write(whole, hierarchy.settings(this.#totals));
+        }
+        const path = join(whole, name);
+        await mkdir(path);
+        return path;
+      } catch (error) {
+        // The last sandbox before this one has just ended, and the folder with it.
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT" || attempt === removals.count) throw error;
+      }
+    }
+  }
+
   async #create(limits: GroupLimits): Promise<ControlGroup> {
-    const name = `${namePrefix}${process.pid}-${++this.#count}`;
+    const name = String(++groupCount);
     const folders: string[] = [];
     const remove = async (): Promise<void> => {
-      for (const folder of folders.splice(0)) await removeGroup(folder);
+      for (const folder of folders.splice(0)) {
+        await removeGroup(folder);
+        // The group of all sandboxes goes with its last one.
+        await rmdir(dirname(folder)).catch(() => {});
+      }
     };
     try {
-      for (const { folder, settings } of this.#hierarchies) {
-        const path = join(folder, name);
-        await mkdir(path);
+      for (const hierarchy of this.#hierarchies) {
+        // One after the other: a second one must find the settings of the first.
+        const making = this.#making.then(() => this.#makeFolder(hierarchy, name));
+        this.#making = making.catch(() => {});
+        const path = await making;
         folders.push(path);
-        for (const [file, text] of settings(limits)) {
-          // The flag keeps a missing file from being created; the kernel would refuse that with an unclear error.
-          await writeFile(join(path, file), text, { flag: "r+" });
-        }
+        await write(path, hierarchy.settings(limits));
       }
     } catch (error) {
       await remove();
@@ -109,6 +140,11 @@ export class ControlGroups {
       [Symbol.asyncDispose]: remove,
     };
   }
+}
+
+/** Writes settings of a group. The flag keeps a missing file from being created, which the kernel refuses unclearly. */
+async function write(path: string, settings: ReturnType<Hierarchy["settings"]>): Promise<void> {
+  for (const [file, text] of settings) await writeFile(join(path, file), text, { flag: "r+" });
 }
 
 /** Removes a group. One that still has a process is left to the next gateway. */
@@ -129,8 +165,11 @@ async function removeAbandoned(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
     const pid = name.startsWith(namePrefix) ? name.slice(namePrefix.length).split("-")[0] : undefined;
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    const path = join(folder, name);
+    const inner = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     // A group with processes cannot be removed.
-    await rmdir(join(folder, name)).catch(() => {});
+    for (const entry of inner) await rmdir(join(path, entry.name)).catch(() => {});
+    await rmdir(path).catch(() => {});
   }
 }
 
@@ -170,6 +209,9 @@ function folderOf(group: string, { path, root }: GroupMount): string | undefined
   return group === root || group.startsWith(`${root}/`) ? join(path, group.slice(root.length)) : undefined;
 }
 
+/** Version 1 counts the memory of a group's own processes only, unless it is asked to count that of its groups. */
+const wholeMemory = [["memory.use_hierarchy", "1"]] as const;
+
 function version1(own: readonly string[], mounts: readonly GroupMount[]): readonly Hierarchy[] | undefined {
   const find = (controller: string): string | undefined => {
     const line = own
@@ -187,11 +229,12 @@ function version1(own: readonly string[], mounts: readonly GroupMount[]): readon
     [["memory.limit_in_bytes", String(memoryBytes)]] as const;
   const pidsSettings = ({ processes }: GroupLimits) => [["pids.max", String(processes)]] as const;
   if (memory === pids) {
-    return [{ folder: memory, settings: (limits) => [...memorySettings(limits), ...pidsSettings(limits)] }];
+    const settings = (limits: GroupLimits) => [...memorySettings(limits), ...pidsSettings(limits)];
+    return [{ folder: memory, forInner: wholeMemory, settings }];
   }
   return [
-    { folder: memory, settings: memorySettings },
-    { folder: pids, settings: pidsSettings },
+    { folder: memory, forInner: wholeMemory, settings: memorySettings },
+    { folder: pids, forInner: [], settings: pidsSettings },
   ];
 }
 
@@ -210,6 +253,7 @@ function version2(own: readonly string[], mounts: readonly GroupMount[]): readon
   return [
     {
       folder: parent,
+      forInner: [["cgroup.subtree_control", "+memory +pids"]],
       settings: ({ memoryBytes, processes }) => [
         ["memory.max", String(memoryBytes)],
         ["pids.max", String(processes)],

@@ -3,8 +3,9 @@
  * name, so that nothing of them remains. Their offsets are at the start.
  */
 
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { makeStartFolder } from "./start-folders.ts";
 
 /** Open descriptors, closed together. */
 export class DescriptorFiles implements Disposable {
@@ -12,7 +13,7 @@ export class DescriptorFiles implements Disposable {
 
   /** @param folder where the files are until they are open @param contents one for each descriptor */
   constructor(folder: string, contents: readonly Uint8Array[]) {
-    const own = mkdtempSync(join(folder, "toolcrib-sandbox-"));
+    const own = makeStartFolder(folder);
     try {
       for (const [index, bytes] of contents.entries()) this.#add(join(own, String(index)), bytes);
     } catch (error) {

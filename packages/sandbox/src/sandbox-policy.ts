@@ -1,12 +1,19 @@
 /** What a process in a sandbox may do. Data only; all paths are absolute. */
 
+import type { ListenPlace } from "./network-exit.ts";
+
 /** The boundary of one process and everything that it starts. */
 export interface SandboxPolicy {
   /**
    * `deny`: an empty network namespace. `allow`: the network of the host. `scoped`: a network namespace in which
-   * 127.0.0.1 has one listener, at `exitPort`; the sandbox hands it over to its caller, who serves it.
+   * 127.0.0.1 has a listener at `exitPort`; the sandbox hands it over to its caller, who serves it.
    */
   readonly network: "allow" | "deny" | "scoped";
+  /**
+   * Further listeners of a scoped network. Those at 0.0.0.0 get the connections to all `ownAddresses`. A listener that
+   * this machine does not allow is not handed over. @default none
+   */
+  readonly listeners?: readonly ListenPlace[];
   /** Folders and files that the process may read, in addition to the system's programs and what its program needs. */
   readonly readPaths: readonly string[];
   /** Folders that the process may write, and nothing else. */
@@ -36,7 +43,24 @@ export interface SandboxLimits {
   readonly temporaryBytes: number;
 }
 
+/** Limits of all sandboxes of one set together. */
+export interface SandboxTotals {
+  /** Bytes of memory of all their processes, where control groups can be created. @default 16 GiB */
+  readonly memoryBytes: number;
+  /** Processes and threads of all of them, where control groups can be created. @default 4096 */
+  readonly processes: number;
+  /** Sandboxes at a time; a start above it is refused. @default 128 */
+  readonly sandboxes: number;
+}
+
 const mebibyte = 1024 * 1024;
+
+/** The totals for which nothing else is configured. */
+export const defaultSandboxTotals: SandboxTotals = {
+  memoryBytes: 16_384 * mebibyte,
+  processes: 4096,
+  sandboxes: 128,
+};
 
 /**
  * The limits of processes for which nothing else is configured. The memory leaves room for programs of Node: V8

@@ -5,7 +5,7 @@ import { BubblewrapTier } from "./bubblewrap-tier.ts";
 import { ControlGroups } from "./control-groups.ts";
 import { exitProgram } from "./network-exit.ts";
 import { SandboxError } from "./sandbox-error.ts";
-import type { SandboxPolicy } from "./sandbox-policy.ts";
+import { defaultSandboxTotals, type SandboxPolicy, type SandboxTotals } from "./sandbox-policy.ts";
 import { SeatbeltTier } from "./seatbelt-tier.ts";
 import type { PreparedSandbox, SandboxTier, SandboxTierId, TierFacts, TierReport } from "./tier.ts";
 import { UnshareTier } from "./unshare-tier.ts";
@@ -16,16 +16,21 @@ export interface SandboxesOptions {
   readonly tiers?: readonly SandboxTierId[];
   /** Whether control groups are used where they can be. @default true */
   readonly hasGroups?: boolean;
+  /** Limits of all sandboxes together. @default those of `SandboxTotals` */
+  readonly totals?: Partial<SandboxTotals>;
 }
 
-/** Builds sandboxes. It holds no resource; each prepared sandbox has its own. */
+/** Builds sandboxes, and counts those that are not disposed of. Each prepared sandbox has its own resources. */
 export class Sandboxes {
   readonly #tiers: readonly SandboxTier[];
   readonly #groups: ControlGroups | undefined;
+  readonly #totals: SandboxTotals;
+  #count = 0;
   readonly #checked = new Map<SandboxTier, Promise<TierReport>>();
 
-  constructor(facts: TierFacts, { tiers, hasGroups = true }: SandboxesOptions = {}) {
-    this.#groups = hasGroups ? new ControlGroups() : undefined;
+  constructor(facts: TierFacts, { tiers, hasGroups = true, totals }: SandboxesOptions = {}) {
+    this.#totals = { ...defaultSandboxTotals, ...totals };
+    this.#groups = hasGroups ? new ControlGroups(this.#totals) : undefined;
     const all =
       process.platform === "darwin"
         ? [new SeatbeltTier(facts)]
@@ -42,7 +47,7 @@ export class Sandboxes {
    * Prepares `request` to run within `policy`, in the strongest tier that works here.
    *
    * @throws {SandboxError} `SANDBOX_UNAVAILABLE` when no tier works, with what is missing and how to get it;
-   *   `SANDBOX_PATH_REFUSED` for a path that no sandbox may contain.
+   *   `SANDBOX_PATH_REFUSED` for a path that no sandbox may contain; `SANDBOX_LIMIT` above the number of sandboxes.
    */
   async prepare(
     request: SpawnRequest,
@@ -65,7 +70,17 @@ export class Sandboxes {
   }
 
   async #prepare(tier: SandboxTier, request: SpawnRequest, policy: SandboxPolicy): Promise<PreparedSandbox> {
+    const { sandboxes } = this.#totals;
+    if (this.#count >= sandboxes) {
+      throw new SandboxError("SANDBOX_LIMIT", `Cannot start another sandbox: ${sandboxes} run already`, {
+        hint: "raise sandbox.max_sandboxes, write start: lazy for servers, or remove some",
+      });
+    }
     await using resources = new AsyncDisposableStack();
+    this.#count += 1;
+    resources.defer(() => {
+      this.#count -= 1;
+    });
     const group = await this.#groups?.create(policy.limits);
     if (group !== undefined) resources.use(group);
     const prepared = resources.use(await tier.prepare(request, policy));

@@ -51,10 +51,11 @@ function isHeld(name: string): boolean {
 export function programWords(
   env: readonly string[],
   held: readonly string[],
-  { program, args, network }: Pick<SpawnRequest, "program" | "args"> & Pick<SandboxPolicy, "network">,
+  { program, args }: Pick<SpawnRequest, "program" | "args">,
+  { network, listeners = [] }: Pick<SandboxPolicy, "network" | "listeners">,
 ): readonly string[] {
   // `env` would take such a path for a variable.
   const detour = program.includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh"] : [];
-  const exit = network === "scoped" ? exitWords(held) : held;
+  const exit = network === "scoped" ? exitWords(held, listeners) : held;
   return [...env, ...exit, ...detour, program, ...args];
 }

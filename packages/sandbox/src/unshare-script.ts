@@ -15,6 +15,8 @@
  * command that sets the limits; that command; the program with its arguments.
  */
 
+import { networkLines } from "./scoped-network.ts";
+
 /**
  * Process 1: starts the program with its own PATH and ends with its exit code. A shell gives a background process
  * `/dev/null` as its input, hence the detour over descriptor 9; 3 is that of the channel of a scoped network.
@@ -27,6 +29,9 @@ const lastNamespace = 'echo 1 > /proc/sys/user/max_user_namespaces && exec "$@"'
 export const unshareScript = `set -eu
 say() { echo "toolcrib sandbox: $1" >&2; exit 125; }
 d=$1 uid=$2 gid=$3 user=$4 ip=$5; shift 5
+if [ "$ip" != - ]; then
+${networkLines}
+fi
 mount --all --fstab "$d/first" || say "cannot mount folders in memory"
 cp -a "$d/template/." "$d/root" || say "cannot create the root folder"
 mount --all --fstab "$d/second" || say "cannot bind the folders of the program"
@@ -35,7 +40,6 @@ pivot_root . .old || say "cannot change the root"
 cd /
 umount -l /.old || say "cannot leave the file system of the host"
 mount -o remount,bind,ro / || say "cannot make the root read-only"
-[ "$ip" = - ] || "$ip" link set lo up || :
 set -- unshare --user --map-user="$uid" --map-group="$gid" --keep-caps \\
   setpriv --no-new-privs --ambient-caps=-all --inh-caps=-all --bounding-set=-all -- "$@"
 set -- /bin/sh -c '${lastNamespace}' sh "$@"

@@ -5,7 +5,7 @@
  */
 
 import { readFileSync, statSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
 import { runCommand, type SpawnRequest } from "@toolcrib/process";
@@ -18,6 +18,7 @@ import { findProgramPaths } from "./program-paths.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import { emptyPolicy, type SandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
 import { chooseUser } from "./sandbox-user.ts";
+import { makeStartFolder, removeAbandonedFolders } from "./start-folders.ts";
 import { limitWords, programWords, splitEnvironment } from "./start-words.ts";
 import { commandPath, findCommand } from "./system-commands.ts";
 import type {
@@ -37,6 +38,7 @@ const devices = ["null", "zero", "full", "random", "urandom", "tty"];
 export class UnshareTier implements SandboxTier {
   readonly id = "unshare";
   readonly #facts: TierFacts;
+  #cleaning: Promise<void> | undefined;
 
   constructor(facts: TierFacts) {
     this.#facts = facts;
@@ -58,7 +60,8 @@ export class UnshareTier implements SandboxTier {
     const program = await findProgramPaths(request, this.#facts.userHome);
     const user = chooseUser(this.#facts, policy, program.bound);
     const plan = planMounts(policy, program, { directory, user });
-    const folder = await mkdtemp(join(this.#facts.temporaryDirectory, "toolcrib-sandbox-"));
+    await this.#clean();
+    const folder = makeStartFolder(this.#facts.temporaryDirectory);
     try {
       await this.#write(folder, plan, policy.limits);
     } catch (error) {
@@ -75,7 +78,7 @@ export class UnshareTier implements SandboxTier {
       ...[folder, String(user.uid), String(user.gid), isRoot ? (user.uid === 0 ? "keep" : "drop") : "same"],
       policy.network === "allow" ? "-" : (ip ?? "-"),
       ...startWords(limitWords(policy.limits), request.env["PATH"] ?? commandPath),
-      ...programWords([findCommand("env") ?? "env"], held, { ...request, network: policy.network }),
+      ...programWords([findCommand("env") ?? "env"], held, request, policy),
     ];
     const env = {
       ...startEnv,
@@ -91,6 +94,12 @@ export class UnshareTier implements SandboxTier {
         await rm(folder, { recursive: true, force: true });
       },
     };
+  }
+
+  /** Removes, once, what gateways left that were killed. */
+  #clean(): Promise<void> {
+    this.#cleaning ??= removeAbandonedFolders(this.#facts.temporaryDirectory, this.#facts.uid);
+    return this.#cleaning;
   }
 
   /** Writes the tables of mounts, and the empty targets of all binds. */

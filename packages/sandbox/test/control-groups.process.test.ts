@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { createProcessLauncher, type SpawnRequest } from "@toolcrib/process";
-import { createSandboxes, strictPolicy } from "./sandbox-harness.ts";
+import { createSandboxes, run, strictPolicy } from "./sandbox-harness.ts";
 
 /** The folder of the group that limits the processes of `pid`. */
 function groupFolder(pid: number): string {
@@ -39,17 +39,45 @@ test("a process joins a group of its own, which ends with it", { skip }, async (
   await using launched = await launcher.launch(spec, { signal: AbortSignal.timeout(30_000) });
   await once(launched.stdout, "data");
   const folder = groupFolder(launched.pid);
-  assert.match(folder, new RegExp(`/toolcrib-${process.pid}-[0-9]+$`));
+  assert.match(folder, new RegExp(`/toolcrib-${process.pid}/[0-9]+$`));
   assert.equal(readFileSync(join(folder, "pids.max"), "utf8").trim(), "512");
   assert.ok(readFileSync(join(folder, "cgroup.procs"), "utf8").trim().split("\n").length >= 2);
 
   // What a gateway left behind that ended without stopping its servers.
-  const abandoned = join(dirname(folder), "toolcrib-4194304-1");
-  mkdirSync(abandoned);
+  const whole = dirname(folder);
+  assert.equal(readFileSync(join(whole, "pids.max"), "utf8").trim(), "4096");
+  const abandoned = join(dirname(whole), "toolcrib-4194304");
+  mkdirSync(join(abandoned, "1"), { recursive: true });
   await createSandboxes().check();
   assert.ok(!existsSync(abandoned) && existsSync(folder));
 
   await launched.stop();
   await launcher[Symbol.asyncDispose]();
-  assert.ok(!existsSync(folder));
+  assert.ok(!existsSync(folder) && !existsSync(whole));
+});
+
+test("all sandboxes together have the processes of their total, and no more of them start than allowed", async (context) => {
+  const totals = { processes: 40, sandboxes: 2 };
+  const sandboxes = createSandboxes(undefined, totals);
+  const fork = {
+    program: "/bin/sh",
+    args: [
+      "-c",
+      "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 100 & done; echo done",
+    ],
+    env: { PATH: "/usr/bin:/bin" },
+  };
+  await using first = await sandboxes.prepare(fork, strictPolicy());
+  await using second = await sandboxes.prepare(fork, strictPolicy());
+  await assert.rejects(sandboxes.prepare(fork, strictPolicy()), {
+    code: "SANDBOX_LIMIT",
+    message: /2 run already/,
+  });
+  if (skip !== false) return void context.diagnostic(skip);
+  const ends = await Promise.all([first, second].map(({ request }) => run(request)));
+  // One of them, or both, cannot start all of their processes.
+  assert.ok(
+    ends.some(({ stderr }) => /fork|Resource temporarily unavailable/i.test(stderr)),
+    JSON.stringify(ends),
+  );
 });

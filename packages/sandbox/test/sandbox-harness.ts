@@ -11,7 +11,10 @@ export const tierIds = ["bubblewrap", "unshare"] as const;
 export type TierId = (typeof tierIds)[number];
 
 /** The sandboxes of the user of this test, of one tier or of the strongest one. */
-export function createSandboxes(tier?: TierId): Sandboxes {
+export function createSandboxes(
+  tier?: TierId,
+  totals: { readonly processes?: number; readonly sandboxes?: number } = {},
+): Sandboxes {
   return new Sandboxes(
     {
       uid: process.getuid?.() ?? -1,
@@ -19,7 +22,7 @@ export function createSandboxes(tier?: TierId): Sandboxes {
       temporaryDirectory: tmpdir(),
       userHome: "/home/nobody-here",
     },
-    { tiers: tier === undefined ? tierIds : [tier] },
+    { tiers: tier === undefined ? tierIds : [tier], totals },
   );
 }
 

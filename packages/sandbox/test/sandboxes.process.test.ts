@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { createProcessLauncher, type SpawnRequest } from "@toolcrib/process";
+import { type ContainedRequest, createProcessLauncher, type SpawnRequest } from "@toolcrib/process";
 import { exitPort } from "@toolcrib/sandbox";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
 import {
@@ -17,6 +17,8 @@ import {
   tierIds,
   unavailableReason,
 } from "./sandbox-harness.ts";
+
+type TakeListener = NonNullable<ContainedRequest["takeListener"]>;
 
 function createLauncher() {
   return createProcessLauncher({
@@ -250,7 +252,7 @@ for (const tier of tierIds) {
         cwd: "/",
         contain: async (request: SpawnRequest) => {
           const prepared = await createSandboxes(tier).prepare(request, strictPolicy({ network: "scoped" }));
-          const takeListener = (listener: Server): void => {
+          const takeListener: TakeListener = (listener) => {
             exits.push(createServer((socket) => socket.end("the exit")).listen(listener));
           };
           return { ...prepared, takeListener };
@@ -272,6 +274,74 @@ for (const tier of tierIds) {
       } finally {
         outside.close();
         for (const exit of exits) exit.close();
+      }
+    });
+
+    it("hands over further listeners, to which low ports and addresses of its own lead", async () => {
+      await using launcher = createLauncher();
+      const script = `
+        const dgram = require("node:dgram"), { connect } = require("node:net");
+        const answer = (host, port) => new Promise((resolve) =>
+          connect(port, host).on("data", (data) => resolve(String(data))).on("error", (error) => resolve(error.code)));
+        const ask = (port) => new Promise((resolve) => {
+          const socket = dgram.createSocket("udp4").on("message", (text) => { resolve(String(text)); socket.close(); });
+          socket.on("error", (error) => resolve(error.code)).connect(port, "127.0.0.1", () => socket.send("question"));
+        });
+        const listen = (port) => new Promise((resolve) => require("node:net").createServer().on("error", (error) => resolve(error.code)).listen(port, "127.0.0.1", () => resolve("free")));
+        (async () => {
+          console.log(JSON.stringify([
+            await answer("198.18.7.9", 443), await answer("198.19.255.254", 443), await answer("198.20.0.1", 443),
+            await answer("127.0.0.1", 53), await ask(53), await listen(443),
+          ]));
+          process.exit();
+        })();`;
+      const served: { close(): void }[] = [];
+      const listeners = [
+        { protocol: "tcp", address: "0.0.0.0", port: 443 },
+        { protocol: "tcp", address: "127.0.0.1", port: 53 },
+        { protocol: "udp", address: "127.0.0.1", port: 53 },
+        { protocol: "tcp", address: "192.0.2.1", port: 80 },
+      ] as const;
+      const places: string[] = [];
+      const takeListener: TakeListener = (listener, { protocol, address, port }) => {
+        places.push(`${protocol} ${address} ${port}`);
+        served.push(listener);
+        if ("send" in listener) {
+          listener.on("message", (text, from) => listener.send(`answer to ${text}`, from.port, from.address));
+        } else {
+          listener.on("connection", (socket: Socket) => socket.end(`${port} ${socket.localAddress}`));
+        }
+      };
+      const spec = {
+        command: process.execPath,
+        args: ["-e", script],
+        env: {},
+        label: "listeners",
+        cwd: "/",
+        contain: async (request: SpawnRequest) => {
+          const policy = strictPolicy({ network: "scoped", listeners });
+          return { ...(await createSandboxes(tier).prepare(request, policy)), takeListener };
+        },
+      };
+      try {
+        await using launched = await launcher.launch(spec, { signal: AbortSignal.timeout(30_000) });
+        const [line] = await Promise.race([
+          once(launched.stdout, "data"),
+          launched.exited.then(({ description, lastStderr }) => [`${description} ${lastStderr}`]),
+        ]);
+        const [first, second, outside, ...rest] = JSON.parse(String(line));
+        assert.deepEqual([first, second], ["443 198.18.7.9", "443 198.19.255.254"]);
+        assert.match(outside, /^(?:ENETUNREACH|EHOSTUNREACH)$/);
+        assert.deepEqual(rest, ["53 127.0.0.1", "answer to question", "EADDRINUSE"]);
+        // The place that cannot be had is left out.
+        assert.deepEqual(places.toSorted(), [
+          "tcp 0.0.0.0 443",
+          "tcp 127.0.0.1 3128",
+          "tcp 127.0.0.1 53",
+          "udp 127.0.0.1 53",
+        ]);
+      } finally {
+        for (const listener of served) listener.close();
       }
     });
   });

@@ -28,9 +28,21 @@ export const command = defineCommand({
       isRepeatable: true,
       help: "certificates (PEM) to trust in addition to the default ones; repeatable",
     },
+    contain: {
+      help: "run the program in a sandbox, whose network leads to this proxy alone, and whose files are the system's",
+    },
+    read: {
+      value: "path",
+      isRepeatable: true,
+      help: "with --contain: folder or file that the program reads; repeatable",
+    },
+    write: { value: "path", isRepeatable: true, help: "with --contain: folder that it writes; repeatable" },
     listen: { help: "run no program, and print the environment for one; ends with Ctrl-C" },
   },
-  examples: ["toolcrib egress --manifest manifest.yaml -- curl https://api.example.com/"],
+  examples: [
+    "toolcrib egress --manifest manifest.yaml -- curl https://api.example.com/",
+    "toolcrib egress --manifest manifest.yaml --contain --read . -- python3 report.py",
+  ],
   run: async (context, args, options) =>
     (await import("../egress/run-egress.ts")).runEgress(context, args.command, options),
 });

@@ -95,6 +95,18 @@ async function loadOrReport(
     for (const text of new Set(config.toolServers.flatMap(({ notEnforced }) => notEnforced))) {
       report(warning("containment", text));
     }
+    for (const { id, containment } of config.toolServers) {
+      const { egressPassthrough } = containment.effective;
+      if (egressPassthrough.length === 0) continue;
+      const text = `Tool server "${id}": TLS to ${egressPassthrough.join(", ")} is passed on unread: fronting possible`;
+      report(
+        warning(
+          "containment",
+          text,
+          "leave out tls: passthrough where the server trusts the certificate of the proxy",
+        ),
+      );
+    }
     return loaded;
   } catch (error) {
     if (!isCodedError(error)) throw error;

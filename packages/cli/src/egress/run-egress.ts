@@ -4,9 +4,9 @@
  * each credential, in `TOOLCRIB_CREDENTIAL_<ID>`; the proxy replaces it with the
  * secret.
  *
- * The program finds the proxy through its environment. This command does not stop
- * a program that ignores its environment from connecting directly; that is the
- * task of a sandbox.
+ * The program finds the proxy through its environment. With `--contain` it runs in
+ * a sandbox, whose network leads to this proxy alone. Without it, nothing stops a
+ * program that ignores its environment from connecting directly.
  */
 
 import { randomBytes } from "node:crypto";
@@ -19,9 +19,11 @@ import {
   type EgressCredential,
   type EgressProxy,
   type EgressSettings,
+  openSandboxExit,
   proxyVariables,
 } from "@toolcrib/egress";
 import { readRegularFile, reasonOf } from "@toolcrib/files";
+import { exitPort } from "@toolcrib/sandbox";
 import { egressPatterns, type Manifest, placedCredentials } from "@toolcrib/toolspec";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -29,6 +31,7 @@ import { loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes, toExitCode } from "../exit-codes.ts";
 import { readPairs } from "../name-value-pairs.ts";
+import { runWithExit } from "../sandbox/run-with-exit.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { logEvent, placeholderVariable, readSecretNames } from "../toolpack/open-toolpack-egress.ts";
 import { findManifestSecrets, type ManifestSecret } from "./manifest-secrets.ts";
@@ -44,6 +47,9 @@ export interface EgressFlags {
   readonly internalRange?: readonly string[];
   readonly caFile?: readonly string[];
   readonly listen?: boolean;
+  readonly contain?: boolean;
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
 }
 
 /** Runs the command. @param program the words after `--` */
@@ -59,23 +65,40 @@ export async function runEgress(
   const secrets = await findManifestSecrets(context, manifest, readSecretNames(flags.secret ?? [], manifest));
   const credentials = toCredentials(manifest, secrets);
   await using pipeline = await openEgress(context, flags);
-  await using proxy = await pipeline.openProxy({
-    id: `process:${manifest.name}`,
-    allow: egressPatterns(manifest),
-    credentials,
-  });
-  const variables = {
-    ...proxyVariables(proxy),
-    ...Object.fromEntries(credentials.map(({ id, placeholder }) => [placeholderVariable(id), placeholder])),
-  };
+  const source = { id: `process:${manifest.name}`, allow: egressPatterns(manifest), credentials };
+  const placeholders = Object.fromEntries(
+    credentials.map(({ id, placeholder }) => [placeholderVariable(id), placeholder]),
+  );
   const [command, ...args] = program;
+  if (flags.contain === true && command !== undefined) {
+    await using exit = await openSandboxExit(pipeline, source, exitPort);
+    const { read = [], write = [] } = flags;
+    const own = { ...placeholders, ...entrustedVariables(manifest, secrets) };
+    return await runWithExit(context, { command, args, env: own, network: "scoped", exit, read, write });
+  }
+  await using proxy = await pipeline.openProxy(source);
+  const variables = { ...proxyVariables(proxy), ...placeholders };
   if (command === undefined) return await listen(context, proxy, variables);
   const env = envOf(context, manifest, secrets, variables);
   return toExitCode(await runProgram({ command, args, env }, context));
 }
 
 /** @throws {CliError} `CLI_USAGE` */
-function checkUse(program: readonly string[], { listen: isListening }: EgressFlags, isJson: boolean): void {
+function checkUse(
+  program: readonly string[],
+  { listen: isListening, contain = false, read = [], write = [] }: EgressFlags,
+  isJson: boolean,
+): void {
+  if (isListening === true && contain) {
+    throw new CliError("CLI_USAGE", "--contain needs a program", {
+      hint: "write it after --, and omit --listen",
+    });
+  }
+  if (!contain && read.length + write.length > 0) {
+    throw new CliError("CLI_USAGE", "--read and --write need --contain", {
+      hint: "add --contain, or omit them: a program that is not contained reads and writes what you can",
+    });
+  }
   if (isListening === true && program.length > 0) {
     throw new CliError("CLI_USAGE", "--listen runs no program", {
       hint: "omit the program or --listen",
@@ -103,20 +126,29 @@ function toCredentials(manifest: Manifest, secrets: readonly ManifestSecret[]): 
   });
 }
 
+/** The secrets that an entrusted program gets, by the variables that the manifest names. */
+function entrustedVariables(
+  { tier }: Manifest,
+  secrets: readonly ManifestSecret[],
+): { readonly [name: string]: string } {
+  if (tier !== "entrusted") return {};
+  return Object.fromEntries(
+    secrets.flatMap(({ credential: { inject }, found }) =>
+      inject.env === undefined ? [] : [[inject.env, found.value] as const],
+    ),
+  );
+}
+
 function envOf(
   context: CliContext,
-  { tier }: Manifest,
+  manifest: Manifest,
   secrets: readonly ManifestSecret[],
   variables: { readonly [name: string]: string },
 ): Environment {
-  const isEntrusted = tier === "entrusted";
-  const entrusted = secrets.flatMap(({ credential: { inject }, found }) =>
-    isEntrusted && inject.env !== undefined ? [[inject.env, found.value] as const] : [],
-  );
   return programEnv(context.env, {
     secretVariables: secrets.flatMap(({ found }) => (found.kind === "env" ? [found.place] : [])),
     secretValues: secrets.map(({ found }) => found.value),
-    variables: { ...variables, ...Object.fromEntries(entrusted) },
+    variables: { ...variables, ...entrustedVariables(manifest, secrets) },
   });
 }
 

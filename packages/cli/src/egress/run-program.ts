@@ -5,10 +5,9 @@
 
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import type { Server } from "node:net";
 import { constants } from "node:os";
 import { messageOf } from "@toolcrib/diagnostics";
-import { startForeground } from "@toolcrib/process";
+import { type ContainedRequest, startForeground } from "@toolcrib/process";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 import type { Environment } from "./program-env.ts";
@@ -22,8 +21,8 @@ export interface ProgramRun {
   readonly directory?: string | undefined;
   /** Descriptors of this command that the program gets as 3, 4 and so on. @default none */
   readonly descriptors?: readonly number[] | undefined;
-  /** Takes the listener that the program hands over before it begins. @default it has no channel */
-  readonly takeListener?: ((listener: Server) => void) | undefined;
+  /** Takes each listener that the program hands over before it begins. @default it has no channel */
+  readonly takeListener?: ContainedRequest["takeListener"] | undefined;
 }
 
 /**

@@ -1,8 +1,7 @@
 /** `toolcrib sandbox run`: runs one program in a sandbox, with the terminal of this command. */
 
 import { randomBytes } from "node:crypto";
-import { realpathSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import {
   createEgress,
   type Egress,
@@ -10,16 +9,14 @@ import {
   openSandboxExit,
   parseAllowedHost,
 } from "@toolcrib/egress";
-import { defaultSandboxLimits, exitPort } from "@toolcrib/sandbox";
+import { exitPort } from "@toolcrib/sandbox";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
-import { runProgram } from "../egress/run-program.ts";
-import { type ExitCode, toExitCode } from "../exit-codes.ts";
-import { findExecutable } from "../find-executable.ts";
+import type { ExitCode } from "../exit-codes.ts";
 import { logEvent } from "../toolpack/open-toolpack-egress.ts";
-import { createSandboxes } from "./create-sandboxes.ts";
+import { runWithExit } from "./run-with-exit.ts";
 
 /** Options of the command. */
 export interface SandboxRunFlags {
@@ -28,9 +25,6 @@ export interface SandboxRunFlags {
   readonly write?: readonly string[];
   readonly read?: readonly string[];
 }
-
-/** Variables that the program gets, as a tool server does. */
-const inheritedNames = ["PATH", "LANG", "TERM"];
 
 /** Runs the command. @returns the exit code of the program */
 export async function runSandboxed(
@@ -45,46 +39,10 @@ export async function runSandboxed(
     });
   }
   const network = toNetwork(flags);
-  const { directory, env, platform, options } = context;
-  const program = findExecutable(command, { path: env["PATH"] ?? "", directory, platform });
-  if (program === undefined) {
-    throw new CliError("CLI_PROGRAM_UNUSABLE", `"${command}" is not found, or is not executable`, {
-      hint: "write the path of the program, or add its folder to PATH",
-    });
-  }
-  const complete = (path: string): string => realpathSync(resolve(directory, path));
-  const inherited = inheritedNames.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
   await using egress = network === "scoped" ? await openEgress(context) : undefined;
   await using exit = egress && (await openSandboxExit(egress, toSource(flags), exitPort));
-  await using prepared = await createSandboxes(context).prepare(
-    {
-      program: resolve(directory, program),
-      args,
-      env: { ...Object.fromEntries(inherited), ...exit?.variables },
-      directory,
-    },
-    {
-      network,
-      files: exit?.files ?? new Map(),
-      readPaths: (flags.read ?? []).map(complete),
-      writePaths: (flags.write ?? []).map(complete),
-      home: "temporary",
-      hiddenPaths: [options.home],
-      limits: defaultSandboxLimits,
-    },
-  );
-  const code = await runProgram(
-    {
-      command: prepared.request.program,
-      args: prepared.request.args,
-      env: prepared.request.env,
-      directory: prepared.request.directory,
-      descriptors: prepared.request.descriptors,
-      takeListener: exit?.takeListener,
-    },
-    context,
-  );
-  return toExitCode(code);
+  const { read = [], write = [] } = flags;
+  return await runWithExit(context, { command, args, env: {}, network, exit, read, write });
 }
 
 /** @throws {CliError} `CLI_USAGE` */

@@ -24,6 +24,10 @@ export function containmentText({
       .filter((part) => Object.hasOwn(levels, part))
       .map((part) => `${part} ${levels[part]}`)
       .join(", ");
-  if (tier !== "none") return safeLine([tier, shown(enforcedParts)].filter((text) => text !== "").join(": "));
+  const fronting = containment.frontingHosts ?? [];
+  const suffix = fronting.length === 0 ? "" : ` (fronting possible: ${fronting.join(", ")})`;
+  if (tier !== "none") {
+    return safeLine([tier, shown(enforcedParts)].filter((text) => text !== "").join(": ") + suffix);
+  }
   return notEnforcedParts.length === 0 ? "" : safeLine(`UNCONTAINED: ${shown(notEnforcedParts)}`);
 }

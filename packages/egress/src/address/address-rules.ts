@@ -31,10 +31,17 @@ export function isSameAddress(one: string, other: string): boolean {
   return ipaddr.parse(one).toNormalizedString() === ipaddr.parse(other).toNormalizedString();
 }
 
+/** Whether an address can be that of the metadata service of a cloud, which gives its readers the rights of the machine. */
+export function isMetadataAddress(text: string): boolean {
+  if (isIP(text) === 0 || text.includes("%")) return true;
+  const address = ipaddr.process(text);
+  return address.range() === "linkLocal" || metadataAddresses.has(address.toString());
+}
+
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Addresses in public ranges that are services of a cloud provider for its own machines: the agent endpoint of Azure. */
-const metadataAddresses: ReadonlySet<string> = new Set(["168.63.129.16"]);
+/** Addresses outside of the link-local ranges that are services of a cloud provider for its own machines: Azure, AWS. */
+const metadataAddresses: ReadonlySet<string> = new Set(["168.63.129.16", "fd00:ec2::254"]);
 
 /** The range that is allocated for public unicast in IPv6. */
 const globalUnicast: Range = ipaddr.parseCIDR("2000::/3");

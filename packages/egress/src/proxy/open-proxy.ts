@@ -16,9 +16,14 @@ import type { AddressInfo, Server as NetServer, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "@toolcrib/diagnostics";
 import { disposeOnce, type StartTimer } from "@toolcrib/lifecycle";
-import { type Authority, authorize, parseAuthority } from "../authority.ts";
+import { type Authority, authorize, isPassedThrough, parseAuthority } from "../authority.ts";
+import { openNamedTunnel } from "../dial-named.ts";
 import { EgressError } from "../egress-error.ts";
 import type { EgressProxy, EgressSource, HandedProxy } from "../egress-types.ts";
+import { ScopedListeners, scopedPlaces } from "../names/scoped-listeners.ts";
+import { findOrigin, originTextOf } from "../passthrough/named-origins.ts";
+import { passPlain } from "../passthrough/pass-plain.ts";
+import { relayBytes, relayTls } from "../passthrough/relay-tls.ts";
 import type { Pipeline, Requester } from "../pipeline.ts";
 import type { ClientExchange } from "./client-exchange.ts";
 import { passExchange } from "./exchange.ts";
@@ -64,12 +69,26 @@ export async function openProxy(source: EgressSource, deps: ProxyDeps): Promise<
 export function openHandedProxy(source: EgressSource, port: number, deps: ProxyDeps): HandedProxy {
   deps.pipeline.learn(source);
   const proxy = new ProxyServer(source, deps);
+  const listeners = new ScopedListeners({
+    allow: source.allow,
+    now: deps.now,
+    onConnection: (connection, authority) => proxy.serveDirect(connection, authority),
+    onRefused: (host, error) => deps.pipeline.reportRefused({ source }, host, error, []),
+  });
   return {
     url: `http://127.0.0.1:${port}`,
     caFile: deps.files.caFile,
     caBundleFile: deps.files.caBundleFile,
-    takeListener: (listener) => proxy.takeListener(listener),
-    [Symbol.asyncDispose]: disposeOnce(() => proxy[Symbol.asyncDispose]()),
+    places: scopedPlaces(source.allow, port),
+    takeListener(listener, place) {
+      if (!("send" in listener) && place.protocol === "tcp" && place.port === port)
+        proxy.takeListener(listener);
+      else listeners.take(listener, place);
+    },
+    [Symbol.asyncDispose]: disposeOnce(async () => {
+      // The listeners are closed when the proxy has closed their connections.
+      await Promise.all([listeners[Symbol.asyncDispose](), proxy[Symbol.asyncDispose]()]);
+    }),
   };
 }
 
@@ -139,6 +158,22 @@ class ProxyServer implements AsyncDisposable {
     else this.#server.listen(listener);
   }
 
+  /**
+   * Serves a connection without CONNECT, whose address stands for its destination.
+   *
+   * @throws {EgressError} `EGRESS_HOST_DENIED`, `EGRESS_PORT_DENIED`, `EGRESS_CLOSED`
+   */
+  serveDirect(connection: Socket, authority: Authority): void {
+    if (this.#isDisposed || this.#connections.size >= this.#deps.limits.connectionsMaxCount) {
+      throw new EgressError("EGRESS_CLOSED", "Cannot serve the connection: there are too many");
+    }
+    this.#connections.add(connection);
+    connection.once("close", () => this.#connections.delete(connection));
+    authorize(this.#requester.source, authority);
+    connection.setNoDelay(true);
+    this.#serve(connection, authority);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
     const closed = once(this.#server, "close");
@@ -156,22 +191,64 @@ class ProxyServer implements AsyncDisposable {
 
   #onConnect(request: IncomingMessage, socket: Duplex, ahead: Buffer): void {
     socket.on("error", () => socket.destroy());
+    const { source } = this.#requester;
     let host = request.url ?? "";
-    try {
-      const authority = readConnect(request);
-      host = authority.host;
-      authorize(this.#requester.source, authority);
+    const accept = (): void => {
       socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
       if (ahead.length > 0) socket.unshift(ahead);
-      this.#tunnels.serve(socket, authority);
+    };
+    try {
+      const origin = findOrigin(source, "https", host) ?? findOrigin(source, "http", host);
+      if (origin !== undefined) {
+        accept();
+        this.#relay(
+          socket,
+          origin.host,
+          (signal) => openNamedTunnel(this.#deps.pipeline, source, origin, signal),
+          origin.scheme === "https" ? relayTls : relayBytes,
+        );
+        return;
+      }
+      const authority = readConnect(request);
+      host = authority.host;
+      authorize(source, authority);
+      accept();
+      this.#serve(socket, authority);
     } catch (error) {
       this.#deps.pipeline.reportRefused(this.#requester, host, error, toPairs(request.rawHeaders));
       endWith(socket, toRefusalBytes(error), this.#deps.limits);
     }
   }
 
-  /** Refuses a request that is not CONNECT. */
+  /** Serves a connection whose destination was authorized. */
+  #serve(connection: Duplex, authority: Authority): void {
+    const { pipeline } = this.#deps;
+    if (isPassedThrough(this.#requester.source, authority)) {
+      this.#relay(connection, authority.host, (signal) => pipeline.connectUnread(authority, signal));
+    } else {
+      this.#tunnels.serve(connection, authority);
+    }
+  }
+
+  #relay(
+    connection: Duplex,
+    host: string,
+    connect: (signal: AbortSignal) => Promise<Socket>,
+    relay = relayTls,
+  ): void {
+    const { pipeline, limits } = this.#deps;
+    const onRefused = (error: unknown): void => pipeline.reportRelayRefused(this.#requester, host, error);
+    void relay(connection, { host, limits, connect, onRefused });
+  }
+
+  /** Refuses a request that is not CONNECT, unless an operator's setting names its origin. */
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const { source } = this.#requester;
+    const origin = findOrigin(source, "http", originTextOf(request.url ?? ""));
+    if (origin !== undefined) {
+      void passPlain({ request, response, source, origin, ...this.#deps });
+      return;
+    }
     const error = plainRefusal(request.url ?? "");
     this.#deps.pipeline.reportRefused(this.#requester, request.url ?? "", error, toPairs(request.rawHeaders));
     const { status, statusText, contentType, body } = toRefusal(error);

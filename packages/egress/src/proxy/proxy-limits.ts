@@ -22,6 +22,8 @@ export interface ProxyLimits {
   readonly highWaterBytes: number;
   /** Maximum memory of one HTTP/2 session, in megabytes. */
   readonly sessionMaxMegabytes: number;
+  /** Maximum number of bytes of one connection that is passed on unread, in both directions together. */
+  readonly relayMaxBytes: number;
 }
 
 /** The limits of every proxy. */
@@ -36,4 +38,5 @@ export const proxyLimits: ProxyLimits = {
   windowBytes: 1024 * 1024,
   highWaterBytes: 256 * 1024,
   sessionMaxMegabytes: 32,
+  relayMaxBytes: 16 * 1024 ** 3,
 };

@@ -36,7 +36,7 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
     places: context,
   });
   const closing = new AbortController();
-  const packages = openPackages(sandboxes, context, closing.signal);
+  const packages = openPackages({ sandboxes, exits }, context, closing.signal);
   const upstreams: UpstreamServer[] = [];
   let started: Promise<unknown> | undefined;
   for (const [at, server] of config.toolServers.entries()) {
@@ -64,7 +64,11 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
 }
 
 /** The packages that servers launch through package runners. @param signal ends fetches */
-function openPackages(sandboxes: ServerSandboxes, context: SourceContext, signal: AbortSignal): PackageStore {
+function openPackages(
+  { sandboxes, exits }: { readonly sandboxes: ServerSandboxes; readonly exits: ServerExits },
+  context: SourceContext,
+  signal: AbortSignal,
+): PackageStore {
   const { config, home, env, launcher, logger, now, randomBytes } = context;
   const sandbox = new FetchSandbox({
     launcher,
@@ -74,6 +78,8 @@ function openPackages(sandboxes: ServerSandboxes, context: SourceContext, signal
     userHome: sandboxes.userHome(),
     hiddenPaths: sandboxes.hiddenPaths(),
     signal,
+    registryHosts: config.sandbox.registryHosts,
+    openExit: exits.openFetch,
   });
   return new PackageStore({ folder: `${home}/fetched`, sandbox, logger, now, randomBytes });
 }
@@ -173,7 +179,7 @@ function detailsOf(
   sandboxes: ServerSandboxes,
 ): SourceDetails {
   const { name, trustState, mutabilityClass, containment } = server;
-  const { networkEgress, filesystemWrite, maxExecutionSeconds } = containment.effective;
+  const { networkEgress, filesystemWrite, maxExecutionSeconds, egressPassthrough } = containment.effective;
   const { protocolVersion, serverInfo, pid, restarts } = upstream.facts();
   const sandbox = sandboxes.stateOf(server);
   const notEnforced = [...containment.notEnforced, ...(sandbox?.notEnforced ?? [])];
@@ -185,6 +191,7 @@ function detailsOf(
       networkEgress,
       filesystemWrite,
       maxExecutionSeconds,
+      ...(egressPassthrough.length === 0 ? {} : { frontingHosts: egressPassthrough }),
       ...(sandbox === undefined ? {} : { tier: sandbox.tier }),
       ...(sandbox?.reason === undefined ? {} : { uncontainedReason: sandbox.reason }),
       enforced: notEnforced.length === 0,

@@ -12,13 +12,20 @@ import {
   parseAllowedHost,
   type SandboxExit,
 } from "@toolcrib/egress";
+import type { FetchSandbox } from "@toolcrib/runners";
 import { exitPort } from "@toolcrib/sandbox";
 import { EgressEvents } from "../toolspecs/egress-events.ts";
 import type { SourceContext } from "./open-sources.ts";
 
+/** Opens the exit of one step of a fetch. */
+type OpenFetchExit = ConstructorParameters<typeof FetchSandbox>[0]["openExit"];
+
 /** Opens exits. Disposing closes all of them. */
 export class ServerExits implements AsyncDisposable {
   readonly #egress: Egress;
+  /** Hosts that fetches were refused, by the ids of their exits. */
+  readonly #refusals = new Map<string, Set<string>>();
+  #fetchCount = 0;
 
   constructor({ config, home, now, randomBytes, record, scrubber, logger }: SourceContext) {
     const ids = new Map(config.toolServers.map(({ id }) => [egressIdOf(id), id]));
@@ -26,19 +33,48 @@ export class ServerExits implements AsyncDisposable {
     const { internalRanges, connectTo, caCertificates } = config.egress;
     this.#egress = createEgress(
       { internalRanges, connectTo, caCertificates },
-      { directory: `${home}/egress`, now, randomBytes, onEvent: (event) => events.record(event) },
+      {
+        directory: `${home}/egress`,
+        now,
+        randomBytes,
+        onEvent: (event) => {
+          this.#refusals.get(event.source)?.add(event.host);
+          events.record(event);
+        },
+      },
     );
   }
 
   /** Opens the exit of one launch of `server`. @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED` */
   open({ id, containment }: ToolServerConfig): Promise<SandboxExit> {
     // The configuration has checked the entries.
-    const allow = containment.effective.egressAllow.flatMap((entry) => {
-      const host = parseAllowedHost(entry);
+    const { egressAllow, egressPassthrough } = containment.effective;
+    const allow = egressAllow.flatMap((entry) => {
+      const host = parseAllowedHost(entry, egressPassthrough.includes(entry) ? "passthrough" : undefined);
       return typeof host === "string" ? [] : [host];
     });
     return openSandboxExit(this.#egress, { id: egressIdOf(id), allow, credentials: [] }, exitPort);
   }
+
+  /** Opens the exit of one step of a fetch. @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED` */
+  readonly openFetch: OpenFetchExit = async ({ label, origins, via }) => {
+    const id = `${label} (${++this.#fetchCount})`;
+    const proxy = await this.#egress.openHandedProxy(
+      { id, allow: [], credentials: [], origins, via },
+      exitPort,
+    );
+    const refused = new Set<string>();
+    this.#refusals.set(id, refused);
+    return {
+      url: proxy.url,
+      takeListener: proxy.takeListener,
+      refused: () => [...refused],
+      [Symbol.asyncDispose]: async () => {
+        this.#refusals.delete(id);
+        await proxy[Symbol.asyncDispose]();
+      },
+    };
+  };
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#egress[Symbol.asyncDispose]();

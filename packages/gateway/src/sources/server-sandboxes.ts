@@ -100,6 +100,7 @@ export class ServerSandboxes {
             readPaths: [...policy.readPaths, ...own],
             ownPaths: own,
             files: exit?.files ?? new Map(),
+            listeners: exit?.places ?? [],
           },
           options,
         );

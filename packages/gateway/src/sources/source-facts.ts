@@ -29,6 +29,8 @@ export interface SourceDetails {
     readonly networkEgress: string;
     readonly filesystemWrite: string;
     readonly maxExecutionSeconds: number;
+    /** Hosts whose TLS is passed on unread: a server behind them can be asked for other hosts (fronting). */
+    readonly frontingHosts?: readonly string[];
     /** The tier of the sandbox of a process: `sandbox` before the first start, `none` without one. */
     readonly tier?: string;
     /** Why a process that needs a sandbox runs without one. */
