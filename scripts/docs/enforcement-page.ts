@@ -69,7 +69,7 @@ export function enforcementPage(): string {
     "",
     "## Tools that wait for approval",
     "",
-    "The gateway remembers the whole definition of each tool that it accepted: name, title, description, schemas, annotations, icons, `_meta`. A tool with another definition is held back: it is not listed, searched or called until the operator approves it, and its call explains that. `toolcrib approve SERVER` shows every text of a new tool and every difference of a changed one. An approval applies to exactly what was shown. It points out what is suspicious: hidden characters, sentences addressed to a model, names of other servers' tools and names that look like them, and texts that grew. That helps to read; a definition without such a finding is not known to be harmless.",
+    "The gateway remembers the whole definition of each tool that it accepted: name, title, description, schemas, annotations, icons, `_meta`. A tool with another definition is held back: it is not listed, searched or called until the operator approves it, and its call explains that. `toolcrib approve SERVER` shows every text of a new tool and every difference of a changed one. An approval applies to exactly what was shown. A call that waited (for a person, for a place in a queue, or while its server was started or connected again) is compared with the lists again before it is sent, and is refused if the definition of its tool changed. It points out what is suspicious: hidden characters, sentences addressed to a model, names of other servers' tools and names that look like them, and texts that grew. That helps to read; a definition without such a finding is not known to be harmless.",
     "",
     "| `trust_state` | a tool that is listed for the first time | a tool whose definition changed |",
     "|---|---|---|",
@@ -100,6 +100,7 @@ export function enforcementPage(): string {
     "- Changed prompts, resources and instructions of a server need no approval; only tools do.",
     "- `scoped` network and files of a server that runs elsewhere.",
     "- Annotations reach clients as the server sent them. A client may believe what the gateway does not.",
+    "- A call that is sent before the gateway has read a changed list reaches the changed server. Lists are read from the session that clients share, not from those of clients that a server can ask.",
     "- A server that runs elsewhere can do what its tools do not declare. A declared contradiction is all that blocks the tools of a `verified` one.",
   ].join("\n")}\n`;
 }
