@@ -9,6 +9,8 @@ export const gatewayCodes = {
   APPROVAL_REQUIRED:
     "The tool belongs to an unverified server and is not known to be read-only: the operator has to approve each call (`toolcrib approve`).",
   APPROVAL_DENIED: "Exactly this call was denied, by the operator or by the person at the client.",
+  APPROVAL_TOO_LARGE:
+    "A call needs an approval, and its arguments are larger than what is kept and shown for one.",
   APPROVALS_FULL: "Too many calls of one client wait for approval.",
   APPROVAL_UNAVAILABLE: "A call needs an approval, and the approvals cannot be read or stored.",
   APPROVAL_OUTDATED: "What the operator approved is not what waits for approval now.",

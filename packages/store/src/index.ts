@@ -18,6 +18,7 @@ export type { AuditCall, AuditListQuery } from "./audit-query.ts";
 export type { AuditStore } from "./audit-store.ts";
 // For other packages here.
 export {
+  approvedArgumentsMaxBytes,
   type CallApproval,
   CallApprovals,
   type CallPermission,

@@ -14,6 +14,7 @@ export const command = defineCommand({
   options: {
     tool: { value: "name", isRepeatable: true, help: "approve only this tool of the server" },
     yes: { help: "approve without a question" },
+    full: { help: "show all arguments of the call, as JSON" },
     deny: { help: "deny the call for ten minutes" },
   },
   examples: ["toolcrib approve", "toolcrib approve files", "toolcrib approve files --tool read_file --yes"],

@@ -26,8 +26,8 @@ import {
 } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@toolcrib/policy";
-import { previewArguments, readableArguments, type TextScrubber } from "@toolcrib/redaction";
-import { toAuditClient } from "@toolcrib/store";
+import { previewArguments, type TextScrubber, wholeArguments } from "@toolcrib/redaction";
+import { approvedArgumentsMaxBytes, toAuditClient } from "@toolcrib/store";
 import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
 import { type ApprovalStepDeps, askApproval, isApprovalNeeded } from "../approvals/approval-step.ts";
 import type { CallOutcome } from "../gateway.ts";
@@ -108,7 +108,7 @@ export async function governedCall(
         ? await askApproval(deps.approval, target, {
             origin,
             argumentsDigest: described.facts.argumentsDigest,
-            readable: () => readableArguments(args, deps.scrubber, credentialRanges),
+            whole: () => approvableArguments(deps, args),
           })
         : undefined;
     if (approved?.kind === "refused") {
@@ -251,6 +251,14 @@ function describeArguments({ scrubber }: GovernedCallDeps, args: JsonObject) {
     const message = `The arguments are not JSON: ${messageOf(cause)}`;
     return { facts: {}, error: new GatewayError("PARAMS_INVALID", message, { cause }) };
   }
+}
+
+/** The arguments that an operator approves; undefined where they are too large. */
+function approvableArguments({ scrubber }: GovernedCallDeps, args: JsonObject): JsonObject | undefined {
+  // The store measures exactly; here it is the work for much larger ones that is limited.
+  const roughMaxBytes = 8 * approvedArgumentsMaxBytes;
+  const isLarge = jsonSize(args, roughMaxBytes) > roughMaxBytes;
+  return isLarge ? undefined : wholeArguments(args, scrubber);
 }
 
 function unrecordedError(cause: unknown): CodedError {
