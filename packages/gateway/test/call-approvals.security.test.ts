@@ -188,6 +188,48 @@ test("a form shows all arguments, and there is none for arguments that do not fi
     { policy: { clients: { agent: { approvals: { elicitation: true } } } } },
   ));
 
+test("of the metadata of an approved call, only its trace reaches the server", async () => {
+  const metas: (JsonObject | undefined)[] = [];
+  const server = {
+    tools: () => [toolNamed("write"), toolNamed("look", { annotations: { readOnlyHint: true } })],
+    call({ params }: { readonly params: JsonObject }) {
+      metas.push(params["_meta"] as JsonObject | undefined);
+      return { content: [{ type: "text", text: "done" }] };
+    },
+  };
+  await using upstream = await startScriptedServer(server);
+  const declaration = { trust_state: "unverified", first_contact: "pin" };
+  const config = {
+    tool_servers: [onHttp("s", upstream.url, declaration)],
+    policy: { waive_approval: ["s:look"] },
+  };
+  await using test = await startTestGateway(config, { clients: ["agent"] });
+  const trace = {
+    traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    tracestate: "vendor=a1,other@x=b2",
+  };
+  const hidden = { command: "rm -rf /", baggage: "command=rm", "x.example/more": { command: "rm" } };
+  const legacy = await test.connect({ as: "agent" });
+  const modern = await test.connectModern({ as: "agent" });
+  const sent: [JsonObject, JsonObject | undefined][] = [
+    [{ ...trace, ...hidden }, trace],
+    [{ traceparent: "00-rm -rf", tracestate: "a=b c", ...hidden }, undefined],
+  ];
+  for (const [_meta, expected] of sent) {
+    for (const client of [legacy, modern]) {
+      const call = { name: "s__write", arguments: {}, _meta };
+      const id = idOf(textOf(await client.callTool(call)));
+      await approve(test, id);
+      assert.equal(textOf(await client.callTool(call)), "done");
+      const received = Object.entries(metas.at(-1) ?? {}).filter(([key]) => key !== "progressToken");
+      assert.deepEqual(received, Object.entries(expected ?? {}));
+    }
+  }
+  // Nobody approves this call, so nothing is withheld.
+  await legacy.callTool({ name: "s__look", _meta: { ...trace, ...hidden } });
+  assert.equal(metas.at(-1)?.["command"], "rm -rf /");
+});
+
 test("an approval is bound to client, tool and arguments", () =>
   withServer(async ({ test, received }) => {
     const client = await test.connect({ as: "agent" });

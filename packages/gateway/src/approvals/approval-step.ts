@@ -85,6 +85,24 @@ export async function askApproval(
   }
 }
 
+/**
+ * Returns the origin of an approved call. Of `_meta`, only the trace of the call reaches the server: a client chooses
+ * the rest, nobody sees it, and no approval is bound to it.
+ */
+export function approvedOrigin(origin: CallOrigin): CallOrigin {
+  const kept = Object.entries(origin.meta ?? {}).filter(
+    ([key, value]) => typeof value === "string" && traceForms[key]?.test(value) === true,
+  );
+  return { ...origin, meta: kept.length === 0 ? undefined : Object.fromEntries(kept) };
+}
+
+/** The members of a trace and their forms (W3C Trace Context). Baggage is data of applications, and not one of them. */
+const traceForms: { readonly [key: string]: RegExp } = {
+  traceparent: /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/,
+  tracestate:
+    /^[a-z0-9][\w*/@-]{0,255}=[!-+\--<>-~]{1,256}(?:,[a-z0-9][\w*/@-]{0,255}=[!-+\--<>-~]{1,256}){0,31}$/,
+};
+
 /** Longest time that a form waits for its answer, in milliseconds. */
 const formTimeoutMs = 120_000;
 /** Characters of the arguments in a form. */

@@ -29,7 +29,12 @@ import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@
 import { previewArguments, type TextScrubber, wholeArguments } from "@toolcrib/redaction";
 import { approvedArgumentsMaxBytes, toAuditClient } from "@toolcrib/store";
 import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
-import { type ApprovalStepDeps, askApproval, isApprovalNeeded } from "../approvals/approval-step.ts";
+import {
+  type ApprovalStepDeps,
+  approvedOrigin,
+  askApproval,
+  isApprovalNeeded,
+} from "../approvals/approval-step.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { GatewayPolicy } from "../policy/access-subject.ts";
@@ -116,6 +121,7 @@ export async function governedCall(
       deps.log.denied(call.subject, { ...described.facts, error, approval, isApprovalMissing: true });
       return { kind: "failed", callId, error };
     }
+    const caller = approved === undefined ? origin : approvedOrigin(origin);
     // The time that a person takes to approve does not count.
     if (approved !== undefined) call = { ...call, startedAt: deps.now() };
     // Record the intent before anything is executed.
@@ -133,7 +139,7 @@ export async function governedCall(
     // Validate, execute, limit, validate the result and scrub it.
     const result =
       validateArguments(deps, target, args, callId) ??
-      labelled(target, await execute(deps, target, args, origin, call));
+      labelled(target, await execute(deps, target, args, caller, call));
     const resultBytes = limit(deps, result);
     validateResult(deps, target, result);
     const scrubbed = scrubberFor(deps, target).value(result) as unknown as ToolResult;
