@@ -200,6 +200,62 @@ test("a running gateway shows what waits, and takes the decision over at once", 
   await client.close();
 });
 
+test("a call is approved only after all of its arguments were shown", async () => {
+  const { directory, list, run, setting } = await setUp();
+  await using _directory = directory;
+  list(read);
+  await using gateway = await startServe(["--auth", "none"], setting);
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  assert.equal((await run("approve", "s", "--yes")).code, 0);
+  const client = new Client({ name: "c", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)));
+  const many = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`k${at}`, at]));
+  const args = {
+    path: "a",
+    token: { command: "rm -rf ~" },
+    empty: {},
+    none: [],
+    "path: b": "true",
+    spaced: " a",
+    lines: "one\ntwo",
+    hidden: "x\u200by",
+  };
+  const refused = async (given: object) => {
+    const text = JSON.stringify(await client.callTool({ name: "s__read", arguments: { ...given } }));
+    return /call:[0-9a-f]{16}/.exec(text)?.[0] ?? assert.fail(text);
+  };
+  const id = await refused(args);
+  assert.equal(
+    (await run("approve", id)).stdout,
+    `s:read for anonymous
+  path: a
+  token.command: rm -rf ~
+  empty: {}
+  none: []
+  "path: b": "true"
+  spaced: " a"
+  lines: 
+      one
+      two
+  hidden: x\\u200by
+
+`,
+  );
+  const longId = await refused({ ...many, command: "rm" });
+  const partial = await run("approve", longId, "--yes");
+  assert.equal(partial.code, 1);
+  assert.match(partial.stdout, /"…": "151 members"/);
+  assert.match(partial.stderr, /Nothing was approved: parts of the arguments are not shown.* --full/);
+  const json = JSON.parse((await run("approve", longId, "--full", "--json")).stdout);
+  assert.deepEqual([json.arguments, json.isPartial], [{ ...many, command: "rm" }, false]);
+  const full = await run("approve", longId, "--full", "--yes");
+  assert.equal(full.code, 0);
+  assert.match(full.stdout, /\n {4}"k149": 149,\n {4}"command": "rm"\n {2}}\n\nApproved for one call/);
+  const call = { name: "s__read", arguments: { ...many, command: "rm" } };
+  assert.equal((await client.callTool(call)).isError, undefined);
+  await client.close();
+});
+
 test("serve asks on a terminal, once for each server", async (context) => {
   const { directory, list, run } = await setUp();
   await using _directory = directory;
@@ -240,6 +296,7 @@ test("misused options are explained", async () => {
     [["--yes"], /name the server or the call/],
     [["call:0123456789abcdef", "--tool", "x"], /--tool chooses definitions of a server/],
     [["s", "--deny"], /--deny is for calls/],
+    [["s", "--full"], /--full shows all arguments of a call/],
     [["t"], /No tool server has the id "t"/],
   ] as const) {
     const { code, stderr } = await run("approve", ...words);

@@ -6,6 +6,7 @@
 import {
   anything,
   choice,
+  integer,
   list,
   record,
   reportRepeated,

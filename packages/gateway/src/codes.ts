@@ -9,6 +9,8 @@ export const gatewayCodes = {
   APPROVAL_REQUIRED:
     "The tool belongs to an unverified server and is not known to be read-only: the operator has to approve each call (`toolcrib approve`).",
   APPROVAL_DENIED: "Exactly this call was denied, by the operator or by the person at the client.",
+  APPROVAL_TOO_LARGE:
+    "A call needs an approval, and its arguments are larger than what is kept and shown for one.",
   APPROVALS_FULL: "Too many calls of one client wait for approval.",
   APPROVAL_UNAVAILABLE: "A call needs an approval, and the approvals cannot be read or stored.",
   APPROVAL_OUTDATED: "What the operator approved is not what waits for approval now.",
@@ -29,7 +31,7 @@ export const gatewayCodes = {
     "A tool is held back because its definition changed after it was accepted (`toolcrib approve` shows the change).",
   TOOL_NOT_FOUND: "No tool has this name, or this client may not see it.",
   TOOL_CHANGED:
-    "The schema or the annotations of a tool changed since its server last ran, so a call that was made for the remembered definition is refused.",
+    "The definition of a tool changed after its call was made, for example while its server started again, so the call is not sent. Of certified servers, only a change of the schemas or the annotations counts.",
   PROMPT_NOT_FOUND: "No prompt has this name, or this client may not see it.",
   RESOURCE_NOT_FOUND: "No server offers this resource to this client.",
   SERVER_NOT_FOUND: "The endpoint names a server that does not exist.",

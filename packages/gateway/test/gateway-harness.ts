@@ -292,6 +292,8 @@ export interface ScriptedServer extends AsyncDisposable {
   readonly authorizations: (string | undefined)[];
   /** Notifies every client. */
   notify(method: string, params?: JsonObject): void;
+  /** Loses its sessions, as a server that was started again: it answers 404 to requests that name one of them. */
+  loseSessions(): void;
 }
 
 /** Starts a scripted server on streamable HTTP. */
@@ -331,8 +333,16 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
     newSessionId: randomUUID,
     sessions: new MemorySessionStore({ now: Date.now }),
   });
+  const known = new Set<string>();
+  const lost = new Set<string>();
   const server = createServer((request, response) => {
     authorizations.push(request.headers.authorization);
+    const sessionId = String(request.headers["mcp-session-id"] ?? "");
+    if (lost.has(sessionId)) {
+      response.writeHead(404).end();
+      return;
+    }
+    known.add(sessionId);
     void endpoint.handle(request, response, {
       view: "",
       identity: localIdentity("anonymous", "gateway"),
@@ -344,6 +354,9 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
     authorizations,
     notify(method, params = {}) {
       for (const session of sessions) session.notify(method, params);
+    },
+    loseSessions() {
+      for (const id of known) if (id !== "") lost.add(id);
     },
     async [Symbol.asyncDispose]() {
       await endpoint[Symbol.asyncDispose]();

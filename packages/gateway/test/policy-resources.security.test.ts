@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
 import { fastSample, runCount } from "@toolcrib/testing";
-import { onHttp, startScriptedServer, startTestGateway } from "./gateway-harness.ts";
+import { onHttp, startScriptedServer, startTestGateway, toolNamed } from "./gateway-harness.ts";
 import { type ReferenceRules, referenceAllows } from "./policy-reference.ts";
 
 /** Rules of clients, by name; patterns are those of the server `a`, without `a:`. */
@@ -155,4 +155,47 @@ it("a policy decides about 500 spellings of resources and names of prompts as a 
       counts.denied >= runCount(200),
     JSON.stringify(counts),
   );
+});
+
+it("does not take a tool for a resource or a prompt because of its name", async () => {
+  const names = [
+    "resources/x",
+    "resources/file:///pub/a",
+    "prompts/x",
+    "x:resources/y",
+    "x__prompts/y",
+    "list/resources",
+    "resources_x",
+  ];
+  const called: string[] = [];
+  await using server = await startScriptedServer({
+    tools: () => names.map((name) => toolNamed(name)),
+    call(_request, name) {
+      called.push(name);
+      return { content: [] };
+    },
+  });
+  const clients = { reader: { allow: ["a:resources/*", "a:prompts/*", "*:resources/*", "*__prompts/*"] } };
+  await using test = await startTestGateway(
+    { tool_servers: [onHttp("a", server.url)], policy: { clients } },
+    { clients: ["reader", "free"] },
+  );
+  const listed = async (as: string) => {
+    const { tools } = await (await test.connect({ as })).listTools();
+    return tools.map(({ name }) => name).filter((name) => name.startsWith("a__"));
+  };
+  assert.deepEqual(await listed("reader"), []);
+  assert.deepEqual(await listed("free"), ["a__list_resources", "a__resources_x"]);
+  const reader = await test.connect({ as: "reader" });
+  for (const name of names) {
+    for (const called of [`a:${name}`, `a__${name}`, `a__${name.replaceAll(/[^\w]/g, "_")}`])
+      await assert.rejects(reader.callTool({ name: called }), called);
+  }
+  assert.deepEqual(called, []);
+  const findings = test.gateway.status().quarantined;
+  assert.deepEqual(
+    findings.map(({ id }) => id),
+    names.slice(0, 5).map((name) => `a:${name}`),
+  );
+  assert.match(findings[0]?.reason ?? "", /rules of a policy would take the tool for a resource or a prompt/);
 });

@@ -8,6 +8,8 @@ import { type ApiRoute, operatorReadAccess } from "./route-access.ts";
 export interface OperatorApprovals {
   /** Returns everything that waits. */
   waiting(): Promise<object>;
+  /** Returns a call that waits with all of its arguments; undefined when no call with this id waits. */
+  call(id: string): Promise<object | undefined>;
   /** Returns the definitions of a server that wait. */
   definitions(server: string): object;
   /** Approves definitions of a server, and returns the names of the tools. @param tools those to approve. @default all */
@@ -26,7 +28,7 @@ const callPath = "/api/v1/approvals/calls";
 /**
  * Returns the routes: `GET /api/v1/approvals`; for each server `GET /api/v1/servers/ID/definitions` and
  * `POST /api/v1/servers/ID/approve?digest=…`, with a `tool=…` for each tool or other definition, by its name, unless all are approved; and
- * `POST /api/v1/approvals/calls/approve?id=…`, `…/deny?id=…`.
+ * `GET /api/v1/approvals/calls?id=…`, and `POST /api/v1/approvals/calls/approve?id=…`, `…/deny?id=…`.
  */
 export function approvalRoutes(
   serverIds: readonly string[],
@@ -50,6 +52,9 @@ export function approvalRoutes(
     }));
   return {
     "/api/v1/approvals": operatorRoute(operatorReadAccess, () => approvals.waiting()),
+    [callPath]: operatorRoute(operatorReadAccess, async (query) => ({
+      call: (await approvals.call(query.get("id") ?? "")) ?? null,
+    })),
     [`${callPath}/approve`]: decide("approved"),
     [`${callPath}/deny`]: decide("denied"),
     ...Object.fromEntries(routes),

@@ -1,7 +1,11 @@
 /**
- * Arguments of a call for people, without credentials: the preview that the audit keeps in
- * addition to their digest, shortened to what is enough to recognize the call, and the longer form that
- * an operator reads before approving the call. What is left out is marked. Pure.
+ * Arguments of a call for people: the preview that the audit keeps in addition to their digest,
+ * without credentials and shortened to what is enough to recognize the call; the whole arguments that are
+ * kept for an approval; and the longer form of these that an operator reads first. What a form leaves out is
+ * marked. Pure.
+ *
+ * A person who approves a call has to see what it does: nothing is hidden from them because of its name, and what
+ * only looks like a credential is hidden in the form and not in the whole.
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
@@ -28,10 +32,24 @@ interface FormLimits {
   readonly maxDepth: number;
   /** Maximum number of values; later ones are dropped. */
   readonly maxValues: number;
+  /** Whether members with the name of a credential lose their value. */
+  readonly hidesNamed: boolean;
 }
 
-const previewLimits: FormLimits = { textMaxLength: 120, maxItems: 16, maxDepth: 4, maxValues: 200 };
-const readableLimits: FormLimits = { textMaxLength: 4000, maxItems: 100, maxDepth: 12, maxValues: 1000 };
+const previewLimits: FormLimits = {
+  textMaxLength: 120,
+  maxItems: 16,
+  maxDepth: 4,
+  maxValues: 200,
+  hidesNamed: true,
+};
+const readableLimits: FormLimits = {
+  textMaxLength: 4000,
+  maxItems: 100,
+  maxDepth: 12,
+  maxValues: 1000,
+  hidesNamed: false,
+};
 
 /** Finds the parts of a text that look like a credential. */
 type FindCredentials = (text: string) => { readonly start: number; readonly end: number }[];
@@ -49,55 +67,85 @@ export function previewArguments(
   findCredentials: FindCredentials,
   hidden: HiddenPlaces = [],
 ): JsonObject {
-  return formOf(args, { scrubber, findCredentials }, previewLimits, hidden);
-}
-
-/** Returns a form of `args` in which an operator can read what a call does; the parameters are those of `previewArguments`. */
-export function readableArguments(
-  args: JsonObject,
-  scrubber: TextScrubber,
-  findCredentials: FindCredentials,
-  hidden: HiddenPlaces = [],
-): JsonObject {
-  return formOf(args, { scrubber, findCredentials }, readableLimits, hidden);
-}
-
-function formOf(
-  args: JsonObject,
-  deps: Pick<Room, "scrubber" | "findCredentials">,
-  limits: FormLimits,
-  hidden: HiddenPlaces,
-): JsonObject {
-  const room = { ...deps, limits, valuesLeft: limits.maxValues, textLeft: allSearchedMaxLength };
+  const room = roomOf(scrubber, findCredentials, previewLimits);
   return shorten(args, 0, room, hidden) as JsonObject;
+}
+
+/**
+ * Returns a form of whole arguments in which an operator can read what a call does, and whether it leaves anything
+ * out, which is then marked.
+ *
+ * @param whole what `wholeArguments` returned.
+ * @param findCredentials as for `previewArguments`.
+ */
+export function readableArguments(
+  whole: JsonObject,
+  findCredentials: FindCredentials,
+): { readonly arguments: JsonObject; readonly isPartial: boolean } {
+  const scrubbed: Room["scrubber"] = { text: (text) => text };
+  const room = roomOf(scrubbed, findCredentials, readableLimits);
+  return { arguments: shorten(whole, 0, room, []) as JsonObject, isPartial: room.isPartial };
+}
+
+/** Returns all of `args` for an approval. @param scrubber removes known secrets, and nothing else is left out. */
+export function wholeArguments(args: JsonObject, scrubber: TextScrubber): JsonObject {
+  return wholeOf(args, scrubber) as JsonObject;
+}
+
+function wholeOf(value: JsonValue | undefined, scrubber: TextScrubber): JsonValue {
+  if (typeof value === "string") return scrubber.text(value);
+  if (typeof value === "number") return scrubber.text(String(value)) === String(value) ? value : "[redacted]";
+  if (typeof value !== "object" || value === null) return value ?? null;
+  if (Array.isArray(value)) return value.map((item) => wholeOf(item, scrubber));
+  const all: Writable = {};
+  for (const [key, member] of Object.entries(value)) {
+    let shown = scrubber.text(key);
+    // Two names can be equal without their secrets.
+    while (Object.hasOwn(all, shown)) shown += "*";
+    put(all, shown, wholeOf(member, scrubber));
+  }
+  return all;
+}
+
+function roomOf(scrubber: Room["scrubber"], findCredentials: FindCredentials, limits: FormLimits): Room {
+  return {
+    scrubber,
+    findCredentials,
+    limits,
+    valuesLeft: limits.maxValues,
+    textLeft: allSearchedMaxLength,
+    isPartial: false,
+  };
 }
 
 /** Remaining capacity of one preview. */
 interface Room {
   readonly limits: FormLimits;
-  readonly scrubber: TextScrubber;
+  readonly scrubber: Pick<TextScrubber, "text">;
   readonly findCredentials: FindCredentials;
   valuesLeft: number;
   /** Number of characters that can still be searched for secrets. */
   textLeft: number;
+  /** Whether anything was left out. */
+  isPartial: boolean;
 }
 
 /** @param hidden places inside `value` */
 function shorten(value: JsonValue | undefined, depth: number, room: Room, hidden: HiddenPlaces): JsonValue {
-  const { maxItems, maxDepth } = room.limits;
-  if (room.valuesLeft <= 0 || room.textLeft <= 0) return "…";
+  const { maxItems, maxDepth, hidesNamed } = room.limits;
+  if (room.valuesLeft <= 0 || room.textLeft <= 0) return leftOut(room);
   room.valuesLeft -= 1;
   if (typeof value === "string") return shortenText(value, room);
   // A number can be a secret too.
   if (typeof value === "number")
     return scrubStart(String(value), room).start === String(value) ? value : "[redacted]";
   if (typeof value !== "object" || value === null) return value ?? null;
-  if (depth >= maxDepth) return "…";
+  if (depth >= maxDepth) return leftOut(room);
   if (Array.isArray(value)) {
     const items = value
       .slice(0, maxItems)
       .map((item, at) => shortenMember(item, depth + 1, room, placesIn(hidden, String(at), item)));
-    return value.length > maxItems ? [...items, `… (${value.length} items)`] : items;
+    return value.length > maxItems ? [...items, leftOut(room, `${value.length} items`)] : items;
   }
   const keys = Object.keys(value);
   const kept: Writable = {};
@@ -106,11 +154,14 @@ function shorten(value: JsonValue | undefined, depth: number, room: Room, hidden
     if (room.textLeft <= 0) break;
     count += 1;
     const member = (value as JsonObject)[key];
-    const isCredential = credentialKey.test(key) && member !== null;
+    const isCredential = hidesNamed && credentialKey.test(key) && member !== null;
     const inside = isCredential ? "whole" : placesIn(hidden, key, member);
     put(kept, shortenText(key, room), shortenMember(member, depth + 1, room, inside));
   }
-  if (count < keys.length) put(kept, "…", `${keys.length} members`);
+  if (count < keys.length) {
+    room.isPartial = true;
+    put(kept, "…", `${keys.length} members`);
+  }
   return kept;
 }
 
@@ -121,6 +172,12 @@ function shortenMember(
   hidden: HiddenPlaces | "whole",
 ): JsonValue {
   return hidden === "whole" ? "[redacted]" : shorten(value, depth, room, hidden);
+}
+
+/** Notes that something is left out, and returns the mark for it. */
+function leftOut(room: Room, what?: string): string {
+  room.isPartial = true;
+  return what === undefined ? "…" : `… (${what})`;
 }
 
 /** An object under construction. */
@@ -136,9 +193,11 @@ function put(object: Writable, key: string, value: JsonValue): void {
 function shortenText(text: string, room: Room): string {
   const { textMaxLength } = room.limits;
   const { start, isWhole } = scrubStart(text, room);
-  const clean = withoutCredentials(start.slice(0, suspectedMaxLength), room);
+  const searched = start.slice(0, suspectedMaxLength);
+  const clean = withoutCredentials(searched, room);
+  if (clean !== searched) room.isPartial = true;
   if (isWhole && start.length <= suspectedMaxLength && clean.length <= textMaxLength) return clean;
-  return `${clean.slice(0, textMaxLength)}… (${text.length} characters)`;
+  return `${clean.slice(0, textMaxLength)}${leftOut(room, `${text.length} characters`)}`;
 }
 
 /** Removes known secrets from the start of `text`, as far as the room allows. */

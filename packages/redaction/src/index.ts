@@ -1,5 +1,5 @@
 // For other packages here.
-export { previewArguments, readableArguments } from "./argument-preview.ts";
+export { previewArguments, readableArguments, wholeArguments } from "./argument-preview.ts";
 export { FormMatcher } from "./form-matcher.ts";
 export { stripHidden, type TextScrubber, withoutHidden } from "./hidden-text.ts";
 export { createInspection, type DefinitionFinding } from "./inspect-definition.ts";

@@ -37,7 +37,7 @@ export interface CallApproval extends ExactCall {
   readonly id: string;
   /** Digest of everything that the approval is bound to: 64 hexadecimal digits. */
   readonly digest: string;
-  /** The arguments for people, without credentials; absent when they are too long. */
+  /** The whole arguments, without known secrets; absent after the decision. */
   readonly arguments?: JsonObject;
   readonly state: "pending" | "approved" | "denied";
   readonly decidedBy?: Approver;
@@ -47,11 +47,11 @@ export interface CallApproval extends ExactCall {
   readonly expiresAt: number;
 }
 
-/** Whether a call may be made now. `full`: its client has too many calls that wait. */
+/** Whether a call may be made now. `full`: its client has too many calls that wait. `too_large`: nobody can read its arguments. */
 export type CallPermission =
   | { readonly kind: "approved"; readonly id: string }
   | { readonly kind: "pending" | "denied"; readonly id: string; readonly expiresAt: number }
-  | { readonly kind: "full" };
+  | { readonly kind: "full" | "too_large" };
 
 /** Dependencies of `CallApprovals`. */
 export interface CallApprovalsDeps {
@@ -72,8 +72,8 @@ const pendingLifeMs = 3_600_000;
 /** Milliseconds that a decision is valid. */
 export const decisionLifeMs = 600_000;
 const fileMaxBytes = 32 * 1024 * 1024;
-/** Characters of the arguments of one call as JSON. */
-const argumentsMaxLength = 16_384;
+/** Bytes of the arguments of one call as JSON, which are kept whole: a call with more cannot be approved. */
+export const approvedArgumentsMaxBytes = 65_536;
 const textMaxLength = 4096;
 
 /** The approvals of calls of one home. */
@@ -104,14 +104,15 @@ export class CallApprovals {
    * Asks for permission to make a call. An approval is used up by it; a call without a decision waits for one from now
    * on. The same call waits only once.
    *
-   * @param readable returns the arguments for people, without credentials. Called for a new call.
+   * @param argumentsOf returns the whole arguments without known secrets; undefined where they are too large. Called for
+   *   a new call.
    * @throws {StoreError} when the approvals cannot be read or written.
    */
-  async request(call: ExactCall, readable: () => JsonObject): Promise<CallPermission> {
+  async request(call: ExactCall, argumentsOf: () => JsonObject | undefined): Promise<CallPermission> {
     const known = this.#current(await this.#file.read()).get(digestOfCall(call));
     // Without a change, no lock is taken: a client that repeats a call that waits writes nothing.
     if (known !== undefined && known.state !== "approved") return toPermission(known);
-    return this.#file.change((records) => this.#decide(records, call, readable));
+    return this.#file.change((records) => this.#decide(records, call, argumentsOf));
   }
 
   /** Returns the calls that wait for a decision, the earliest first. @throws {StoreError} `STORE_UNREADABLE` */
@@ -140,12 +141,18 @@ export class CallApprovals {
       if (call === undefined) return undefined;
       const expiresAt = this.#now() + decisionLifeMs;
       const decided: CallApproval = { ...call, state, decidedBy: { issuer, subject }, expiresAt };
-      records.set(call.digest, decided);
+      // Nobody reads them any more.
+      const { arguments: _arguments, ...kept } = decided;
+      records.set(call.digest, kept);
       return decided;
     });
   }
 
-  #decide(records: Map<string, CallApproval>, call: ExactCall, readable: () => JsonObject): CallPermission {
+  #decide(
+    records: Map<string, CallApproval>,
+    call: ExactCall,
+    argumentsOf: () => JsonObject | undefined,
+  ): CallPermission {
     this.#dropExpired(records);
     const digest = digestOfCall(call);
     const id = idOf(digest);
@@ -163,14 +170,15 @@ export class CallApprovals {
     // Somebody searched for two calls with one id: the operator could take one for the other.
     if (records.values().some((other) => other.id === id)) return { kind: "full" };
     if (records.size >= maxCalls) throw full(this.#path, `${maxCalls} calls`);
-    const args = readable();
+    const args = argumentsOf();
+    if (args === undefined || isTooLarge(args)) return { kind: "too_large" };
     const requestedAt = this.#now();
     const added: CallApproval = {
       id,
       digest,
       ...call,
       client: { issuer, subject, name },
-      ...(JSON.stringify(args).length > argumentsMaxLength ? {} : { arguments: args }),
+      arguments: args,
       state: "pending",
       requestedAt,
       expiresAt: requestedAt + pendingLifeMs,
@@ -187,11 +195,17 @@ export class CallApprovals {
 
   #dropExpired(records: Map<string, CallApproval>): void {
     const at = this.#now();
-    for (const [digest, { expiresAt, requestedAt }] of records) {
+    for (const [digest, { expiresAt, requestedAt, state, arguments: args }] of records) {
+      // Nobody can decide about what cannot be shown: the call is requested again.
+      if (state === "pending" && args === undefined) records.delete(digest);
       // After a jump of the clock to the past, nothing is valid for longer than it was meant to be.
       if (expiresAt <= at || requestedAt > at + pendingLifeMs) records.delete(digest);
     }
   }
+}
+
+function isTooLarge(args: JsonObject): boolean {
+  return Buffer.byteLength(JSON.stringify(args)) > approvedArgumentsMaxBytes;
 }
 
 function pendingWith(id: string, records: ReadonlyMap<string, CallApproval>): CallApproval | undefined {

@@ -20,6 +20,7 @@ export type { AuditStore } from "./audit-store.ts";
 // For other packages here.
 export { BudgetStore } from "./budget-store.ts";
 export {
+  approvedArgumentsMaxBytes,
   type CallApproval,
   CallApprovals,
   type CallPermission,

@@ -3,7 +3,8 @@
  * templates and prompts. Clients check the answer to a list as a whole, so one
  * malformed definition would hide every other one from them. The rules are
  * those that all protocol revisions share (schema of MCP 2025-11-25 and
- * 2026-07-28); unknown members pass.
+ * 2026-07-28), and one of Toolcrib: no tool has the name of a resource or
+ * prompt in policies. Unknown members pass.
  *
  * Pure: a check changes nothing, compiles no schema and never throws.
  */
@@ -18,6 +19,9 @@ export interface DefinitionProblem {
   /** The rule that the member breaks, such as `must be a string`. */
   readonly rule: string;
 }
+
+/** Names of resources and prompts in policies begin so after the id of their server; patterns can have text before it. */
+const featureName = /(?:^|:|__)(?:resources|prompts)\//;
 
 /** A list of definitions that a source offers. */
 export type DefinitionKind = "tool" | "resource" | "resourceTemplate" | "prompt";
@@ -58,6 +62,13 @@ const filledString = rule(
   "must be a string that is not empty",
   (value) => typeof value === "string" && value !== "",
 );
+const toolName: Check = (value, path, problems) => {
+  filledString(value, path, problems);
+  if (typeof value === "string" && featureName.test(value))
+    problems.push({ member: path, rule: notOfFeature });
+};
+const notOfFeature =
+  'must not have "resources/" or "prompts/" at its start, after ":" or after "__": rules of a policy would take the tool for a resource or a prompt';
 const boolean = rule("must be true or false", (value) => typeof value === "boolean");
 const number = rule("must be a number", (value) => Number.isFinite(value));
 const object = rule("must be an object", isJsonObject);
@@ -147,7 +158,7 @@ function subschemas(value: unknown, path: string, problems: DefinitionProblem[])
 
 const membersOf: { readonly [Kind in DefinitionKind]: Check } = {
   tool: members(
-    { name: filledString, inputSchema },
+    { name: toolName, inputSchema },
     {
       ...shared,
       // Its root may be any schema since 2026-07-28. Clients compile it when they list.

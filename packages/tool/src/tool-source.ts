@@ -67,9 +67,11 @@ export interface ToolSource extends AsyncDisposable {
   /**
    * Executes a tool. A tool that failed returns a result with `isError: true`.
    *
+   * @param beforeSend checks the call against the lists as they are then. A source that waits before it sends a call,
+   *   or sends it again, calls this right before each time; what it throws ends the call.
    * @throws {CodedError} when the operation failed (unreachable, timed out, cancelled).
    */
-  call(tool: Tool, args: JsonObject, context: CallContext): Promise<ToolResult>;
+  call(tool: Tool, args: JsonObject, context: CallContext, beforeSend?: () => void): Promise<ToolResult>;
   health(): Health;
   /** Resources, prompts and completion; absent for most origins. */
   readonly features?: SourceFeatures;

@@ -4,7 +4,8 @@
  * stay known meanwhile, so that one failing server disturbs neither the other
  * servers nor the names that clients know.
  *
- * It never repeats a request that the server can have started to process.
+ * It never repeats a request that the server can have started to process, and never
+ * sends a call to a session without a check that its tool is still the one in the lists.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -49,7 +50,7 @@ import {
   type UpstreamLimits,
   type UpstreamSettings,
 } from "./upstream-options.ts";
-import type { UpstreamSession } from "./upstream-session.ts";
+import type { RequestOptions, UpstreamSession } from "./upstream-session.ts";
 
 /** Facts about the connection; fields are absent while there is none. */
 interface ServerFacts {
@@ -216,9 +217,15 @@ export class UpstreamServer implements ToolSource {
     });
   }
 
-  call({ definition }: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
+  call(
+    { definition }: Tool,
+    args: JsonObject,
+    context: CallContext,
+    beforeSend?: () => void,
+  ): Promise<ToolResult> {
     const { name, inputSchema } = definition;
-    const result = this.#request("tools/call", { name, arguments: args }, context, { inputSchema });
+    const options = { inputSchema, beforeSend };
+    const result = this.#request("tools/call", { name, arguments: args }, context, options);
     return result as Promise<unknown> as Promise<ToolResult>;
   }
 
@@ -397,7 +404,7 @@ export class UpstreamServer implements ToolSource {
     method: string,
     params: JsonObject,
     context: CallContext,
-    options?: { readonly inputSchema?: JsonObject },
+    options?: RequestOptions,
   ): Promise<JsonObject> {
     if (this.#quarantine.error !== undefined) return Promise.reject(this.#quarantine.error);
     return this.#load.run(context, () => this.#send(method, params, context, options));
@@ -407,7 +414,7 @@ export class UpstreamServer implements ToolSource {
     method: string,
     params: JsonObject,
     context: CallContext,
-    options: { readonly inputSchema?: JsonObject } | undefined,
+    options: RequestOptions | undefined,
   ): Promise<JsonObject> {
     for (let attempt = 1; ; attempt += 1) {
       const client = context.session;

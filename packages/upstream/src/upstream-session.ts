@@ -25,6 +25,12 @@ export interface SessionParts {
   readonly owner: ClientSession | undefined;
 }
 
+/** Options of one request. */
+export interface RequestOptions extends Pick<ConnectionRequestOptions, "inputSchema"> {
+  /** Called right before the request is sent; what it throws is thrown, and nothing is sent. */
+  readonly beforeSend?: (() => void) | undefined;
+}
+
 /** A session with a server, and its process if it has one. */
 export class UpstreamSession implements AsyncDisposable {
   readonly connection: Connection;
@@ -70,7 +76,7 @@ export class UpstreamSession implements AsyncDisposable {
     method: string,
     params: JsonObject,
     context: CallContext,
-    options?: Pick<ConnectionRequestOptions, "inputSchema">,
+    { beforeSend, ...options }: RequestOptions = {},
   ): Promise<JsonObject> {
     const settling = this.#logLevel.settle();
     if (settling !== undefined) await abortable(settling, context.signal);
@@ -80,6 +86,7 @@ export class UpstreamSession implements AsyncDisposable {
         cause: connection.closed.reason,
       });
     }
+    beforeSend?.();
     let id: RpcId | undefined;
     this.#requestCount += 1;
     this.#runningCount += 1;

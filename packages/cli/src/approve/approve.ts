@@ -11,13 +11,15 @@ import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { type ApprovalAccess, callIdStart, openApprovals } from "./open-approvals.ts";
-import { countedOf, printDefinition, printMembers } from "./print-definition.ts";
+import { printArguments, printWholeArguments } from "./print-arguments.ts";
+import { countedOf, printDefinition } from "./print-definition.ts";
 
 /** Options of the command. */
 export interface ApproveFlags {
   readonly tool?: readonly string[];
   readonly yes?: boolean;
   readonly deny?: boolean;
+  readonly full?: boolean;
 }
 
 /** Runs the command. @param what id of a server or of a call. @default lists what waits */
@@ -33,7 +35,7 @@ export async function approve(
   return await approveDefinitions(context, access, await access.definitions(what), flags);
 }
 
-function checkFlags(what: string | undefined, { tool, deny, yes }: ApproveFlags): void {
+function checkFlags(what: string | undefined, { tool, deny, yes, full }: ApproveFlags): void {
   const isCall = what?.startsWith(callIdStart) === true;
   const misused =
     (isCall || what === undefined) && tool !== undefined
@@ -42,7 +44,9 @@ function checkFlags(what: string | undefined, { tool, deny, yes }: ApproveFlags)
         ? "name the server or the call to decide about"
         : !isCall && deny === true
           ? "--deny is for calls: tools that are not approved are not offered"
-          : undefined;
+          : !isCall && full === true
+            ? "--full shows all arguments of a call: name the call"
+            : undefined;
   if (misused !== undefined) throw new CliError("CLI_USAGE", `Nothing was approved: ${misused}`);
 }
 
@@ -87,45 +91,59 @@ function listWaiting(context: CliContext, { servers, calls }: WaitingApprovals):
 
 function callRow({ id, client, tool, requestedAt, ...call }: PendingCall, now: number): string[] {
   const minutes = Math.max(0, Math.floor((now - requestedAt) / 60_000));
-  const shown = call.arguments === undefined ? tooLong : JSON.stringify(call.arguments);
   return [
     id,
     safeLine(client.name),
     safeLine(tool),
     minutes === 0 ? "now" : `${minutes} min`,
-    safeLine(shown),
+    safeLine(JSON.stringify(call.arguments)),
   ];
 }
-
-const tooLong = "(too long to show)";
 
 async function decideCall(
   context: CliContext,
   access: ApprovalAccess,
   id: string,
-  { deny, yes }: ApproveFlags,
+  { deny, yes, full }: ApproveFlags,
 ): Promise<ExitCode> {
   const { output } = context;
   const isDenied = deny === true;
-  const call = (await access.waiting()).calls.find((one) => one.id === id);
+  const call =
+    full === true ? await access.call(id) : (await access.waiting()).calls.find((one) => one.id === id);
   if (call === undefined) throw callNotFound(id);
   if (!isDenied) {
-    output.print(`${output.style("bold", safeLine(call.tool))} for ${safeLine(call.client.name)}`);
-    if (call.arguments === undefined) output.print(`  ${tooLong}`);
-    else printMembers(output, call.arguments);
-    output.print("");
-    if (yes !== true && !(await ask(context, "Approve exactly this call, once?")))
-      return notApproved(context);
+    printCall(output, call, full === true);
+    const isShown = !call.isPartial;
+    if (!isShown || (yes !== true && !(await ask(context, "Approve exactly this call, once?")))) {
+      output.json({ id, tool: call.tool, arguments: call.arguments, isPartial: call.isPartial });
+      return isShown ? notApproved(context) : notShown(context, id);
+    }
   }
   const tool = await access.decide(id, isDenied ? "deny" : "approve");
   if (tool === undefined) throw callNotFound(id);
-  output.json({ id, tool, decision: isDenied ? "denied" : "approved" });
+  const shown = isDenied ? {} : { arguments: call.arguments, isPartial: call.isPartial };
+  output.json({ id, tool, ...shown, decision: isDenied ? "denied" : "approved" });
   output.print(
     isDenied
       ? `Denied for 10 minutes: ${safeLine(tool)} with these arguments`
       : `Approved for one call within 10 minutes: ${safeLine(tool)} with these arguments. Its client has to repeat the call`,
   );
   return exitCodes.done;
+}
+
+function printCall(output: CliContext["output"], call: PendingCall, isWhole: boolean): void {
+  output.print(`${output.style("bold", safeLine(call.tool))} for ${safeLine(call.client.name)}`);
+  if (isWhole) printWholeArguments(output, call.arguments);
+  else printArguments(output, call.arguments);
+  output.print("");
+}
+
+/** Nobody approves what is not shown. */
+function notShown(context: CliContext, id: string): ExitCode {
+  context.output.note(
+    `Nothing was approved: parts of the arguments are not shown. See all of them: ${ownCommand(context)} approve ${id} --full`,
+  );
+  return exitCodes.failed;
 }
 
 function callNotFound(id: string): CliError {

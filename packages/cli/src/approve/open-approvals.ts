@@ -6,6 +6,7 @@
 import type {
   Gateway,
   GatewayStatus,
+  PendingCall,
   SourceStatus,
   WaitingApprovals,
   WaitingDefinitions,
@@ -28,6 +29,8 @@ export type CallDecision = "approve" | "deny";
 /** The approvals as the operator uses them. Disposing them stops everything that was started for them. */
 export interface ApprovalAccess extends AsyncDisposable {
   waiting(): Promise<WaitingApprovals>;
+  /** Returns a call that waits with all of its arguments; undefined when no call with this id waits. */
+  call(id: string): Promise<PendingCall | undefined>;
   /** Returns the definitions of a server that wait. @throws {CliError} `CLI_SERVER_NOT_FOUND`; `CLI_SERVER_NOT_READY` when none wait because the server lists nothing */
   definitions(server: string): Promise<WaitingDefinitions>;
   /** Approves definitions that were shown. @param names @default all @returns the names of those that were approved */
@@ -61,6 +64,11 @@ function ofRunning(running: RunningGateway, signal: AbortSignal): ApprovalAccess
   return {
     async waiting() {
       return (await getFromGateway(running, "/api/v1/approvals", signal)) as unknown as WaitingApprovals;
+    },
+    async call(id) {
+      const path = `/api/v1/approvals/calls?${new URLSearchParams({ id })}`;
+      const answer = await getFromGateway(running, path, signal);
+      return (answer as { readonly call: PendingCall | null }).call ?? undefined;
     },
     async definitions(server) {
       const { servers } = (await getFromGateway(
@@ -112,6 +120,7 @@ function ofLocal(gateway: Gateway): ApprovalAccess {
   const operator = localIdentity("cli", "cli");
   return {
     waiting: () => approvals.waiting(),
+    call: (id) => approvals.call(id),
     definitions: async (server) => requireListed(approvals.definitions(server), gateway.status().servers),
     approve: ({ server, digest }, names) => approvals.approveDefinitions(server, digest, operator, names),
     async decide(id, decision) {

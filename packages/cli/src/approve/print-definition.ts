@@ -72,7 +72,7 @@ function printAll(output: Output, { name: _name, description, ...rest }: JsonObj
 }
 
 /** Prints every leaf of a JSON object with its path. */
-export function printMembers(output: Output, value: JsonObject): void {
+function printMembers(output: Output, value: JsonObject): void {
   for (const [path, leaf] of leavesOf(value))
     output.print(`  ${output.style("cyan", safeLine(path))}: ${lineOf(leaf)}`);
 }

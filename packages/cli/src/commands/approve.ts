@@ -18,6 +18,7 @@ export const command = defineCommand({
       help: "approve only this tool, or other definition such as prompts/greet",
     },
     yes: { help: "approve without a question" },
+    full: { help: "show all arguments of the call, as JSON" },
     deny: { help: "deny the call for ten minutes" },
   },
   examples: ["toolcrib approve", "toolcrib approve files", "toolcrib approve files --tool read_file --yes"],

@@ -8,7 +8,12 @@
 
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import { type CallApprovals, type CallPermission, escapeUnsafe } from "@toolcrib/store";
+import {
+  approvedArgumentsMaxBytes,
+  type CallApprovals,
+  type CallPermission,
+  escapeUnsafe,
+} from "@toolcrib/store";
 import { type Identity, identityKey, isOperator } from "@toolcrib/tool";
 import type { ArgumentFacts } from "../call/call-log.ts";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
@@ -34,8 +39,8 @@ export interface ApprovalStepDeps {
 /** A call that is about to be made. */
 export interface ApprovableCall extends Pick<ArgumentFacts, "argumentsDigest"> {
   readonly origin: CallOrigin;
-  /** Returns the arguments for people, without credentials. */
-  readonly readable: () => JsonObject;
+  /** Returns all arguments without known secrets; undefined where they are too large for an approval. */
+  readonly whole: () => JsonObject | undefined;
 }
 
 /** The outcome of the step: the approval that the call uses up, or the reason why it is not made. */
@@ -52,7 +57,7 @@ export function isApprovalNeeded({ approval }: CallTarget, identity: Identity): 
 export async function askApproval(
   deps: ApprovalStepDeps,
   target: CallTarget,
-  { origin, argumentsDigest, readable }: ApprovableCall,
+  { origin, argumentsDigest, whole }: ApprovableCall,
 ): Promise<ApprovalOutcome> {
   const { approvals, policyDigest, approveCommand } = deps;
   const { identity } = origin;
@@ -64,11 +69,11 @@ export async function askApproval(
   const client = { issuer, subject, name };
   try {
     const call = { client, tool, ...approval, argumentsDigest, policyDigest: policyDigest() };
-    let permission = await approvals.request(call, readable);
+    let permission = await approvals.request(call, whole);
     if (permission.kind === "pending" && mayAskPerson(deps, target, origin)) {
-      const decision = await askPerson(target, origin, readable());
+      const decision = await askPerson(target, origin, whole());
       if (decision !== undefined) await deps.decide(permission.id, decision, identity);
-      permission = await approvals.request(call, readable);
+      permission = await approvals.request(call, whole);
     }
     return permission.kind === "approved"
       ? { kind: "approved", approval: permission.id }
@@ -79,6 +84,24 @@ export async function askApproval(
     return refused(new GatewayError("APPROVAL_UNAVAILABLE", message, { cause, hint }));
   }
 }
+
+/**
+ * Returns the origin of an approved call. Of `_meta`, only the trace of the call reaches the server: a client chooses
+ * the rest, nobody sees it, and no approval is bound to it.
+ */
+export function approvedOrigin(origin: CallOrigin): CallOrigin {
+  const kept = Object.entries(origin.meta ?? {}).filter(
+    ([key, value]) => typeof value === "string" && traceForms[key]?.test(value) === true,
+  );
+  return { ...origin, meta: kept.length === 0 ? undefined : Object.fromEntries(kept) };
+}
+
+/** The members of a trace and their forms (W3C Trace Context). Baggage is data of applications, and not one of them. */
+const traceForms: { readonly [key: string]: RegExp } = {
+  traceparent: /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/,
+  tracestate:
+    /^[a-z0-9][\w*/@-]{0,255}=[!-+\--<>-~]{1,256}(?:,[a-z0-9][\w*/@-]{0,255}=[!-+\--<>-~]{1,256}){0,31}$/,
+};
 
 /** Longest time that a form waits for its answer, in milliseconds. */
 const formTimeoutMs = 120_000;
@@ -99,15 +122,19 @@ function mayAskPerson(
   );
 }
 
-/** Asks the person at the client about a call. @returns undefined without a decision: the form was closed or failed */
+/**
+ * Asks the person at the client about a call.
+ *
+ * @returns undefined without a decision: the form was closed or failed, or the arguments do not fit into it. Nobody
+ *   approves what is not shown.
+ */
 async function askPerson(
   { shownName, server }: CallTarget,
   { clientChannel, signal }: CallOrigin,
-  args: JsonObject,
+  args: JsonObject | undefined,
 ): Promise<"approved" | "denied" | undefined> {
-  const whole = escapeUnsafe(JSON.stringify(args));
-  const cut = `${whole.slice(0, formMaxLength)}… (the rest is NOT shown)`;
-  const shown = whole.length <= formMaxLength ? whole : cut;
+  const shown = args === undefined ? undefined : escapeUnsafe(JSON.stringify(args));
+  if (shown === undefined || shown.length > formMaxLength) return undefined;
   const params = {
     message: `Allow one call of "${shownName}" of the server "${server}", which nobody has verified? Arguments: ${shown}`,
     requestedSchema: {
@@ -165,6 +192,14 @@ function errorOf(
         "APPROVALS_FULL",
         `${required(target)}, and too many calls of this client wait for one`,
         { hint: `wait until the operator decided about earlier calls (${command})` },
+      );
+    case "too_large":
+      return new GatewayError(
+        "APPROVAL_TOO_LARGE",
+        `${required(target)}, and nobody can read its arguments for one: they have more than ${approvedArgumentsMaxBytes} bytes`,
+        {
+          hint: `pass less in one call. To call the tool without approvals, the operator can set policy.waive_approval: ["${target.wireName}"]`,
+        },
       );
   }
 }

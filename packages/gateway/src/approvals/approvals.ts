@@ -3,17 +3,23 @@
  * calls. The callers of this file know that their caller is the operator.
  */
 
+import { credentialRanges } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { messageOf } from "@toolcrib/diagnostics";
+import type { JsonObject } from "@toolcrib/json";
+import { readableArguments } from "@toolcrib/redaction";
 import { type AuditStore, type CallApproval, type CallApprovals, toAuditClient } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 import type { HeldDefinitions, WaitingDefinitions, WaitingServer } from "./held-definitions.ts";
 
 /** A call that waits for approval, for people. */
-export type PendingCall = Pick<
-  CallApproval,
-  "id" | "client" | "tool" | "server" | "arguments" | "requestedAt" | "expiresAt"
->;
+export interface PendingCall
+  extends Pick<CallApproval, "id" | "client" | "tool" | "server" | "requestedAt" | "expiresAt"> {
+  /** The arguments without known secrets; long ones and those with the form of a credential can be left out, with marks. */
+  readonly arguments: JsonObject;
+  /** Whether anything is left out of `arguments`: `Approvals.call` returns all of them. */
+  readonly isPartial: boolean;
+}
 
 /** Everything that waits for the operator. */
 export interface WaitingApprovals {
@@ -48,6 +54,16 @@ export class Approvals {
   async waiting(): Promise<WaitingApprovals> {
     const calls = (await this.#deps.calls?.pending()) ?? [];
     return { servers: this.servers(), calls: calls.map(toPending) };
+  }
+
+  /**
+   * Returns a call that waits with all of its arguments; undefined when no call with this id waits.
+   *
+   * @throws {StoreError} when the approvals cannot be read.
+   */
+  async call(id: string): Promise<PendingCall | undefined> {
+    const call = (await this.#deps.calls?.pending())?.find((one) => one.id === id);
+    return call && { ...toPending(call), arguments: call.arguments ?? {}, isPartial: false };
   }
 
   /** The definitions of a server that wait. @throws {GatewayError} `SERVER_NOT_FOUND` */
@@ -107,6 +123,13 @@ export class Approvals {
 
 function toPending(call: CallApproval): PendingCall {
   const { id, client, tool, server, requestedAt, expiresAt } = call;
-  const args = call.arguments === undefined ? {} : { arguments: call.arguments };
-  return { id, client, tool, server, ...args, requestedAt, expiresAt };
+  return {
+    id,
+    client,
+    tool,
+    server,
+    ...readableArguments(call.arguments ?? {}, credentialRanges),
+    requestedAt,
+    expiresAt,
+  };
 }

@@ -4,7 +4,7 @@
  * facts about it.
  */
 
-import { isJsonObject, isSameJson, type JsonObject } from "@toolcrib/json";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
   findViolations,
   needsApproval,
@@ -13,7 +13,6 @@ import {
   type TrustViolation,
 } from "@toolcrib/policy";
 import { digestOf } from "@toolcrib/store";
-import type { CallContext } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { Backend, BackendSelector } from "../index/backend.ts";
 import type { IndexedTool } from "../index/build-index.ts";
@@ -23,6 +22,7 @@ import type { UnknownTools } from "../service/unknown-tool.ts";
 import { deadlineOf, type SourceFacts } from "../sources/source-facts.ts";
 import type { FeatureSource } from "../sources/source-roster.ts";
 import type { CallTarget } from "./call-target.ts";
+import { currentEntry } from "./current-entry.ts";
 
 /** Dependencies of `CallTargets`. */
 export interface CallTargetsDeps {
@@ -114,13 +114,14 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     coercesArguments: facts.coercesArguments,
     outputSchema: tool.definition.outputSchema,
     async execute(args, context) {
+      const current = () => currentEntry(entry, shownName, context, deps);
       let backend = chosenBackend(entry, deps);
       const connecting = backend.source.connect?.(context);
       if (connecting !== undefined) {
         await connecting;
-        backend = chosenBackend(currentEntry(entry, shownName, context, deps), deps);
+        backend = chosenBackend(current(), deps);
       }
-      return toToolResult(await backend.source.call(backend.tool, args, context), shownName);
+      return toToolResult(await backend.source.call(backend.tool, args, context, current), shownName);
     },
   };
 }
@@ -150,37 +151,6 @@ function chosenBackend({ id, backends }: IndexedTool, { selectBackend }: CallTar
   const backend = backends.length === 1 ? backends[0] : selectBackend(backends);
   if (backend !== undefined && backends.includes(backend)) return backend;
   throw new GatewayError("BACKEND_NOT_FOUND", `The backend selector chose no backend of "${id}"`);
-}
-
-/**
- * Returns the tool as it is listed now. It was found by a remembered definition; the server can have changed it.
- *
- * @throws {GatewayError} `TOOL_NOT_FOUND` when it is no longer offered, `TOOL_CHANGED` when its schemas or annotations are different.
- */
-function currentEntry(
-  entry: IndexedTool,
-  shownName: string,
-  { identity }: CallContext,
-  { index, unknownTools }: CallTargetsDeps,
-): IndexedTool {
-  const current = index.find(entry.id);
-  if (current === entry) return entry;
-  if (current === undefined) {
-    const serverId = shownName === entry.wireName ? undefined : entry.tool.sourceId;
-    throw unknownTools.errorFor(identity, shownName, serverId);
-  }
-  const judgedBy = ({ tool: { definition } }: IndexedTool) => [
-    definition.inputSchema,
-    definition.outputSchema,
-    // The call was authorized for what the server declared.
-    (definition.annotations ?? {}) as JsonObject,
-  ];
-  if (isSameJson(judgedBy(entry), judgedBy(current))) return current;
-  throw new GatewayError(
-    "TOOL_CHANGED",
-    `"${shownName}" was not called: its schema or its annotations changed since its server last ran`,
-    { hint: "describe or list the tool again, then repeat the call" },
-  );
 }
 
 function governanceOf(

@@ -26,10 +26,15 @@ import {
 } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@toolcrib/policy";
-import { inspectResult, previewArguments, readableArguments, type TextScrubber } from "@toolcrib/redaction";
-import { type openFingerprints, toAuditClient } from "@toolcrib/store";
+import { inspectResult, previewArguments, type TextScrubber, wholeArguments } from "@toolcrib/redaction";
+import { approvedArgumentsMaxBytes, type openFingerprints, toAuditClient } from "@toolcrib/store";
 import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
-import { type ApprovalStepDeps, askApproval, isApprovalNeeded } from "../approvals/approval-step.ts";
+import {
+  type ApprovalStepDeps,
+  approvedOrigin,
+  askApproval,
+  isApprovalNeeded,
+} from "../approvals/approval-step.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { CallLimits } from "../guards/call-limits.ts";
@@ -129,7 +134,7 @@ export async function governedCall(
         ? await askApproval(deps.approval, target, {
             origin,
             argumentsDigest: described.facts.argumentsDigest,
-            readable: () => readableArguments(args, ...formDeps(deps, target, args)),
+            whole: () => approvableArguments(deps, args),
           })
         : undefined;
     if (approved?.kind === "refused") {
@@ -137,6 +142,7 @@ export async function governedCall(
       deps.log.denied(call.subject, { ...described.facts, error, approval, isApprovalMissing: true });
       return { kind: "failed", callId, error };
     }
+    const caller = approved === undefined ? origin : approvedOrigin(origin);
     // The time that a person takes to approve does not count.
     if (approved !== undefined) call = { ...call, startedAt: deps.now() };
     // Count it. Another call can have used the rest of a budget meanwhile.
@@ -165,7 +171,7 @@ export async function governedCall(
     // Validate, execute, limit, validate the result and scrub it.
     const result =
       validateArguments(deps, target, args, callId) ??
-      originLabelled(target, await execute(deps, target, args, call, { origin, labelled }));
+      originLabelled(target, await execute(deps, target, args, call, { origin: caller, labelled }));
     const resultBytes = limit(deps, result);
     taken?.spend(resultBytes);
     validateResult(deps, target, result);
@@ -299,7 +305,15 @@ function describeArguments(deps: GovernedCallDeps, target: CallTarget, args: Jso
     // Joined instead of concatenated: JSON.stringify takes twice as long for a concatenated string.
     const argumentsDigest = ["sha256:", hash("sha256", canonicalJson(args), "hex")].join("");
     return {
-      facts: { argumentsDigest, preview: previewArguments(args, ...formDeps(deps, target, args)) },
+      facts: {
+        argumentsDigest,
+        preview: previewArguments(
+          args,
+          deps.scrubber,
+          credentialRanges,
+          deps.hiddenArguments.of(target, args),
+        ),
+      },
       error: undefined,
     };
   } catch (cause) {
@@ -308,9 +322,12 @@ function describeArguments(deps: GovernedCallDeps, target: CallTarget, args: Jso
   }
 }
 
-/** What the forms of arguments for people need: the scrubber, the search for credentials, and the places of hidden values. */
-function formDeps({ scrubber, hiddenArguments }: GovernedCallDeps, target: CallTarget, args: JsonObject) {
-  return [scrubber, credentialRanges, hiddenArguments.of(target, args)] as const;
+/** The arguments that an operator approves; undefined where they are too large. */
+function approvableArguments({ scrubber }: GovernedCallDeps, args: JsonObject): JsonObject | undefined {
+  // The store measures exactly; here it is the work for much larger ones that is limited.
+  const roughMaxBytes = 8 * approvedArgumentsMaxBytes;
+  const isLarge = jsonSize(args, roughMaxBytes) > roughMaxBytes;
+  return isLarge ? undefined : wholeArguments(args, scrubber);
 }
 
 function unrecordedError(cause: unknown): CodedError {

@@ -1,0 +1,177 @@
+/** Calls that reach a server only after its definitions changed: across a restart, a lost session, a queue, a form. */
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { JsonObject } from "@toolcrib/json";
+import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { localIdentity, type ToolDefinition } from "@toolcrib/tool";
+import {
+  callsIn,
+  onHttp,
+  startScriptedServer,
+  startTestGateway,
+  textOf,
+  toolNamed,
+} from "./gateway-harness.ts";
+
+const operator = localIdentity("cli", "cli");
+/** The text of a result, or of the error for a tool that is not offered. */
+const answerOf = (call: Promise<unknown>) => call.then(textOf, String);
+const idOf = (text: string) => /call:[0-9a-f]{16}/.exec(text)?.[0] ?? assert.fail(text);
+
+/** Starts a server on HTTP with one tool, `write`, and a gateway with it as the unverified server "s". */
+async function startChanging(options: { readonly policy?: JsonObject; readonly serve?: JsonObject } = {}) {
+  await using stack = new AsyncDisposableStack();
+  const received: string[] = [];
+  let definition: ToolDefinition = toolNamed("write");
+  let lists = 0;
+  let answered: Promise<unknown> = Promise.resolve();
+  const server = stack.use(
+    await startScriptedServer({
+      tools() {
+        lists += 1;
+        return [definition];
+      },
+      async call(_request, name, args) {
+        received.push(`${name} ${JSON.stringify(args)}`);
+        await answered;
+        return { content: [{ type: "text", text: "done" }] };
+      },
+    }),
+  );
+  const declaration = { trust_state: "unverified", first_contact: "pin" };
+  const { policy = {}, serve = {} } = options;
+  const test = stack.use(
+    await startTestGateway(
+      { tool_servers: [onHttp("s", server.url, declaration)], policy, serve },
+      { clients: ["agent"] },
+    ),
+  );
+  const moved = stack.move();
+  return {
+    test,
+    server,
+    received,
+    redefine(more: Partial<ToolDefinition>) {
+      definition = toolNamed("write", more);
+    },
+    answerAfter(until: Promise<unknown>) {
+      answered = until;
+    },
+    lists: () => lists,
+    [Symbol.asyncDispose]: () => moved.disposeAsync(),
+  };
+}
+
+test("an approved call is not repeated on a session whose server lists another definition", async () => {
+  await using setting = await startChanging();
+  const { test, server, received } = setting;
+  const client = await test.connect({ as: "agent" });
+  const call = { name: "s__write", arguments: { text: "hi" } };
+  const approve = async () => {
+    const id = idOf(textOf(await client.callTool(call)));
+    assert.ok(await test.gateway.approvals.decideCall(id, "approved", operator));
+  };
+  await approve();
+  setting.redefine({ description: "Another description" });
+  server.loseSessions();
+  const before = setting.lists();
+  assert.match(
+    await answerOf(client.callTool(call)),
+    /definition of "s:write" changed after it was accepted/,
+  );
+  assert.equal(setting.lists(), before + 1, "the changed definition was listed before the call was repeated");
+  assert.deepEqual(received, []);
+
+  // A session that lists the same definition gets the call, once.
+  setting.redefine({});
+  server.notify("notifications/tools/list_changed");
+  await waitUntil(() => test.gateway.listTools(operator).some(({ id }) => id === "s:write"), {
+    what: "the tool is offered again",
+  });
+  await approve();
+  server.loseSessions();
+  assert.equal(textOf(await client.callTool(call)), "done");
+  assert.deepEqual(received, ['write {"text":"hi"}']);
+});
+
+test("a definition that is approved meanwhile does not get calls that were made for the earlier one", async () => {
+  await using setting = await startChanging({
+    policy: { clients: { agent: { approvals: { elicitation: true } } } },
+  });
+  const { test, server, received } = setting;
+  const client = await test.connect({ as: "agent", capabilities: { elicitation: {} } });
+  const heldServers = async () => (await test.gateway.approvals.waiting()).servers;
+  client.setRequestHandler(ElicitRequestSchema, async () => {
+    // While the person reads the form, the definition changes, and the operator accepts the change.
+    setting.redefine({ description: "Another description" });
+    server.notify("notifications/tools/list_changed");
+    await waitUntil(async () => (await heldServers()).length > 0, { what: "the tool is held back" });
+    const { digest } = test.gateway.approvals.definitions("s");
+    await test.gateway.approvals.approveDefinitions("s", digest, operator);
+    return { action: "accept", content: { approve: true } };
+  });
+  const answer = await answerOf(client.callTool({ name: "s__write" }));
+  assert.match(answer, /"s__write" was not called: its definition changed/);
+  assert.deepEqual(received, []);
+  await test.stop();
+  assert.deepEqual(callsIn(test.audit()), ["s:write intent, completed failed TOOL_CHANGED"]);
+});
+
+test("a call that waited in the queue of its server is not sent to a changed definition", async () => {
+  await using setting = await startChanging({
+    policy: { waive_approval: ["s:*"] },
+    serve: { limits: { max_calls_per_server: 1 } },
+  });
+  const { test, server, received } = setting;
+  const first = await test.connect({ as: "agent" });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setting.answerAfter(promise);
+  const running = first.callTool({ name: "s__write", arguments: { number: 1 } });
+  await waitUntil(() => received.length === 1, { what: "the first call runs" });
+  const waiting = first.callTool({ name: "s__write", arguments: { number: 2 } });
+  setting.redefine({ description: "Another description" });
+  server.notify("notifications/tools/list_changed");
+  await waitUntil(() => !test.gateway.listTools(operator).some(({ id }) => id === "s:write"), {
+    what: "the tool is held back",
+  });
+  resolve();
+  assert.equal(textOf(await running), "done");
+  assert.match(await answerOf(waiting), /changed after it was accepted/);
+  assert.deepEqual(received, ['write {"number":1}']);
+});
+
+test("calls during the restart of a process wait for its lists, and do not reach a changed definition", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const wrapper = directory.join("server.mjs");
+  const log = directory.join("calls.txt");
+  const define = (description: string) =>
+    writeFileSync(
+      wrapper,
+      `import { appendFileSync } from "node:fs";
+       const tool = { name: "work", description: ${JSON.stringify(description)}, inputSchema: { type: "object" } };
+       process.argv.splice(2, 0, "--builtin", "crash", "--define", JSON.stringify([tool]));
+       process.stdin.on("data", (chunk) => {
+         if (String(chunk).includes('"work"')) appendFileSync(${JSON.stringify(log)}, ${JSON.stringify(description)} + "\\n");
+       });
+       await import(${JSON.stringify(echoStdioPath)});`,
+    );
+  define("first");
+  writeFileSync(log, "");
+  const server = {
+    id: "s",
+    transport: { kind: "stdio", ...fixtureCommand(wrapper) },
+    trust_state: "verified",
+    containment: { network_egress: "allow", filesystem_write: "allow" },
+  };
+  await using test = await startTestGateway({ tool_servers: [server] });
+  const client = await test.connect();
+  assert.equal((await client.callTool({ name: "s__work" })).isError, undefined);
+  define("second");
+  assert.match(await answerOf(client.callTool({ name: "s__crash" })), /ended before it answered/);
+  const calls = Array.from({ length: 5 }, () => answerOf(client.callTool({ name: "s__work" })));
+  for (const answer of await Promise.all(calls)) assert.match(answer, /changed after it was accepted/);
+  assert.equal(readFileSync(log, "utf8"), "first\n");
+});
