@@ -109,7 +109,8 @@ export const auditShape = record({
       { default: true },
     ),
     redact: list(redaction, {
-      description: "Arguments that records never show; approvals of calls do. Their digest is recorded nevertheless.",
+      description:
+        "Arguments that records never show; approvals of calls do. Their digest is recorded nevertheless.",
       maxItems: 1000,
       otherTypeHint: (node) =>
         node.kind === "map" ? "write each rule as an item: - tool: PATTERN" : undefined,

@@ -4,7 +4,7 @@
  * it and serves it over HTTP; an embedding program adds its own functions.
  */
 
-import { digestPolicy, type GatewayConfig } from "@toolcrib/config";
+import { digestPolicy } from "@toolcrib/config";
 import { isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
@@ -42,6 +42,7 @@ import { type GovernedCallDeps, governedCall } from "./call/governed-call.ts";
 import { HiddenArguments } from "./call/hidden-arguments.ts";
 import { LabelTracker } from "./call/label-tracker.ts";
 import { RelayLimit } from "./call/relay-limit.ts";
+import type { CoreConfig, Program } from "./core-config.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { CallLimits } from "./guards/call-limits.ts";
@@ -63,7 +64,7 @@ import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
 import { LateTools } from "./sources/late-tools.ts";
 import { ownFacts } from "./sources/source-facts.ts";
 import { SourceRoster } from "./sources/source-roster.ts";
-import { ToolListing } from "./tool-listing.ts";
+import { ToolListing, toSummary } from "./tool-listing.ts";
 
 /** Dependencies of a core. */
 export interface GatewayCoreDeps extends Pick<GuardDeps, "pauses" | "budgetStore" | "resumeCommand"> {
@@ -91,15 +92,6 @@ export interface GatewayCoreDeps extends Pick<GuardDeps, "pauses" | "budgetStore
   /** The command by which the operator approves. @default "toolcrib approve" */
   readonly approveCommand?: string | undefined;
 }
-
-/** A program, and the call that runs it. */
-interface Program extends Pick<CallContext, "signal" | "deadline"> {
-  readonly code: string;
-}
-
-/** The sections that a core needs. Without `execution`, composite tools are listed as its default says. */
-type CoreConfig = Pick<GatewayConfig, "policy" | "serve"> &
-  Partial<Pick<GatewayConfig, "execution" | "guards" | "audit">>;
 
 /** Greatest depth of inner calls. */
 const maxCallDepth = 16;
@@ -502,18 +494,4 @@ export class GatewayCore {
   #updateAll(): void {
     if (!this.#quarantine.isEmpty) this.#quarantine.update(this.#findings(), () => true);
   }
-}
-
-function toSummary({ id, wireName, tool, facts }: IndexedTool): ToolSummary {
-  const { namespace, origin, tags, definition } = tool;
-  return {
-    id,
-    wireName,
-    namespace,
-    origin,
-    isOwn: facts.isOwn,
-    tags,
-    title: definition.title,
-    description: definition.description,
-  };
 }

@@ -2,6 +2,7 @@
 
 import { autoModeMaxTools, type GatewayConfig } from "@toolcrib/config";
 import { ToolPatterns } from "@toolcrib/policy";
+import type { ToolSummary } from "./gateway.ts";
 import type { IndexedTool } from "./index/build-index.ts";
 import { metaToolNames } from "./service/meta-source.ts";
 
@@ -53,4 +54,19 @@ export class ToolListing {
   #isPinned({ id, wireName }: IndexedTool): boolean {
     return this.#pinned.find(id, wireName) !== undefined;
   }
+}
+
+/** A tool in a list for people. */
+export function toSummary({ id, wireName, tool, facts }: IndexedTool): ToolSummary {
+  const { namespace, origin, tags, definition } = tool;
+  return {
+    id,
+    wireName,
+    namespace,
+    origin,
+    isOwn: facts.isOwn,
+    tags,
+    title: definition.title,
+    description: definition.description,
+  };
 }

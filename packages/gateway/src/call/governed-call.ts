@@ -26,9 +26,9 @@ import {
 } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@toolcrib/policy";
-import { inspectResult, previewArguments, type TextScrubber, wholeArguments } from "@toolcrib/redaction";
+import { inspectResult, previewArguments, wholeArguments } from "@toolcrib/redaction";
 import { approvedArgumentsMaxBytes, type openFingerprints, toAuditClient } from "@toolcrib/store";
-import { type CallContext, identityKey, type ToolResult, textResult } from "@toolcrib/tool";
+import { identityKey, type ToolResult, textResult } from "@toolcrib/tool";
 import {
   type ApprovalStepDeps,
   approvedOrigin,
@@ -38,24 +38,20 @@ import {
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { CallLimits } from "../guards/call-limits.ts";
-import type { Pauses } from "../guards/pauses.ts";
 import type { GatewayPolicy } from "../policy/access-subject.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { cleanPlaces } from "./clean-places.ts";
+import { type BegunCall, type ExecutionDeps, execute, scrubberFor } from "./execute-call.ts";
 import type { HiddenArguments } from "./hidden-arguments.ts";
-import { dataLabelled, type LabelledCall, type LabelTracker } from "./label-tracker.ts";
+import { dataLabelled } from "./label-tracker.ts";
 import { refusedCall } from "./refused-call.ts";
-import type { RelayLimit } from "./relay-limit.ts";
 import { scrubCause, scrubError } from "./scrub-error.ts";
 
 /** Dependencies of the governed call. */
-export interface GovernedCallDeps {
+export interface GovernedCallDeps extends ExecutionDeps {
   readonly policy: GatewayPolicy;
   readonly validator: SchemaValidator;
-  readonly scrubber: TextScrubber;
-  /** The scrubber of what unverified servers send, which also removes hidden characters. */
-  readonly unverifiedScrubber: TextScrubber;
   /** Arguments that no preview shows. */
   readonly hiddenArguments: HiddenArguments;
   /** Computes fingerprints of values for the record. @default records have none */
@@ -75,16 +71,10 @@ export interface GovernedCallDeps {
   };
   /** Calls in flight, of all callers together. */
   readonly inFlight: InFlight;
-  /** Limits the messages that calls relay to their clients. */
-  readonly relays: RelayLimit;
   /** The same calls by client. */
   readonly shares: FairShare;
   /** Approvals of single calls. */
   readonly approval: ApprovalStepDeps;
-  /** Labels of the data of calls; undefined where no source has labels. */
-  readonly labels: LabelTracker | undefined;
-  /** What the operator paused. */
-  readonly pauses: Pick<Pauses, "refusal" | "enter">;
   /** Rates, budgets and windows of time; undefined where none is configured. */
   readonly callLimits: CallLimits | undefined;
 }
@@ -198,12 +188,6 @@ export async function governedCall(
     if (depth === 0) deps.shares.giveBack(holder);
     deps.inFlight.leave(operations);
   }
-}
-
-/** The facts about a call that are known when it begins. */
-interface BegunCall {
-  readonly subject: Parameters<CallLog["intent"]>[0];
-  readonly startedAt: number;
 }
 
 function beginCall(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigin): BegunCall {
@@ -347,10 +331,6 @@ function originLabelled({ isUnverified, server, origin }: CallTarget, result: Js
   return { ...result, _meta: { ...meta, ...label } };
 }
 
-function scrubberFor(deps: GovernedCallDeps, { isUnverified }: CallTarget): TextScrubber {
-  return isUnverified ? deps.unverifiedScrubber : deps.scrubber;
-}
-
 /** Returns an error result that lists all problems, so that a model can correct the call; undefined if the arguments are valid. */
 function validateArguments(
   deps: GovernedCallDeps,
@@ -377,131 +357,6 @@ function validateArguments(
     ...textResult(text, true),
     _meta: { "toolcrib/code": "ARGUMENTS_INVALID", "toolcrib/callId": callId },
   } as JsonObject;
-}
-
-/**
- * Runs the target until it answers, its deadline passes or its caller cancels.
- * A target that ignores both keeps running, but its caller is answered and its
- * later messages are dropped.
- */
-function execute(
-  deps: GovernedCallDeps,
-  target: CallTarget,
-  args: JsonObject,
-  call: BegunCall,
-  requester: Requester,
-): Promise<JsonObject> {
-  const { signal } = requester.origin;
-  if (signal?.aborted) throw cancelledError(signal.reason);
-  const controller = new AbortController();
-  const channel = { isOpen: true };
-  return new Promise((resolve, reject) => {
-    const settle = () => {
-      channel.isOpen = false;
-      leave();
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", cancel);
-    };
-    const end = (reason: GatewayError) => {
-      controller.abort(reason);
-      settle();
-      reject(reason);
-    };
-    const cancel = () => end(cancelledError(signal?.reason));
-    // The operator can have paused it while it waited for its approval or its record.
-    const leave = deps.pauses.enter(target, requester.origin, end);
-    signal?.addEventListener("abort", cancel);
-    const timer = setTimeout(() => end(timeoutError(target)), target.deadlineMs);
-    const context = toContext(deps, target, call, requester, controller.signal, channel);
-    target.execute(args, context).then(
-      (result) => {
-        settle();
-        resolve(result);
-      },
-      (thrown: unknown) => {
-        settle();
-        reject(thrown);
-      },
-    );
-  });
-}
-
-/** The origin of a call, and the labels of its data. */
-interface Requester {
-  readonly origin: CallOrigin;
-  readonly labelled: LabelledCall | undefined;
-}
-
-/** The context of one execution. @param channel whether messages to the client still belong to the call */
-function toContext(
-  deps: GovernedCallDeps,
-  target: CallTarget,
-  call: BegunCall,
-  { origin, labelled }: Requester,
-  signal: AbortSignal,
-  channel: { readonly isOpen: boolean },
-): CallContext {
-  const { relays } = deps;
-  const passOn = () => {
-    if (labelled !== undefined) deps.labels?.passedOn(labelled);
-  };
-  const scrubber = scrubberFor(deps, target);
-  const { callId, parentId, depth } = call.subject;
-  const { id: tool } = target;
-  const { identity, owners, era, meta, session, wantsProgress, clientChannel } = origin;
-  return {
-    callId,
-    tool,
-    parentId,
-    depth,
-    identity,
-    owners,
-    ...(labelled === undefined ? undefined : { run: labelled.run }),
-    era,
-    signal,
-    deadline: call.startedAt + target.deadlineMs,
-    meta,
-    session,
-    wantsProgress,
-    progress(params) {
-      if (!channel.isOpen || !relays.allows(identityKey(identity))) return;
-      passOn();
-      clientChannel.progress(scrubber.value(params));
-    },
-    notify(method, params) {
-      const isDropped = method === "notifications/message" && !relays.allows(identityKey(identity));
-      if (!channel.isOpen || isDropped) return;
-      passOn();
-      clientChannel.notify(method, scrubber.value(params));
-    },
-    ask(method, params, askSignal) {
-      if (channel.isOpen) {
-        passOn();
-        return clientChannel.ask(method, scrubber.value(params), askSignal);
-      }
-      return Promise.reject(
-        new GatewayError("CALL_CANCELLED", `"${method}" was requested after the end of its call`),
-      );
-    },
-  };
-}
-
-/** The reason for a cancellation. Inner calls end for the same reason as their outer call. */
-function cancelledError(reason: unknown): GatewayError {
-  if (reason instanceof GatewayError && endCodes.has(reason.code)) return reason;
-  return new GatewayError("CALL_CANCELLED", `The call was cancelled: ${messageOf(reason)}`, {
-    cause: reason,
-  });
-}
-
-const endCodes: ReadonlySet<string> = new Set(["CALL_TIMEOUT", "CALL_CANCELLED", "CALL_PAUSED"]);
-
-function timeoutError(target: CallTarget): GatewayError {
-  const seconds = target.deadlineMs / 1000;
-  return new GatewayError("CALL_TIMEOUT", `"${target.shownName}" did not answer within ${seconds} s`, {
-    hint: target.deadlineSetting === undefined ? undefined : `${target.deadlineSetting} sets this limit`,
-    data: { timeoutSeconds: seconds },
-  });
 }
 
 /** The size of a result. @throws {GatewayError} `RESULT_TOO_LARGE` */

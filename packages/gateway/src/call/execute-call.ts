@@ -1,0 +1,171 @@
+/**
+ * The execution of a governed call: the target runs until it answers, its deadline
+ * passes, its caller cancels, or the operator pauses it. It passes messages of the
+ * target on to the client of the call, without secrets, and to no one after its end.
+ *
+ * It decides nothing and records nothing: `governedCall` does.
+ */
+
+import { messageOf } from "@toolcrib/diagnostics";
+import type { JsonObject } from "@toolcrib/json";
+import type { TextScrubber } from "@toolcrib/redaction";
+import { type CallContext, identityKey } from "@toolcrib/tool";
+import { GatewayError } from "../gateway-error.ts";
+import type { Pauses } from "../guards/pauses.ts";
+import type { CallLog } from "./call-log.ts";
+import type { CallOrigin, CallTarget } from "./call-target.ts";
+import type { LabelledCall, LabelTracker } from "./label-tracker.ts";
+import type { RelayLimit } from "./relay-limit.ts";
+
+/** The scrubbers of a gateway. */
+export interface ScrubberDeps {
+  readonly scrubber: TextScrubber;
+  /** The scrubber of what unverified servers send, which also removes hidden characters. */
+  readonly unverifiedScrubber: TextScrubber;
+}
+
+/** Dependencies of executions. */
+export interface ExecutionDeps extends ScrubberDeps {
+  /** Limits the messages that calls relay to their clients. */
+  readonly relays: RelayLimit;
+  /** Labels of the data of calls; undefined where no source has labels. */
+  readonly labels: LabelTracker | undefined;
+  /** What the operator paused. */
+  readonly pauses: Pick<Pauses, "refusal" | "enter">;
+}
+
+/** The facts about a call that are known when it begins. */
+export interface BegunCall {
+  readonly subject: Parameters<CallLog["intent"]>[0];
+  readonly startedAt: number;
+}
+
+/**
+ * Runs the target until it answers, its deadline passes or its caller cancels.
+ * A target that ignores both keeps running, but its caller is answered and its
+ * later messages are dropped.
+ */
+export function execute(
+  deps: ExecutionDeps,
+  target: CallTarget,
+  args: JsonObject,
+  call: BegunCall,
+  requester: Requester,
+): Promise<JsonObject> {
+  const { signal } = requester.origin;
+  if (signal?.aborted) throw cancelledError(signal.reason);
+  const controller = new AbortController();
+  const channel = { isOpen: true };
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      channel.isOpen = false;
+      leave();
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
+    };
+    const end = (reason: GatewayError) => {
+      controller.abort(reason);
+      settle();
+      reject(reason);
+    };
+    const cancel = () => end(cancelledError(signal?.reason));
+    // The operator can have paused it while it waited for its approval or its record.
+    const leave = deps.pauses.enter(target, requester.origin, end);
+    signal?.addEventListener("abort", cancel);
+    const timer = setTimeout(() => end(timeoutError(target)), target.deadlineMs);
+    const context = toContext(deps, target, call, requester, controller.signal, channel);
+    target.execute(args, context).then(
+      (result) => {
+        settle();
+        resolve(result);
+      },
+      (thrown: unknown) => {
+        settle();
+        reject(thrown);
+      },
+    );
+  });
+}
+
+/** The origin of a call, and the labels of its data. */
+interface Requester {
+  readonly origin: CallOrigin;
+  readonly labelled: LabelledCall | undefined;
+}
+
+/** The context of one execution. @param channel whether messages to the client still belong to the call */
+function toContext(
+  deps: ExecutionDeps,
+  target: CallTarget,
+  call: BegunCall,
+  { origin, labelled }: Requester,
+  signal: AbortSignal,
+  channel: { readonly isOpen: boolean },
+): CallContext {
+  const { relays } = deps;
+  const passOn = () => {
+    if (labelled !== undefined) deps.labels?.passedOn(labelled);
+  };
+  const scrubber = scrubberFor(deps, target);
+  const { callId, parentId, depth } = call.subject;
+  const { id: tool } = target;
+  const { identity, owners, era, meta, session, wantsProgress, clientChannel } = origin;
+  return {
+    callId,
+    tool,
+    parentId,
+    depth,
+    identity,
+    owners,
+    ...(labelled === undefined ? undefined : { run: labelled.run }),
+    era,
+    signal,
+    deadline: call.startedAt + target.deadlineMs,
+    meta,
+    session,
+    wantsProgress,
+    progress(params) {
+      if (!channel.isOpen || !relays.allows(identityKey(identity))) return;
+      passOn();
+      clientChannel.progress(scrubber.value(params));
+    },
+    notify(method, params) {
+      const isDropped = method === "notifications/message" && !relays.allows(identityKey(identity));
+      if (!channel.isOpen || isDropped) return;
+      passOn();
+      clientChannel.notify(method, scrubber.value(params));
+    },
+    ask(method, params, askSignal) {
+      if (channel.isOpen) {
+        passOn();
+        return clientChannel.ask(method, scrubber.value(params), askSignal);
+      }
+      return Promise.reject(
+        new GatewayError("CALL_CANCELLED", `"${method}" was requested after the end of its call`),
+      );
+    },
+  };
+}
+
+/** The reason for a cancellation. Inner calls end for the same reason as their outer call. */
+function cancelledError(reason: unknown): GatewayError {
+  if (reason instanceof GatewayError && endCodes.has(reason.code)) return reason;
+  return new GatewayError("CALL_CANCELLED", `The call was cancelled: ${messageOf(reason)}`, {
+    cause: reason,
+  });
+}
+
+const endCodes: ReadonlySet<string> = new Set(["CALL_TIMEOUT", "CALL_CANCELLED", "CALL_PAUSED"]);
+
+function timeoutError(target: CallTarget): GatewayError {
+  const seconds = target.deadlineMs / 1000;
+  return new GatewayError("CALL_TIMEOUT", `"${target.shownName}" did not answer within ${seconds} s`, {
+    hint: target.deadlineSetting === undefined ? undefined : `${target.deadlineSetting} sets this limit`,
+    data: { timeoutSeconds: seconds },
+  });
+}
+
+/** The scrubber of what a target answers. */
+export function scrubberFor(deps: ScrubberDeps, { isUnverified }: CallTarget): TextScrubber {
+  return isUnverified ? deps.unverifiedScrubber : deps.scrubber;
+}
