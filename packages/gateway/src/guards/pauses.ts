@@ -229,10 +229,12 @@ export class Pauses {
   ): GuardRefusal | undefined {
     const { now, resumeCommand } = this.#deps;
     if (this.#state?.kind !== "known") {
+      const isUnread = this.#state === undefined;
+      const reason = isUnread ? "is not known yet" : "cannot be read";
       const error = new GatewayError(
         "PAUSES_UNREADABLE",
-        `"${shownName}" ${state}: what the operator paused cannot be read`,
-        { hint: "the operator sees the reason with toolcrib status" },
+        `"${shownName}" ${state}: what the operator paused ${reason}`,
+        { hint: isUnread ? "try again" : "the operator sees the reason with toolcrib status" },
       );
       return { error, rule: "pause.unreadable" };
     }
