@@ -89,7 +89,7 @@ export function enforcementPage(): string {
     "",
     "## Results of unverified servers",
     "",
-    'Results, errors, progress and messages of a server that is `unverified` lose control characters, terminal sequences, bidirectional controls and invisible characters that can carry hidden text; visible text is unchanged. Each result carries its origin: `_meta["toolcrib/server"]`, and `_meta["toolcrib/trustState"]: "unverified"`. The size of results is limited for all servers (`serve.limits.result_max_bytes`).',
+    'Results, errors, progress and messages of a server that is `unverified` lose control characters, terminal sequences, bidirectional controls and every other character without a visible form; joiners and variation selectors stay where a script or an emoji needs one, and unusual spaces become ordinary ones, except for a single one before something visible. Other visible text is unchanged. Each result carries its origin: `_meta["toolcrib/server"]`, and `_meta["toolcrib/trustState"]: "unverified"`. The size of results is limited for all servers (`serve.limits.result_max_bytes`).',
     "",
     "The first 64 KiB of the texts of such a result are searched for sentences that are addressed to a model, by the patterns of `toolcrib approve`. What is found is recorded (`result.suspicious`: what it asks for and its place, not the text) and never blocked: harmless texts can match, and an attacker can avoid the patterns.",
     "",
