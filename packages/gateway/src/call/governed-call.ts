@@ -4,7 +4,7 @@
  * No code path executes a tool without it.
  *
  * resolve → identify → authorize → contain → approve → record the intent → validate →
- * execute → limit → validate the result → scrub → record. The caller resolves
+ * execute → limit → validate the result → scrub → label → record. The caller resolves
  * (`CallTarget`) and identifies (`CallOrigin`); the other steps are the lines
  * of this function.
  *
@@ -36,6 +36,7 @@ import type { GatewayPolicy } from "../policy/access-subject.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { dataLabelled, type LabelledCall, type LabelTracker } from "./label-tracker.ts";
+import { errorLabelled, originLabelled } from "./origin-label.ts";
 import { refusedCall } from "./refused-call.ts";
 import type { RelayLimit } from "./relay-limit.ts";
 import { scrubCause, scrubError } from "./scrub-error.ts";
@@ -135,18 +136,19 @@ export async function governedCall(
       return { kind: "failed", callId, error };
     }
     deps.log.started();
-    // Validate, execute, limit, validate the result and scrub it.
-    const result =
-      validateArguments(deps, target, args, callId) ??
-      originLabelled(target, await execute(deps, target, args, call, { origin, labelled }));
+    // Validate, execute, limit, validate the result, scrub and label it. Nothing reads or changes it after its label.
+    const invalid = validateArguments(deps, target, args, callId);
+    const result = invalid ?? (await execute(deps, target, args, call, { origin, labelled }));
     const resultBytes = limit(deps, result);
     validateResult(deps, target, result);
     if (labelled !== undefined) await deps.labels?.arrived(labelled);
-    const scrubbed = dataLabelled(scrubberFor(deps, target).value(result), labelled) as unknown as ToolResult;
-    if (target.isUnverified) deps.log.suspicious(call.subject, inspectResult(scrubbed as JsonObject));
+    const scrubbed = scrubberFor(deps, target).value(result);
+    if (target.isUnverified) deps.log.suspicious(call.subject, inspectResult(scrubbed));
+    const label = invalid === undefined ? target.label : undefined;
+    const shown = originLabelled(dataLabelled(scrubbed, labelled), label) as unknown as ToolResult;
     const durationMs = deps.now() - call.startedAt;
-    deps.log.completed(call.subject, scrubbed, { durationMs, resultBytes, labels: labelled?.run.labels });
-    return { kind: "result", callId, result: scrubbed };
+    deps.log.completed(call.subject, shown, { durationMs, resultBytes, labels: labelled?.run.labels });
+    return { kind: "result", callId, result: shown };
   } catch (thrown) {
     // An error of a tool can contain its data.
     if (labelled !== undefined) deps.labels?.passedOn(labelled);
@@ -280,14 +282,6 @@ function unrecordedError(cause: unknown): CodedError {
   return isCodedError(cause) && cause.code === "AUDIT_BUDGET_EXCEEDED"
     ? new CodedError(cause.code, text, options)
     : new GatewayError("AUDIT_UNAVAILABLE", text, options);
-}
-
-/** Labels the result of an unverified server with its origin. */
-function originLabelled({ isUnverified, server, origin }: CallTarget, result: JsonObject): JsonObject {
-  if (!isUnverified) return result;
-  const meta = isJsonObject(result["_meta"]) ? result["_meta"] : undefined;
-  const label = { "toolcrib/server": server ?? origin, "toolcrib/trustState": "unverified" };
-  return { ...result, _meta: { ...meta, ...label } };
 }
 
 function scrubberFor(deps: GovernedCallDeps, { isUnverified }: CallTarget): TextScrubber {
@@ -482,7 +476,10 @@ function toCallError(
   thrown: unknown,
 ): CodedError {
   const scrubber = scrubberFor(deps, target);
-  if (isCodedError(thrown)) return scrubError(scrubber, thrown);
+  if (isCodedError(thrown)) {
+    const error = scrubError(scrubber, thrown);
+    return target.isUnverified && target.label !== undefined ? errorLabelled(error, target.label) : error;
+  }
   const text = `"${target.shownName}" failed: ${messageOf(thrown)} (call ${call.subject.callId})`;
   return new GatewayError("CALL_FAILED", scrubber.text(text), { cause: scrubCause(scrubber, thrown) });
 }
