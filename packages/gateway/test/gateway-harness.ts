@@ -265,6 +265,28 @@ export function onHttp(id: string, url: string, more: JsonObject = {}): JsonObje
   return { id, transport: { kind: "streamable_http", url }, trust_state: "certified", ...more };
 }
 
+/** Sends one raw request of the modern era and returns the response. */
+export async function askModern(url: URL, method: string, params: JsonObject) {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
+  };
+  const name = params["name"] ?? params["uri"];
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": method,
+      ...(name === undefined ? undefined : { "mcp-name": String(name) }),
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } }),
+  });
+  return (await response.json()) as { readonly result?: JsonObject; readonly error?: JsonObject };
+}
+
 /** Returns the text of a tool's result. */
 export function textOf(result: unknown): string {
   const { content } = result as ToolResult;

@@ -8,6 +8,7 @@ import { McpError } from "@toolcrib/mcp";
 import { checkGolden, freePort, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
+  askModern,
   echoStdio,
   onHttp,
   startScriptedServer,
@@ -15,27 +16,6 @@ import {
   textOf,
   toolNamed,
 } from "./gateway-harness.ts";
-
-/** Sends one raw request of the modern era and returns the response. */
-async function askModern(url: URL, method: string, params: JsonObject) {
-  const meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-    "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
-  };
-  const response = await fetch(url, {
-    method: "POST",
-    headers: {
-      accept: "application/json, text/event-stream",
-      "content-type": "application/json",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": method,
-      "mcp-name": String(params["name"] ?? params["uri"]),
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } }),
-  });
-  return (await response.json()) as { readonly result?: JsonObject; readonly error?: JsonObject };
-}
 
 describe("a result", () => {
   it("that is invalid in MCP is replaced by an error that names server, tool and member", async () => {

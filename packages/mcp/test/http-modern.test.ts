@@ -77,6 +77,16 @@ test("Lists and reads carry private cache hints, calls carry none", async () => 
   }
 });
 
+test("A result that a service passes on from elsewhere is complete, and only this client may keep it", async () => {
+  await using demo = await startDemoHttp();
+  const foreign = { resultType: "input_required", ttlMs: 60_000, cacheScope: "public", contents: [] };
+  demo.service.handle = async () => foreign;
+  const headers = { "mcp-name": "x://a" };
+  const { messages } = await sendModern(demo.url, "resources/read", { uri: "x://a" }, { headers });
+  const { _meta, ...result } = messages[0]?.result ?? {};
+  assert.deepEqual(result, { resultType: "complete", ttlMs: 0, cacheScope: "private", contents: [] });
+});
+
 /** A tools/call of `mirror` with changed headers or `_meta`, and its error. */
 const refusals: {
   readonly name: string;

@@ -10,7 +10,7 @@
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { type HiddenPlaces, placesIn } from "./hidden-places.ts";
-import type { TextScrubber } from "./hidden-text.ts";
+import type { TextScrubber } from "./hidden-value.ts";
 
 /** Maximum number of characters of one text that are searched for secrets. */
 const searchedMaxLength = 16 * 1024;

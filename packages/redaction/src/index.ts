@@ -1,7 +1,8 @@
 // For other packages here.
 export { previewArguments, readableArguments, wholeArguments } from "./argument-preview.ts";
 export { FormMatcher } from "./form-matcher.ts";
-export { stripHidden, type TextScrubber, withoutHidden } from "./hidden-text.ts";
+export { stripHidden } from "./hidden-text.ts";
+export { stripHiddenValue, type TextScrubber, withoutHidden } from "./hidden-value.ts";
 export { createInspection, type DefinitionFinding } from "./inspect-definition.ts";
 export { inspectResult } from "./inspect-result.ts";
 export { SecretScrubber } from "./secret-scrubber.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SecretScrubber, stripHidden, withoutHidden } from "@toolcrib/redaction";
+import { stripHidden } from "@toolcrib/redaction";
 
 const visible: readonly string[] = [
   "",
@@ -11,7 +11,13 @@ const visible: readonly string[] = [
   "日本語のテキスト、한국어, العربية, עברית",
   "می‌خواهم", // Persian with a zero-width non-joiner
   "क्‍ष", // Devanagari with a zero-width joiner
-  "👩‍🚀 ❤️ 🏳️‍🌈 👍🏽 1️⃣ #️⃣",
+  "م‌ی ئه‌وه‌", // Persian, and Kurdish with one at the end of a word
+  "র‍্যাব ক্‌ষ ශ්‍රී", // Bengali and Sinhala
+  "ᠠ᠋ᠨ", // Mongolian with a selector
+  "👩‍🚀 ❤️ ❤︎ 🏳️‍🌈 🏴‍☠️ 👍🏽 👩🏽‍🚀 👩‍❤️‍💋‍👨 👁️‍🗨️ 1️⃣ #️⃣ 🇩🇪",
+  "🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿 🏴󠁧󠁢󠁷󠁬󠁳󠁿",
+  "10\u00a0000\u202f€\u00a0: a\u2009b\n\u3000日本\u3000語",
+  "۝ ؀ ⠓⠑⠇⠇⠕", // Arabic signs that are format characters, and Braille
   "10 €, ½, x², “quotes” – dashes…",
 ];
 
@@ -57,6 +63,10 @@ test("every hidden character is removed, wherever it is", () => {
 test("joiners and variation selectors hide nothing", () => {
   assert.equal(stripHidden("a\u200db\u200c c\ufe0f"), "ab c");
   assert.equal(stripHidden("\u200d\u200d\ufe0fx"), "x");
+  assert.equal(
+    stripHidden("❤\ufe0f\ufe0e\ufe0f 👩\u200d\u200d🚀 क\u094d\u200d\u200c"),
+    "❤\ufe0f 👩🚀 क\u094d\u200d",
+  );
   assert.equal(stripHidden(`é${"\u200d\u200c".repeat(50)}x`), "éx");
   assert.equal(stripHidden("1\ufe0e\u20e3"), "1\u20e3");
 });
@@ -76,16 +86,4 @@ test("long hostile texts take linear time", () => {
   }
   // Quadratic time would take minutes.
   assert.ok(process.cpuUsage().user - started < 20_000_000);
-});
-
-test("a secret that hidden characters split is found, in keys too; a value without them stays the same object", () => {
-  const scrubber = new SecretScrubber();
-  scrubber.learn("api", "correct-horse");
-  const { value, text } = withoutHidden(scrubber);
-  assert.equal(text("correct\u200b-horse"), "[secret api]");
-  assert.deepEqual(value({ "correct-\u00adhorse": ["correct\u2060-horse", 1, null, true] }), {
-    "[secret api]": ["[secret api]", 1, null, true],
-  });
-  const same = { text: "nothing hidden", list: [1, { deep: ["é"] }] };
-  assert.equal(withoutHidden(new SecretScrubber()).value(same), same);
 });

@@ -6,7 +6,6 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { Era } from "@toolcrib/tool";
-import { hasOwnMeta, withoutOwnMeta } from "./own-meta.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
 /**
@@ -33,8 +32,8 @@ function problemOfResult(result: JsonObject, era: Era): string | undefined {
 }
 
 /**
- * Returns the result of a call in the form that every client accepts: with the `content` that results of old servers
- * can lack, and without the members by which Toolcrib marks its own answers.
+ * Returns the received result of a call in the form that every client accepts: with the `content` that results of old servers
+ * can lack.
  *
  * @throws {UpstreamError} `UPSTREAM_RESULT_INVALID`, which names the server, the tool and the member.
  */
@@ -51,10 +50,7 @@ export function checkedResult(
       { hint: "report it to the maintainers of the server", data: { server } },
     );
   }
-  const sound = withoutOwnMeta(result);
-  const { content } = sound as { readonly content?: readonly JsonObject[] };
-  if (content === undefined) return { ...sound, content: [] };
-  return content.some(hasOwnMeta) ? { ...sound, content: content.map(withoutOwnMeta) } : sound;
+  return result["content"] === undefined ? { ...result, content: [] } : result;
 }
 
 function problemOfContent(item: JsonValue | undefined): string | undefined {

@@ -4,7 +4,8 @@ export const upstreamCodes = {
     "The upstream server is not connected; the message gives the reason, the hint the time of the next attempt.",
   UPSTREAM_CLOSED: "The upstream server ended, or closed the connection, before it answered.",
   UPSTREAM_ERROR: "The upstream server answered with a JSON-RPC error.",
-  UPSTREAM_RESULT_INVALID: "The upstream server answered a call with a result that is not valid in MCP.",
+  UPSTREAM_RESULT_INVALID:
+    "The upstream server answered a request with a result that is not valid in MCP, or in which two names differ only in hidden characters.",
   UPSTREAM_LIST_ENDLESS:
     "A list of the upstream server has no end: its cursor repeats, or it exceeds the limit of pages, items, characters or time.",
   UPSTREAM_QUEUE_FULL: "The maximum number of calls already runs at the server and waits for it.",

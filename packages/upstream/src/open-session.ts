@@ -62,7 +62,7 @@ export async function openSession(
     calls,
     isInteractive: settings.isInteractive !== false,
     onAsked: options.onAsked,
-    serverId,
+    sender: { server: serverId, isUntrusted: settings.isUntrusted === true },
     logger,
     scrub,
     onNotification: (method, params) => options.onNotification(method, params, session),

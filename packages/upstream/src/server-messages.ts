@@ -8,7 +8,7 @@
 import type { Logger } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { type InboundRequest, methodNotFound, type RpcId } from "@toolcrib/mcp";
-import { withoutOwnMeta } from "./own-meta.ts";
+import { receivedParams, type Sender } from "./received.ts";
 import type { Recipient, SessionCalls } from "./session-calls.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
@@ -19,7 +19,7 @@ export interface ServerMessagesDeps {
   readonly isInteractive: boolean;
   /** Gets the capability that the server asked for, before the answer. */
   readonly onAsked: (capability: string) => void;
-  readonly serverId: string;
+  readonly sender: Sender;
   readonly logger: Logger;
   readonly scrub: (text: string) => string;
   /** Gets notifications that belong to no call: list changes and resource updates. */
@@ -44,17 +44,23 @@ export class ServerMessages {
     this.#deps = deps;
   }
 
+  /** Returns parameters that the server sent in the form in which a client gets them. */
+  received(params: JsonObject): JsonObject {
+    return receivedParams(params, this.#deps.sender);
+  }
+
   /** Answers a request of the server, through the client that it belongs to. */
   async request({ method, params: sent, signal, relatedTo }: InboundRequest): Promise<JsonObject> {
-    const params = withoutOwnMeta(sent);
-    const { calls, isInteractive, serverId, onAsked } = this.#deps;
+    const params = this.received(sent);
+    const { calls, isInteractive, sender, onAsked } = this.#deps;
+    const { server } = sender;
     const capability = capabilityFor[method];
     if (capability === undefined) throw methodNotFound(method);
     if (!isInteractive) {
       throw new UpstreamError(
         "UPSTREAM_ASK_REFUSED",
-        `"${method}" was refused: the server "${serverId}" is declared with interactive: false`,
-        { hint: "remove interactive: false if the server has to ask clients", data: { server: serverId } },
+        `"${method}" was refused: the server "${server}" is declared with interactive: false`,
+        { hint: "remove interactive: false if the server has to ask clients", data: { server } },
       );
     }
     onAsked(capability);
@@ -70,31 +76,31 @@ export class ServerMessages {
     if (method === "roots/list") return { roots: [] };
     throw new UpstreamError(
       "UPSTREAM_ASK_UNATTRIBUTED",
-      `"${method}" was refused on the session of the server "${serverId}" that all clients share`,
+      `"${method}" was refused on the session of the server "${server}" that all clients share`,
       { hint: "call again: a client that can be asked has a session of its own from now on" },
     );
   }
 
   /** Delivers a notification of the server. @param relatedTo the request on whose stream it arrived */
   notification(method: string, sent: JsonObject, relatedTo: RpcId | undefined): void {
-    const params = withoutOwnMeta(sent);
+    const params = this.received(sent);
     const { calls, onNotification } = this.#deps;
     if (method === "notifications/message") {
       if (!deliver(calls.logRecipientOf(relatedTo), method, params)) this.#logMessage(params);
     } else if (method === "notifications/elicitation/complete") {
       const recipient = calls.elicitationRecipientOf(params["elicitationId"]) ?? calls.recipientOf(relatedTo);
       if (!deliver(recipient, method, params)) {
-        const { logger, serverId } = this.#deps;
-        logger.debug({ server: serverId }, "completion of an unknown elicitation");
+        const { logger, sender } = this.#deps;
+        logger.debug({ server: sender.server }, "completion of an unknown elicitation");
       }
     } else onNotification(method, params);
   }
 
   /** Logs a message that cannot be attributed. It can be about any client, so no client gets it. */
   #logMessage(params: JsonObject): void {
-    const { logger, scrub, serverId } = this.#deps;
+    const { logger, scrub, sender } = this.#deps;
     const data = scrub(JSON.stringify(params["data"]) ?? "").slice(0, loggedMaxLength);
-    logger.debug({ server: serverId, level: params["level"], data }, "log message of the server");
+    logger.debug({ server: sender.server, level: params["level"], data }, "log message of the server");
   }
 }
 

@@ -7,13 +7,16 @@
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { McpError } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
+import { receivedErrorData, type Sender } from "./received.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
 /** Translates `error` for a caller. An error response of the server keeps its JSON-RPC code. */
-export function toCallerError(server: string, error: unknown, isStopping: boolean): unknown {
+export function toCallerError(sender: Sender, error: unknown, isStopping: boolean): unknown {
   if (!(error instanceof McpError)) return error;
+  const { server } = sender;
   if (error.code === "MCP_REMOTE_ERROR") {
-    const { rpcCode, rpcData } = error;
+    const { rpcCode } = error;
+    const rpcData = receivedErrorData(error.rpcData, sender);
     const data = rpcData === undefined ? { server, rpcCode } : { server, rpcCode, rpcData };
     return new UpstreamError("UPSTREAM_ERROR", error.message, { cause: error, data });
   }

@@ -33,6 +33,11 @@ export interface UpstreamSettings {
   /** Removes secrets from text about this server: reasons, log records, lines of standard error. @default text stays as it is */
   readonly scrub?: (text: string) => string;
   /**
+   * Whether hidden characters are removed from what the server sends on behalf of calls. Its lists stay as they are: the
+   * operator sees them. @default false
+   */
+  readonly isUntrusted?: boolean;
+  /**
    * Whether clients that can be asked get a session of their own. With `false`, all clients share one session, which
    * declares no capability, and requests of the server are refused. @default when the server is known to ask
    */

@@ -34,8 +34,8 @@ import {
 } from "./client-sessions.ts";
 import { LivenessCheck } from "./liveness-check.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
-import { withoutOwnMeta } from "./own-meta.ts";
 import { Quarantine } from "./quarantine.ts";
+import { receivedResult, type Sender } from "./received.ts";
 import { ResourceWatch } from "./resource-watch.ts";
 import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
 import { ServerHealth } from "./server-health.ts";
@@ -84,6 +84,7 @@ export class UpstreamServer implements ToolSource {
   readonly #deps: UpstreamDeps;
   readonly #limits: Required<UpstreamLimits>;
   readonly #scrub: (text: string) => string;
+  readonly #sender: Sender;
   readonly #shared: SharedSession;
   readonly #catalogue: ServerCatalogue;
   readonly #clients: ClientSessions;
@@ -109,6 +110,7 @@ export class UpstreamServer implements ToolSource {
     this.#deps = deps;
     this.#limits = limits;
     this.#scrub = scrub;
+    this.#sender = { server: serverId, isUntrusted: settings.isUntrusted === true };
     this.#health = new ServerHealth({
       serverId,
       now,
@@ -422,10 +424,11 @@ export class UpstreamServer implements ToolSource {
       const lease = shared === undefined ? await this.#lease(client, context.signal) : undefined;
       const session = lease?.session ?? (shared as UpstreamSession);
       try {
-        const result = await session.request(method, params, context, options);
+        const answer = await session.request(method, params, context, options);
+        const result = receivedResult(answer, this.#sender, method);
         return method === "tools/call"
           ? checkedResult(result, this.id, { tool: params["name"], era: session.connection.era })
-          : withoutOwnMeta(result);
+          : result;
       } catch (error) {
         if (context.signal.aborted) throw context.signal.reason;
         const canRepeat = await this.#renewFor(session, error, context.signal);
@@ -477,7 +480,7 @@ export class UpstreamServer implements ToolSource {
   }
 
   #toCallerError(error: unknown): unknown {
-    return toCallerError(this.id, error, this.#isStopping);
+    return toCallerError(this.#sender, error, this.#isStopping);
   }
 
   async #stop(): Promise<void> {

@@ -8,7 +8,6 @@ import { abortable, disposeOnce } from "@toolcrib/lifecycle";
 import { type Connection, type ConnectionRequestOptions, McpError, type RpcId } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
 import type { CallContext, ClientSession } from "@toolcrib/tool";
-import { withoutOwnMeta } from "./own-meta.ts";
 import type { ServerMessages } from "./server-messages.ts";
 import { requiredElicitations, type SessionCalls } from "./session-calls.ts";
 import { SessionLogLevel } from "./session-log-level.ts";
@@ -94,7 +93,7 @@ export class UpstreamSession implements AsyncDisposable {
       return await connection.request(method, withMeta(params, context), {
         signal: context.signal,
         onProgress: context.wantsProgress
-          ? (progress) => context.progress(withoutOwnMeta(progress))
+          ? (progress) => context.progress(this.#messages.received(progress))
           : undefined,
         onNotification: (name, notification) => this.#messages.notification(name, notification, id),
         onId: (given) => {

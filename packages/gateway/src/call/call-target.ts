@@ -32,8 +32,10 @@ export interface CallTarget {
   readonly containment: string | undefined;
   /** What every call of it breaks of the operator's word about its server. */
   readonly violations: readonly TrustViolation[];
-  /** Whether its server is unverified: what it sends is labelled, and hidden characters are removed. */
+  /** Whether its server is unverified: what it sends is labelled, and has no hidden characters. The source removes them from results, before it checks them. */
   readonly isUnverified: boolean;
+  /** Members for the `_meta` of its results; undefined for results that need no label. */
+  readonly label: JsonObject | undefined;
   /** What an approval of each call is bound to besides the call; undefined for a tool whose calls need none. */
   readonly approval: { readonly server: string; readonly definitionDigest: string } | undefined;
   readonly inputSchema: JsonObject | undefined;

@@ -23,6 +23,7 @@ import { deadlineOf, type SourceFacts } from "../sources/source-facts.ts";
 import type { FeatureSource } from "../sources/source-roster.ts";
 import type { CallTarget } from "./call-target.ts";
 import { currentEntry } from "./current-entry.ts";
+import { sourceLabel, unverifiedLabel } from "./origin-label.ts";
 
 /** Dependencies of `CallTargets`. */
 export interface CallTargetsDeps {
@@ -61,9 +62,13 @@ export class CallTargets {
    */
   forFeature(source: FeatureSource, kind: FeatureKind, name: string, method: string): CallTarget {
     const { wireName } = featureSubject(source, kind, name);
-    return this.forFeatureAction(source, kind, name, async (params, context) =>
+    const target = this.forFeatureAction(source, kind, name, async (params, context) =>
       toResult(await source.features.request(method, params, context), wireName),
     );
+    // Several servers can list one URI.
+    return method === "resources/read"
+      ? { ...target, label: target.label ?? sourceLabel(source.id) }
+      : target;
   }
 
   /** Returns a target that runs `execute` for a resource or prompt of `source`. */
@@ -84,7 +89,7 @@ export class CallTargets {
       isOwn: false,
       ...governanceOf(source.id, source.facts),
       violations: violationsOf(source.facts, featureClaims),
-      isUnverified: source.facts.trust?.trustState === "unverified",
+      ...unverifiedFacts(source.id, source.facts),
       // Reading a resource or a prompt changes nothing.
       approval: undefined,
       deadlineMs: source.facts.deadlineMs,
@@ -107,7 +112,7 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     isOwn: facts.isOwn,
     ...governanceOf(source.id, facts),
     violations: violationsOf(facts, tool.definition.annotations),
-    isUnverified: facts.trust?.trustState === "unverified",
+    ...unverifiedFacts(source.id, facts),
     approval: approvalOf(entry, deps),
     deadlineMs: deadlineOf(source, facts, tool),
     inputSchema: source.checksArguments === true ? undefined : tool.definition.inputSchema,
@@ -124,6 +129,14 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
       return toToolResult(await backend.source.call(backend.tool, args, context, current), shownName);
     },
   };
+}
+
+function unverifiedFacts(
+  sourceId: string,
+  { trust }: SourceFacts,
+): Pick<CallTarget, "isUnverified" | "label"> {
+  const isUnverified = trust?.trustState === "unverified";
+  return { isUnverified, label: isUnverified ? unverifiedLabel(sourceId) : undefined };
 }
 
 /** Returns what approvals of calls of a tool are bound to; undefined where its calls need none. */

@@ -4,7 +4,7 @@
  * No code path executes a tool without it.
  *
  * resolve → identify → authorize → guard → contain → approve → count → record the intent → validate →
- * execute → limit → validate the result → scrub → record. The caller resolves
+ * execute → limit → validate the result → scrub → label → record. The caller resolves
  * (`CallTarget`) and identifies (`CallOrigin`); the other steps are the lines
  * of this function.
  *
@@ -45,6 +45,7 @@ import { cleanPlaces } from "./clean-places.ts";
 import { type BegunCall, type ExecutionDeps, execute, scrubberFor } from "./execute-call.ts";
 import type { HiddenArguments } from "./hidden-arguments.ts";
 import { dataLabelled } from "./label-tracker.ts";
+import { errorLabelled, originLabelled } from "./origin-label.ts";
 import { refusedCall } from "./refused-call.ts";
 import { scrubCause, scrubError } from "./scrub-error.ts";
 
@@ -158,26 +159,27 @@ export async function governedCall(
       return { kind: "failed", callId, error };
     }
     deps.log.started();
-    // Validate, execute, limit, validate the result and scrub it.
-    const result =
-      validateArguments(deps, target, args, callId) ??
-      originLabelled(target, await execute(deps, target, args, call, { origin: caller, labelled }));
+    // Validate, execute, limit, validate the result, scrub and label it. Nothing reads or changes it after its label.
+    const invalid = validateArguments(deps, target, args, callId);
+    const result = invalid ?? (await execute(deps, target, args, call, { origin: caller, labelled }));
     const resultBytes = limit(deps, result);
     taken?.spend(resultBytes);
     validateResult(deps, target, result);
     if (labelled !== undefined) await deps.labels?.arrived(labelled);
-    const scrubbed = dataLabelled(scrubberFor(deps, target).value(result), labelled) as unknown as ToolResult;
-    if (target.isUnverified) deps.log.suspicious(call.subject, inspectResult(scrubbed as JsonObject));
+    const scrubbed = scrubberFor(deps, target).value(result);
+    if (target.isUnverified) deps.log.suspicious(call.subject, inspectResult(scrubbed));
+    const label = invalid === undefined ? target.label : undefined;
+    const shown = originLabelled(dataLabelled(scrubbed, labelled), label) as unknown as ToolResult;
     const durationMs = deps.now() - call.startedAt;
-    const fingerprints = deps.fingerprints?.ofResult(scrubbed);
+    const fingerprints = deps.fingerprints?.ofResult(scrubbed as unknown as ToolResult);
     const labels = labelled?.run.labels;
-    deps.log.completed(call.subject, scrubbed, {
+    deps.log.completed(call.subject, shown, {
       durationMs,
       resultBytes,
       fingerprints,
       ...(labels === undefined ? undefined : { labels }),
     });
-    return { kind: "result", callId, result: scrubbed };
+    return { kind: "result", callId, result: shown };
   } catch (thrown) {
     // An error of a tool can contain its data.
     if (labelled !== undefined) deps.labels?.passedOn(labelled);
@@ -323,14 +325,6 @@ function unrecordedError(cause: unknown): CodedError {
     : new GatewayError("AUDIT_UNAVAILABLE", text, options);
 }
 
-/** Labels the result of an unverified server with its origin. */
-function originLabelled({ isUnverified, server, origin }: CallTarget, result: JsonObject): JsonObject {
-  if (!isUnverified) return result;
-  const meta = isJsonObject(result["_meta"]) ? result["_meta"] : undefined;
-  const label = { "toolcrib/server": server ?? origin, "toolcrib/trustState": "unverified" };
-  return { ...result, _meta: { ...meta, ...label } };
-}
-
 /** Returns an error result that lists all problems, so that a model can correct the call; undefined if the arguments are valid. */
 function validateArguments(
   deps: GovernedCallDeps,
@@ -397,7 +391,10 @@ function toCallError(
   thrown: unknown,
 ): CodedError {
   const scrubber = scrubberFor(deps, target);
-  if (isCodedError(thrown)) return scrubError(scrubber, thrown);
+  if (isCodedError(thrown)) {
+    const error = scrubError(scrubber, thrown);
+    return target.isUnverified && target.label !== undefined ? errorLabelled(error, target.label) : error;
+  }
   const text = `"${target.shownName}" failed: ${messageOf(thrown)} (call ${call.subject.callId})`;
   return new GatewayError("CALL_FAILED", scrubber.text(text), { cause: scrubCause(scrubber, thrown) });
 }

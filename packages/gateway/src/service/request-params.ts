@@ -43,10 +43,9 @@ function passedOnMeta(params: JsonObject): JsonObject | undefined {
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-/** `params` without `_meta`. */
+/** `params` without the members that belong to this hop: `_meta`, and answers to questions that no result of the gateway asks. */
 export function withoutMeta(params: JsonObject): JsonObject {
-  if (!isJsonObject(params["_meta"])) return params;
-  const { _meta, ...rest } = params;
+  const { _meta, inputResponses, requestState, ...rest } = params;
   return rest;
 }
 

@@ -118,6 +118,7 @@ function createServer(
       kind: server.transport.kind,
       tags: [],
       scrub: (text) => scrubber.text(text),
+      isUntrusted: server.trustState === "unverified",
       isInteractive: server.isInteractive,
       contain: sandboxes.containmentOf(server, packages),
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,

@@ -223,13 +223,12 @@ function toListenFilter(value: JsonValue | undefined): ListenFilter {
 }
 
 function complete(service: McpService, request: ModernRequest, result: JsonObject): JsonObject {
-  const isComplete = result["resultType"] === undefined || result["resultType"] === "complete";
-  const isCacheable = isComplete && cacheableMethods.has(request.method);
   return {
+    ...result,
+    // A result that was passed on from elsewhere decides neither: a client would take it for an answer about its own request.
     resultType: "complete",
     // Results depend on the identity of the client, so no cache may be shared.
-    ...(isCacheable ? { ttlMs: 0, cacheScope: "private" } : undefined),
-    ...result,
+    ...(cacheableMethods.has(request.method) ? { ttlMs: 0, cacheScope: "private" } : undefined),
     _meta: { ...metaOf(result), [metaKeys.serverInfo]: service.serverInfo as unknown as JsonObject },
   };
 }
