@@ -146,8 +146,19 @@ test("an origin that the operator named is reached at any address, unread and by
     ]) {
       assert.equal((await send(url))[0], 403, url);
     }
-    // Its TLS is not among the origins.
-    assert.notEqual((await fixture.connect(`127.0.0.1:${port}`)).status, 200);
+    // Some clients open a tunnel for plain HTTP, too: it leads to this origin and to nothing beside it.
+    const { status, socket } = await fixture.connect(`127.0.0.1:${port}`);
+    assert.equal(status, 200);
+    socket.write("GET /tunnel HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    assert.match(await readToEnd(socket), /^HTTP\/1\.1 200 .*"GET","\/tunnel"/s);
+    for (const authority of [
+      `127.0.0.1:${port + 1}`,
+      `127.0.0.1.:${port}`,
+      `localhost:${port}`,
+      "127.0.0.1:443",
+    ]) {
+      assert.notEqual((await fixture.connect(authority)).status, 200, authority);
+    }
   } finally {
     plain.close();
     plain.closeAllConnections();

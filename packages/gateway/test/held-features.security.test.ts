@@ -327,7 +327,7 @@ it("what a client may not use is not explained to it", () =>
 
 it("a tool is not confused with a prompt of its name", async () => {
   await using server = await startScriptedServer({
-    tools: () => [toolNamed("instructions"), toolNamed("prompts/greet")],
+    tools: () => [toolNamed("instructions"), toolNamed("greet")],
     prompts: () => [{ name: "greet" }],
   });
   await using test = await startTestGateway({

@@ -96,12 +96,25 @@ const uris: readonly string[] = [
 ];
 
 const prompts: readonly string[] = [
-  ...["review code", "review", "Review code", "review%20code", "review /etc", "review ../x", "list", "List"],
-  ...["Admin/Reset", "admin/reset", "Admin/./Reset", "Admin%2FReset", "ops:delete", "OPS:delete", "ops:list"],
+  ...["review code", "review", "review%20code", "review /etc", "review ../x", "list"],
+  ...["Admin/Reset", "Admin%2FReset", "ops:delete", "ops:list"],
   ...["a/50%", "50%", "a/50%25"],
 ];
 
-it("a policy decides about 500 spellings of resources and names of prompts as a reference does", async () => {
+/** Prompts that the gateway holds back beside those above, because their names could be confused. */
+const similarPrompts: readonly string[] = ["Review code", "List", "admin/reset", "OPS:delete"];
+const furtherPrompts: readonly string[] = ["Admin/./Reset"];
+
+/** Decisions that differ from those of the reference, and numbers of decisions. */
+interface Compared {
+  readonly wrong: string[];
+  readonly counts: { allowed: number; denied: number };
+}
+
+async function compare(
+  { wrong, counts }: Compared,
+  { uris, prompts }: { readonly uris: readonly string[]; readonly prompts: readonly string[] },
+): Promise<void> {
   const reached: string[] = [];
   await using server = await startScriptedServer({
     resources: () => [],
@@ -127,8 +140,6 @@ it("a policy decides about 500 spellings of resources and names of prompts as a 
     { tool_servers: [onHttp("a", server.url)], policy: { clients } },
     { clients: Object.keys(rulesOf) },
   );
-  const wrong: string[] = [];
-  const counts = { allowed: 0, denied: 0 };
   for (const [name, rules] of Object.entries(rulesOf)) {
     const client = await test.connect({ as: name });
     const check = async (target: string, work: Promise<unknown>) => {
@@ -148,6 +159,14 @@ it("a policy decides about 500 spellings of resources and names of prompts as a 
     for (const prompt of fastSample(prompts))
       await check(`prompts/${prompt}`, client.getPrompt({ name: `a:${prompt}` }));
   }
+}
+
+it("a policy decides about 500 spellings of resources and names of prompts as a reference does", async () => {
+  const compared: Compared = { wrong: [], counts: { allowed: 0, denied: 0 } };
+  await compare(compared, { uris, prompts });
+  await compare(compared, { uris: [], prompts: similarPrompts });
+  await compare(compared, { uris: [], prompts: furtherPrompts });
+  const { wrong, counts } = compared;
   assert.deepEqual(wrong, []);
   assert.ok(
     counts.allowed + counts.denied >= runCount(500) &&
