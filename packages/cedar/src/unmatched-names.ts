@@ -5,31 +5,90 @@
  */
 
 import { type Diagnostic, nearestName } from "@toolcrib/diagnostics";
-import type { ParsedPolicies } from "./parse-policies.ts";
+import type { ParsedPolicies, Policy } from "./parse-policies.ts";
 import { readsOf } from "./policy-reads.ts";
+import { toUid } from "./policy-scope.ts";
 
-/** Returns a warning for each server that a policy names and that is not in `serverIds`. */
+/** The names that policies can refer to. */
+export interface KnownEntities {
+  readonly servers: readonly string[];
+  readonly roles: readonly string[];
+  /** Names of local clients; `undefined` where they are not known. */
+  readonly clients: readonly string[] | undefined;
+}
+
+/**
+ * Returns a finding for each name in a policy that nothing has: an error for the id of a tool in a form that no tool
+ * has (a pattern, a name on the wire), and a warning for an unknown server, role or client.
+ */
 export function findUnmatchedNames(
   { policies }: ParsedPolicies,
+  known: KnownEntities,
+): readonly Diagnostic[] {
+  return policies.flatMap((policy) => [
+    ...unmatchedServers(policy, known.servers),
+    ...malformedTools(policy),
+    ...unmatchedPrincipals(policy, known),
+  ]);
+}
+
+/** Ids of tools that only lists of patterns allow. */
+function malformedTools({ name, json, source, span }: Policy): readonly Diagnostic[] {
+  const ids = [...readsOf([json]).named].filter((uid) => uid.startsWith("Tool ")).map((uid) => uid.slice(5));
+  return ids.flatMap((id): readonly Diagnostic[] => {
+    const shared = { severity: "error", code: "CEDAR_TOOL_ID", source, span } as const;
+    if (/[*?]/.test(id)) {
+      const message = `The policy "${name}" names the tool "${id}", and the id of a tool is no pattern`;
+      return [{ ...shared, message, hint: 'compare the name: resource.name like "write_*"' }];
+    }
+    if (id.includes(":") || !id.includes("__")) return [];
+    const message = `The policy "${name}" names the tool "${id}", which is a name on the wire and no id`;
+    return [{ ...shared, message, hint: `did you mean Tool::"${id.replace("__", ":")}"?` }];
+  });
+}
+
+function unmatchedPrincipals(
+  { name, json, source, span }: Policy,
+  { roles, clients }: KnownEntities,
+): readonly Diagnostic[] {
+  const { principal } = json;
+  if (!("entity" in principal)) return [];
+  const { type, id } = toUid(principal.entity);
+  const names = type === "Role" ? roles : type === "Client" && !id.includes(" ") ? clients : undefined;
+  if (names === undefined || names.includes(id)) return [];
+  const near = nearestName(id, names);
+  const what = type === "Role" ? "no client has this role" : "no client has this name";
+  return [
+    {
+      severity: "warning",
+      code: "CEDAR_UNMATCHED",
+      message: `The policy "${name}" is about ${type}::"${id}", and ${what}`,
+      hint: near === undefined ? "correct it, or keep it if it is added later" : `did you mean "${near}"?`,
+      source,
+      span,
+    },
+  ];
+}
+
+function unmatchedServers(
+  { name, json, source, span }: Policy,
   serverIds: readonly string[],
 ): readonly Diagnostic[] {
-  return policies.flatMap(({ name, json, source, span }) => {
-    const named = [...readsOf([json]).named].map(serverOf).filter((id) => id !== undefined);
-    const unknown = [...new Set(named)].filter((id) => !serverIds.includes(id));
-    return unknown.map((id): Diagnostic => {
-      const near = nearestName(id, serverIds);
-      return {
-        severity: "warning",
-        code: "CEDAR_UNMATCHED",
-        message: `The policy "${name}" names "${id}", and no tool server and no toolspec has this id`,
-        hint:
-          near === undefined
-            ? "correct it, or keep it if the server is added later"
-            : `did you mean "${near}"?`,
-        source,
-        span,
-      };
-    });
+  const named = [...readsOf([json]).named].map(serverOf).filter((id) => id !== undefined);
+  const unknown = [...new Set(named)].filter((id) => !serverIds.includes(id));
+  return unknown.map((id): Diagnostic => {
+    const near = nearestName(id, serverIds);
+    return {
+      severity: "warning",
+      code: "CEDAR_UNMATCHED",
+      message: `The policy "${name}" names "${id}", and no tool server and no toolspec has this id`,
+      hint:
+        near === undefined
+          ? "correct it, or keep it if the server is added later"
+          : `did you mean "${near}"?`,
+      source,
+      span,
+    };
   });
 }
 

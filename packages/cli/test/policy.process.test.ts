@@ -114,6 +114,7 @@ test("policy check, test, matrix and simulate, and why answer about the policy",
   assert.equal(call.code, 3);
   assert.equal((await run("call", "notes:env")).code, 0);
   const [denied] = JSON.parse((await run("audit", "list", "--outcome", "denied", "--json")).stdout);
+  assert.equal((await run("why", denied.data.callId.slice(0, 18))).code, 3, "the id that audit list prints");
   const explained = await run("why", denied.data.callId);
   assert.equal(explained.code, 3);
   assert.match(explained.stdout, /denied \(policies\/main\.cedar#short\)/);

@@ -19,6 +19,8 @@ export interface LoadPoliciesDeps {
   readonly readFile: ReadFile;
   /** The folder that replaces `~/`. @default none: such paths are not found */
   readonly userDirectory?: string | undefined;
+  /** Returns the names of the existing tokens. @default not known: no warnings about clients */
+  readonly tokenNames?: (() => readonly string[]) | undefined;
 }
 
 /** Policy files that were read, by their paths in the sections of layers, and all findings about them. */
@@ -29,6 +31,9 @@ export interface LoadedPolicies {
 
 /** Servers of Toolcrib's own and of saved tools in policies. */
 const ownServers: readonly string[] = ["toolcrib", "saved"];
+
+/** Clients without a token. */
+const ownClients: readonly string[] = ["cli", "stdio", "library", "anonymous"];
 
 /** Reads and checks the policy files of `layers`. */
 export async function loadPolicyFiles(
@@ -63,7 +68,13 @@ export async function loadPolicyFiles(
   const ids = layers.flatMap(({ serverIds, toolspecIds }) =>
     [...serverIds, ...toolspecIds].map(({ id }) => id),
   );
-  const unmatched =
-    parsed.value === undefined ? [] : findUnmatchedNames(parsed.value, [...ids, ...ownServers]);
+  const entries = layers.flatMap(({ sections }) => Object.entries(sections.policy?.clients ?? {}));
+  const tokens = deps.tokenNames?.();
+  const known = {
+    servers: [...ids, ...ownServers],
+    roles: [...entries.flatMap(([, { roles = [] }]) => roles), "operator", "admin", "viewer"],
+    clients: tokens === undefined ? undefined : [...tokens, ...entries.map(([name]) => name), ...ownClients],
+  };
+  const unmatched = parsed.value === undefined ? [] : findUnmatchedNames(parsed.value, known);
   return { files, diagnostics: [...diagnostics, ...parsed.diagnostics, ...unmatched] };
 }

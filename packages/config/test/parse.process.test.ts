@@ -443,7 +443,7 @@ test("readRegularFile() does not wait for a pipe without a writer", {
 test("parseConfig() accepts every example of docs/reference/configuration.md", async () => {
   const page = await readFile(join(import.meta.dirname, "../../../docs/reference/configuration.md"), "utf8");
   const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text ?? "");
-  assert.equal(examples.length, 4);
+  assert.equal(examples.length, 5);
   for (const text of examples) {
     assert.deepEqual(parseConfig([{ name: "toolcrib.yaml", text }]).diagnostics, []);
   }

@@ -171,6 +171,8 @@ describe("startGateway()", () => {
       callsInFlight: 1,
       quarantined: [],
       waiting: [],
+      limits: [],
+      pauses: [],
       idleRules: [],
       anchors: [],
       ownTools: 10,

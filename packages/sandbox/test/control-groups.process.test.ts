@@ -63,7 +63,7 @@ test("all sandboxes together have the processes of their total, and no more of t
     program: "/bin/sh",
     args: [
       "-c",
-      "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 100 & done; echo done",
+      "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 5 & done; echo done; wait",
     ],
     env: { PATH: "/usr/bin:/bin" },
   };

@@ -132,6 +132,10 @@ export class DefinitionPins {
       );
     }
     const known = this.#accepted.get(sourceId)?.get(listed);
+    // Accepted without a question, when the server was trusted or could be: now the operator is to be asked.
+    if (known?.state.kind === "pinned" && rules.firstContact === "ask") {
+      return notApproved(id, waitingReason(id, command));
+    }
     if (known !== undefined && isAccepted(known, definition)) {
       this.#seen(sourceId, known, definition);
       return undefined;
@@ -157,7 +161,9 @@ export class DefinitionPins {
   describe(listed: ListedDefinition): WaitingDefinition {
     const { sourceId, kind, name, definition } = listed;
     const { scrubber } = this.#deps;
-    const known = this.#accepted.get(sourceId)?.get(listed);
+    const accepted = this.#accepted.get(sourceId)?.get(listed);
+    // The same definition waits where nobody was asked about it yet.
+    const known = accepted?.digest === digestOf(definition) ? undefined : accepted;
     return {
       server: sourceId,
       kind,

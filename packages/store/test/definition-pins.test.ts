@@ -187,7 +187,9 @@ it("a prompt, a template and instructions of one name have a pin each", async ()
   await pins.stored();
   const { pins: again } = await open(directory.path);
   for (const kind of kinds) {
-    assert.equal(again.check(one(kind, { kind }), asking), undefined);
-    assert.equal(again.check(one(kind, { kind: "other" }), asking)?.code, "TOOL_DEFINITION_CHANGED");
+    assert.equal(again.check(one(kind, { kind }), verified), undefined);
+    assert.equal(again.check(one(kind, { kind: "other" }), verified)?.code, "TOOL_DEFINITION_CHANGED");
+    // Nobody was asked about it: a server that is to be asked about waits, also with the same definition.
+    assert.equal(again.check(one(kind, { kind }), asking)?.code, "TOOL_NOT_APPROVED");
   }
 });

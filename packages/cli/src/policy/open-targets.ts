@@ -29,8 +29,8 @@ export interface PolicySituation {
  * @throws {CodedError} when the gateway or the configuration cannot be used.
  */
 export async function openPolicySituation(context: CliContext): Promise<PolicySituation> {
-  const loaded = await loadCliConfig(context);
   const running = await findReachableGateway(context.options.home);
+  const loaded = await loadCliConfig(withFilesOf(context, running?.configFiles ?? []));
   if (running !== undefined) {
     const answer = await getFromGateway(running, "/api/v1/policy/targets", context.signal, listTimeoutMs);
     const targets = isJsonObject(answer) ? answer["targets"] : undefined;
@@ -43,6 +43,13 @@ export async function openPolicySituation(context: CliContext): Promise<PolicySi
   const logger = createCommandLogger(context, "silent");
   await using gateway = await startLocalGateway(context, loaded, logger, undefined);
   return { config: loaded.config, targets: gateway.policyTargets() };
+}
+
+/** Returns the context with the configuration of the running gateway, unless `--config` names another one. */
+function withFilesOf(context: CliContext, files: readonly string[]): CliContext {
+  const { options } = context;
+  if (options.configFiles.length > 0 || files.length === 0) return context;
+  return { ...context, options: { ...options, configFiles: files } };
 }
 
 /** Finds a target by its id or its wire name. */

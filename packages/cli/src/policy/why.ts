@@ -4,11 +4,11 @@
  * the policy as its files are now, with the arguments as far as they were recorded.
  */
 
-import { openOfflinePolicy } from "@toolcrib/gateway";
+import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/gateway";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import type { PolicyRequest, PolicyTarget } from "@toolcrib/policy";
+import { type Decision, type PolicyRequest, type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
 import { type AuditCall, openAuditReader } from "@toolcrib/store";
-import type { Identity } from "@toolcrib/tool";
+import { type Identity, isOperator } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -51,14 +51,51 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   output.print(output.style("bold", safeLine(`"${identity.name}" ${action} "${target.id}"`)));
   if (recorded !== undefined) output.print(...recordedLines(recorded), "", "With the policy as it is now:");
   output.print(...explanationLines(explanation));
+  output.print(
+    ...furtherLines(policy, request, decision, situation.config.policy.waiveApproval, flags, call),
+  );
   return decision.kind === "allow" ? exitCodes.done : exitCodes.denied;
 }
 
-/** Returns the call that `what` is the id of. */
+/** Lines about what decides besides the policy, or because of arguments that are not known. */
+function furtherLines(
+  policy: OfflinePolicy,
+  request: PolicyRequest,
+  decision: Decision,
+  waived: readonly string[],
+  { args }: WhyFlags,
+  recorded: AuditCall | undefined,
+): readonly string[] {
+  if (decision.kind === "deny" || request.action !== "call") return [];
+  const { target, identity } = request;
+  const lines: string[] = [];
+  if (args === undefined && policy.dependsOnArguments(request)) {
+    lines.push(
+      recorded === undefined
+        ? "A policy about this call reads arguments: give them with --args"
+        : "A policy about this call reads arguments, which are recorded without credentials and long texts",
+    );
+  }
+  const isWaived =
+    decision.waivesApproval === true ||
+    new ToolPatterns(waived).find(target.id, target.wireName) !== undefined;
+  const isUnverified = target.kind === "tool" && target.server.trustState === "unverified";
+  if (isUnverified && !target.isReadOnly && !isOperator(identity) && !isWaived) {
+    lines.push(
+      "Each call also needs an approval of the operator, because the server is unverified (toolcrib approve)",
+    );
+  }
+  return lines.length === 0 ? [] : ["", ...lines];
+}
+
+/** Returns the call that `what` is the id of, or the start of the id. */
 async function findCall({ options }: CliContext, what: string): Promise<AuditCall | undefined> {
-  if (!/^[0-9A-Za-z_-]{8,}$/.test(what)) return undefined;
+  if (!/^[0-9A-Za-z_-]{8,200}$/.test(what)) return undefined;
   await using reader = await openAuditReader({ home: options.home });
-  return await reader.show(what);
+  const records = await reader.list({ callId: what, limit: 100 });
+  const ids = new Set(records.map(({ data }) => (data as { readonly callId: string }).callId));
+  const [id] = ids.has(what) ? [what] : ids;
+  return ids.size > 1 && !ids.has(what) ? undefined : id === undefined ? undefined : await reader.show(id);
 }
 
 /** A call as the audit trail has it. */

@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
@@ -47,7 +47,8 @@ function matches(printed: string, expected: string): boolean {
 }
 
 describe("the guides", () => {
-  for (const guide of globSync("*.md", { cwd: guides }).sort()) {
+  // The other guides have no transcripts: they show parts of files, and commands one by one.
+  for (const guide of ["first-composite-tool.md", "rest-apis-as-tools.md"]) {
     it(`${guide} matches the behavior`, async () => {
       const steps = stepsOf(guide);
       assert.ok(steps.length >= 10);
