@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type CedarPolicies, openCedarPolicies, parsePolicies } from "@toolcrib/cedar";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import type { CallFacts, PolicyRequest, PolicyTarget } from "@toolcrib/policy";
@@ -211,6 +212,8 @@ describe("CedarPolicies", () => {
         fc.array(policyArbitrary, { maxLength: 6 }),
         fc.array(requestArbitrary, { minLength: 100, maxLength: 100 }),
         async (policies: readonly RandomPolicy[], requests: readonly RandomRequest[]) => {
+          // The engine never waits: without a turn of the event loop, the run would seem to hang.
+          await nextTurn();
           using product = await open(policies.map(toCedar).join("\n"));
           for (const request of requests) {
             const expected = referenceDecision(policies, request);
