@@ -25,8 +25,11 @@ test("no call is made without a record, and the chain is intact, when the writer
     assert.equal(child.lines()[0], "writer 001");
     for (const callId of child.lines().slice(1)) made.add(callId);
   }
-  // The writer number was free after each kill, and the sequence continued.
-  assert.deepEqual(segmentNames(home), ["001-00000001.jsonl"]);
+  // The writer number was free after each kill, and the sequence continued; a fast machine fills more than one segment.
+  assert.deepEqual(
+    segmentNames(home).filter((name) => !name.startsWith("001-")),
+    [],
+  );
   const records = recordsOf(home);
   assert.deepEqual(
     records.filter(({ sequence }, index) => Number(sequence) !== index + 1),
