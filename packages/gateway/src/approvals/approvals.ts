@@ -45,9 +45,9 @@ export class Approvals {
     this.#deps = deps;
   }
 
-  /** The servers with definitions that wait for approval. */
-  servers(): readonly WaitingServer[] {
-    return this.#deps.held.servers();
+  /** The servers with definitions that wait for approval. @param isShown which definitions count. @default all */
+  servers(isShown?: Parameters<HeldDefinitions["servers"]>[0]): readonly WaitingServer[] {
+    return this.#deps.held.servers(isShown);
   }
 
   /** Returns what waits. @throws {StoreError} when the approvals cannot be read. */

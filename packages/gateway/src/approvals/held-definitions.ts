@@ -66,10 +66,15 @@ export class HeldDefinitions {
     this.#deps = deps;
   }
 
-  /** The servers with definitions that wait for approval, in the order of their tools. */
-  servers(): readonly WaitingServer[] {
+  /**
+   * The servers with definitions that wait for approval, in the order of their tools.
+   *
+   * @param isShown which definitions count. @default all
+   */
+  servers(isShown: (held: QuarantinedTool | HeldFeature) => boolean = () => true): readonly WaitingServer[] {
     const counts = new Map<string, { new: number; changed: number; what: WaitingServer["what"] }>();
-    for (const { listed, isNew } of this.#held()) {
+    for (const { held, listed, isNew } of this.#held()) {
+      if (!isShown(held)) continue;
       const { sourceId, kind } = listed;
       const count = counts.get(sourceId) ?? { new: 0, changed: 0, what: "tools" };
       counts.set(sourceId, count);
@@ -160,14 +165,18 @@ export class HeldDefinitions {
     );
   }
 
-  #held(): readonly { readonly listed: ListedDefinition; readonly isNew: boolean }[] {
+  #held(): readonly {
+    readonly held: QuarantinedTool | HeldFeature;
+    readonly listed: ListedDefinition;
+    readonly isNew: boolean;
+  }[] {
     const { index, features } = this.#deps;
     const tools = index.quarantined.filter(
       (held) => isNotApproved(held) || held.code === "TOOL_DEFINITION_CHANGED",
     );
     return [
-      ...tools.map((held) => ({ listed: toListed(held.tool), isNew: isNotApproved(held) })),
-      ...features.held().map((held) => ({ listed: held, isNew: isNotApproved(held) })),
+      ...tools.map((held) => ({ held, listed: toListed(held.tool), isNew: isNotApproved(held) })),
+      ...features.held().map((held) => ({ held, listed: held, isNew: isNotApproved(held) })),
     ];
   }
 }

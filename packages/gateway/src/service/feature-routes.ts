@@ -25,9 +25,20 @@ export function listPrompts(
   return listUnique(sources, ({ features }) => features.prompts(), {
     key: "name",
     isAllowed: (source, name) => isAllowed(source, "prompts", name),
-    toListed: (source, prompt, name) =>
-      isPrefixed ? { ...prompt, name: toWireName(source.id, name) } : prompt,
+    toListed: (source, prompt) => (isPrefixed ? prefixed(source, prompt) : prompt),
   });
+}
+
+/** The same object for the same prompt, so that an unchanged list has the same entries. */
+const prefixedPrompts = new WeakMap<JsonObject, JsonObject>();
+
+function prefixed(source: FeatureSource, prompt: JsonObject): JsonObject {
+  const name = toWireName(source.id, String(prompt["name"]));
+  const known = prefixedPrompts.get(prompt);
+  if (known?.["name"] === name) return known;
+  const listed = { ...prompt, name };
+  prefixedPrompts.set(prompt, listed);
+  return listed;
 }
 
 /** The allowed resources of `sources`; of those with one URI the first. */
@@ -58,7 +69,7 @@ function listUnique(
   how: {
     readonly key: string;
     readonly isAllowed: (source: FeatureSource, name: string) => boolean;
-    readonly toListed?: (source: FeatureSource, item: JsonObject, name: string) => JsonObject;
+    readonly toListed?: (source: FeatureSource, item: JsonObject) => JsonObject;
   },
 ): readonly JsonObject[] {
   const seen = new Set<unknown>();
@@ -68,7 +79,7 @@ function listUnique(
       const name = String(item[how.key]);
       // An item that is denied does not hide one of its name that is not.
       if (!how.isAllowed(source, name)) continue;
-      const shown = how.toListed?.(source, item, name) ?? item;
+      const shown = how.toListed?.(source, item) ?? item;
       if (seen.has(shown[how.key])) continue;
       seen.add(shown[how.key]);
       listed.push(shown);

@@ -11,6 +11,7 @@ import {
   ListCache,
   type Listener,
   type ListenFilter,
+  ListWatch,
   type McpService,
   methodNotFound,
   pageOf,
@@ -80,7 +81,7 @@ export interface GatewayServiceDeps {
   readonly targets: CallTargets;
   /** Runs a target through the governed call. */
   readonly call: (target: CallTarget, args: JsonObject, origin: CallOrigin) => Promise<CallOutcome>;
-  readonly visibility: Pick<Visibility, "isVisible">;
+  readonly visibility: Pick<Visibility, "mayReach">;
   /** Limits the messages to each client. */
   readonly relays: RelayLimit;
   /** Removes known secrets from lists and errors. */
@@ -109,7 +110,7 @@ export class GatewayService implements McpService {
   readonly serverInfo: ServerInfo;
   readonly #deps: GatewayServiceDeps;
   readonly #sessions = new Set<ServerSession>();
-  readonly #listeners = new Set<Listener>();
+  readonly #watch: ListWatch;
   readonly #subscriptions: Subscriptions;
   readonly #lists: ListCache<JsonObject>;
   readonly #legacyDefinitions = new LegacyDefinitions();
@@ -125,9 +126,15 @@ export class GatewayService implements McpService {
         const origin = originOfProgram(identity, { signal: closed });
         toRpcFailure(await deps.call(target, { uri }, origin), "modern");
       },
+      isAllowed: (identity, source, uri) => this.#allowedTo(identity)(source, "resources", uri),
+      scrub: (uri) => deps.scrubber.text(uri),
       allows: (identity) => deps.relays.allows(identityKey(identity)),
     });
     this.#lists = new ListCache(deps.run);
+    this.#watch = new ListWatch((kind, view, identity) => {
+      const items = this.#itemsOf(kind, view, identity);
+      return kind === "resources" ? [...items, ...this.#itemsOf("resourceTemplates", view, identity)] : items;
+    });
   }
 
   /** Number of open client sessions. */
@@ -162,10 +169,12 @@ export class GatewayService implements McpService {
 
   sessionOpened(session: ServerSession): void {
     this.#sessions.add(session);
+    this.#watch.add(session);
   }
 
   sessionClosed(session: ServerSession): void {
     this.#sessions.delete(session);
+    this.#watch.remove(session);
     this.#subscriptions.end(session);
   }
 
@@ -173,12 +182,11 @@ export class GatewayService implements McpService {
   async listen(listener: Listener): Promise<ListenFilter> {
     const { filter } = listener;
     const honored: { -readonly [Key in keyof ListenFilter]: ListenFilter[Key] } = {};
-    if (filter.toolsListChanged) honored.toolsListChanged = true;
-    if (filter.promptsListChanged) honored.promptsListChanged = true;
-    if (filter.resourcesListChanged) honored.resourcesListChanged = true;
+    const kinds = (["tools", "prompts", "resources"] as const).filter((kind) => filter[`${kind}ListChanged`]);
+    for (const kind of kinds) honored[`${kind}ListChanged`] = true;
     if (!listener.closed.aborted) {
-      this.#listeners.add(listener);
-      listener.closed.addEventListener("abort", () => this.#listeners.delete(listener), { once: true });
+      this.#watch.add(listener, kinds);
+      listener.closed.addEventListener("abort", () => this.#watch.remove(listener), { once: true });
     }
     const allowed = (filter.resourceSubscriptions ?? []).filter((uri) => {
       const source = uri.length > uriMaxLength ? undefined : this.#resourceSource(listener, uri);
@@ -189,22 +197,20 @@ export class GatewayService implements McpService {
     return honored;
   }
 
-  /** Notifies clients that a list of the sources `sourceIds` changed. */
+  /** Notifies the clients whose list is another one after a change of the sources `sourceIds`. */
   changed(kind: "tools" | FeatureKind, sourceIds: ReadonlySet<string>): void {
     if (kind !== "tools") this.#changes[kind] += 1;
-    const method = `notifications/${kind}/list_changed`;
     const { visibility } = this.#deps;
-    const isConcerned = ({ view, identity }: Pick<Listener, "view" | "identity">) => {
+    this.#watch.changed(kind, (view, identity) => {
       const id = serverOfView(view);
       if (id !== undefined) return sourceIds.has(id);
-      return sourceIds.values().some((one) => visibility.isVisible(identity, one));
-    };
-    for (const session of this.#sessions) if (isConcerned(session)) session.notify(method, {});
-    for (const listener of this.#listeners) {
-      if (isConcerned(listener) && listener.filter[`${kind}ListChanged`] === true) {
-        listener.notify(method, {});
-      }
-    }
+      return sourceIds.values().some((one) => visibility.mayReach(identity, one));
+    });
+  }
+
+  /** Notifies the clients whose lists are other ones under other policies. */
+  policyReplaced(): void {
+    for (const kind of ["tools", "resources", "prompts"] as const) this.#watch.changed(kind, () => true);
   }
 
   #answer(request: ServiceRequest): Promise<JsonObject> {
@@ -355,12 +361,10 @@ export class GatewayService implements McpService {
     const { index, policy, scrubber, pageSize, untilListed } = this.#deps;
     const waiting = untilListed(request, serverOfView(view));
     if (waiting !== undefined) await waiting;
+    const { prompts, resources } = this.#changes;
+    // Definitions of every kind decide which servers wait, and for whom `list_waiting_servers` is listed.
     const state =
-      key === "tools"
-        ? index.generation
-        : key === "prompts"
-          ? this.#changes.prompts
-          : this.#changes.resources;
+      key === "tools" ? index.generation + prompts + resources : key === "prompts" ? prompts : resources;
     const toShown = (item: JsonObject) =>
       scrubber.value(key === "tools" && era === "legacy" ? this.#legacyDefinitions.of(item) : item);
     // A secret that is learned and a policy that is replaced make every list stale: all numbers only grow.

@@ -36,6 +36,10 @@ export interface SubscriptionsDeps {
     uri: string,
     subscribe: () => Promise<void>,
   ) => Promise<void>;
+  /** Whether a client may use a resource of `source` now: policies can be replaced while it is watched. */
+  readonly isAllowed: (identity: Identity, source: FeatureSource, uri: string) => boolean;
+  /** Removes known secrets from a URI that a server sent. */
+  readonly scrub: (uri: string) => string;
   /** Counts a message to a client. @returns whether it may be sent now */
   readonly allows: (identity: Identity) => boolean;
 }
@@ -60,7 +64,7 @@ export class Subscriptions {
     if (ofSession.size >= maxUris) throw tooManyError();
     const subscription = subscribe(source, uri, {
       session,
-      updated: (changed) => this.#updatesOf(session).add(changed, uri),
+      updated: (changed) => this.#updated(session, source, { changed, watched: uri }),
     });
     ofSession.set(uri, subscription);
     try {
@@ -99,6 +103,18 @@ export class Subscriptions {
     return watched;
   }
 
+  /** Notifies `client` that `changed`, which is `watched` or a part of it, changed, if it may use both. */
+  #updated(
+    client: Client,
+    source: FeatureSource,
+    { changed, watched }: { readonly changed: string; readonly watched: string },
+  ): void {
+    const { isAllowed, scrub } = this.#deps;
+    if (!isAllowed(client.identity, source, watched)) return;
+    if (changed !== watched && !isAllowed(client.identity, source, changed)) return;
+    this.#updatesOf(client).add(changed === watched ? watched : scrub(changed), watched);
+  }
+
   #updatesOf(client: Client): ResourceUpdates {
     const known = this.#updates.get(client);
     if (known !== undefined) return known;
@@ -116,7 +132,7 @@ export class Subscriptions {
     if (source === undefined || listener.closed.aborted) return false;
     const watching = this.#deps.governed(listener, source, uri, () => {
       const subscription = subscribe(source, uri, {
-        updated: (changed) => this.#updatesOf(listener).add(changed, uri),
+        updated: (changed) => this.#updated(listener, source, { changed, watched: uri }),
       });
       listener.closed.addEventListener("abort", () => unsubscribeLater(subscription, uri), { once: true });
       return subscription.ready;
