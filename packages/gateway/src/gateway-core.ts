@@ -131,7 +131,9 @@ export class GatewayCore {
     this.policy = createGatewayPolicy(config.policy);
     this.#listing = new ToolListing(config.serve, config.execution?.isEnabled === true);
     const { pins, approveCommand = "toolcrib approve" } = deps;
-    this.#definitionPins = new DefinitionPins({ audit, logger, scrubber, now, pins, approveCommand });
+    const onUnreadable = () => this.approvals.reconsider();
+    const pinDeps = { audit, logger, scrubber, now, pins, approveCommand, onUnreadable };
+    this.#definitionPins = new DefinitionPins(pinDeps);
     this.index = new ToolIndex({
       selectBackend,
       search: deps.search,

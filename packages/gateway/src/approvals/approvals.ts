@@ -115,6 +115,11 @@ export class Approvals {
     return toPending(decided);
   }
 
+  /** Decides again which definitions are held back. */
+  reconsider(): void {
+    this.#deps.held.reconsider();
+  }
+
   /** Takes over definitions that other processes approved. Never rejects. */
   refresh(): Promise<void> {
     return this.#deps.held.refresh();

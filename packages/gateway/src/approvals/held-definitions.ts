@@ -121,7 +121,7 @@ export class HeldDefinitions {
       );
     } finally {
       // Also after a failure: lists that were read in the meantime were decided by what is not stored.
-      this.#reconsider();
+      this.reconsider();
     }
     return approved.map(({ shown }) => shown.name);
   }
@@ -129,10 +129,11 @@ export class HeldDefinitions {
   /** Takes over what other processes approved for the waiting servers. Never rejects. */
   async refresh(): Promise<void> {
     const servers = this.servers().map(({ server }) => server);
-    if (servers.length > 0 && (await this.#deps.pins.refresh(servers))) this.#reconsider();
+    if (servers.length > 0 && (await this.#deps.pins.refresh(servers))) this.reconsider();
   }
 
-  #reconsider(): void {
+  /** Decides again which definitions are held back. */
+  reconsider(): void {
     this.#deps.index.reconsider();
     this.#deps.features.reconsider();
   }
