@@ -115,12 +115,20 @@ export function findResource(
   uri: string,
   isAllowed: IsAllowed,
 ): FeatureSource | undefined {
+  const found = findOffered(sources, uri, isAllowed);
+  if (found !== undefined || sources.length !== 1) return found;
+  return sources[0]?.features.reasonAgainst("resources", uri) === undefined ? sources[0] : undefined;
+}
+
+function findOffered(
+  sources: readonly FeatureSource[],
+  uri: string,
+  isAllowed: IsAllowed,
+): FeatureSource | undefined {
   const listing = sources.filter(({ features }) => urisOf(features.resources()).has(uri));
   const offering = sources.filter(({ features }) => features.resourceTemplates().some(isTemplateOf(uri)));
   const all = [...listing, ...offering];
-  const found = all.find((source) => isAllowed(source, "resources", uri)) ?? all[0];
-  if (found !== undefined || sources.length !== 1) return found;
-  return sources[0]?.features.reasonAgainst("resources", uri) === undefined ? sources[0] : undefined;
+  return all.find((source) => isAllowed(source, "resources", uri)) ?? all[0];
 }
 
 /** Returns why a resource of `sources` is not offered to a client that may use it; undefined for an unknown one. */
@@ -172,10 +180,11 @@ export function findReference(
   const having = sources.filter(({ features }) =>
     features.resourceTemplates().some((one) => one["uriTemplate"] === uri),
   );
+  // A single server gets no reference that it does not list either: its answer would differ from that for a denied one.
   const source =
     having.find((one) => isAllowed(one, "resources", uri)) ??
     having[0] ??
-    findResource(sources, uri, isAllowed);
+    findOffered(sources, uri, isAllowed);
   return source === undefined ? undefined : { source, ref };
 }
 

@@ -35,6 +35,7 @@ import { type FeatureKind, featureSubject, type GatewayPolicy } from "../policy/
 import type { ListingClient } from "../sources/first-contact.ts";
 import type { LateRequest } from "../sources/late-tools.ts";
 import type { FeatureSource, SourceRoster } from "../sources/source-roster.ts";
+import { allowedValues, deniedUri } from "./completion-values.ts";
 import {
   findPrompt,
   findReference,
@@ -48,6 +49,7 @@ import {
 } from "./feature-routes.ts";
 import { forClient, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
+  completedOf,
   invalidParams,
   paramsError,
   referenceOf,
@@ -296,16 +298,22 @@ export class GatewayService implements McpService {
     const isPrefixed = serverOfView(request.view) === undefined;
     const isAllowed = this.#allowedTo(request.identity);
     const reference = referenceOf(request);
+    const completed = completedOf(request);
     const found = await this.#found(request, () =>
       findReference(this.#sourcesOf(request.view), reference, isAllowed, isPrefixed),
     );
     const unknown = () => paramsError('"ref" names no prompt or resource template');
     if (found === undefined) throw unknown();
     const { source, ref } = found;
-    const [kind, name] =
-      ref.type === "ref/prompt" ? (["prompts", ref.name] as const) : (["resources", ref.uri] as const);
-    const target = this.#deps.targets.forFeature(source, kind, name, "completion/complete");
-    return this.#callFeature(request, target, { ...withoutMeta(request.params), ref: { ...ref } }, unknown);
+    const complete = (kind: FeatureKind, name: string) => {
+      const target = this.#deps.targets.forFeature(source, kind, name, "completion/complete");
+      return this.#callFeature(request, target, { ref: { ...ref }, ...completed }, unknown);
+    };
+    if (ref.type === "ref/prompt") return complete("prompts", ref.name);
+    const allows = (uri: string) => isAllowed(source, "resources", uri);
+    // A call about a denied URI is denied, and recorded.
+    const result = await complete("resources", deniedUri(ref.uri, completed, allows) ?? ref.uri);
+    return allowedValues(result, ref.uri, completed, allows);
   }
 
   /** @param unknown makes the error for a name that does not exist, which is also that of a denied one */

@@ -78,6 +78,32 @@ export function referenceOf({ params }: ServiceRequest): CompletionReference {
   throw paramsError('"ref.type" must be "ref/prompt" or "ref/resource"');
 }
 
+/** What a completion request completes: the argument, and the values that are known already. */
+export interface Completed {
+  readonly argument: { readonly name: string; readonly value: string };
+  readonly context?: { readonly arguments: { readonly [name: string]: string } };
+}
+
+/**
+ * What a completion request completes, without members that were not checked.
+ *
+ * @throws {GatewayError} `PARAMS_INVALID`
+ */
+export function completedOf({ params }: ServiceRequest): Completed {
+  const { argument, context } = params;
+  const { name, value } = isJsonObject(argument) ? argument : {};
+  if (typeof name !== "string" || typeof value !== "string") {
+    throw paramsError('"argument" must be an object with the strings "name" and "value"');
+  }
+  const known = isJsonObject(context) ? context["arguments"] : undefined;
+  if (known === undefined) return { argument: { name, value } };
+  if (!isJsonObject(known) || !Object.values(known).every((one) => typeof one === "string")) {
+    throw paramsError('"context.arguments" must be an object of strings');
+  }
+  const values = known as { readonly [name: string]: string };
+  return { argument: { name, value }, context: { arguments: values } };
+}
+
 /**
  * Returns `uri` if it can be compared with patterns. That takes time
  * proportional to its length. URL parsers drop control characters and outer
