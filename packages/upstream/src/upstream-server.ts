@@ -271,7 +271,8 @@ export class UpstreamServer implements ToolSource {
       resources: () => this.#catalogue.lists.resources,
       resourceTemplates: () => this.#catalogue.lists.resourceTemplates,
       prompts: () => this.#catalogue.lists.prompts,
-      request: (method, params, context) => this.#request(method, params, context),
+      request: (method, params, context, beforeSend) =>
+        this.#request(method, params, context, { beforeSend }),
       watch: (uri, watcher) => this.#withCallerErrors(this.#watch.add(uri, watcher)),
       unwatch: (uri, watcher) => this.#withCallerErrors(this.#watch.remove(uri, watcher)),
     };

@@ -131,6 +131,16 @@ function findOffered(
   return all.find((source) => isAllowed(source, "resources", uri)) ?? all[0];
 }
 
+/** The entries of the lists of one source that offer `uri`, which can also be a template: the resource, or else templates. */
+export function offersOf(
+  features: Pick<FeatureSource["features"], "resources" | "resourceTemplates">,
+  uri: string,
+): readonly JsonObject[] {
+  if (urisOf(features.resources()).has(uri)) return [{ uri }];
+  const isOffering = isTemplateOf(uri);
+  return features.resourceTemplates().filter((one) => one["uriTemplate"] === uri || isOffering(one));
+}
+
 /** Returns why a resource of `sources` is not offered to a client that may use it; undefined for an unknown one. */
 export function reasonAgainstResource(
   sources: readonly FeatureSource[],

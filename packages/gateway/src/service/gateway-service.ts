@@ -28,7 +28,7 @@ import type { CallTargets } from "../call/call-targets.ts";
 import { toArguments } from "../call/governed-call.ts";
 import type { RelayLimit } from "../call/relay-limit.ts";
 import type { CallOutcome } from "../gateway.ts";
-import { GatewayError } from "../gateway-error.ts";
+import type { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import { type FeatureKind, featureSubject, type GatewayPolicy } from "../policy/access-subject.ts";
@@ -50,8 +50,8 @@ import {
 import { forClient, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
   completedOf,
-  invalidParams,
   paramsError,
+  promptError,
   referenceOf,
   resourceError,
   serverOfView,
@@ -451,13 +451,4 @@ function isConcealed(
   policy: GatewayPolicy,
 ): boolean {
   return kind === "denied" && !isOperator(identity) && !policy.allowsListing(identity, subject);
-}
-
-/** @param reason why the prompt is not offered, where it waits for approval */
-function promptError(name: unknown, reason?: string): GatewayError {
-  const message =
-    reason === undefined
-      ? `Unknown prompt: "${String(name)}"`
-      : `The prompt "${String(name)}" cannot be used: ${reason}`;
-  return new GatewayError("PROMPT_NOT_FOUND", message, { rpcCode: invalidParams });
 }

@@ -125,7 +125,11 @@ export function paramsError(message: string): GatewayError {
 }
 
 /** The error for a resource that no server offers to this client. @param reason why, where it waits for approval */
-export function resourceError(request: ServiceRequest, uri: string, reason?: string): GatewayError {
+export function resourceError(
+  request: Pick<ServiceRequest, "era">,
+  uri: string,
+  reason?: string,
+): GatewayError {
   const shown = `"${uri.slice(0, 500)}"`;
   const message =
     reason === undefined ? `Resource not found: ${shown}` : `The resource ${shown} cannot be read: ${reason}`;
@@ -134,4 +138,13 @@ export function resourceError(request: ServiceRequest, uri: string, reason?: str
     rpcCode: request.era === "modern" ? invalidParams : -32002,
     data: { uri },
   });
+}
+
+/** The error for a prompt that no server offers to this client. @param reason why the prompt is not offered, where it waits for approval */
+export function promptError(name: unknown, reason?: string): GatewayError {
+  const message =
+    reason === undefined
+      ? `Unknown prompt: "${String(name)}"`
+      : `The prompt "${String(name)}" cannot be used: ${reason}`;
+  return new GatewayError("PROMPT_NOT_FOUND", message, { rpcCode: invalidParams });
 }

@@ -7,6 +7,8 @@
 
 import { type Listener, McpError, type ServerSession } from "@toolcrib/mcp";
 import type { Identity, ResourceWatcher } from "@toolcrib/tool";
+import { currentFeature } from "../call/current-feature.ts";
+import { featureSubject } from "../policy/access-subject.ts";
 import type { FeatureSource } from "../sources/source-roster.ts";
 import { ResourceUpdates } from "./resource-updates.ts";
 
@@ -145,7 +147,17 @@ export class Subscriptions {
   }
 }
 
-function subscribe(source: FeatureSource, uri: string, watcher: ResourceWatcher): Subscription {
+function subscribe(source: FeatureSource, uri: string, watching: ResourceWatcher): Subscription {
+  const { wireName } = featureSubject(source, "resources", uri);
+  const era = watching.session === undefined ? "modern" : "legacy";
+  const check = () => currentFeature(source, "resources", uri, wireName);
+  // On a later session, the resource is to be offered; its definition can be another one by then.
+  let first: ReturnType<typeof check> | undefined = check();
+  const beforeSend = () => {
+    (first ?? check())(era);
+    first = undefined;
+  };
+  const watcher = { ...watching, beforeSend };
   return { source, watcher, ready: source.features.watch(uri, watcher) };
 }
 
