@@ -35,7 +35,7 @@ import {
 import { LivenessCheck } from "./liveness-check.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
 import { Quarantine } from "./quarantine.ts";
-import { receivedResult, type Sender } from "./received.ts";
+import { receivedResult, type Sender, senderOf } from "./received.ts";
 import { ResourceWatch } from "./resource-watch.ts";
 import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
 import { ServerHealth } from "./server-health.ts";
@@ -110,7 +110,7 @@ export class UpstreamServer implements ToolSource {
     this.#deps = deps;
     this.#limits = limits;
     this.#scrub = scrub;
-    this.#sender = { server: serverId, isUntrusted: settings.isUntrusted === true };
+    this.#sender = senderOf(settings);
     this.#health = new ServerHealth({
       serverId,
       now,
