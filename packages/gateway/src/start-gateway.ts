@@ -421,7 +421,7 @@ class RunningGateway implements Gateway {
       tools: tools.length - ownTools,
       ownTools,
       quarantined: status.quarantined.filter(({ id }) => isShown(id.slice(0, id.indexOf(":")))),
-      waiting: status.waiting.filter(({ server }) => isShown(server)),
+      waiting: identity === undefined ? [] : this.#core.waitingFor(identity),
       // Whose calls used a budget is for the operator.
       limits: status.limits.map((limit) => ({ ...limit, top: [] })),
       pauses: status.pauses.filter(

@@ -23,6 +23,7 @@ import { deadlineOf, type SourceFacts } from "../sources/source-facts.ts";
 import type { FeatureSource } from "../sources/source-roster.ts";
 import type { CallTarget } from "./call-target.ts";
 import { currentEntry } from "./current-entry.ts";
+import { currentFeature } from "./current-feature.ts";
 import { sourceLabel, unverifiedLabel } from "./origin-label.ts";
 
 /** Dependencies of `CallTargets`. */
@@ -62,9 +63,11 @@ export class CallTargets {
    */
   forFeature(source: FeatureSource, kind: FeatureKind, name: string, method: string): CallTarget {
     const { wireName } = featureSubject(source, kind, name);
-    const target = this.forFeatureAction(source, kind, name, async (params, context) =>
-      toResult(await source.features.request(method, params, context), wireName),
-    );
+    const assertCurrent = currentFeature(source, kind, name, wireName);
+    const target = this.forFeatureAction(source, kind, name, async (params, context) => {
+      const current = () => assertCurrent(context.era);
+      return toResult(await source.features.request(method, params, context, current), wireName);
+    });
     // Several servers can list one URI.
     return method === "resources/read"
       ? { ...target, label: target.label ?? sourceLabel(source.id) }
