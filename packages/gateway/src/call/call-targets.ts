@@ -62,7 +62,7 @@ export class CallTargets {
    */
   forFeature(source: FeatureSource, kind: FeatureKind, name: string, method: string): CallTarget {
     const { wireName } = featureSubject(source, kind, name);
-    const target = this.forFeatureAction(source, kind, name, async (params, context) =>
+    const target = this.forFeatureAction(source, kind, name, method, async (params, context) =>
       toResult(await source.features.request(method, params, context), wireName),
     );
     // Several servers can list one URI.
@@ -71,11 +71,12 @@ export class CallTargets {
       : target;
   }
 
-  /** Returns a target that runs `execute` for a resource or prompt of `source`. */
+  /** Returns a target that runs `execute` for a resource or prompt of `source`, as an answer to `method`. */
   forFeatureAction(
     source: FeatureSource,
     kind: FeatureKind,
     name: string,
+    method: string,
     execute: CallTarget["execute"],
   ): CallTarget {
     const subject = featureSubject(source, kind, name);
@@ -86,6 +87,7 @@ export class CallTargets {
       wireName,
       shownName: wireName,
       origin: source.source.origin,
+      method,
       isOwn: false,
       ...governanceOf(source.id, source.facts),
       violations: violationsOf(source.facts, featureClaims),
@@ -109,6 +111,7 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     wireName,
     shownName,
     origin: tool.origin,
+    method: "tools/call",
     isOwn: facts.isOwn,
     ...governanceOf(source.id, facts),
     violations: violationsOf(facts, tool.definition.annotations),
