@@ -10,7 +10,7 @@ export interface TracedCall {
   readonly depth: number;
   /** The method of MCP: `tools/call`, `resources/read`, … */
   readonly method: string;
-  /** Name of the tool or prompt, as its client sees it; undefined for resources, whose names are chosen by clients. */
+  /** Name of the tool as its client sees it, or of the prompt at its server; undefined for resources, whose URIs are chosen by clients. */
   readonly name: string | undefined;
   /** Id of the tool or prompt in the audit trail. */
   readonly tool: string | undefined;
