@@ -27,6 +27,13 @@ import { lintServerUrl } from "./server-url.ts";
 import { inspectVariables, reportInline } from "./text-shape.ts";
 import { headersShape, urlContainsCredential } from "./transport-shape.ts";
 
+/** Attributes that Toolcrib sets. */
+const ownAttributes: ReadonlySet<string> = new Set([
+  "service.name",
+  "service.version",
+  "service.instance.id",
+]);
+
 const defaults = { metricsIntervalSeconds: 60, serviceName: "toolcrib" } as const;
 
 const otlpShape = record({
@@ -96,7 +103,7 @@ function inspectOtlp(
   if (signal !== undefined) {
     const message = `${quote(at.path)} must be the base URL, but ends in ${quote(signal)}`;
     invalid(endpointNode, at, message, "remove that: Toolcrib appends it for each kind of telemetry");
-  } else if (search !== "" || hash !== "") {
+  } else if ((search !== "" || hash !== "") && !urlContainsCredential(endpoint)) {
     invalid(
       endpointNode,
       at,
@@ -151,9 +158,20 @@ export const telemetryShape = record({
         description: "Attributes of everything that is sent.",
         maxEntries: 64,
         key: {
-          source: "(?!service\\.(?:name|version|instance\\.id)$)[A-Za-z][A-Za-z0-9_.-]{0,127}",
-          meaning:
-            "letters, digits and _ . -, such as deployment.environment.name; service.name is service_name",
+          source: "[A-Za-z][A-Za-z0-9_.-]{0,127}",
+          meaning: "letters, digits and _ . -, such as deployment.environment.name",
+        },
+        inspect(_value, node, place) {
+          for (const { key, keySpan } of node.kind === "map" ? node.entries : []) {
+            if (!ownAttributes.has(key)) continue;
+            place.reporter.report({
+              code: "CONFIG_INVALID_VALUE",
+              message: `${quote(key)} cannot be declared in ${quote(place.path)}: Toolcrib sets it`,
+              hint: key === "service.name" ? "write telemetry.service_name" : "remove it",
+              span: keySpan,
+              path: place.path,
+            });
+          }
         },
       },
     ),

@@ -85,7 +85,7 @@ describe("a collector", () => {
     await test.stop();
   });
 
-  it("that refuses is told nothing twice", async () => {
+  it("that refuses gets nothing twice", async () => {
     await using collector = await startOtlpCollector();
     collector.answer = (response) => void response.writeHead(400).end("<script>");
     await using test = await startCalling(collector.url, { calls: 10 });

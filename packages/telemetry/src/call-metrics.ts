@@ -37,6 +37,7 @@ export class CallMetrics {
   readonly #durations: Histogram;
   readonly #calls: Counter;
   readonly #inFlight: UpDownCounter;
+  #hasCounted = false;
 
   constructor({ version, resource, cardinality, status }: CallMetricsOptions) {
     // The SDK counts the attribute set for the overflow as one of the limit.
@@ -81,6 +82,11 @@ export class CallMetrics {
     );
   }
 
+  /** Whether a call ended. */
+  get hasCounted(): boolean {
+    return this.#hasCounted;
+  }
+
   /** Counts a call that is executed from now on. */
   started(call: TracedCall): void {
     this.#inFlight.add(1, toolOf(call));
@@ -114,6 +120,7 @@ export class CallMetrics {
   }
 
   #count(tool: Attributes, end: CallEnd): void {
+    this.#hasCounted = true;
     const errorType = errorTypeOf(end);
     this.#calls.add(1, {
       ...tool,

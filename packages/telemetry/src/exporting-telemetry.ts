@@ -167,7 +167,8 @@ export class ExportingTelemetry implements Telemetry {
         return encoding.deserializeResponse(answer).partialSuccess?.rejectedDataPoints;
       });
     const state = new SignalState("metrics", this.#deps);
-    this.#senders.push(new MetricsPush(push, state, this.#settings.metricsIntervalMs));
+    const hasFigures = () => metrics.hasCounted;
+    this.#senders.push(new MetricsPush(push, hasFigures, state, this.#settings.metricsIntervalMs));
     return metrics;
   }
 

@@ -13,13 +13,16 @@ export type PushMetrics = (stopping: AbortSignal) => Promise<SendOutcome>;
 /** The exports of one gateway. Its owner drains it at the end. */
 export class MetricsPush {
   readonly #push: PushMetrics;
+  readonly #hasFigures: () => boolean;
   readonly #state: SignalState;
   readonly #timer: NodeJS.Timeout;
   readonly #ending = new AbortController();
   #sending: Promise<void> | undefined;
 
-  constructor(push: PushMetrics, state: SignalState, intervalMs: number) {
+  /** @param hasFigures whether a call was counted */
+  constructor(push: PushMetrics, hasFigures: () => boolean, state: SignalState, intervalMs: number) {
     this.#push = push;
+    this.#hasFigures = hasFigures;
     this.#state = state;
     this.#timer = setInterval(() => this.#start(), intervalMs).unref();
   }
@@ -28,14 +31,14 @@ export class MetricsPush {
     return this.#state.status(0);
   }
 
-  /** Sends the last figures, unless `late` aborts before. */
+  /** Sends the last figures, unless `late` aborts before. Without a call, there are none. */
   async drain(late: AbortSignal): Promise<void> {
     clearInterval(this.#timer);
     const end = () => this.#ending.abort(late.reason);
     if (late.aborted) end();
     else late.addEventListener("abort", end, { once: true });
     await this.#sending;
-    await this.#start();
+    if (this.#hasFigures()) await this.#start();
   }
 
   #start(): Promise<void> {
