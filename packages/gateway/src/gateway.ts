@@ -10,6 +10,7 @@ import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
 import type { PolicyTarget } from "@toolcrib/policy";
 import type { QuarantinedDefinition } from "@toolcrib/store";
+import type { TelemetryStatus } from "@toolcrib/telemetry";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { Approvals } from "./approvals/approvals.ts";
 import type { WaitingServer } from "./approvals/held-definitions.ts";
@@ -82,6 +83,8 @@ export interface GatewayStatus extends SourceStatuses {
   readonly limits: ReturnType<Limits["usage"]>;
   /** Places that keep the signed ends of the audit trail. */
   readonly anchors: readonly AnchorStatus[];
+  /** What became of the telemetry; absent where none is configured. For clients without addresses and reasons. */
+  readonly telemetry?: TelemetryStatus;
 }
 
 /** The outcome of a call. Exactly one completion or denial is recorded for each. */

@@ -64,7 +64,7 @@ export class CallTargets {
   forFeature(source: FeatureSource, kind: FeatureKind, name: string, method: string): CallTarget {
     const { wireName } = featureSubject(source, kind, name);
     const assertCurrent = currentFeature(source, kind, name, wireName);
-    const target = this.forFeatureAction(source, kind, name, async (params, context) => {
+    const target = this.forFeatureAction(source, kind, name, method, async (params, context) => {
       const current = () => assertCurrent(context.era);
       return toResult(await source.features.request(method, params, context, current), wireName);
     });
@@ -74,11 +74,12 @@ export class CallTargets {
       : target;
   }
 
-  /** Returns a target that runs `execute` for a resource or prompt of `source`. */
+  /** Returns a target that runs `execute` for a resource or prompt of `source`, as an answer to `method`. */
   forFeatureAction(
     source: FeatureSource,
     kind: FeatureKind,
     name: string,
+    method: string,
     execute: CallTarget["execute"],
   ): CallTarget {
     const subject = featureSubject(source, kind, name);
@@ -89,6 +90,7 @@ export class CallTargets {
       wireName,
       shownName: wireName,
       origin: source.source.origin,
+      method,
       isOwn: false,
       ...governanceOf(source.id, source.facts),
       violations: violationsOf(source.facts, featureClaims),
@@ -112,6 +114,7 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     wireName,
     shownName,
     origin: tool.origin,
+    method: "tools/call",
     isOwn: facts.isOwn,
     ...governanceOf(source.id, facts),
     violations: violationsOf(facts, tool.definition.annotations),

@@ -18,13 +18,14 @@ export function serverOfView(view: View): string | undefined {
 
 /** The origin of a client's own call. */
 export function toOrigin(request: ServiceRequest): CallOrigin {
-  const { identity, era, session, wantsProgress, signal } = request;
+  const { identity, era, session, wantsProgress, signal, httpTrace } = request;
   return {
     identity,
     era,
     session,
     wantsProgress,
     signal,
+    httpTrace,
     isDirect: true,
     parent: undefined,
     clientInfo: toClientInfo(request.clientInfo),
