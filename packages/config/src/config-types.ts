@@ -7,7 +7,7 @@
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
 import type { JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
-import type { TelemetrySettings } from "@toolcrib/telemetry";
+import type { openTelemetry } from "@toolcrib/telemetry";
 import type { Manifest, Toolspec } from "@toolcrib/toolspec";
 
 /** The whole configuration of a gateway, with defaults. */
@@ -32,6 +32,8 @@ export interface GatewayConfig {
 
 /** Limits of calls, and what calls cost (`guards`). */
 export type GuardsConfig = ConstructorParameters<typeof Limits>[0];
+
+type TelemetrySettings = Parameters<typeof openTelemetry>[0];
 
 /** The telemetry of calls, and the headers for its collector (`telemetry`). */
 export interface TelemetryConfig extends TelemetrySettings {

@@ -11,7 +11,6 @@ export type {
   PolicyConfig,
   PolicyFile,
   SecretRef,
-  TelemetryConfig,
   TemplatePart,
   ToolServerConfig,
   ToolspecConfig,

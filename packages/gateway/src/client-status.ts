@@ -1,6 +1,5 @@
 /** The status of a gateway as one of its clients may see it: without the servers that it may not see. Pure. */
 
-import type { TelemetryStatus } from "@toolcrib/telemetry";
 import type { GatewayStatus, ToolSummary } from "./gateway.ts";
 
 /**
@@ -31,6 +30,8 @@ export function clientStatus(
     anchors: [],
   };
 }
+
+type TelemetryStatus = NonNullable<GatewayStatus["telemetry"]>;
 
 /** Returns a status for clients: without the address of the collector and the reasons of failures. */
 function countsOnly(status: TelemetryStatus): TelemetryStatus {

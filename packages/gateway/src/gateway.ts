@@ -10,7 +10,6 @@ import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
 import type { PolicyTarget } from "@toolcrib/policy";
 import type { QuarantinedDefinition } from "@toolcrib/store";
-import type { TelemetryStatus } from "@toolcrib/telemetry";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { Approvals } from "./approvals/approvals.ts";
 import type { WaitingServer } from "./approvals/held-definitions.ts";
@@ -18,6 +17,7 @@ import type { PauseStatus, Pauses } from "./guards/pauses.ts";
 import type { PolicyStatus } from "./policy/live-policies.ts";
 import type { IdleRule } from "./sources/idle-rules.ts";
 import type { SourceStatuses } from "./sources/source-roster.ts";
+import type { Telemetry } from "./telemetry/traced-call.ts";
 
 /** A tool in a list for people. */
 export interface ToolSummary {
@@ -84,7 +84,7 @@ export interface GatewayStatus extends SourceStatuses {
   /** Places that keep the signed ends of the audit trail. */
   readonly anchors: readonly AnchorStatus[];
   /** What became of the telemetry; absent where none is configured. For clients without addresses and reasons. */
-  readonly telemetry?: TelemetryStatus;
+  readonly telemetry?: ReturnType<Telemetry["status"]>;
 }
 
 /** The outcome of a call. Exactly one completion or denial is recorded for each. */

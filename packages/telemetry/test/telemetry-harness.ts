@@ -1,9 +1,11 @@
 /** A telemetry that sends to a collector of the test, and calls for it. */
 
 import { randomBytes } from "node:crypto";
-import { openTelemetry, type Telemetry, type TracedCall } from "@toolcrib/telemetry";
+import { openTelemetry } from "@toolcrib/telemetry";
 import type { OtlpCollector } from "@toolcrib/testing";
 
+type Telemetry = Awaited<ReturnType<typeof openTelemetry>>;
+type TracedCall = Parameters<Telemetry["begin"]>[0];
 type Settings = Parameters<typeof openTelemetry>[0];
 type Limits = NonNullable<Parameters<typeof openTelemetry>[2]>;
 

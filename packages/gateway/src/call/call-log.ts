@@ -8,9 +8,8 @@ import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { Decision, TrustViolation } from "@toolcrib/policy";
 import type { AuditCallSubject, AuditEvents, AuditStore } from "@toolcrib/store";
-import type { CallTrace } from "@toolcrib/telemetry";
 import type { ToolResult } from "@toolcrib/tool";
-import type { TraceCall } from "../telemetry/traced-call.ts";
+import type { CallTrace, TraceCall } from "../telemetry/traced-call.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 
 /** The arguments of a call in the form for the audit; empty for arguments that are not JSON, whose call is never dispatched. */

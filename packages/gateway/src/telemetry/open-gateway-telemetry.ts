@@ -3,12 +3,15 @@
  * them, and the connections. Only where the configuration has a section `telemetry`.
  */
 
-import { resolveTelemetryHeaders, SecretResolver, type TelemetryConfig } from "@toolcrib/config";
+import { type GatewayConfig, resolveTelemetryHeaders, SecretResolver } from "@toolcrib/config";
 import { readRegularFile } from "@toolcrib/files";
 import { createHttpClient } from "@toolcrib/mcp";
 import type { SecretScrubber } from "@toolcrib/redaction";
-import { openTelemetry, type Telemetry, type TelemetryDeps } from "@toolcrib/telemetry";
-import { type TraceCall, toTracedCall } from "./traced-call.ts";
+import { openTelemetry } from "@toolcrib/telemetry";
+import { type Telemetry, type TraceCall, toTracedCall } from "./traced-call.ts";
+
+type TelemetryConfig = NonNullable<GatewayConfig["telemetry"]>;
+type TelemetryDeps = Parameters<typeof openTelemetry>[1];
 
 /** Dependencies of the telemetry of a gateway. */
 export interface GatewayTelemetryDeps extends Omit<TelemetryDeps, "post"> {

@@ -2,8 +2,14 @@
 
 import type { TextScrubber } from "@toolcrib/redaction";
 import type { AuditCallSubject } from "@toolcrib/store";
-import type { CallTrace, TracedCall } from "@toolcrib/telemetry";
+import type { openTelemetry } from "@toolcrib/telemetry";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
+
+/** The telemetry of a gateway. */
+export type Telemetry = Awaited<ReturnType<typeof openTelemetry>>;
+
+/** The trace of one call. */
+export type CallTrace = ReturnType<Telemetry["begin"]>;
 
 /** Begins the trace of a call. @param subject the call as records show it, without secrets */
 export type TraceCall = (subject: AuditCallSubject, target: CallTarget, origin: CallOrigin) => CallTrace;
@@ -14,7 +20,7 @@ export function toTracedCall(
   target: CallTarget,
   { session, meta, httpTrace }: CallOrigin,
   scrubber: TextScrubber,
-): TracedCall {
+): Parameters<Telemetry["begin"]>[0] {
   const { feature } = target.subject;
   // A client chooses the URI of a resource.
   const isResource = feature?.kind === "resources";
