@@ -12,6 +12,7 @@ import { canonicalJson } from "@toolcrib/json";
 import type {
   ConfigText,
   GatewayConfig,
+  HookConfig,
   ToolServerConfig,
   ToolspecConfig,
   TransportConfig,
@@ -23,6 +24,11 @@ export function digestConfig(config: GatewayConfig): string {
     ...config,
     toolServers: config.toolServers.map(serverContent),
     toolspecs: config.toolspecs.map(toolspecContent),
+    hooks: {
+      ...config.hooks,
+      before: config.hooks.before.map(hookContent),
+      after: config.hooks.after.map(hookContent),
+    },
   };
   return `sha256:${hash("sha256", canonicalJson(content), "hex")}`;
 }
@@ -51,6 +57,10 @@ function serverContent({ containment, transport, ...server }: ToolServerConfig):
 
 function toolspecContent(toolspec: ToolspecConfig): object {
   return without(toolspec, "source", "span", "pair");
+}
+
+function hookContent({ transport, ...hook }: HookConfig): object {
+  return { ...without(hook, "source", "span"), transport: transportContent(transport) };
 }
 
 function transportContent(transport: TransportConfig): object {

@@ -20,6 +20,7 @@ import { registryHostsShape } from "./egress-allow-shape.ts";
 import { egressShape } from "./egress-shape.ts";
 import { executionShape } from "./execution-shape.ts";
 import { guardsShape } from "./guards-shape.ts";
+import { hooksShape } from "./hooks-shape.ts";
 import { policyShape } from "./policy-shape.ts";
 import { serveShape } from "./serve-shape.ts";
 import { maxToolServers, toolServerShape } from "./tool-server-shape.ts";
@@ -79,6 +80,7 @@ const fields = {
   providers: providersShape,
   policy: policyShape,
   guards: guardsShape,
+  hooks: hooksShape,
   serve: serveShape,
   audit: auditShape,
   secrets: record({

@@ -21,6 +21,7 @@ import type { ConfigDocument } from "./document-shape.ts";
 import { toEgressConfig } from "./egress-shape.ts";
 import { toExecutionConfig } from "./execution-shape.ts";
 import { toGuardsConfig } from "./guards-shape.ts";
+import { toHooksConfig } from "./hooks-shape.ts";
 import { type HasCommand, lintCommands } from "./lint-commands.ts";
 import { lintExposure } from "./lint-exposure.ts";
 import { lintIds } from "./lint-ids.ts";
@@ -90,6 +91,7 @@ function composed(
     egress: toEgressConfig(sections.egress, certificates),
     policy,
     guards: toGuardsConfig(sections.guards),
+    hooks: toHooksConfig(sections.hooks),
     serve: toServeConfig(sections.serve),
     audit: toAuditConfig(sections.audit),
     execution: toExecutionConfig(sections.execution),
@@ -144,7 +146,7 @@ function completed(server: ServerDeclaration, floor: GatewayConfig["policy"]["fl
 
 function mergedSections(layers: readonly ConfigLayer[]): ConfigLayer["sections"] {
   return layers.reduce<ConfigLayer["sections"]>(
-    (below, layer) => mergedValue(below, layer.sections) as ConfigDocument,
+    (below, layer) => mergedValue(below, layer.sections) as ConfigLayer["sections"],
     {},
   );
 }

@@ -73,7 +73,8 @@ const argument = text({
 const argumentHint =
   "pass it in the environment, which other users cannot read: env: { NAME: { secret_key_ref: NAME } }";
 
-const argumentList = list(argument, {
+/** Arguments of a command. */
+export const argumentList = list(argument, {
   description: "Command-line arguments.",
   maxItems: 1000,
   inspect(_values, node, place) {
@@ -120,7 +121,8 @@ export const ownHeaders: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-const headers = dictionary(textShape("header"), {
+/** Headers of requests. */
+export const headersShape = dictionary(textShape("header"), {
   description: "HTTP headers of every request. Values may use secret_key_ref.",
   maxEntries: 64,
   key: {
@@ -155,6 +157,14 @@ function inspectHeader(entry: MapEntry, seen: Set<string>, place: Place): void {
   seen.add(folded);
 }
 
+/** Returns the shape of the environment of a command. */
+export const variablesShape = (description: string) =>
+  dictionary(textShape("variable"), {
+    description,
+    maxEntries: 256,
+    key: { source: "[A-Za-z_][A-Za-z0-9_]{0,127}", meaning: "letters, digits and _" },
+  });
+
 /** Returns the shape of a kind that is already resolved. */
 function resolvedKind<K extends TransportKind>(kind: K): Shape<K> {
   return {
@@ -177,12 +187,9 @@ const stdioRecord = record({
       },
     },
     args: argumentList,
-    env: dictionary(textShape("variable"), {
-      description:
-        "Environment variables. Values may use secret_key_ref. The process receives these and PATH, HOME, LANG, TMPDIR, but no other variable of the gateway.",
-      maxEntries: 256,
-      key: { source: "[A-Za-z_][A-Za-z0-9_]{0,127}", meaning: "letters, digits and _" },
-    }),
+    env: variablesShape(
+      "Environment variables. Values may use secret_key_ref. The process receives these and PATH, HOME, LANG, TMPDIR, but no other variable of the gateway.",
+    ),
     cwd: text({
       description:
         "Working folder, relative to the folder of this file. Default: the folder in which Toolcrib was started.",
@@ -232,7 +239,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
           hint: "add url: with the endpoint, such as https://host/mcp",
         },
       },
-      headers,
+      headers: headersShape,
       allow_http: flag("Whether url may be plain http to another machine.", { default: false }),
       proxy: describedText(
         "The HTTP proxy to the server: a URL, or env for the one that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name. A URL with a password needs secret_key_ref. Default: a direct connection.",

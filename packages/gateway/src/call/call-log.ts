@@ -16,6 +16,9 @@ export interface ArgumentFacts {
   readonly preview?: JsonObject;
 }
 
+/** What hooks answered; undefined where none was asked. */
+type HookRecords = AuditEvents["call.intent"]["hooks"];
+
 /** Counters of calls; labels are server ids. */
 export interface CallMetrics {
   callStarted(): void;
@@ -55,6 +58,7 @@ export class CallLog {
       readonly seenLabels?: readonly string[];
       /** Fingerprints of the arguments. */
       readonly fingerprints: AuditEvents["call.intent"]["fingerprints"];
+      readonly hooks: HookRecords;
     },
   ): Promise<void> {
     const {
@@ -66,6 +70,7 @@ export class CallLog {
       labels,
       seenLabels,
       fingerprints,
+      hooks,
     } = facts;
     const used = approval === undefined ? undefined : { approval };
     const decision = "allow";
@@ -78,6 +83,7 @@ export class CallLog {
       rule,
       containment,
       ...used,
+      ...(hooks === undefined ? undefined : { hooks }),
       ...(labels === undefined ? undefined : { labels, seenLabels }),
     });
   }
@@ -98,9 +104,10 @@ export class CallLog {
       readonly isApprovalMissing?: boolean;
       /** Id of the approval that it needs. */
       readonly approval?: string | undefined;
+      readonly hooks?: HookRecords;
     },
   ): void {
-    const { argumentsDigest, preview, decision, error, approval } = facts;
+    const { argumentsDigest, preview, decision, error, approval, hooks } = facts;
     const code = decision?.code ?? error?.code ?? "CALL_REFUSED";
     const reason = decision?.reason ?? error?.message;
     this.#record("call.denied", {
@@ -113,6 +120,7 @@ export class CallLog {
       code,
       reason,
       ...(approval === undefined ? undefined : { approval }),
+      ...(hooks === undefined ? undefined : { hooks }),
     });
     const { metrics, logger } = this.#deps;
     metrics.callDenied(serverOf(subject));
@@ -137,7 +145,7 @@ export class CallLog {
   completed(
     subject: AuditCallSubject,
     result: ToolResult,
-    facts: Pick<AuditEvents["call.completed"], "fingerprints" | "labels"> & {
+    facts: Pick<AuditEvents["call.completed"], "fingerprints" | "labels" | "hooks"> & {
       readonly durationMs: number;
       readonly resultBytes: number;
     },
@@ -150,11 +158,12 @@ export class CallLog {
     this.#deps.metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
   }
 
-  failed(subject: AuditCallSubject, error: CodedError, durationMs: number): void {
+  failed(subject: AuditCallSubject, error: CodedError, durationMs: number, hooks: HookRecords): void {
     const { metrics, logger } = this.#deps;
     const isCancelled = error.code === "CALL_CANCELLED" || error.code === "CALL_PAUSED";
     const outcome = isCancelled ? "cancelled" : "failed";
-    this.#record("call.completed", { ...subject, outcome, code: error.code, durationMs });
+    const asked = hooks === undefined ? undefined : { hooks };
+    this.#record("call.completed", { ...subject, outcome, code: error.code, durationMs, ...asked });
     metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
     const { callId, tool } = subject;
     const fields = { callId, tool, code: error.code, reason: error.message, durationMs };

@@ -17,6 +17,8 @@ export interface CallTarget {
   readonly id: ToolId;
   /** Name in policy: with the prefix of its server. */
   readonly wireName: string;
+  /** Method of MCP whose parameters the arguments are; `tools/call` for the arguments of a tool. */
+  readonly method: string;
   /** Name in messages to the client: without a prefix on the endpoint of one server. */
   readonly shownName: string;
   readonly origin: Origin;

@@ -62,7 +62,7 @@ export class CallTargets {
    */
   forFeature(source: FeatureSource, kind: FeatureKind, name: string, method: string): CallTarget {
     const { wireName } = featureSubject(source, kind, name);
-    const target = this.forFeatureAction(source, kind, name, async (params, context) =>
+    const target = this.forFeatureAction(source, kind, name, method, async (params, context) =>
       toResult(await source.features.request(method, params, context), wireName),
     );
     // Several servers can list one URI.
@@ -76,6 +76,7 @@ export class CallTargets {
     source: FeatureSource,
     kind: FeatureKind,
     name: string,
+    method: string,
     execute: CallTarget["execute"],
   ): CallTarget {
     const subject = featureSubject(source, kind, name);
@@ -84,6 +85,7 @@ export class CallTargets {
       subject,
       id,
       wireName,
+      method,
       shownName: wireName,
       origin: source.source.origin,
       isOwn: false,
@@ -107,6 +109,7 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     subject: entry,
     id,
     wireName,
+    method: "tools/call",
     shownName,
     origin: tool.origin,
     isOwn: facts.isOwn,

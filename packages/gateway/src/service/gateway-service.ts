@@ -326,7 +326,7 @@ export class GatewayService implements McpService {
   }
 
   #subscribeTarget(source: FeatureSource, uri: string, subscribe: () => Promise<void>): CallTarget {
-    return this.#deps.targets.forFeatureAction(source, "resources", uri, async () => {
+    return this.#deps.targets.forFeatureAction(source, "resources", uri, "resources/subscribe", async () => {
       await subscribe();
       return {};
     });
