@@ -32,7 +32,7 @@ export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly mean
     meaning: "failed: a tool returned an error, doctor found a problem, a program has errors",
   },
   { code: exitCodes.usage, meaning: "wrong usage or configuration" },
-  { code: exitCodes.denied, meaning: "denied by policy, paused, or beyond a limit" },
+  { code: exitCodes.denied, meaning: "denied by policy or a hook, paused, or beyond a limit" },
   { code: exitCodes.notFound, meaning: "no such tool, server, prompt, resource, call or secret" },
   {
     code: exitCodes.unavailable,
@@ -45,7 +45,7 @@ export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly mean
 const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
   [
     exitCodes.denied,
-    /^(?:POLICY_DENIED|CALL_PAUSED|PAUSES_UNREADABLE|RATE_LIMITED|BUDGET_EXCEEDED|BUDGETS_UNREADABLE|OUTSIDE_WINDOW)$/,
+    /^(?:POLICY_DENIED|CALL_PAUSED|PAUSES_UNREADABLE|RATE_LIMITED|BUDGET_EXCEEDED|BUDGETS_UNREADABLE|OUTSIDE_WINDOW|HOOK_DENIED|HOOK_FAILED|RESULT_WITHHELD)$/,
   ],
   [exitCodes.interrupted, /^CLI_INTERRUPTED$/],
   [exitCodes.usage, /^(?:CONFIG|TOKEN)_/],

@@ -12,6 +12,7 @@ import { canonicalJson } from "@toolcrib/json";
 import type {
   ConfigText,
   GatewayConfig,
+  HookConfig,
   ToolServerConfig,
   ToolspecConfig,
   TransportConfig,
@@ -24,6 +25,11 @@ export function digestConfig(config: GatewayConfig): string {
     toolServers: config.toolServers.map(serverContent),
     toolspecs: config.toolspecs.map(toolspecContent),
     telemetry: telemetryContent(config.telemetry),
+    hooks: {
+      ...config.hooks,
+      before: config.hooks.before.map(hookContent),
+      after: config.hooks.after.map(hookContent),
+    },
   };
   return `sha256:${hash("sha256", canonicalJson(content), "hex")}`;
 }
@@ -57,6 +63,10 @@ function toolspecContent(toolspec: ToolspecConfig): object {
 function telemetryContent(telemetry: GatewayConfig["telemetry"]): object | undefined {
   if (telemetry === undefined) return undefined;
   return { ...telemetry, headers: textsContent(telemetry.headers) };
+}
+
+function hookContent({ transport, ...hook }: HookConfig): object {
+  return { ...without(hook, "source", "span"), transport: transportContent(transport) };
 }
 
 function transportContent(transport: TransportConfig): object {

@@ -25,6 +25,7 @@ import {
   upstreamServers,
   upstreamServersOf,
 } from "./foreign-config.ts";
+import { type HooksLayer, toHooksLayer } from "./hooks-shape.ts";
 import { withCompletePolicyPaths } from "./policy-shape.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
 import { withCompleteHeaders } from "./telemetry-shape.ts";
@@ -64,7 +65,7 @@ export interface ConfigLayer {
   readonly sections: Pick<
     ConfigDocument,
     "egress" | "guards" | "policy" | "serve" | "audit" | "telemetry" | "execution" | "sandbox"
-  >;
+  > & { readonly hooks?: HooksLayer | undefined };
   /** Ids of all tool servers, toolspecs and provider targets, including invalid ones. */
   readonly serverIds: readonly PlacedId[];
   readonly toolspecIds: readonly PlacedId[];
@@ -114,7 +115,7 @@ function nativeLayer(whole: DocumentNode | undefined, reporter: Reporter): Confi
           .concat(foreign)
       : [],
     toolspecs: toolspecNodes.flatMap((node) => validToolspec(node, reporter.source)),
-    sections: isValid ? sectionsOf(document, reporter.source) : {},
+    sections: isValid ? sectionsOf(document, tree, reporter.source) : {},
     serverIds: [...idsOf(serverNodes), ...foreign.map(({ id, span }) => ({ id, span }))],
     toolspecIds: toolspecNodes.flatMap((node) => toolspecIdOf(node) ?? []),
     serverNodes: [...serverNodes, ...(upstream === undefined ? [] : foreignNodesOf(upstream))],
@@ -135,12 +136,17 @@ function withoutUpstream(tree: DocumentNode | undefined): DocumentNode | undefin
 }
 
 /** Returns every section that is not a list of entries. */
-function sectionsOf(document: ConfigDocument, source: Source): ConfigLayer["sections"] {
+function sectionsOf(
+  document: ConfigDocument,
+  tree: DocumentNode | undefined,
+  source: Source,
+): ConfigLayer["sections"] {
   const { tool_servers: _servers, toolspecs: _toolspecs, ...sections } = document;
   return {
     ...sections,
     egress: withCompletePaths(sections.egress, source.name),
     policy: withCompletePolicyPaths(sections.policy, source.name),
+    hooks: toHooksLayer(sections.hooks, nodeAt(tree, ["hooks"]), source),
     audit: withCompleteAnchor(sections.audit, source.name),
     telemetry: withCompleteHeaders(sections.telemetry, source.name),
   };

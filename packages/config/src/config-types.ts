@@ -20,6 +20,8 @@ export interface GatewayConfig {
   readonly policy: PolicyConfig;
   /** Limits of calls. */
   readonly guards: GuardsConfig;
+  /** Programs and URLs that are asked about calls. */
+  readonly hooks: HooksConfig;
   readonly serve: ServeConfig;
   readonly audit: AuditConfig;
   /** `undefined`: no telemetry is sent. */
@@ -39,6 +41,46 @@ type TelemetrySettings = Parameters<typeof openTelemetry>[0];
 export interface TelemetryConfig extends TelemetrySettings {
   /** By lower-case name. */
   readonly headers: { readonly [name: string]: ConfigText };
+}
+
+/** Programs and URLs that are asked about calls (`hooks`). */
+export interface HooksConfig {
+  /** In the order in which they are asked. */
+  readonly before: readonly HookConfig[];
+  readonly after: readonly HookConfig[];
+  readonly limits: HookLimits;
+}
+
+/** Limits of all hooks together. */
+export interface HookLimits {
+  /** Hooks that run at a time; those of one client get at most half of them. @default 16 */
+  readonly maxRunning: number;
+  /** Hooks that wait for their turn at a time; one client gets at most half of them. @default 128 */
+  readonly maxWaiting: number;
+  /** Bytes of one question to a hook. @default 4194304 */
+  readonly inputMaxBytes: number;
+  /** Bytes of one answer of a hook. @default 4194304 */
+  readonly answerMaxBytes: number;
+}
+
+/** One hook: a command in a sandbox, or a URL. */
+export interface HookConfig {
+  /** Unique in its list. */
+  readonly id: string;
+  /** Patterns of tools, resources and prompts. @default all but Toolcrib's own tools */
+  readonly tools: readonly string[] | undefined;
+  /** Names of clients. @default all */
+  readonly clients: readonly string[] | undefined;
+  /** Seconds in which it must answer. @default 5 */
+  readonly timeoutSeconds: number;
+  readonly transport: TransportConfig;
+  /** Of a command; undefined for a URL. */
+  readonly containment:
+    | Pick<ContainmentConfig, "networkEgress" | "egressAllow" | "egressPassthrough" | "readPaths">
+    | undefined;
+  /** Place of the declaration. Stars replace credentials. */
+  readonly source: Source;
+  readonly span: Span;
 }
 
 /** Access of a server: none, the entries of its list, or everything. */

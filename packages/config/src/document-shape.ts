@@ -20,6 +20,7 @@ import { registryHostsShape } from "./egress-allow-shape.ts";
 import { egressShape } from "./egress-shape.ts";
 import { executionShape } from "./execution-shape.ts";
 import { guardsShape } from "./guards-shape.ts";
+import { hooksShape } from "./hooks-shape.ts";
 import { policyShape } from "./policy-shape.ts";
 import { serveShape } from "./serve-shape.ts";
 import { telemetryShape } from "./telemetry-shape.ts";
@@ -80,6 +81,7 @@ const fields = {
   providers: providersShape,
   policy: policyShape,
   guards: guardsShape,
+  hooks: hooksShape,
   serve: serveShape,
   audit: auditShape,
   telemetry: telemetryShape,

@@ -1,12 +1,12 @@
 /**
- * Finds commands of tool servers that this machine does not have. Also reads
+ * Finds commands of tool servers and hooks that this machine does not have. Also reads
  * entries with errors and entries with the id of another, so that one check
  * reports everything.
  */
 
 import { dirname, resolve } from "node:path";
 import type { Diagnostic } from "@toolcrib/diagnostics";
-import { type DocumentNode, fieldOf, stringOf, toDiagnostic } from "@toolcrib/document";
+import { type DocumentNode, fieldOf, itemsOf, nodeAt, stringOf, toDiagnostic } from "@toolcrib/document";
 import type { ConfigLayer } from "./config-layer.ts";
 import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
@@ -25,11 +25,15 @@ export type HasCommand = (command: string, place: CommandPlace) => boolean;
 /** Returns a warning for each command of `layers` that `hasCommand` does not find. */
 export function lintCommands(layers: readonly ConfigLayer[], hasCommand: HasCommand): Diagnostic[] {
   return layers.flatMap((layer) =>
-    layer.serverNodes.flatMap((node) => {
+    [...layer.serverNodes, ...hookNodesOf(layer)].flatMap((node) => {
       const finding = lintServer(fieldOf(node, "transport") ?? node, layer, hasCommand);
       return finding === undefined ? [] : [finding];
     }),
   );
+}
+
+function hookNodesOf({ tree }: ConfigLayer): readonly DocumentNode[] {
+  return ["before_call", "after_call"].flatMap((list) => itemsOf(nodeAt(tree, ["hooks"]), list));
 }
 
 function lintServer(

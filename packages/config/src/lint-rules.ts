@@ -1,7 +1,7 @@
 /**
- * Warns about rules that match nothing known: patterns of `policy`, `audit.redact` and
- * `serve.tools` that name no server or toolspec, or no tool of a toolspec, and
- * rules of `policy.clients` for a client that does not exist. Tools of servers
+ * Warns about rules that match nothing known: patterns of `policy`, `guards`, `hooks`, `audit.redact`
+ * and `serve.tools` that name no server or toolspec, or no tool of a toolspec, and
+ * rules, limits and hooks for a client that does not exist. Tools of servers
  * are known only while the servers run. Pure.
  */
 
@@ -26,16 +26,31 @@ export function lintRules(
   layers: readonly ConfigLayer[],
   tokenNames: readonly string[] | undefined,
 ): Diagnostic[] {
+  const identified = layers.flatMap(({ sections: { policy } }) =>
+    Object.entries(policy?.clients ?? {}).flatMap(([name, { identity }]) => (identity ? [name] : [])),
+  );
   return layers.flatMap((layer) => [
     ...lintPatterns(layer, layers),
-    ...(tokenNames === undefined ? [] : lintClients(layer, tokenNames)),
+    ...(tokenNames === undefined
+      ? []
+      : [...lintClients(layer, tokenNames), ...lintClientLists(layer, [...tokenNames, ...identified])]),
   ]);
 }
 
-/** Where a pattern is written: in a list of patterns, or as a field of each item. */
-function spanOfPattern(layer: ConfigLayer, path: readonly string[], index: number): Span | undefined {
+/** Where a pattern is written: in a list of patterns, as a field of each item, or as the name of an entry. */
+function spanOfPattern(layer: ConfigLayer, path: Path, index: number, pattern: string): Span | undefined {
+  const whole = nodeAt(layer.tree, path);
+  if (whole?.kind === "map") return entryOf(whole, pattern)?.keySpan;
   const node = nodeAt(layer.tree, [...path, index]);
   return (node?.kind === "map" ? nodeAt(node, ["tool"]) : node)?.span;
+}
+
+type Path = readonly (string | number)[];
+
+function pathText(path: Path): string {
+  return path
+    .map((part, at) => (typeof part === "number" ? `[${part}]` : at === 0 ? part : `.${part}`))
+    .join("");
 }
 
 function lintPatterns(layer: ConfigLayer, layers: readonly ConfigLayer[]): Diagnostic[] {
@@ -51,14 +66,14 @@ function lintPatterns(layer: ConfigLayer, layers: readonly ConfigLayer[]): Diagn
   };
   return ruleLists(layer).flatMap(({ path, patterns }) =>
     findUnmatchedRules(patterns, known).flatMap(({ index, pattern, reason, hint }) => {
-      const span = spanOfPattern(layer, path, index);
+      const span = spanOfPattern(layer, path, index, pattern);
       return span === undefined
         ? []
         : toWarning(layer, {
             message: `Rule ${quote(pattern)} matches nothing known: ${reason}`,
             hint: hint ?? "correct it, or keep it if what it names is added later",
             span,
-            path: `${path.join(".")}[${index}]`,
+            path: pathText([...path, index]),
           });
     }),
   );
@@ -69,10 +84,18 @@ function toNames(id: string, tools: readonly { readonly name: string }[]): reado
 }
 
 /** The lists of patterns of a layer. */
-function ruleLists({ sections: { policy, serve, audit } }: ConfigLayer): ReturnType<typeof ruleListsOf> {
+function ruleLists({
+  sections: { policy, guards, hooks, serve, audit },
+}: ConfigLayer): readonly { readonly path: Path; readonly patterns: readonly string[] }[] {
   const tools = ["serve", "tools"];
+  const listsOfItems = (path: Path, items: readonly { readonly tools?: readonly string[] | undefined }[]) =>
+    items.map((item, at) => ({ path: [...path, at, "tools"], patterns: item.tools ?? [] }));
   return [
-    ...ruleListsOf(policy ?? {}),
+    ...ruleListsOf({ ...policy, waiveApproval: policy?.waive_approval }),
+    ...listsOfItems(["guards", "limits"], guards?.limits ?? []),
+    { path: ["guards", "costs"], patterns: Object.keys(guards?.costs ?? {}) },
+    ...listsOfItems(["hooks", "before_call"], hooks?.before_call ?? []),
+    ...listsOfItems(["hooks", "after_call"], hooks?.after_call ?? []),
     { path: [...tools, "hidden"], patterns: serve?.tools?.hidden ?? [] },
     { path: [...tools, "pinned"], patterns: serve?.tools?.pinned ?? [] },
     { path: ["audit", "redact"], patterns: (audit?.redact ?? []).map(({ tool }) => tool) },
@@ -93,6 +116,33 @@ function lintClients(layer: ConfigLayer, tokenNames: readonly string[]): Diagnos
       path: `policy.clients.${name}`,
     });
   });
+}
+
+/** Checks the clients that limits and hooks name. @param names the names that clients can have, besides the standing ones */
+function lintClientLists(layer: ConfigLayer, names: readonly string[]): Diagnostic[] {
+  const { guards, hooks } = layer.sections;
+  const known = new Set([...names, ...standingClients]);
+  const lists = [
+    { path: ["guards", "limits"], items: guards?.limits ?? [], what: "The limit" },
+    { path: ["hooks", "before_call"], items: hooks?.before_call ?? [], what: "The hook" },
+    { path: ["hooks", "after_call"], items: hooks?.after_call ?? [], what: "The hook" },
+  ];
+  return lists.flatMap(({ path, items, what }) =>
+    items.flatMap(({ clients = [] }: { readonly clients?: readonly string[] | undefined }, item) =>
+      clients.flatMap((name, at) => {
+        const place = [...path, item, "clients", at];
+        const span = nodeAt(layer.tree, place)?.span;
+        if (known.has(name) || span === undefined) return [];
+        const near = nearestName(name, [...known]);
+        return toWarning(layer, {
+          message: `${what} names the client ${quote(name)}, which does not exist: no token has this name`,
+          hint: `${near === undefined ? "" : `did you mean ${near}? otherwise `}create the token: toolcrib token create NAME`,
+          span,
+          path: pathText(place),
+        });
+      }),
+    ),
+  );
 }
 
 function toWarning(

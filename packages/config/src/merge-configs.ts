@@ -21,6 +21,7 @@ import type { ConfigDocument } from "./document-shape.ts";
 import { toEgressConfig } from "./egress-shape.ts";
 import { toExecutionConfig } from "./execution-shape.ts";
 import { toGuardsConfig } from "./guards-shape.ts";
+import { toHooksConfig } from "./hooks-shape.ts";
 import { type HasCommand, lintCommands } from "./lint-commands.ts";
 import { lintExposure } from "./lint-exposure.ts";
 import { lintIds } from "./lint-ids.ts";
@@ -91,6 +92,7 @@ function composed(
     egress: toEgressConfig(sections.egress, certificates),
     policy,
     guards: toGuardsConfig(sections.guards),
+    hooks: toHooksConfig(sections.hooks),
     serve: toServeConfig(sections.serve),
     audit: toAuditConfig(sections.audit),
     telemetry: toTelemetryConfig(sections.telemetry),
@@ -146,7 +148,7 @@ function completed(server: ServerDeclaration, floor: GatewayConfig["policy"]["fl
 
 function mergedSections(layers: readonly ConfigLayer[]): ConfigLayer["sections"] {
   return layers.reduce<ConfigLayer["sections"]>(
-    (below, layer) => mergedValue(below, layer.sections) as ConfigDocument,
+    (below, layer) => mergedValue(below, layer.sections) as ConfigLayer["sections"],
     {},
   );
 }

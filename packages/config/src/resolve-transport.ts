@@ -20,11 +20,13 @@ import { lintServerUrl } from "./server-url.ts";
 /**
  * Resolves the transport of `server`.
  *
+ * @param what what it is, for messages. @default "Tool server"
  * @throws {ConfigError} with the code of the first problem, all problems in its message, and the first one's hint.
  */
 export async function resolveTransport(
-  server: ToolServerConfig,
+  server: Pick<ToolServerConfig, "id" | "transport" | "problems" | "source">,
   resolver: SecretResolver,
+  what = "Tool server",
 ): Promise<TransportSettings> {
   const problems: Diagnostic[] = [...server.problems];
   const report = (problem: Problem): void => void problems.push(toDiagnostic(problem, server.source));
@@ -52,7 +54,7 @@ export async function resolveTransport(
     const network = await resolveNetwork(transport, url, resolver, texts, report);
     resolved = { kind: transport.kind, url, headers, ...(network === undefined ? {} : { network }) };
   }
-  if (problems.length > 0) throw toError(server.id, problems);
+  if (problems.length > 0) throw toError(`${what} ${quote(server.id)}`, problems, server.id);
   return resolved;
 }
 
@@ -210,7 +212,7 @@ function lintHeaders(
   }
 }
 
-function toError(id: string, problems: readonly Diagnostic[]): ConfigError {
+function toError(name: string, problems: readonly Diagnostic[], id: string): ConfigError {
   const [first] = problems;
   const lines = problems.map(({ message, source, span }) => {
     if (source === undefined || span === undefined) return message;
@@ -219,7 +221,7 @@ function toError(id: string, problems: readonly Diagnostic[]): ConfigError {
   });
   return new ConfigError(
     first?.code ?? "CONFIG_SECRET_UNUSABLE",
-    `Tool server ${quote(id)} cannot start: ${lines.join("; ")}`,
+    `${name} cannot start: ${lines.join("; ")}`,
     {
       hint: first?.hint,
       data: { server: id },

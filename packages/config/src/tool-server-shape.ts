@@ -81,6 +81,25 @@ const filePath = {
   meaning: "a path: absolute, below ~/, or relative to the folder of this file",
 };
 
+/** Fields of the containment of processes, which hooks have too. */
+export const containmentFields = {
+  network_egress: containmentLevel(
+    "Network access of the process. scoped needs egress_allow. Default: deny.",
+  ),
+  egress_allow: egressAllowShape,
+  read_paths: list(
+    text({
+      description: "A folder, including its subfolders, or a file.",
+      pattern: filePath,
+      maxLength: 4096,
+    }),
+    {
+      description: "Folders and files that the process may read, in addition to its program and cwd.",
+      maxItems: 1000,
+    },
+  ),
+};
+
 export const containmentShape = record({
   name: "Containment",
   description: "Execution boundary. The defaults depend on trust_state.",
@@ -147,7 +166,7 @@ export const containmentShape = record({
 });
 
 /** Reports `scoped` without its list, and the list without `scoped`. */
-function inspectScope(
+export function inspectScope(
   node: DocumentNode,
   place: Place,
   field: string,

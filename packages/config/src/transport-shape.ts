@@ -73,7 +73,8 @@ const argument = text({
 const argumentHint =
   "pass it in the environment, which other users cannot read: env: { NAME: { secret_key_ref: NAME } }";
 
-const argumentList = list(argument, {
+/** Arguments of a command. */
+export const argumentList = list(argument, {
   description: "Command-line arguments.",
   maxItems: 1000,
   inspect(_values, node, place) {
@@ -156,6 +157,14 @@ function inspectHeader(entry: MapEntry, seen: Set<string>, place: Place): void {
   seen.add(folded);
 }
 
+/** Returns the shape of the environment of a command. */
+export const variablesShape = (description: string) =>
+  dictionary(textShape("variable"), {
+    description,
+    maxEntries: 256,
+    key: { source: "[A-Za-z_][A-Za-z0-9_]{0,127}", meaning: "letters, digits and _" },
+  });
+
 /** Returns the shape of a kind that is already resolved. */
 function resolvedKind<K extends TransportKind>(kind: K): Shape<K> {
   return {
@@ -178,12 +187,9 @@ const stdioRecord = record({
       },
     },
     args: argumentList,
-    env: dictionary(textShape("variable"), {
-      description:
-        "Environment variables. Values may use secret_key_ref. The process receives these and PATH, HOME, LANG, TMPDIR, but no other variable of the gateway.",
-      maxEntries: 256,
-      key: { source: "[A-Za-z_][A-Za-z0-9_]{0,127}", meaning: "letters, digits and _" },
-    }),
+    env: variablesShape(
+      "Environment variables. Values may use secret_key_ref. The process receives these and PATH, HOME, LANG, TMPDIR, but no other variable of the gateway.",
+    ),
     cwd: text({
       description:
         "Working folder, relative to the folder of this file. Default: the folder in which Toolcrib was started.",

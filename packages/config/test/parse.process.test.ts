@@ -169,6 +169,11 @@ test("parseConfig() returns the default configuration for an empty text", () => 
       },
       guards: { rules: [], costs: [] },
       telemetry: undefined,
+      hooks: {
+        before: [],
+        after: [],
+        limits: { maxRunning: 16, maxWaiting: 128, inputMaxBytes: 4_194_304, answerMaxBytes: 4_194_304 },
+      },
       serve: {
         listen: { host: "127.0.0.1", port: 7420 },
         auth: "token",

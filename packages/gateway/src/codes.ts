@@ -23,6 +23,11 @@ export const gatewayCodes = {
   OUTSIDE_WINDOW: "The call is allowed at certain times only (`guards.limits`).",
   BUDGETS_UNREADABLE:
     "What was used of the budgets cannot be read from the home, so that calls that they limit are refused.",
+  HOOK_DENIED: "A hook refused the call, which was not made (`hooks.before_call`).",
+  HOOK_FAILED:
+    "A hook could not be asked about the call, or did not answer in time, so that the call was not made (`hooks.before_call`).",
+  RESULT_WITHHELD:
+    "The call was made, and its result is withheld: a hook refused it or did not answer in time (`hooks.after_call`).",
   TOOL_UNAVAILABLE:
     "The tool exists but is not offered: it is not enabled, it is quarantined, or its server is not ready.",
   TOOL_NOT_APPROVED:

@@ -33,6 +33,7 @@ import {
 } from "@toolcrib/tool";
 import { Approvals } from "./approvals/approvals.ts";
 import { HeldDefinitions, holdBy, isNotApproved, type WaitingServer } from "./approvals/held-definitions.ts";
+import type { CallHooksDeps } from "./call/call-hooks.ts";
 import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
@@ -89,6 +90,8 @@ export interface GatewayCoreDeps extends Pick<GuardDeps, "pauses" | "budgetStore
   readonly seenLabels?: Pick<SeenLabels, "seen" | "add"> | undefined;
   /** Computes fingerprints of values for records. @default records have none */
   readonly fingerprints?: GovernedCallDeps["fingerprints"];
+  /** Programs that are asked about calls, and the clock of their time. @default none */
+  readonly hooks?: Pick<CallHooksDeps, "hooks" | "monotonicMs"> | undefined;
   /** The command by which the operator approves. @default "toolcrib approve" */
   readonly approveCommand?: string | undefined;
 }
@@ -159,25 +162,34 @@ export class GatewayCore {
       onReady: () => this.#updateAll(),
       onHeld: () => this.#updateWaiting(),
     });
-    const waiting = { index: this.index, features: this.roster, pins: this.#definitionPins };
-    const held = new HeldDefinitions({ ...waiting, serverIds: () => this.roster.configuredIds });
+    const held = new HeldDefinitions({
+      index: this.index,
+      features: this.roster,
+      pins: this.#definitionPins,
+      serverIds: () => this.roster.configuredIds,
+    });
     this.approvals = new Approvals({ held, calls: deps.callApprovals, audit, logger });
     ({ pauses: this.pauses, callLimits: this.callLimits } = createGuards(config, deps));
     this.visibility = new Visibility(this);
-    const unknownTools = this.#createUnknownTools();
+    const { index, policy, roster, visibility, inFlight } = this;
+    const isFound = (identity: Identity, entry: IndexedTool) => this.#isFound(identity, entry);
+    const unknownTools = new UnknownTools({ index, policy, roster, visibility, isFound });
     this.#unknownTools = unknownTools;
     const waived = new ToolPatterns(config.policy.waiveApproval);
     const listsDigest = digestPolicy(config.policy);
     this.#targets = new CallTargets({ selectBackend, index: this.index, unknownTools, waived });
-    this.#callDeps = {
-      policy: this.policy,
-      validator: new SchemaValidator(),
+    const hiding = {
       scrubber,
       unverifiedScrubber: withoutHidden(scrubber),
       hiddenArguments: new HiddenArguments(config.audit?.redact ?? [], {
         callToolId: toToolId(ownNamespace, metaToolNames.call),
         find: (name) => this.index.find(name),
       }),
+    };
+    this.#callDeps = {
+      policy: this.policy,
+      validator: new SchemaValidator(),
+      ...hiding,
       fingerprints: deps.fingerprints,
       log: new CallLog({ audit, metrics, logger }),
       now,
@@ -201,9 +213,21 @@ export class GatewayCore {
       },
       pauses: this.pauses,
       callLimits: this.callLimits,
+      hooks: deps.hooks && { ...deps.hooks, ...hiding, pauses: this.pauses, logger },
     };
     this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
-    this.#lateTools = this.#createLateTools(unknownTools, config.serve.limits.maxConcurrentCalls);
+    this.#lateTools = new LateTools({
+      index,
+      policy,
+      roster,
+      firstContact: this.#firstContact,
+      targets: this.#targets,
+      unknownTools,
+      inFlight,
+      shares: this.#callDeps.shares,
+      maxConcurrentCalls: config.serve.limits.maxConcurrentCalls,
+      now,
+    });
     this.service = this.#createService();
     if (deps.hasMetaTools !== false) {
       this.#metaSource = this.#createMetaSource();
@@ -369,28 +393,6 @@ export class GatewayCore {
   /** Waits for the server of an unknown tool while it starts. @throws {GatewayError} `TOOL_NOT_FOUND` */
   #lateTarget(identity: Identity, name: string, signal: AbortSignal | undefined): Promise<CallTarget> {
     return this.#lateTools.target({ identity, name, serverId: undefined, signal });
-  }
-
-  #createUnknownTools(): UnknownTools {
-    const { index, policy, roster, visibility } = this;
-    const isFound = (identity: Identity, entry: IndexedTool) => this.#isFound(identity, entry);
-    return new UnknownTools({ index, policy, roster, visibility, isFound });
-  }
-
-  #createLateTools(unknownTools: UnknownTools, maxConcurrentCalls: number): LateTools {
-    const { index, policy, roster, inFlight } = this;
-    return new LateTools({
-      index,
-      policy,
-      roster,
-      firstContact: this.#firstContact,
-      targets: this.#targets,
-      unknownTools,
-      inFlight,
-      shares: this.#callDeps.shares,
-      maxConcurrentCalls,
-      now: this.#deps.now,
-    });
   }
 
   #run(target: CallTarget, args: JsonObject, origin: CallOrigin): Promise<CallOutcome> {

@@ -48,6 +48,7 @@ import { openComposites } from "./composites/open-composites.ts";
 import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
+import { openHooks } from "./hooks/open-hooks.ts";
 import { openAudit } from "./open-audit.ts";
 import type { LivePolicies } from "./policy/live-policies.ts";
 import { openPolicies, openSeenLabels } from "./policy/open-policy-state.ts";
@@ -143,6 +144,11 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     metrics.auditEvents(1);
   };
   const serverInfo = { name: "toolcrib", title: "Toolcrib", version };
+  const sandboxes = new Sandboxes(sandboxFacts(env), { totals: config.sandbox.totals });
+  const { configFiles } = deps;
+  const inputs = { env, directory, wrap, now, monotonicMs, randomBytes, logger };
+  const shared = { ...inputs, config, home, configFiles, record, scrubber, sandboxes };
+  const hooks = openHooks(shared, opening);
   const core = new GatewayCore(config, {
     serverInfo,
     audit: { intent: (event) => store.audit.intent(event), record },
@@ -168,6 +174,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     fingerprints: config.audit.fingerprints ? await openFingerprints(home, { randomBytes }) : undefined,
     callApprovals: new CallApprovals(home, { now, randomBytes }),
     seenLabels: await openSeenLabels(config.dataLabels, { home, logger, now, randomBytes }, opening),
+    hooks: hooks && { hooks, monotonicMs },
     approveCommand: `toolcrib${deps.homeFlag ?? ""} approve`,
     pauses: opening.use(createPauseStore(home, { randomBytes })),
     budgetStore: new BudgetStore(home, { now, randomBytes }),
@@ -180,26 +187,14 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   // A gateway that cannot write its trail would refuse every call, so it does not start.
   await store.audit.flush();
   const context: SourceContext = {
-    config,
+    ...shared,
     core,
-    home,
     homeFlag: deps.homeFlag,
-    env,
     serverInfo,
-    record,
-    scrubber,
-    logger,
     launcher,
-    sandboxes: new Sandboxes(sandboxFacts(env), { totals: config.sandbox.totals }),
-    configFiles: deps.configFiles,
-    directory,
-    wrap,
     httpClient,
     upstreamLimits: deps.upstreamLimits,
-    now,
-    monotonicMs,
     random: Math.random,
-    randomBytes,
     sleep: (ms, signal) => delay(ms, undefined, { signal }),
     nextTurn: () => nextTurn(),
     untilIdle,

@@ -95,7 +95,15 @@ export interface UsedBudget extends CounterKey, Pick<BudgetUse, "period" | "base
   readonly every: BudgetLimit["every"];
 }
 
-const topCount = 10;
+/** Options of `Limits`. */
+export interface LimitsOptions {
+  /** Counts of all limits together; above it, further clients, tools or servers of a limit share one. @default 4,096 */
+  readonly maxStates?: number | undefined;
+  /** Clients, tools or servers that the usage of a limit names. @default 10 */
+  readonly topCount?: number | undefined;
+}
+
+const defaultTopCount = 10;
 
 const uncounted: LimitTicket = { countsBytes: false, spend() {} };
 
@@ -104,16 +112,17 @@ export class Limits {
   readonly #rules: readonly CompiledRule[];
   readonly #costs: readonly { readonly tools: ToolPatterns; readonly cost: number }[];
   readonly #counters: Counters;
+  readonly #topCount: number;
 
   /**
    * @param clientKeys returns the `identityKey`s of a name in the configuration.
-   * @param maxStates most states. @default 4096
    */
   constructor(
     { rules, costs }: LimitSettings,
     clientKeys: (name: string) => readonly string[],
-    maxStates?: number,
+    { maxStates, topCount = defaultTopCount }: LimitsOptions = {},
   ) {
+    this.#topCount = topCount;
     this.#rules = rules.map((rule) => {
       const keys = rule.clients === undefined ? undefined : new Set(rule.clients.flatMap(clientKeys));
       return {
@@ -181,7 +190,7 @@ export class Limits {
         name: rule.name,
         refused,
         usedRatio: entries[0]?.budgetRatio ?? 0,
-        top: entries.slice(0, topCount).map(({ shown }) => shown),
+        top: entries.slice(0, this.#topCount).map(({ shown }) => shown),
       };
     });
   }

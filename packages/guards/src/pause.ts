@@ -40,9 +40,15 @@ export interface PausedCall {
   readonly owners?: readonly Identity[] | undefined;
 }
 
-/** Most characters of a name and of a reason. */
-const nameMaxLength = 1024;
-const reasonMaxLength = 500;
+/** Limits of a pause. */
+interface PauseLimits {
+  /** Most characters of the name of what is paused. @default 1,024 */
+  readonly nameMaxLength: number;
+  /** Most characters of the reason of a pause. @default 500 */
+  readonly reasonMaxLength: number;
+}
+
+const { nameMaxLength, reasonMaxLength }: PauseLimits = { nameMaxLength: 1024, reasonMaxLength: 500 };
 
 /** Returns the key of what is stopped: two pauses of one key replace each other. */
 export function pauseKey({ kind, name }: PauseTarget): string {

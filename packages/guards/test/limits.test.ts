@@ -38,7 +38,7 @@ function limitsOf(
   const whole = rules.map((rule, index) => ({ ...plain, name: `r${index}`, ...rule }));
   const list = Object.entries(costs).map(([pattern, cost]) => ({ pattern, cost }));
   const keys = (name: string) => [identityKey(localIdentity("token", name))];
-  const limits = new Limits({ rules: whole, costs: list }, keys, maxStates);
+  const limits = new Limits({ rules: whole, costs: list }, keys, { maxStates });
   const clock = { now: start };
   /** Returns "ok", or the code and the seconds until the call is possible again. */
   const take = (call: LimitedCall, bytes = 0): string => {

@@ -87,22 +87,37 @@ export function readableArguments(
   return { arguments: shorten(whole, 0, room, []) as JsonObject, isPartial: room.isPartial };
 }
 
-/** Returns all of `args` for an approval. @param scrubber removes known secrets, and nothing else is left out. */
-export function wholeArguments(args: JsonObject, scrubber: TextScrubber): JsonObject {
-  return wholeOf(args, scrubber) as JsonObject;
+/**
+ * Returns all of `args`, with their members in their order.
+ *
+ * @param scrubber removes known secrets.
+ * @param hidden places of arguments that are left out. @default nothing but secrets is left out, as an approval needs it
+ */
+export function wholeArguments(
+  args: JsonObject,
+  scrubber: TextScrubber,
+  hidden: HiddenPlaces = [],
+): JsonObject {
+  return wholeOf(args, scrubber, hidden) as JsonObject;
 }
 
-function wholeOf(value: JsonValue | undefined, scrubber: TextScrubber): JsonValue {
+function wholeOf(
+  value: JsonValue | undefined,
+  scrubber: TextScrubber,
+  hidden: HiddenPlaces | "whole",
+): JsonValue {
+  if (hidden === "whole") return "[redacted]";
   if (typeof value === "string") return scrubber.text(value);
   if (typeof value === "number") return scrubber.text(String(value)) === String(value) ? value : "[redacted]";
   if (typeof value !== "object" || value === null) return value ?? null;
-  if (Array.isArray(value)) return value.map((item) => wholeOf(item, scrubber));
+  if (Array.isArray(value))
+    return value.map((item, at) => wholeOf(item, scrubber, placesIn(hidden, String(at), item)));
   const all: Writable = {};
   for (const [key, member] of Object.entries(value)) {
     let shown = scrubber.text(key);
     // Two names can be equal without their secrets.
     while (Object.hasOwn(all, shown)) shown += "*";
-    put(all, shown, wholeOf(member, scrubber));
+    put(all, shown, wholeOf(member, scrubber, placesIn(hidden, key, member)));
   }
   return all;
 }

@@ -22,6 +22,7 @@ import type {
   ListingOptions,
   ListToolsOptions,
   RegistryConfig,
+  RegistryHook,
   ServeOptions,
 } from "./registry-types.ts";
 
@@ -46,6 +47,13 @@ const listing: ChecksOf<ListingOptions> = {
 
 const field = recordOption({ boost: numberOption(0, weightMax), b: numberOption(0, 1) });
 
+const hook: ChecksOf<RegistryHook> = {
+  tools: textListOption,
+  timeoutMs: integerOption(1, 300_000),
+  ask: functionOption,
+};
+const hooks = mapOption(recordOption(hook));
+
 /** Options of `createRegistry`. */
 export const registryOptions: ChecksOf<RegistryConfig> = {
   serverInfo: recordOption({ name: textOption, version: textOption, title: textOption }),
@@ -60,6 +68,7 @@ export const registryOptions: ChecksOf<RegistryConfig> = {
     clients: mapOption(recordOption({ ...rules, identity: objectOption })),
     floor: objectOption,
   }),
+  hooks: recordOption({ beforeCall: hooks, afterCall: hooks }),
   auditHome: textOption,
   logger: objectOption,
 };

@@ -26,10 +26,33 @@ export interface RegistryConfig {
   readonly listing?: ListingOptions;
   /** Allow and deny lists of tool patterns. @default everything is allowed */
   readonly policy?: Partial<PolicyConfig>;
+  /**
+   * Functions that are asked about calls, by their names, in this order: before a call about its arguments, after it
+   * about its result. @default none
+   */
+  readonly hooks?: {
+    readonly beforeCall?: { readonly [name: string]: RegistryHook };
+    readonly afterCall?: { readonly [name: string]: RegistryHook };
+  };
   /** Home folder of the audit trail. @default no trail is kept */
   readonly auditHome?: string;
   /** Receives structured log records. @default none are written */
   readonly logger?: Logger;
+}
+
+/** A function that is asked about calls (docs/guides/hooks.md). */
+export interface RegistryHook {
+  /** Patterns of the tools whose calls it is asked about. @default all but Toolcrib's own tools */
+  readonly tools?: readonly string[];
+  /** Milliseconds in which it must answer, 1 to 300,000. @default 5000 */
+  readonly timeoutMs?: number;
+  /**
+   * Answers a question: `{ decision: "allow" }`, `{ decision: "deny", message }`, or `{ decision: "replace", … }` with
+   * `arguments`, `result` or `error`. A call is denied, or its result withheld, where it throws, is late, or answers anything else.
+   *
+   * @param options `signal` aborts when nobody waits for the answer any more.
+   */
+  ask(question: JsonObject, options: { readonly signal: AbortSignal }): JsonObject | Promise<JsonObject>;
 }
 
 /** How tools are listed for clients that are served. */

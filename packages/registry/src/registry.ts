@@ -47,6 +47,7 @@ import {
   serveOptions,
 } from "./option-checks.ts";
 import { RegistryError } from "./registry-error.ts";
+import { createRegistryHooks } from "./registry-hooks.ts";
 import { toRegistryValue } from "./registry-outcome.ts";
 import type {
   BackendConfig,
@@ -118,6 +119,7 @@ class RunningRegistry implements Registry {
       search: config.search,
       hasMetaTools: config.listing?.ownTools,
       pauses: this.#pauses,
+      hooks: createRegistryHooks(config, () => performance.now()),
     });
     this.#core.roster.add(this.#local, { namespace: undefined });
     this.#core.index.onChange(() => this.#emit({ kind: "tools" }));

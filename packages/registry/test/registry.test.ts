@@ -8,6 +8,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { isCodedError } from "@toolcrib/diagnostics";
+import type { JsonObject } from "@toolcrib/json";
 import { createRegistry, type Registry, type RegistryConfig } from "@toolcrib/registry";
 import { createPauseStore, openAuditReader } from "@toolcrib/store";
 import {
@@ -281,6 +282,53 @@ describe("a served registry", () => {
     assert.deepEqual(
       records.map(({ data }) => (data as { readonly client: { readonly issuer: string } }).client.issuer),
       ["toolcrib:library", "toolcrib:anonymous"],
+    );
+  });
+
+  it("asks functions of the program about calls and results, of its own and of clients", async () => {
+    const questions: JsonObject[] = [];
+    await using registry = await startedRegistry({
+      hooks: {
+        beforeCall: {
+          greeter: {
+            tools: ["utility:*"],
+            ask(question) {
+              questions.push(question);
+              const { message } = question["arguments"] as { readonly message: string };
+              if (message === "no") return { decision: "deny", message: "be polite" };
+              if (message === "throw") throw new Error("inner");
+              return { decision: "replace", arguments: { message: `${message}!` } };
+            },
+          },
+        },
+        afterCall: {
+          checker: {
+            ask: async ({ result }) =>
+              JSON.stringify(result).includes("card") ? { decision: "deny" } : { decision: "allow" },
+          },
+        },
+      },
+    });
+    const call = (message: string) => registry.execute("utility:echo", { message });
+    assert.deepEqual(await call("hi"), { echo: "hi!" });
+    assert.match(await thrownBy(() => call("no")), /the hook "greeter" refused it: be polite/);
+    assert.match(
+      await thrownBy(() => call("throw")),
+      /the hook "greeter" did not check it: it could not be asked/,
+    );
+    assert.match(await thrownBy(() => call("card")), /its result is withheld: the hook "checker" refused it/);
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(new SSEClientTransport(await listen(registry.serveSse("/mcp") as never)));
+    const refused = await client.callTool({ name: "utility__echo", arguments: { message: "no" } });
+    assert.match(JSON.stringify(refused), /be polite/);
+    await client.close();
+    assert.deepEqual(
+      questions.map(({ phase, hook, tool }) => [phase, hook, tool]),
+      Array.from({ length: 5 }, () => ["before_call", "greeter", "utility:echo"]),
+    );
+    assert.match(
+      await thrownBy(() => createRegistry({ hooks: { beforeCall: { a: { tols: [] } } } } as never)),
+      /Unknown option "hooks.beforeCall.a.tols"/,
     );
   });
 

@@ -46,6 +46,20 @@ export interface AuditCallSubject {
   readonly server?: string;
 }
 
+/** The answer of a hook to the question about a call, or about its result. */
+export interface HookRecord {
+  /** Name of the hook. */
+  readonly hook: string;
+  /** `failed`: it gave no answer in time, which denies. */
+  readonly decision: "allow" | "deny" | "replace" | "failed";
+  readonly durationMs: number;
+  /** Its message, or how it failed. */
+  readonly reason?: string;
+  /** Digests of what it replaced, and of what it put in its place, such as `sha256:…`. */
+  readonly replacedDigest?: string;
+  readonly digest?: string;
+}
+
 /** A call that is about to be dispatched. */
 export interface CallIntent extends AuditCallSubject {
   /** Digest of the canonical arguments, such as `sha256:…`. */
@@ -65,6 +79,8 @@ export interface CallIntent extends AuditCallSubject {
   readonly labels?: readonly string[];
   /** Labels of the data that its client had received. */
   readonly seenLabels?: readonly string[];
+  /** Hooks that were asked before the call. The digest of the arguments is that of what is sent. */
+  readonly hooks?: readonly HookRecord[];
 }
 
 /** A dispatched call that has ended. */
@@ -85,6 +101,8 @@ export interface CallCompleted extends AuditCallSubject {
   readonly labels?: readonly string[];
   /** Fingerprints of values in the result, by their places. */
   readonly fingerprints?: Fingerprints;
+  /** Hooks that were asked about the result. */
+  readonly hooks?: readonly HookRecord[];
 }
 
 /** A call that was not dispatched. It has no intent. */
@@ -103,6 +121,8 @@ export interface CallDenied extends AuditCallSubject {
   /** Id of the approval that it needs. */
   readonly approval?: string;
   readonly durationMs?: number;
+  /** Hooks that were asked. */
+  readonly hooks?: readonly HookRecord[];
 }
 
 /** The operator decided about a call that waited for approval. */

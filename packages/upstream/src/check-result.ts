@@ -13,7 +13,7 @@ import { UpstreamError } from "./upstream-error.ts";
  *
  * Source: MCP 2025-11-25 and 2026-07-28, schema, `CallToolResult` and `ContentBlock`.
  */
-function problemOfResult(result: JsonObject, era: Era): string | undefined {
+export function problemOfResult(result: JsonObject, era: Era): string | undefined {
   const { content, structuredContent, isError, _meta } = result;
   if (content !== undefined) {
     if (!Array.isArray(content)) return "content is not a list";

@@ -86,10 +86,10 @@ export async function askApproval(
 }
 
 /**
- * Returns the origin of an approved call. Of `_meta`, only the trace of the call reaches the server: a client chooses
- * the rest, nobody sees it, and no approval is bound to it.
+ * Returns the origin of a call that a person approved or a hook checked. Of `_meta`, only the trace of the call reaches
+ * the server: a client chooses the rest, nobody sees it, and no approval is bound to it.
  */
-export function approvedOrigin(origin: CallOrigin): CallOrigin {
+export function checkedOrigin(origin: CallOrigin): CallOrigin {
   const kept = Object.entries(origin.meta ?? {}).filter(
     ([key, value]) => typeof value === "string" && traceForms[key]?.test(value) === true,
   );

@@ -18,6 +18,9 @@ export interface ArgumentFacts {
   readonly preview?: JsonObject;
 }
 
+/** What hooks answered; undefined where none was asked. */
+type HookRecords = AuditEvents["call.intent"]["hooks"];
+
 /** Counters of calls; labels are server ids. */
 export interface CallMetrics {
   callStarted(): void;
@@ -32,6 +35,8 @@ export interface BegunCall {
   readonly subject: AuditCallSubject;
   readonly startedAt: number;
   readonly trace: CallTrace | undefined;
+  /** Milliseconds of its deadline that hooks used before it is executed. */
+  readonly usedMs: number;
 }
 
 /** Dependencies of a call log. */
@@ -71,6 +76,7 @@ export class CallLog {
       readonly seenLabels?: readonly string[];
       /** Fingerprints of the arguments. */
       readonly fingerprints: AuditEvents["call.intent"]["fingerprints"];
+      readonly hooks: HookRecords;
     },
   ): Promise<void> {
     const {
@@ -82,6 +88,7 @@ export class CallLog {
       labels,
       seenLabels,
       fingerprints,
+      hooks,
     } = facts;
     const used = approval === undefined ? undefined : { approval };
     const decision = "allow";
@@ -94,6 +101,7 @@ export class CallLog {
       rule,
       containment,
       ...used,
+      ...(hooks === undefined ? undefined : { hooks }),
       ...(labels === undefined ? undefined : { labels, seenLabels }),
     });
   }
@@ -115,9 +123,10 @@ export class CallLog {
       readonly isApprovalMissing?: boolean;
       /** Id of the approval that it needs. */
       readonly approval?: string | undefined;
+      readonly hooks?: HookRecords;
     },
   ): void {
-    const { argumentsDigest, preview, decision, error, approval } = facts;
+    const { argumentsDigest, preview, decision, error, approval, hooks } = facts;
     const code = decision?.code ?? error?.code ?? "CALL_REFUSED";
     const reason = decision?.reason ?? error?.message;
     const rule = decision?.rule ?? facts.rule;
@@ -132,6 +141,7 @@ export class CallLog {
       code,
       reason,
       ...(approval === undefined ? undefined : { approval }),
+      ...(hooks === undefined ? undefined : { hooks }),
     });
     const { metrics, logger } = this.#deps;
     metrics.callDenied(serverOf(subject));
@@ -157,7 +167,7 @@ export class CallLog {
   completed(
     { subject, trace }: BegunCall,
     result: ToolResult,
-    facts: Pick<AuditEvents["call.completed"], "fingerprints" | "labels"> & {
+    facts: Pick<AuditEvents["call.completed"], "fingerprints" | "labels" | "hooks"> & {
       readonly durationMs: number;
       readonly resultBytes: number;
     },
@@ -171,11 +181,12 @@ export class CallLog {
     trace?.finished({ outcome, code, durationMs, resultBytes });
   }
 
-  failed({ subject, trace }: BegunCall, error: CodedError, durationMs: number): void {
+  failed({ subject, trace }: BegunCall, error: CodedError, durationMs: number, hooks: HookRecords): void {
     const { metrics, logger } = this.#deps;
     const isCancelled = error.code === "CALL_CANCELLED" || error.code === "CALL_PAUSED";
     const outcome = isCancelled ? "cancelled" : "failed";
-    this.#record("call.completed", { ...subject, outcome, code: error.code, durationMs });
+    const asked = hooks === undefined ? undefined : { hooks };
+    this.#record("call.completed", { ...subject, outcome, code: error.code, durationMs, ...asked });
     metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
     trace?.finished({ outcome, code: error.code, durationMs });
     const { callId, tool } = subject;

@@ -18,11 +18,11 @@ export interface CallTarget {
   readonly id: ToolId;
   /** Name in policy: with the prefix of its server. */
   readonly wireName: string;
+  /** Method of MCP that runs it, and whose parameters the arguments are; `tools/call` for the arguments of a tool. */
+  readonly method: string;
   /** Name in messages to the client: without a prefix on the endpoint of one server. */
   readonly shownName: string;
   readonly origin: Origin;
-  /** The method of MCP that runs it: `tools/call`, `resources/read`, … */
-  readonly method: string;
   /** Id of the configured source that runs it; undefined for other sources. */
   readonly server: string | undefined;
   /** Whether it is one of Toolcrib's own tools. */

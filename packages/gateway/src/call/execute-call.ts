@@ -66,7 +66,7 @@ export function execute(
     // The operator can have paused it while it waited for its approval or its record.
     const leave = deps.pauses.enter(target, requester.origin, end);
     signal?.addEventListener("abort", cancel);
-    const timer = setTimeout(() => end(timeoutError(target)), target.deadlineMs);
+    const timer = setTimeout(() => end(timeoutError(target)), target.deadlineMs - call.usedMs);
     const context = toContext(deps, target, call, requester, controller.signal, channel);
     target.execute(args, context).then(
       (result) => {
@@ -142,14 +142,15 @@ function toContext(
 }
 
 /** The reason for a cancellation. Inner calls end for the same reason as their outer call. */
-function cancelledError(reason: unknown): GatewayError {
+export function cancelledError(reason: unknown): GatewayError {
   if (reason instanceof GatewayError && endCodes.has(reason.code)) return reason;
   return new GatewayError("CALL_CANCELLED", `The call was cancelled: ${messageOf(reason)}`, {
     cause: reason,
   });
 }
 
-const endCodes: ReadonlySet<string> = new Set(["CALL_TIMEOUT", "CALL_CANCELLED", "CALL_PAUSED"]);
+/** Codes of calls that ended before their answer. */
+export const endCodes: ReadonlySet<string> = new Set(["CALL_TIMEOUT", "CALL_CANCELLED", "CALL_PAUSED"]);
 
 function timeoutError(target: CallTarget): GatewayError {
   const seconds = target.deadlineMs / 1000;

@@ -3,8 +3,8 @@
  * `governedCall`: a call of a client, of the command line, of another tool.
  * No code path executes a tool without it.
  *
- * resolve → identify → authorize → guard → contain → approve → count → record the intent → validate →
- * execute → limit → validate the result → scrub → label → record. The caller resolves
+ * resolve → identify → authorize → guard → contain → ask hooks and authorize what they pass → approve → count →
+ * record the intent → validate → execute → limit → validate the result → scrub → ask hooks → label → record. The caller resolves
  * (`CallTarget`) and identifies (`CallOrigin`); the other steps are the lines
  * of this function.
  *
@@ -31,20 +31,21 @@ import { approvedArgumentsMaxBytes, type openFingerprints, toAuditClient } from 
 import { identityKey, type ToolResult, textResult } from "@toolcrib/tool";
 import {
   type ApprovalStepDeps,
-  approvedOrigin,
   askApproval,
+  checkedOrigin,
   isApprovalNeeded,
 } from "../approvals/approval-step.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { CallLimits } from "../guards/call-limits.ts";
 import type { GatewayPolicy } from "../policy/access-subject.ts";
+import { type CallHooksDeps, type HookedCall, hookedCall } from "./call-hooks.ts";
 import type { BegunCall, CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { cleanPlaces } from "./clean-places.ts";
 import { type ExecutionDeps, execute, scrubberFor } from "./execute-call.ts";
 import type { HiddenArguments } from "./hidden-arguments.ts";
-import { dataLabelled } from "./label-tracker.ts";
+import { dataLabelled, type LabelledCall } from "./label-tracker.ts";
 import { errorLabelled, originLabelled } from "./origin-label.ts";
 import { refusedCall } from "./refused-call.ts";
 import { scrubCause, scrubError } from "./scrub-error.ts";
@@ -78,24 +79,29 @@ export interface GovernedCallDeps extends ExecutionDeps {
   readonly approval: ApprovalStepDeps;
   /** Rates, budgets and windows of time; undefined where none is configured. */
   readonly callLimits: CallLimits | undefined;
+  /** Programs that are asked about calls; undefined where none is configured. */
+  readonly hooks: CallHooksDeps | undefined;
 }
 
-/** Runs `target` with `args` for `origin`; never rejects. */
+/** Runs `target` with `wanted` arguments for `origin`; never rejects. */
 export async function governedCall(
   deps: GovernedCallDeps,
   target: CallTarget,
-  args: JsonObject,
+  wanted: JsonObject,
   origin: CallOrigin,
 ): Promise<CallOutcome> {
+  let args = wanted;
   let call = beginCall(deps, target, origin);
   const labelled = deps.labels?.begin(target, origin, call.subject);
   const { callId, depth } = call.subject;
   // Authorize. Only the policy decides about the call; its arguments are described for the record.
-  const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
-  const described = describeArguments(deps, target, args);
-  if (decision.kind === "deny") {
-    deps.log.denied(call, { ...described.facts, decision });
-    return { ...decision, kind: "denied", callId };
+  const authorized = decide(deps, target, origin, () =>
+    callFactsOf(deps, args, origin, depth, labelled?.run),
+  );
+  let described = describeArguments(deps, target, args);
+  if (authorized.kind === "deny") {
+    deps.log.denied(call, { ...described.facts, decision: authorized });
+    return { ...authorized, kind: "denied", callId };
   }
   const guarded = deps.pauses.refusal(target, origin) ?? deps.callLimits?.refusal(target, origin);
   if (guarded !== undefined) {
@@ -116,7 +122,15 @@ export async function governedCall(
   const operations = depth === 0 ? 1 : 0;
   deps.inFlight.enter(operations);
   if (depth === 0) deps.shares.take(holder);
+  let decision = authorized;
+  const hooked = deps.hooks && hookedCall(deps.hooks, target, origin, call);
   try {
+    if (hooked !== undefined) {
+      const asked = await askHooks(deps, hooked, { target, args, origin, call, described, labelled });
+      if (asked.kind !== "passed") return asked;
+      ({ args, decision, described } = asked);
+      call = { ...call, usedMs: hooked.usedMs };
+    }
     // Approve. Most calls need no approval and do not wait here; with invalid arguments there is nothing to approve.
     const approved =
       decision.waivesApproval !== true &&
@@ -130,53 +144,52 @@ export async function governedCall(
         : undefined;
     if (approved?.kind === "refused") {
       const { error, approval } = approved;
-      deps.log.denied(call, { ...described.facts, error, approval, isApprovalMissing: true });
+      const hooks = hooked?.takeRecords();
+      deps.log.denied(call, { ...described.facts, error, approval, isApprovalMissing: true, hooks });
       return { kind: "failed", callId, error };
     }
-    const caller = approved === undefined ? origin : approvedOrigin(origin);
+    const isChecked = approved !== undefined || hooked?.checksArguments === true;
+    const caller = isChecked ? checkedOrigin(origin) : origin;
     // The time that a person takes to approve does not count.
-    if (approved !== undefined) call = { ...call, startedAt: deps.now() };
+    if (approved !== undefined) call = { ...call, startedAt: deps.now() - call.usedMs };
     // Count it. Another call can have used the rest of a budget meanwhile.
     const taken = deps.callLimits?.take(target, origin, () => jsonSize(args, deps.limits.resultMaxBytes));
     if (taken !== undefined && "error" in taken) {
-      deps.log.denied(call, { ...described.facts, ...taken });
+      deps.log.denied(call, { ...described.facts, ...taken, hooks: hooked?.takeRecords() });
       return { kind: "failed", callId, error: taken.error };
     }
     // Record the intent before anything is executed.
-    const { containment } = target;
-    const { rule } = decision;
-    const approval = approved?.approval;
-    try {
-      const labels = deps.labels?.factsOf(labelled);
-      const fingerprints = deps.fingerprints?.ofArguments(args, (places) =>
-        cleanPlaces(deps.scrubber, places),
-      );
-      const facts = { ...described.facts, rule, containment, approval, fingerprints, ...labels };
-      await deps.log.intent(call.subject, facts);
-    } catch (cause) {
-      const error = unrecordedError(cause);
-      deps.log.denied(call, { ...described.facts, error });
-      return { kind: "failed", callId, error };
+    const intent = { rule: decision.rule, approval: approved?.approval, hooks: hooked?.takeRecords() };
+    const unrecorded = await recordIntent(deps, { target, args, origin, call, described, labelled }, intent);
+    if (unrecorded !== undefined) {
+      deps.log.denied(call, { ...described.facts, error: unrecorded, hooks: intent.hooks });
+      return { kind: "failed", callId, error: unrecorded };
     }
-    deps.log.started(call, { rule, containment, approval });
+    deps.log.started(call, { rule: intent.rule, containment: target.containment, approval: intent.approval });
     // Validate, execute, limit, validate the result, scrub and label it. Nothing reads or changes it after its label.
     const invalid = validateArguments(deps, target, args, callId);
-    const result = invalid ?? (await execute(deps, target, args, call, { origin: caller, labelled }));
+    const run = () => execute(deps, target, args, call, { origin: caller, labelled });
+    const toError = (thrown: unknown) => toCallError(deps, target, call, thrown);
+    const result = invalid ?? (await (hooked === undefined ? run() : hooked.execute(run, toError)));
     const resultBytes = limit(deps, result);
     taken?.spend(resultBytes);
     validateResult(deps, target, result);
     if (labelled !== undefined) await deps.labels?.arrived(labelled);
-    const scrubbed = scrubberFor(deps, target).value(result);
+    const received = scrubberFor(deps, target).value(result);
+    const scrubbed =
+      hooked === undefined || invalid !== undefined
+        ? received
+        : await hooked.after(received, (replaced) => checkedReplacement(deps, target, replaced));
     if (target.isUnverified) deps.log.suspicious(call.subject, inspectResult(scrubbed));
     const label = invalid === undefined ? target.label : undefined;
     const shown = originLabelled(dataLabelled(scrubbed, labelled), label) as unknown as ToolResult;
-    const durationMs = deps.now() - call.startedAt;
     const fingerprints = deps.fingerprints?.ofResult(scrubbed as unknown as ToolResult);
     const labels = labelled?.run.labels;
     deps.log.completed(call, shown, {
-      durationMs,
+      durationMs: deps.now() - call.startedAt,
       resultBytes,
       fingerprints,
+      hooks: hooked?.takeRecords(),
       ...(labels === undefined ? undefined : { labels }),
     });
     return { kind: "result", callId, result: shown };
@@ -184,7 +197,7 @@ export async function governedCall(
     // An error of a tool can contain its data.
     if (labelled !== undefined) deps.labels?.passedOn(labelled);
     const error = toCallError(deps, target, call, thrown);
-    deps.log.failed(call, error, deps.now() - call.startedAt);
+    deps.log.failed(call, error, deps.now() - call.startedAt, hooked?.takeRecords());
     return { kind: "failed", callId, error };
   } finally {
     if (depth === 0) deps.shares.giveBack(holder);
@@ -204,7 +217,55 @@ function beginCall(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigi
     origin: target.origin,
     ...(target.server === undefined ? undefined : { server: target.server }),
   };
-  return { startedAt: deps.now(), subject, trace: deps.log.trace(subject, target, origin) };
+  return { startedAt: deps.now(), usedMs: 0, subject, trace: deps.log.trace(subject, target, origin) };
+}
+
+/** A call that is about to be made. */
+interface PreparedCall {
+  readonly target: CallTarget;
+  readonly args: JsonObject;
+  readonly origin: CallOrigin;
+  readonly call: BegunCall;
+  readonly described: ReturnType<typeof describeArguments>;
+  readonly labelled: LabelledCall | undefined;
+}
+
+/** Arguments that the hooks passed and that are authorized, or the outcome of a call that is refused. */
+type HookedOutcome =
+  | CallOutcome
+  | {
+      readonly kind: "passed";
+      readonly args: JsonObject;
+      readonly decision: Decision & { readonly kind: "allow" };
+      readonly described: PreparedCall["described"];
+    };
+
+/** Asks the hooks before a call, and authorizes what they pass: the policy can have changed, and so can the arguments. */
+async function askHooks(
+  deps: GovernedCallDeps,
+  hooked: HookedCall,
+  { target, args: wanted, origin, call, described: before, labelled }: PreparedCall,
+): Promise<HookedOutcome> {
+  const { callId, depth } = call.subject;
+  const answered = await hooked.before(wanted);
+  if (answered.kind === "refused") {
+    const { error, rule } = answered;
+    deps.log.denied(call, { ...before.facts, error, rule, hooks: hooked.takeRecords() });
+    return { kind: "failed", callId, error };
+  }
+  const { args } = answered;
+  const described = args === wanted ? before : describeArguments(deps, target, args);
+  const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
+  if (decision.kind === "deny") {
+    deps.log.denied(call, { ...described.facts, decision, hooks: hooked.takeRecords() });
+    return { ...decision, kind: "denied", callId };
+  }
+  if (described.error !== undefined) {
+    const { error } = described;
+    deps.log.denied(call, { ...described.facts, error, hooks: hooked.takeRecords() });
+    return { kind: "failed", callId, error };
+  }
+  return { kind: "passed", args, decision, described };
 }
 
 /** The id for the record. The id of a resource contains a URI, which can be long and can contain a secret. */
@@ -314,6 +375,28 @@ function approvableArguments({ scrubber }: GovernedCallDeps, args: JsonObject): 
   return isLarge ? undefined : wholeArguments(args, scrubber);
 }
 
+/** Records the intent of a call. Returns why that is not possible. */
+async function recordIntent(
+  deps: GovernedCallDeps,
+  { target: { containment }, args, call, described, labelled }: PreparedCall,
+  intent: Pick<Parameters<CallLog["intent"]>[1], "rule" | "approval" | "hooks">,
+): Promise<CodedError | undefined> {
+  try {
+    const labels = deps.labels?.factsOf(labelled);
+    const fingerprints = deps.fingerprints?.ofArguments(args, (places) => cleanPlaces(deps.scrubber, places));
+    await deps.log.intent(call.subject, {
+      ...described.facts,
+      ...intent,
+      containment,
+      fingerprints,
+      ...labels,
+    });
+    return undefined;
+  } catch (cause) {
+    return unrecordedError(cause);
+  }
+}
+
 function unrecordedError(cause: unknown): CodedError {
   const text = `The call was not made because it could not be recorded: ${messageOf(cause)}`;
   const options = { hint: isCodedError(cause) ? cause.hint : undefined, cause };
@@ -358,6 +441,13 @@ function limit({ limits }: GovernedCallDeps, result: JsonObject): number {
   throw new GatewayError("RESULT_TOO_LARGE", `The result is larger than ${limits.resultMaxBytes} bytes`, {
     hint: "request less from the tool, or raise serve.limits.result_max_bytes",
   });
+}
+
+/** Returns a result that a hook put in place of another one, checked as any other. @throws {GatewayError} */
+function checkedReplacement(deps: GovernedCallDeps, target: CallTarget, result: JsonObject): JsonObject {
+  limit(deps, result);
+  validateResult(deps, target, result);
+  return scrubberFor(deps, target).value(result);
 }
 
 /** @throws {GatewayError} `RESULT_INVALID` */

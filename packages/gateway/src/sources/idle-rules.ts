@@ -1,5 +1,5 @@
 /**
- * Rules of the policy, and of redaction, that name a tool or prompt which a running server does not
+ * Rules of the policy, of redaction, of limits and of hooks that name a tool or prompt which a running server does not
  * have. Only servers that are ready are compared: the lists of the others are not
  * known. Findings about the configuration alone are those of `@toolcrib/config`.
  */
@@ -20,9 +20,9 @@ export interface IdleRule {
   readonly hint?: string | undefined;
 }
 
-/** Returns the rules of `policy` and `audit.redact` that match no tool or prompt of the servers that they name. */
+/** Returns the rules of the configuration that match no tool or prompt of the servers that they name. */
 export function findIdleRules(
-  { policy, audit }: Pick<GatewayConfig, "policy" | "audit">,
+  { policy, audit, guards, hooks }: Pick<GatewayConfig, "policy" | "audit" | "guards" | "hooks">,
   index: Pick<ToolIndex, "tools" | "quarantined">,
   roster: Pick<SourceRoster, "entries">,
 ): readonly IdleRule[] {
@@ -41,7 +41,19 @@ export function findIdleRules(
     },
   };
   const redactions = { path: ["audit", "redact"], patterns: audit.redact.map(({ tool }) => tool) };
-  return [...ruleListsOf(policy), redactions].flatMap(({ path, patterns }) =>
+  const listsOf = (
+    path: string,
+    items: readonly { readonly tools: readonly string[] | undefined }[],
+  ): ReturnType<typeof ruleListsOf> =>
+    items.map(({ tools: patterns = [] }, at) => ({ path: [`${path}[${at}]`, "tools"], patterns }));
+  const lists = [
+    ...ruleListsOf(policy),
+    redactions,
+    ...listsOf("guards.limits", guards.rules),
+    ...listsOf("hooks.before_call", hooks.before),
+    ...listsOf("hooks.after_call", hooks.after),
+  ];
+  return lists.flatMap(({ path, patterns }) =>
     findUnmatchedRules(patterns, known)
       .filter(({ kind }) => kind === "name")
       .map(({ index: at, pattern, reason, hint }) => ({

@@ -4,7 +4,7 @@
  * the hosts of `egress_allow` and nothing else.
  */
 
-import type { ToolServerConfig } from "@toolcrib/config";
+import type { GatewayConfig, ToolServerConfig } from "@toolcrib/config";
 import {
   createEgress,
   type Egress,
@@ -20,6 +20,20 @@ import type { SourceContext } from "./open-sources.ts";
 /** Opens the exit of one step of a fetch. */
 type OpenFetchExit = ConstructorParameters<typeof FetchSandbox>[0]["openExit"];
 
+/** The part of a server that its exit depends on. */
+interface ExitingServer extends Pick<ToolServerConfig, "id"> {
+  readonly containment: { readonly effective: Pick<ContainmentConfig, "egressAllow" | "egressPassthrough"> };
+}
+
+type ContainmentConfig = ToolServerConfig["containment"]["effective"];
+
+interface ExitsContext
+  extends Pick<SourceContext, "home" | "now" | "randomBytes" | "record" | "scrubber" | "logger"> {
+  readonly config: Pick<GatewayConfig, "egress"> & {
+    readonly toolServers: readonly Pick<ToolServerConfig, "id">[];
+  };
+}
+
 /** Opens exits. Disposing closes all of them. */
 export class ServerExits implements AsyncDisposable {
   readonly #egress: Egress;
@@ -27,7 +41,7 @@ export class ServerExits implements AsyncDisposable {
   readonly #refusals = new Map<string, Set<string>>();
   #fetchCount = 0;
 
-  constructor({ config, home, now, randomBytes, record, scrubber, logger }: SourceContext) {
+  constructor({ config, home, now, randomBytes, record, scrubber, logger }: ExitsContext) {
     const ids = new Map(config.toolServers.map(({ id }) => [egressIdOf(id), id]));
     const events = new EgressEvents({ ids, record, scrubber, logger });
     const { internalRanges, connectTo, caCertificates } = config.egress;
@@ -46,7 +60,7 @@ export class ServerExits implements AsyncDisposable {
   }
 
   /** Opens the exit of one launch of `server`. @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED` */
-  open({ id, containment }: ToolServerConfig): Promise<SandboxExit> {
+  open({ id, containment }: ExitingServer): Promise<SandboxExit> {
     // The configuration has checked the entries.
     const { egressAllow, egressPassthrough } = containment.effective;
     const allow = egressAllow.flatMap((entry) => {

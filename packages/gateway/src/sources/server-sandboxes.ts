@@ -30,6 +30,11 @@ export interface ContainmentState {
   readonly reason?: string | undefined;
 }
 
+/** The part of a server that its sandbox depends on. */
+export interface ContainedServer extends Pick<ToolServerConfig, "id" | "transport" | "source"> {
+  readonly containment: Pick<ToolServerConfig["containment"], "bySandbox" | "effective" | "needsSandbox">;
+}
+
 /** Places that decide what a sandbox hides. */
 export interface SandboxPlaces {
   /** The home of the gateway. */
@@ -79,7 +84,7 @@ export class ServerSandboxes {
    *
    * @param packages the packages that runners launch
    */
-  containmentOf(server: ToolServerConfig, packages: PackageStore): LaunchSpec["contain"] {
+  containmentOf(server: ContainedServer, packages: Pick<PackageStore, "toRequest">): LaunchSpec["contain"] {
     return async (asked, options) => {
       const found = await packages.toRequest(asked, options);
       const request = found?.request ?? asked;
@@ -123,7 +128,7 @@ export class ServerSandboxes {
   }
 
   /** Returns what contains the process of `server`; what must contain it, before its first start. */
-  stateOf({ id, transport, containment }: ToolServerConfig): ContainmentState | undefined {
+  stateOf({ id, transport, containment }: ContainedServer): ContainmentState | undefined {
     if (transport.kind !== "stdio") return undefined;
     const { needsSandbox, bySandbox } = containment;
     const none = { tier: "none", enforced: [], notEnforced: [] };
@@ -138,7 +143,7 @@ export class ServerSandboxes {
     return [...this.#states].flatMap(([id, { reason }]) => (reason === undefined ? [] : [{ id, reason }]));
   }
 
-  async #policyOf(server: ToolServerConfig, directory: string): Promise<SandboxPolicy> {
+  async #policyOf(server: ContainedServer, directory: string): Promise<SandboxPolicy> {
     const { networkEgress, filesystemWrite, readPaths, writePaths, hasState } = server.containment.effective;
     const userHome = this.userHome();
     const folder = dirname(resolve(this.#places.directory, server.source.name));

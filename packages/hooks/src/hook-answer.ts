@@ -1,0 +1,79 @@
+/**
+ * The answer of a hook. Whatever is not exactly an answer is a failure, and a failure denies: a
+ * member that a hook misspells must not let pass what it meant to stop. Pure.
+ */
+
+import { messageOf } from "@toolcrib/diagnostics";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  mayBeIllFormed,
+  parseJson,
+  toWellFormedJson,
+} from "@toolcrib/json";
+
+/** When a hook is asked. */
+export type HookPhase = "before_call" | "after_call";
+
+/** What a hook decided. */
+export type HookAnswer =
+  | { readonly decision: "allow"; readonly message: string | undefined }
+  | { readonly decision: "deny"; readonly message: string | undefined }
+  | {
+      readonly decision: "replace";
+      readonly message: string | undefined;
+      /** The arguments, the result or the error in place of those that it was shown. */
+      readonly value: JsonObject;
+    };
+
+/** What a hook was shown, which is what it can replace. */
+export type HookSubject = "arguments" | "result" | "error";
+
+/** Limits of an answer, besides its size. */
+interface AnswerLimits {
+  /** Deepest nesting of an answer: that of a request of a client, and the level around it. @default 65 */
+  readonly maxDepth: number;
+  /** Most values of an answer. @default 250,000 */
+  readonly maxValues: number;
+  /** Longest message of an answer, in UTF-16 units; the rest of a longer one is cut off. @default 2,000 */
+  readonly messageMaxLength: number;
+}
+
+const { maxDepth, maxValues, messageMaxLength }: AnswerLimits = {
+  maxDepth: 65,
+  maxValues: 250_000,
+  messageMaxLength: 2000,
+};
+
+const decisions = ["allow", "deny", "replace"] as const;
+
+/** Returns the answer in `text`, or why it is none as the end of a sentence. */
+export function parseAnswer(text: string, subject: HookSubject): HookAnswer | string {
+  let answer: JsonValue;
+  try {
+    // The size was limited in bytes, while the answer arrived.
+    answer = parseJson(text, { maxLength: Number.POSITIVE_INFINITY, maxDepth, maxValues });
+    if (mayBeIllFormed(text)) answer = toWellFormedJson(answer);
+  } catch (error) {
+    const reason = messageOf(error).replace(/^JSON text /, "");
+    // The engine quotes the text, which the client must not see.
+    return /^is not valid/.test(reason) ? "its answer is not valid JSON" : `its answer ${reason}`;
+  }
+  if (!isJsonObject(answer)) return "its answer is not a JSON object";
+  const decision = decisions.find((one) => one === answer["decision"]);
+  if (decision === undefined) return "its answer has no decision that is allow, deny or replace";
+  const allowed = ["decision", "message", ...(decision === "replace" ? [subject] : [])];
+  const other = Object.keys(answer).find((name) => !allowed.includes(name));
+  if (other !== undefined) {
+    const name = JSON.stringify(other.slice(0, 40));
+    return `its answer has the member ${name}, which does not belong to the decision ${decision}`;
+  }
+  const { message } = answer;
+  if (message !== undefined && typeof message !== "string") return "the message of its answer is not a text";
+  const shown = message?.slice(0, messageMaxLength);
+  if (decision !== "replace") return { decision, message: shown };
+  const value = answer[subject];
+  if (!isJsonObject(value)) return `its answer replaces, and has no object "${subject}"`;
+  return { decision, message: shown, value };
+}
