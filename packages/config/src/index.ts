@@ -8,7 +8,6 @@ export type {
   ConfigText,
   ContainmentPart,
   GatewayConfig,
-  HookConfig,
   PolicyConfig,
   PolicyFile,
   SecretRef,

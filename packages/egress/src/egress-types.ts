@@ -184,6 +184,17 @@ export interface EgressResponse {
   readonly totalBytes: number;
 }
 
+/** A request to a server of this machine. */
+export interface LoopbackRequest {
+  /** `http://` with localhost, an address in 127.0.0.0/8, or [::1]. */
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: Uint8Array;
+  readonly signal: AbortSignal;
+  /** Maximum number of bytes of the body that are read; `totalBytes` of a longer one is larger. */
+  readonly maxBytes: number;
+}
+
 /** Sends the requests of sources to the network. */
 export interface Egress extends AsyncDisposable {
   /**
@@ -192,6 +203,13 @@ export interface Egress extends AsyncDisposable {
    * @throws {EgressError} with any code of this package; the reason of `signal` if that aborts.
    */
   fetch(request: EgressRequest, source: EgressSource): Promise<EgressResponse>;
+  /**
+   * Sends a request by POST to a server of this machine, over plain HTTP: only to an address that the operator wrote
+   * into the configuration.
+   *
+   * @throws {EgressError} `EGRESS_AUTHORITY_INVALID` for another destination, `EGRESS_CONNECTION_LOST`; the reason of `signal`.
+   */
+  postToLoopback(request: LoopbackRequest): Promise<EgressResponse>;
   /** Opens an HTTP proxy for one process, on a port of 127.0.0.1 of its own. */
   openProxy(source: EgressSource): Promise<EgressProxy>;
   /** Opens an HTTP proxy for one process in a network of its own, in which the process reaches it at `port` of 127.0.0.1. */

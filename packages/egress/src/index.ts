@@ -10,7 +10,6 @@ export type {
   EgressSource,
 } from "./egress-types.ts";
 // For other packages here.
-export { postToLoopback } from "./loopback-post.ts";
 export { NameServer } from "./names/name-server.ts";
 export { ClientHelloReader } from "./passthrough/client-hello.ts";
 export {

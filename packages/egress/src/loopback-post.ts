@@ -10,18 +10,7 @@
 import { request } from "node:http";
 import { isIP } from "node:net";
 import { EgressError } from "./egress-error.ts";
-import type { EgressResponse } from "./egress-types.ts";
-
-/** A request to a server of this machine. */
-export interface LoopbackRequest {
-  /** `http://` with localhost, an address in 127.0.0.0/8, or [::1]. */
-  readonly url: string;
-  readonly headers: { readonly [name: string]: string };
-  readonly body: Uint8Array;
-  readonly signal: AbortSignal;
-  /** Maximum number of bytes of the body that are read; `totalBytes` of a longer one is larger. */
-  readonly maxBytes: number;
-}
+import type { EgressResponse, LoopbackRequest } from "./egress-types.ts";
 
 /**
  * Sends `body` by POST.

@@ -15,6 +15,7 @@ import { ToolPatterns } from "@toolcrib/policy";
 import { type Identity, identityKey, type ToolId } from "@toolcrib/tool";
 import { type HookAnswer, type HookPhase, type HookSubject, parseAnswer } from "./hook-answer.ts";
 import { HookFailure } from "./hook-failure.ts";
+import { restoreHidden } from "./restore-hidden.ts";
 
 /**
  * Sends a question to a hook and returns its answer, as JSON. It settles when the hook has ended,
@@ -78,7 +79,10 @@ export interface HookQuestion {
   readonly facts: JsonObject;
   /** What the hook decides about. */
   readonly subject: HookSubject;
+  /** What the hook is shown of it. */
   readonly value: JsonObject;
+  /** The same with the values that are hidden from the hook, which come back where it leaves them. @default nothing is hidden */
+  readonly original?: JsonObject;
   /** Further members. @default none */
   readonly more?: JsonObject;
   /** Milliseconds that are left of the call. */
@@ -154,7 +158,7 @@ export class Hooks {
     const either = AbortSignal.any([signal, late.signal]);
     try {
       const text = await this.#askWithin(hook, phase, question, either);
-      const answer = parseAnswer(text, subject);
+      const answer = restored(parseAnswer(text, subject), question);
       return typeof answer === "string" ? failed(answer) : ended(answer);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -199,6 +203,13 @@ export class Hooks {
     sending.then(leave, leave);
     return await abortable(sending, signal);
   }
+}
+
+/** Returns an answer with the values that the hook was not shown. */
+function restored(answer: HookAnswer | string, { value, original }: HookQuestion): HookAnswer | string {
+  if (typeof answer === "string" || answer.decision !== "replace" || original === undefined) return answer;
+  const whole = restoreHidden(answer.value, value, original);
+  return typeof whole === "string" ? whole : { ...answer, ...whole };
 }
 
 function compile(rule: HookRule, phase: HookPhase, clientKeys: HooksDeps["clientKeys"]): CompiledHook {

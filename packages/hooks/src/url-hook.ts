@@ -5,7 +5,7 @@
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
-import { type Egress, type EgressSource, postToLoopback } from "@toolcrib/egress";
+import type { Egress, EgressSource } from "@toolcrib/egress";
 import { decode, tooLarge } from "./command-hook.ts";
 import { HookFailure } from "./hook-failure.ts";
 import type { SendToHook } from "./hooks.ts";
@@ -29,7 +29,7 @@ function withNames(answer: string, source: EgressSource | undefined): string {
 
 /** Returns the function that asks a URL. @param address returns the address for one question */
 export function createUrlSend(
-  egress: Pick<Egress, "fetch">,
+  egress: Pick<Egress, "fetch" | "postToLoopback">,
   address: () => Promise<HookAddress>,
 ): SendToHook {
   return async (question, { signal, answerMaxBytes, callId }) => {
@@ -44,7 +44,7 @@ export function createUrlSend(
     try {
       const { status, body, totalBytes } =
         source === undefined
-          ? await postToLoopback(request)
+          ? await egress.postToLoopback(request)
           : await egress.fetch({ ...request, method: "POST", callId }, source);
       if (status >= 300 && status < 400) {
         throw new HookFailure(`it redirects (status ${status}), which is not followed`);

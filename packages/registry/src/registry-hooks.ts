@@ -1,8 +1,10 @@
 /** The hooks of a registry: functions of the embedding program that are asked about calls. */
 
-import { type HookRule, Hooks } from "@toolcrib/hooks";
+import { Hooks } from "@toolcrib/hooks";
 import type { JsonObject } from "@toolcrib/json";
 import type { RegistryConfig, RegistryHook } from "./registry-types.ts";
+
+type HookRule = Parameters<Hooks["ask"]>[0];
 
 /** Milliseconds in which a hook must answer, unless it says otherwise. */
 const defaultTimeoutMs = 5000;

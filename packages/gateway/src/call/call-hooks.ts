@@ -9,24 +9,21 @@
 
 import { hash } from "node:crypto";
 import { CodedError, isCodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
-import {
-  type HookOutcome,
-  type HookPhase,
-  type HookRule,
-  type HookSubject,
-  type Hooks,
-  restoreHidden,
-} from "@toolcrib/hooks";
+import type { Hooks } from "@toolcrib/hooks";
 import { canonicalJson, isJsonObject, isSameJson, type JsonObject } from "@toolcrib/json";
 import { stripHidden, wholeArguments } from "@toolcrib/redaction";
 import type { AuditEvents } from "@toolcrib/store";
-import { problemOfResult, receivedResult } from "@toolcrib/upstream";
+import { receivedReplacement } from "@toolcrib/upstream";
 import { GatewayError } from "../gateway-error.ts";
 import type { Pauses } from "../guards/pauses.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { type BegunCall, cancelledError, endCodes, type ScrubberDeps } from "./execute-call.ts";
 import type { HiddenArguments } from "./hidden-arguments.ts";
 
+type HookOutcome = Awaited<ReturnType<Hooks["ask"]>>;
+type HookRule = Parameters<Hooks["ask"]>[0];
+type HookPhase = Parameters<Hooks["ask"]>[1];
+type HookSubject = Parameters<Hooks["ask"]>[2]["subject"];
 type HookRecord = NonNullable<AuditEvents["call.intent"]["hooks"]>[number];
 
 /** Dependencies of hooked calls. */
@@ -154,22 +151,25 @@ export class HookedCall {
     for (const hook of matching.before) {
       const hidden = hiddenArguments.of(target, this.#args);
       const shown = wholeArguments(this.#args, scrubber, hidden);
-      const answer = await this.#ask(hook, "before_call", { subject: "arguments", value: shown, signal });
+      const answer = await this.#ask(hook, "before_call", {
+        subject: "arguments",
+        value: shown,
+        original: this.#args,
+        signal,
+      });
       if (answer.decision === "failed")
         throw new HookRefusal(hook.name, this.#failedBefore(hook, answer.reason));
       if (answer.decision === "deny") {
         throw new HookRefusal(hook.name, this.#deniedBefore(hook, this.#clean(answer.message)));
       }
       if (answer.decision === "allow") continue;
-      const restored = restoreHidden(answer.value, shown, this.#args);
-      const problem =
-        typeof restored === "string" ? restored : problemOfArguments(target, restored.value, this.#args);
-      if (problem !== undefined || typeof restored === "string") {
+      const problem = problemOfArguments(target, answer.value, this.#args);
+      if (problem !== undefined) {
         this.#failLast(problem);
-        throw new HookRefusal(hook.name, this.#failedBefore(hook, problem ?? ""));
+        throw new HookRefusal(hook.name, this.#failedBefore(hook, problem));
       }
-      this.#replaced(this.#args, restored.value);
-      this.#args = restored.value;
+      this.#replaced(this.#args, answer.value);
+      this.#args = answer.value;
     }
   }
 
@@ -252,6 +252,7 @@ export class HookedCall {
     about: {
       readonly subject: HookSubject;
       readonly value: JsonObject;
+      readonly original?: JsonObject;
       readonly more?: JsonObject;
       readonly signal: AbortSignal;
     },
@@ -309,8 +310,10 @@ export class HookedCall {
     const { target, origin } = this.#parts;
     try {
       const sender = { server: `hook ${hook.name}`, isUntrusted: target.isUnverified };
-      const received = receivedResult(answer, sender, target.method);
-      const problem = problemOfAnswer(target.method, received, origin.era);
+      const { received, problem } = receivedReplacement(answer, sender, {
+        method: target.method,
+        era: origin.era,
+      });
       if (problem !== undefined) throw new Error(problem);
       return check(withMarksOf(before, received));
     } catch (error) {
@@ -401,21 +404,6 @@ function problemOfArguments(
   if (method === "tools/call") return undefined;
   const changed = namingParameters.find((name) => !isSameJson(args[name] ?? null, before[name] ?? null));
   return changed === undefined ? undefined : `it replaces "${changed}", which names what is asked for`;
-}
-
-/** Lists that the result of each method has. */
-const listsOfMethods: { readonly [method: string]: string } = {
-  "resources/read": "contents",
-  "prompts/get": "messages",
-};
-
-function problemOfAnswer(method: string, result: JsonObject, era: CallOrigin["era"]): string | undefined {
-  if (method === "tools/call") {
-    return Array.isArray(result["content"]) ? problemOfResult(result, era) : "content is not a list";
-  }
-  const name = listsOfMethods[method];
-  if (name !== undefined && !Array.isArray(result[name])) return `${name} is not a list`;
-  return undefined;
 }
 
 /** Returns `result` with the members by which the gateway marked `before`. */

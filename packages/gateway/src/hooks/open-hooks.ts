@@ -7,7 +7,6 @@
 import {
   type ConfigText,
   type GatewayConfig,
-  type HookConfig,
   resolveTransport,
   SecretCache,
   SecretResolver,
@@ -21,14 +20,7 @@ import {
   parseAllowedHost,
 } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
-import {
-  createCommandSend,
-  createUrlSend,
-  type HookAddress,
-  type HookRule,
-  Hooks,
-  type SendToHook,
-} from "@toolcrib/hooks";
+import { createSend, Hooks } from "@toolcrib/hooks";
 import { createProcessLauncher, type ProcessLauncher } from "@toolcrib/process";
 import { clientKeysOf } from "../call/client-keys.ts";
 import type { SourceContext } from "../sources/open-sources.ts";
@@ -36,6 +28,13 @@ import { ServerExits } from "../sources/server-exits.ts";
 import { type ContainedServer, ServerSandboxes } from "../sources/server-sandboxes.ts";
 import { EgressEvents } from "../toolspecs/egress-events.ts";
 import { secretNameOf } from "../toolspecs/toolspec-source.ts";
+
+type HookConfig = GatewayConfig["hooks"]["before"][number];
+type HookRule = Parameters<Hooks["ask"]>[0];
+type SendToHook = HookRule["send"];
+type HookAddress = Awaited<
+  ReturnType<Extract<Parameters<typeof createSend>[0], { readonly egress: unknown }>["address"]>
+>;
 
 /** Everything that hooks take from the gateway and from the process. */
 export interface HooksContext
@@ -139,7 +138,7 @@ class OpenedHooks implements AsyncDisposable {
     if (hook.containment !== undefined) return this.#commandSend(hook, hook.containment);
     const address = this.#addressOf(hook);
     this.#needs.push({ name: hook.id, get: address });
-    return createUrlSend(this.#egress, address);
+    return createSend({ egress: this.#egress, address });
   }
 
   #commandSend(hook: HookConfig, containment: NonNullable<HookConfig["containment"]>): SendToHook {
@@ -170,7 +169,7 @@ class OpenedHooks implements AsyncDisposable {
     }
     this.#launcher ??= this.#createLauncher();
     const launcher = this.#launcher;
-    return createCommandSend(async (signal) => {
+    const start = async (signal: AbortSignal) => {
       const settings = await resolved();
       if (settings.kind !== "stdio") throw new Error("the transport of a command is stdio");
       const { command, args, env, cwd } = settings;
@@ -193,7 +192,8 @@ class OpenedHooks implements AsyncDisposable {
         logger.warn({ hook: id, reason }, "hook runs UNCONTAINED (sandbox.mode: preferred)");
       }
       return launched;
-    });
+    };
+    return createSend({ start });
   }
 
   /** The launcher of hooks has places of its own, and gives a hook that is stopped no time. */
