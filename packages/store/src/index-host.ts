@@ -171,7 +171,8 @@ export class IndexHost implements AsyncDisposable {
   #settle(id: number): Waiter | undefined {
     const waiter = this.#waiters.get(id);
     this.#waiters.delete(id);
-    if (this.#waiters.size === 0) this.#thread?.unref();
+    // A disposal waits for the end of the thread.
+    if (this.#waiters.size === 0 && !this.#closed) this.#thread?.unref();
     return waiter;
   }
 
