@@ -52,11 +52,15 @@ interface Scenario {
   readonly prepare: (home: string) => Promise<void>;
 }
 
-/** Returns the number of the change at which a process is killed, so that there are records without a signature. */
+/** Leaves records without a signature, and an unfinished line. */
 async function killWhileRunning(home: string): Promise<void> {
+  await run(home, -1, "before", "run");
+  // The steps of a start in a home that exists.
   const { stdout } = await run(home, -1, "before", "run");
   const lastWrite = (JSON.parse(stdout) as string[]).lastIndexOf("writeSync");
-  await run(home, lastWrite, "half", "run");
+  const { signal, stderr } = await run(home, lastWrite, "half", "run");
+  assert.equal(signal, "SIGKILL", stderr);
+  assert.equal((await verifyTrail(home)).unfinished.length, 1);
 }
 
 const scenarios: { readonly [title: string]: Scenario } = {
