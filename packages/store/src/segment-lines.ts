@@ -13,8 +13,6 @@ export interface SegmentLine {
   readonly position: number;
   /** Length in bytes. */
   readonly length: number;
-  /** False for the rest after the last line feed, which a writer may be writing. */
-  readonly isEnded: boolean;
   /** SHA-256 of a line that is too long to be a record. */
   readonly longHash?: string;
 }
@@ -34,9 +32,9 @@ export async function* segmentLines(
   /** Bytes of a line that is too long to be a record, of which only the last chunk is kept. */
   let skipped = 0;
   let long = createHash("sha256");
-  const toLine = (line: Buffer, isEnded: boolean): SegmentLine => {
+  const toLine = (line: Buffer): SegmentLine => {
     const length = skipped + line.length;
-    const place = { position, length, isEnded };
+    const place = { position, length };
     position += length + 1;
     if (skipped === 0) return { line, ...place };
     const longHash = long.update(line).digest("hex");
@@ -53,7 +51,7 @@ export async function* segmentLines(
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let start = 0;
     for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, start)) {
-      yield toLine(bytes.subarray(start, end), true);
+      yield toLine(bytes.subarray(start, end));
       start = end + 1;
     }
     rest = bytes.subarray(start);
@@ -62,5 +60,5 @@ export async function* segmentLines(
     long.update(rest);
     rest = noLine;
   }
-  if (rest.length > 0 || skipped > 0) yield toLine(rest, false);
+  if (rest.length > 0 || skipped > 0) yield toLine(rest);
 }

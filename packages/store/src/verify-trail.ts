@@ -41,7 +41,7 @@ export interface TrailReport {
   readonly findings: readonly TrailFinding[];
   /** At most 1,000. */
   readonly accepted: readonly AcceptedFinding[];
-  /** Lines that a crash left in the middle of a write, or that a gateway is writing. No findings. */
+  /** Parts of records that a crash left in the middle of a write, or that a gateway is writing. No findings. At most 1,000. */
   readonly unfinished: readonly UnfinishedLine[];
   /** The public key of the heads, as PEM; absent when the home has none. */
   readonly publicKey?: string;
@@ -146,8 +146,7 @@ class TrailVerification {
         anchors: this.#anchors === undefined ? undefined : new WriterAnchors(writer, this.#anchors),
       });
       const segments = bySegments.get(writer) ?? [];
-      for (const segment of segments)
-        await this.#readSegment(verification, segment, { isNewest: segment === segments.at(-1), signal });
+      for (const segment of segments) await this.#readSegment(verification, segment, signal);
       this.#writers.push(verification);
     }
   }
@@ -155,13 +154,13 @@ class TrailVerification {
   async #readSegment(
     verification: WriterVerification,
     { name }: SegmentName,
-    { isNewest, signal }: { readonly isNewest: boolean; readonly signal: AbortSignal | undefined },
+    signal: AbortSignal | undefined,
   ): Promise<void> {
     try {
       using segment = openSegmentIfPresent(join(this.#layout.auditDirectory, name));
       // Retention deleted it meanwhile, which a signed deletion explains.
       if (segment === undefined) return;
-      verification.startSegment(name, isNewest);
+      verification.startSegment(name);
       for await (const line of segmentLines(segment.descriptor, signal)) {
         const record = verification.takeLine(line);
         if (record?.type === "audit.accepted") this.#noteAccepted(record);
@@ -169,7 +168,7 @@ class TrailVerification {
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof NotRegularError) {
-        verification.startSegment(name, isNewest);
+        verification.startSegment(name);
         verification.skipSegment(cause.what);
         return;
       }
@@ -216,7 +215,7 @@ class TrailVerification {
       writers: this.#writers.map((one) => one.summary()),
       findings: [...findings, ...ofAnchors].slice(0, findingsMaxCount),
       accepted: accepted.slice(0, findingsMaxCount),
-      unfinished: this.#writers.flatMap(({ unfinished }) => unfinished ?? []),
+      unfinished: this.#writers.flatMap(({ unfinished }) => unfinished).slice(0, findingsMaxCount),
       ...(publicKey === undefined ? {} : { publicKey }),
       ...this.#anchorCounts(),
     };

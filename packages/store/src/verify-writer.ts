@@ -32,7 +32,7 @@ export interface VerifiedWriter {
   readonly anchoredSequence?: number;
 }
 
-/** A line without an end at the end of a writer's trail: its process was killed in the middle of a write, or is writing it. */
+/** A part of a record after the last record of a writer: its process was killed in the middle of a write, or is writing it. */
 export interface UnfinishedLine {
   readonly segment: string;
   /** From 1. */
@@ -60,6 +60,13 @@ interface Place {
   readonly line: number;
 }
 
+/** A line that is not a record. */
+interface Unreadable extends Place {
+  readonly position: number;
+  readonly bytes: number;
+  readonly hash: string;
+}
+
 /** A record that does not follow the one before it. */
 interface Break extends Place {
   readonly expected: number;
@@ -76,11 +83,7 @@ export class WriterVerification {
   readonly #anchors: WriterAnchors | undefined;
   /** `segment position bytes` of unfinished lines that a crash left, of all writers. */
   readonly #torn: Set<string>;
-  readonly #unreadable: (Place & {
-    readonly position: number;
-    readonly bytes: number;
-    readonly hash: string;
-  })[] = [];
+  readonly #unreadable: Unreadable[] = [];
   readonly #breaks: Break[] = [];
   readonly #found: TrailFinding[] = [];
   readonly #span = new UnsignedSpan();
@@ -88,14 +91,14 @@ export class WriterVerification {
   #tombstoneHash: { readonly sequence: number; readonly hash: string } | undefined;
   #segments = 0;
   #segment = "";
-  #isNewest = false;
   #line = 0;
   #records = 0;
   #unchainedCount = 0;
   #isChained = false;
   #hasOrdinary = false;
   #key: string | undefined;
-  #unfinished: UnfinishedLine | undefined;
+  /** Lines after the last record that are none. */
+  #unfinished: Unreadable[] = [];
   #first: (Place & { readonly sequence: number; readonly previous: string | undefined }) | undefined;
   #lastSequence = 0;
   #lastHash = chainStart;
@@ -125,8 +128,8 @@ export class WriterVerification {
     return this.#anchors;
   }
 
-  get unfinished(): UnfinishedLine | undefined {
-    return this.#unfinished;
+  get unfinished(): readonly UnfinishedLine[] {
+    return this.#unfinished.map(({ segment, line, bytes }) => ({ segment, line, bytes }));
   }
 
   /** Whether it has records that are only written after its head and its entry in the list of writers. */
@@ -134,10 +137,9 @@ export class WriterVerification {
     return this.#hasOrdinary;
   }
 
-  startSegment(segment: string, isNewest: boolean): void {
+  startSegment(segment: string): void {
     this.#segments += 1;
     this.#segment = segment;
-    this.#isNewest = isNewest;
     this.#line = 0;
   }
 
@@ -147,7 +149,7 @@ export class WriterVerification {
     this.#find("unreadable", { segment: this.#segment, line: 0 }, message, { segment: this.#segment, what });
   }
 
-  takeLine({ line, position, length, isEnded, longHash }: SegmentLine): AuditRecord | undefined {
+  takeLine({ line, position, length, longHash }: SegmentLine): AuditRecord | undefined {
     this.#line += 1;
     const place = { segment: this.#segment, line: this.#line };
     const record = parseRecord(line.toString("utf8"));
@@ -155,9 +157,9 @@ export class WriterVerification {
       this.#takeRecord(record, line);
       return record;
     }
-    if (!isEnded && this.#isNewest) this.#unfinished = { ...place, bytes: length };
-    else if (this.#unreadable.length < findingsMaxCount)
-      this.#unreadable.push({ ...place, position, bytes: length, hash: longHash ?? hashLine(line) });
+    // Starts that were killed leave several of them, until one succeeds and records them.
+    if (this.#unfinished.length < findingsMaxCount)
+      this.#unfinished.push({ ...place, position, bytes: length, hash: longHash ?? hashLine(line) });
     return undefined;
   }
 
@@ -203,6 +205,10 @@ export class WriterVerification {
     const place = { segment: this.#segment, line: this.#line };
     const lineHash = hashLine(line);
     this.#records += 1;
+    if (this.#unfinished.length > 0) {
+      this.#unreadable.push(...this.#unfinished.slice(0, findingsMaxCount - this.#unreadable.length));
+      this.#unfinished = [];
+    }
     if (this.#first === undefined) this.#first = { ...place, sequence, previous };
     else this.#compare(sequence, previous);
     if (previous !== undefined) this.#isChained = true;

@@ -119,7 +119,7 @@ function notesOf({ writers, accepted, unfinished }: TrailReport): readonly strin
   return [
     unfinished.map(
       ({ segment, line, bytes }) =>
-        `Unfinished: ${safeLine(segment)}:${line} ends after ${counted(bytes, "byte")} of a record; a process was killed in the middle of a write, or is writing it`,
+        `Unfinished: ${safeLine(segment)}:${line} has ${counted(bytes, "byte")} of a record; a process was killed in the middle of a write, or is writing it`,
     ),
     accepted.length === 0
       ? []
