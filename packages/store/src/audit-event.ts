@@ -339,6 +339,12 @@ export interface AuditRecovered {
   readonly position?: number;
   /** Length of the unfinished line. */
   readonly bytes?: number;
+  /** Further unfinished lines, which starts left that were killed. One record names all, so that none is without explanation. */
+  readonly others?: readonly {
+    readonly segment: string;
+    readonly position: number;
+    readonly bytes: number;
+  }[];
 }
 
 /** Written by the store: a segment is about to be deleted because of the retention limits. */

@@ -19,7 +19,7 @@ import { hashLine } from "./hash-chain.ts";
 import { type HomeLayout, toWriterId } from "./home-layout.ts";
 import { type Admission, RecordBudget } from "./record-budget.ts";
 import { SegmentAppender } from "./segment-appender.ts";
-import { lineFeed } from "./segment-end.ts";
+import { type LineFragment, lineFeed } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 import { UnsignedSpan } from "./unsigned-span.ts";
 import type { WriterLane } from "./writer-lane.ts";
@@ -100,9 +100,9 @@ export class AuditWriter {
       },
       options,
     );
+    // First: a record after an unfinished line that no record names would make it look like a changed one.
+    this.#reportTornLines(lane);
     for (const { type, data } of signing?.opening ?? []) this.#append(type, data);
-    for (const { segment, ...fragment } of lane.fragments) this.#reportTorn(segment, fragment);
-    if (lane.ending.kind === "torn") this.#reportTorn(this.#appender.segment, lane.ending);
   }
 
   /** Writes a record. Resolves when it is written. */
@@ -435,11 +435,29 @@ export class AuditWriter {
     this.#dropped.to = time;
   }
 
-  #reportTorn(
-    segment: string,
-    { position, bytes }: { readonly position: number; readonly bytes: number },
-  ): void {
+  /** Reports the unfinished lines that earlier processes left, in one record. */
+  #reportTornLines({ fragments, ending }: WriterLane): void {
+    const { segment } = this.#appender;
+    const lines = ending.kind === "torn" ? [...fragments, { ...ending, segment }] : fragments;
+    const [first, ...others] = lines.map(({ segment: name, position, bytes }) => {
+      return { segment: name, position, bytes };
+    });
+    if (first === undefined) return;
+    const further = others.length === 0 ? {} : { others };
+    this.#append("audit.recovered", { ...first, reason: "torn", ...further });
+    for (const line of [first, ...others]) this.#notifyTorn(line.segment, line);
+  }
+
+  /** Reports an unfinished line that a failed write left, before all records that wait. */
+  #reportTorn(segment: string, { position, bytes }: LineFragment): void {
+    const waiting = this.#queue;
+    this.#queue = [];
     this.#append("audit.recovered", { segment, reason: "torn", position, bytes });
+    this.#queue.push(...waiting);
+    this.#notifyTorn(segment, { position, bytes });
+  }
+
+  #notifyTorn(segment: string, { position, bytes }: LineFragment): void {
     this.#events.problem(
       new StoreError(
         "AUDIT_SEGMENT_DAMAGED",

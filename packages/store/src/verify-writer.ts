@@ -96,6 +96,8 @@ export class WriterVerification {
   #unchainedCount = 0;
   #isChained = false;
   #hasOrdinary = false;
+  /** Whether there are records before the first one that names a key. */
+  #hasUnnamed = false;
   #key: string | undefined;
   /** Lines after the last record that are none. */
   #unfinished: Unreadable[] = [];
@@ -244,8 +246,9 @@ export class WriterVerification {
     const facts = { writer: this.#writer, sequence, hash: lineHash };
     if (!isOfStart(type) || this.#first?.sequence !== 1) this.#hasOrdinary = true;
     if (type === "audit.recovered") {
-      const { segment, position, bytes } = data as AuditRecovered;
-      if (position !== undefined) this.#torn.add(`${segment} ${position} ${bytes}`);
+      const { others, ...first } = data as AuditRecovered;
+      for (const { segment, position, bytes } of [first, ...(Array.isArray(others) ? others : [])])
+        if (position !== undefined) this.#torn.add(`${segment} ${position} ${bytes}`);
     } else if (type === "audit.damaged") {
       const { findings } = data as Partial<AuditDamaged>;
       const messages = Array.isArray(findings) ? findings.map(({ message }) => String(message)) : [];
@@ -261,7 +264,7 @@ export class WriterVerification {
           `record ${Number(sequence)} names another key than the one before: the key was replaced`,
           facts,
         );
-      else if (this.#key === undefined && this.#first?.sequence === 1 && Number(sequence) !== 1)
+      else if (this.#key === undefined && this.#first?.sequence === 1 && this.#hasUnnamed)
         this.#find(
           "key",
           place,
@@ -270,6 +273,8 @@ export class WriterVerification {
         );
       this.#key = named;
     }
+    // A start that was killed while it wrote the first record leaves a part of it, which the next one names first.
+    if (type !== "audit.recovered" && this.#key === undefined) this.#hasUnnamed = true;
   }
 
   #find(
@@ -341,7 +346,7 @@ export class WriterVerification {
     const writer = this.#writer;
     if (this.#key === undefined) {
       // After retention, the first record is gone, and the signed deletion stands for it.
-      if (this.#first?.sequence !== 1) return [];
+      if (this.#first?.sequence !== 1 || !this.#hasUnnamed) return [];
       const message = `no record of writer ${writer} names the key that signs them`;
       return [
         toFinding("key", this.#first, message, { writer, state: "unnamed", first: this.#first.sequence }),

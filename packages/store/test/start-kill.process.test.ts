@@ -110,6 +110,25 @@ describe("a process that is killed leaves nothing to find", () => {
       );
     });
 
+  for (const isNew of [true, false])
+    test(`several times, in the middle of the first write of ${isNew ? "a new" : "an existing"} home`, async () => {
+      await using directory = await makeTemporaryDirectory();
+      const home = directory.join("home");
+      if (!isNew) await killWhileRunning(home);
+      for (let round = 1; round <= 3; round += 1) {
+        const copy = directory.join(`copy${round}`);
+        if (!isNew || round > 1) cpSync(home, copy, { recursive: true });
+        const { stdout } = await run(copy, -1, "before", "run");
+        const firstWrite = (JSON.parse(stdout) as string[]).indexOf("writeSync");
+        const { signal, stderr } = await run(home, firstWrite, "half", "run");
+        assert.equal(signal, "SIGKILL", stderr);
+        await assertNothingFound(home, `round ${round}`);
+      }
+      assert.equal((await verifyTrail(home)).unfinished.length > 0, true);
+      await startAgain(home, "after three kills");
+      await assertNothingFound(home, "after three kills and a start");
+    });
+
   test("again and again, at random steps, while another process writes", async () => {
     await using directory = await makeTemporaryDirectory();
     const home = directory.join("home");
