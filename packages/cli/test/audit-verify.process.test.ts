@@ -1,7 +1,7 @@
 /** `toolcrib audit verify`, while a gateway writes and after it. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { echoServer, runToolcrib, startServe } from "./transcript.ts";
@@ -60,4 +60,59 @@ test("audit verify --anchor compares the trail with the anchors of the gateway",
   assert.match(changed.stdout, /FOUND .*anchors\.jsonl:1: record \d+ of writer 001 is not the one/);
   const doctor = await runToolcrib(["doctor"], setting);
   assert.match(doctor.stdout, /anchor: the signed ends of the trail are appended to .*anchors\.jsonl/);
+});
+
+test("audit verify names what a crash left in the middle of a write, and finds nothing in it", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  assert.equal((await runToolcrib(["pause", "all"], setting)).code, 0);
+  const path = directory.join(".toolcrib/audit/001-00000001.jsonl");
+  appendFileSync(path, '{"specversion":"1.0","id":"x');
+  const { code, stdout } = await runToolcrib(["audit", "verify"], setting);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /Unfinished: 001-00000001\.jsonl:3 has 28 bytes of a record; a process was killed/);
+  assert.match(stdout, /The chain is intact: 2 records/);
+});
+
+test("audit verify --accept puts what a start found on record, and finds new damage again", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const path = directory.join(".toolcrib/audit/001-00000001.jsonl");
+  const cutOff = () => {
+    const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+    truncateSync(path, Buffer.byteLength(`${lines.slice(0, -1).join("\n")}\n`));
+  };
+  for (const command of ["pause", "resume"])
+    assert.equal((await runToolcrib([command, "all"], setting)).code, 0);
+  assert.match(
+    (await runToolcrib(["audit", "verify", "--accept", "x"], setting)).stdout,
+    /nothing to accept/,
+  );
+  cutOff();
+  // The next command that writes signs what it finds, and says so.
+  const started = await runToolcrib(["pause", "all"], setting);
+  assert.match(
+    started.stderr,
+    /The audit trail is not what was signed before: the records up to 3 were signed/,
+  );
+  const found = await runToolcrib(["audit", "verify"], setting);
+  assert.equal(found.code, 1);
+  assert.match(found.stdout, /FOUND 001-00000001\.jsonl:3: a start found that .* and the last one was 2/);
+  assert.match(found.stderr, /--accept REASON/);
+  const doctor = await runToolcrib(["doctor"], setting);
+  assert.match(doctor.stdout, /audit: a start found at .* that the trail was not what was signed before/);
+
+  assert.match((await runToolcrib(["audit", "verify", "--accept", " "], setting)).stderr, /needs a reason/);
+  const both = ["audit", "verify", "--accept", "x", "--anchor", "anchors.jsonl"];
+  assert.match((await runToolcrib(both, setting)).stderr, /What anchors show cannot be accepted/);
+  const accepted = await runToolcrib(["audit", "verify", "--accept", "I cut it off myself"], setting);
+  assert.equal(accepted.code, 0, accepted.stderr);
+  assert.match(accepted.stdout, /ACCEPTED 001-00000001\.jsonl:3: a start found/);
+  const intact = await runToolcrib(["audit", "verify"], setting);
+  assert.equal(intact.code, 0);
+  assert.match(intact.stdout, /Accepted earlier, and not shown: 1 finding /);
+  const list = await runToolcrib(["audit", "list"], { ...setting, env: { COLUMNS: "200" } });
+  assert.match(list.stdout, /audit\.accepted .*cli .*1 finding: I cut it off myself/);
+  cutOff();
+  assert.equal((await runToolcrib(["audit", "verify"], setting)).code, 1);
 });

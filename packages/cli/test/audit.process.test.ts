@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { openStore, type Store, toAuditClient } from "@toolcrib/store";
@@ -102,6 +103,61 @@ test("the trail is listed, filtered, shown as a tree and tailed without a gatewa
     setting,
   );
   checkGolden(golden("audit.txt"), text);
+});
+
+test("records that are not about a call say what happened", async () => {
+  await using other = await makeTemporaryDirectory();
+  const digest = (digit: string) => `sha256:${digit.repeat(64)}`;
+  const by = toAuditClient(localIdentity("cli", "cli"));
+  const change = { digest: digest("2"), previousDigest: digest("1") };
+  {
+    await using store = await openStore({ home: other.join(".toolcrib") }, { now: Date.now, randomBytes });
+    const { audit } = store;
+    audit.record("policy.changed", change);
+    audit.record("policy.rejected", { ...change, problem: "line 3: unexpected end" });
+    audit.record("definition.changed", {
+      server: "files",
+      kind: "prompt",
+      tool: "files:prompts/greet",
+      ...change,
+      effect: "quarantined",
+    });
+    audit.record("definition.approved", { server: "files", tool: "files:read", ...change, approvedBy: by });
+    audit.record("labels.forgotten", { client: by, labels: ["secret", "hr"] });
+    audit.record("guard.paused", { kind: "server", name: "files", reason: "odd", by, cancelledCalls: 2 });
+    audit.record("guard.resumed", { kind: "all", by });
+    audit.record("config.changed", { files: ["toolcrib.yaml"], digest: digest("3"), changed: ["serve"] });
+    audit.record("secret.used", { server: "crm", host: "api.example.com", credential: "key", secret: "CRM" });
+    audit.record("tool.saved", { tool: "saved:x", codeDigest: digest("4"), reach: ["files:read"] });
+  }
+  const { stdout } = await runToolcrib(["audit", "list"], {
+    directory: other.path,
+    env: { COLUMNS: "240" },
+  });
+  const rows = stdout
+    .trimEnd()
+    .split("\n")
+    .slice(1)
+    .map((line) =>
+      line
+        .slice(line.indexOf("Z") + 1)
+        .replaceAll(/ +/g, " ")
+        .trim(),
+    )
+    .toReversed();
+  assert.match(rows[0] ?? "", /^audit\.key signed with key [0-9a-f]{12}$/);
+  assert.deepEqual(rows.slice(1), [
+    "policy.changed 111111111111 to 222222222222",
+    "policy.rejected line 3: unexpected end; in force: 222222222222",
+    "definition.changed files:prompts/greet quarantined: prompt 111111111111 to 222222222222",
+    "definition.approved files:read cli 111111111111 to 222222222222",
+    "labels.forgotten cli secret, hr",
+    "guard.paused files cli server, 2 calls cancelled, odd",
+    "guard.resumed everything cli",
+    "config.changed toolcrib.yaml; changed: serve",
+    "secret.used crm CRM, api.example.com",
+    "tool.saved saved:x code 444444444444, calls files:read",
+  ]);
 });
 
 test("--json prints the records unchanged", async () => {

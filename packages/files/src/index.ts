@@ -4,6 +4,7 @@ export { createDirectory } from "./create-directory.ts";
 export { type FileSteps, nodeFileSteps } from "./file-steps.ts";
 export { errnoOf, FilesError, reasonOf } from "./files-error.ts";
 export { tryLock, waitForLock } from "./lock.ts";
+export { NotRegularError, openRegularFile } from "./open-regular-file.ts";
 export { createPrivateFile, isOpenToOthers, makePrivateDirectory } from "./private-paths.ts";
 export {
   type FileContent,

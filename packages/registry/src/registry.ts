@@ -340,6 +340,7 @@ class RunningRegistry implements Registry {
         { home: auditHome },
         {
           now: Date.now,
+          randomBytes,
           onProblem: ({ code, message }) => this.#logger.warn({ code, reason: message }, "audit trail"),
         },
       );

@@ -306,6 +306,49 @@ export interface EgressAlarm extends EgressEventData {
   readonly where: string;
 }
 
+/** Written by the store: the key that signs what this writer records. It is the first record of each writer. */
+export interface AuditKeyNamed {
+  /** Digest of the public key (SHA-256 of its SPKI form), such as `sha256:…`. */
+  readonly digest: string;
+  readonly algorithm: "ed25519";
+}
+
+/**
+ * Written by the store: a start found that the trail is not what was signed before, and went on. `audit verify` reports
+ * it until an operator accepts it.
+ */
+export interface AuditDamaged {
+  readonly findings: readonly {
+    /**
+     * `cut_off`, `changed`: the records up to the signed end. `head`: the signed end is missing or proves nothing. `writers`: so does the
+     * list of writers. `key`: the key is another one. `unsigned`: records of more than two minutes without a signature.
+     */
+    readonly what: "cut_off" | "changed" | "head" | "writers" | "key" | "unsigned";
+    readonly message: string;
+  }[];
+  /** The signed end that the start found, if its signature is right. */
+  readonly head?: {
+    readonly writer: string;
+    readonly sequence: number;
+    readonly hash: string;
+    readonly time: string;
+    readonly signature: string;
+  };
+}
+
+/** Written by the store: an operator accepted findings of a verification. */
+export interface AuditAccepted {
+  readonly findings: readonly {
+    /** Digest of everything that identifies the finding. */
+    readonly id: string;
+    readonly message: string;
+  }[];
+  readonly reason: string;
+  readonly by: AuditClient;
+  /** Of all other fields, with the key of the home (Ed25519, base64). */
+  readonly signature: string;
+}
+
 /** Written by the store: a segment was damaged, and writing continued after the damage. */
 export interface AuditRecovered {
   /** File name of the segment. */
@@ -316,6 +359,12 @@ export interface AuditRecovered {
   readonly position?: number;
   /** Length of the unfinished line. */
   readonly bytes?: number;
+  /** Further unfinished lines, which starts left that were killed. One record names all, so that none is without explanation. */
+  readonly others?: readonly {
+    readonly segment: string;
+    readonly position: number;
+    readonly bytes: number;
+  }[];
 }
 
 /** Written by the store: a segment is about to be deleted because of the retention limits. */
@@ -398,6 +447,9 @@ export interface AuditEvents {
   readonly "secret.echoed": SecretEvent;
   readonly "egress.denied": EgressDenied;
   readonly "egress.alarm": EgressAlarm;
+  readonly "audit.key": AuditKeyNamed;
+  readonly "audit.damaged": AuditDamaged;
+  readonly "audit.accepted": AuditAccepted;
   readonly "audit.recovered": AuditRecovered;
   readonly "audit.pruned": AuditPruned;
   readonly "audit.dropped": AuditDropped;

@@ -1,24 +1,26 @@
 /**
- * Signed heads: for each writer the number and the hash of a recent record, in a file of the home
- * (`audit-heads/001.json`), signed with a key of the home (Ed25519). A head shows that records were cut off at the end of
- * a trail, and that the last ones were changed, which a hash chain alone cannot.
+ * Signed files next to the trail, in `audit-heads`:
  *
- * A person who can read the key can sign: against that person, only a head that was kept elsewhere is a proof.
+ *     001.json          head: number and hash of a recent record of writer 1
+ *     001.pruned.json   tombstone: up to which record retention deleted
+ *     writers.json      the writers that have a head
+ *
+ * A head shows that records were cut off at the end of a trail, and that the last ones were changed, which a hash chain
+ * alone cannot. The list shows that a head, or a whole writer, was removed.
+ *
+ * Order of a start: key, first record (`audit.key`), head, list; other records come after that. A process that is killed
+ * in between leaves at most records of the start without a head, or a head that is not listed.
  */
 
-import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-  verify,
-} from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import type { KeyObject } from "node:crypto";
+import { hash } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateDirectory, replaceFile, waitForLock } from "@toolcrib/files";
-import { canonicalJson, isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
-import { type HomeLayout, toWriterId } from "./home-layout.ts";
+import { makePrivateDirectory, reasonOf, replaceFile, waitForLock } from "@toolcrib/files";
+import type { JsonObject } from "@toolcrib/json";
+import { parseObject, readHomeFile, toSignedBytes } from "./home-file.ts";
+import { type HomeLayout, toWriterId, writerMax } from "./home-layout.ts";
+import { isSignature, type SigningKey, signBytes } from "./signing-key.ts";
 import { StoreError } from "./store-error.ts";
 
 /** The end of a writer's trail at some time. */
@@ -50,51 +52,93 @@ export interface Tombstone {
 
 /** A head of the home, or the reason why it proves nothing. */
 export type StoredHead =
-  | ({ readonly kind: "signed" } & AuditHead)
-  | { readonly kind: "invalid"; readonly writer: string; readonly reason: string };
+  | { readonly kind: "absent" }
+  | { readonly kind: "signed"; readonly head: SignedHead }
+  | { readonly kind: "invalid"; readonly reason: string; readonly digest: string };
+
+/** The signed list of writers, or the reason why it proves nothing. */
+export type StoredWriters =
+  | { readonly kind: "absent" }
+  | { readonly kind: "signed"; readonly writers: ReadonlySet<string> }
+  | {
+      readonly kind: "invalid";
+      readonly reason: string;
+      readonly digest: string;
+      readonly named: ReadonlySet<string>;
+    };
 
 const format = 1;
 const lockTimeoutMs = 10_000;
-const fileMaxBytes = 64 * 1024;
+const headName = /^\d{3}\.json$/;
+const tombstoneName = /^\d{3}\.pruned\.json$/;
+const noKey = "the key of the home is missing or cannot be read";
 
-/** Dependencies of the heads of a writer. */
-export interface HeadWriterDeps {
+/** Dependencies of signed files. */
+export interface SignedFileDeps {
   readonly layout: HomeLayout;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly key: SigningKey;
   /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
 /** Signs the heads of one writer. Calls must not overlap. */
 export class HeadWriter {
-  readonly #deps: HeadWriterDeps;
+  readonly #deps: SignedFileDeps & { readonly now: () => number };
   readonly #writer: string;
-  #key: KeyObject | undefined;
-  #written = 0;
+  #written: number;
 
-  constructor(writer: number, deps: HeadWriterDeps) {
+  /** @param signed sequence number of the stored head, if it is this writer's and valid; 0 otherwise. */
+  constructor(
+    writer: number,
+    signed: number,
+    deps: SignedFileDeps & {
+      /** Milliseconds since the epoch. */
+      readonly now: () => number;
+    },
+  ) {
     this.#deps = deps;
     this.#writer = toWriterId(writer);
+    this.#written = signed;
   }
 
-  /** Replaces the head and returns it; `undefined` when it is this one already. @throws {StoreError} `STORE_UNWRITABLE` */
-  async write(sequence: number, hash: string): Promise<SignedHead | undefined> {
-    if (sequence === 0 || sequence === this.#written) return undefined;
-    const { layout, now, randomBytes } = this.#deps;
-    try {
-      this.#key ??= await openKey(this.#deps);
-      const head: AuditHead = { writer: this.#writer, sequence, hash, time: new Date(now()).toISOString() };
-      const signature = sign(null, toSigned(head), this.#key).toString("base64");
-      await makePrivateDirectory(layout.headDirectory);
-      const path = join(layout.headDirectory, `${this.#writer}.json`);
-      await replaceFile({ randomBytes }, path, formatHead({ ...head, signature }));
-      this.#written = sequence;
-      return { ...head, signature };
-    } catch (cause) {
-      if (cause instanceof StoreError) throw cause;
-      throw new StoreError("STORE_UNWRITABLE", "Cannot store the signed end of the audit trail", { cause });
-    }
+  /** Whether the head of this record is stored already. */
+  isStored(sequence: number): boolean {
+    return sequence === this.#written;
+  }
+
+  /** Replaces the head and returns it. @throws {StoreError} `STORE_UNWRITABLE` */
+  async write(sequence: number, lineHash: string): Promise<SignedHead> {
+    const { layout, now, randomBytes, key } = this.#deps;
+    const unsigned = { writer: this.#writer, sequence, hash: lineHash, time: new Date(now()).toISOString() };
+    const head = { ...unsigned, signature: signBytes(key, toSigned(unsigned)) };
+    await writeSigned(layout, randomBytes, headPathOf(layout, this.#writer), formatHead(head));
+    this.#written = sequence;
+    return head;
+  }
+}
+
+function headPathOf({ headDirectory }: HomeLayout, writer: string): string {
+  return join(headDirectory, `${writer}.json`);
+}
+
+/** @throws {StoreError} `STORE_UNWRITABLE` */
+async function writeSigned(
+  layout: HomeLayout,
+  randomBytes: SignedFileDeps["randomBytes"],
+  path: string,
+  text: string,
+): Promise<void> {
+  try {
+    await makePrivateDirectory(layout.headDirectory);
+    await replaceFile({ randomBytes }, path, text);
+  } catch (cause) {
+    throw new StoreError(
+      "STORE_UNWRITABLE",
+      `Cannot store the signed end of the audit trail: ${reasonOf(cause)}`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -103,62 +147,126 @@ export function formatHead(head: SignedHead): string {
   return `${JSON.stringify({ format, ...head })}\n`;
 }
 
-/** Whether `head` is signed with `publicKey` (PEM). */
+/** Whether `head` is signed with `publicKey`. */
 export function isSignedWith({ signature, ...head }: SignedHead, publicKey: KeyObject): boolean {
-  return verify(null, toSigned(head), publicKey, Buffer.from(signature, "base64"));
+  return isSignature(publicKey, toSigned(head), signature);
 }
 
-/** Replaces the tombstone of a writer. Its caller is the only process that prunes. @throws {StoreError} `STORE_BUSY`, and {FilesError} */
+/** Replaces the tombstone of a writer. Its caller is the only process that prunes. @throws {StoreError} `STORE_UNWRITABLE` */
 export async function writeTombstone(
-  deps: Pick<HeadWriterDeps, "layout" | "randomBytes">,
+  { layout, key, randomBytes }: SignedFileDeps,
   tombstone: Tombstone,
 ): Promise<void> {
-  const { layout, randomBytes } = deps;
-  const signature = sign(null, toSignedTombstone(tombstone), await openKey(deps)).toString("base64");
-  await makePrivateDirectory(layout.headDirectory);
+  const signature = signBytes(key, toSignedTombstone(tombstone));
   const path = join(layout.headDirectory, `${tombstone.writer}.pruned.json`);
-  await replaceFile({ randomBytes }, path, `${JSON.stringify({ format, ...tombstone, signature })}\n`);
+  await writeSigned(layout, randomBytes, path, `${JSON.stringify({ format, ...tombstone, signature })}\n`);
 }
 
-/** The heads of a home, and the key that signs them. */
-export interface StoredHeads {
-  readonly heads: readonly StoredHead[];
-  /** Those whose signature is right. */
-  readonly tombstones: readonly Tombstone[];
-  /** The public key, as PEM; undefined when the home has none. */
-  readonly publicKey: string | undefined;
+/** Adds `writer` to the signed list. An invalid list is replaced by one with what is known. @throws {StoreError} `STORE_BUSY`, `STORE_UNWRITABLE` */
+export async function addToWriters(
+  { layout, key, randomBytes }: SignedFileDeps,
+  writer: string,
+): Promise<void> {
+  using lock = await waitForLock(layout.lockDirectory, "audit-heads", lockTimeoutMs);
+  if (lock === undefined)
+    throw new StoreError(
+      "STORE_BUSY",
+      "Cannot change the list of writers of the audit trail: another process holds its lock",
+    );
+  const stored = readWriters(layout, key);
+  const known = new Set(stored.kind === "signed" ? stored.writers : namedWriters(layout, stored));
+  if (stored.kind === "signed" && known.has(writer)) return;
+  const writers = [...known.add(writer)].sort();
+  const signature = signBytes(key, toSignedBytes({ format, writers }));
+  const text = `${JSON.stringify({ format, writers, signature })}\n`;
+  await writeSigned(layout, randomBytes, writersPathOf(layout), text);
 }
 
-/** Reads the heads of a home and checks their signatures. @throws the file system's error */
-export function readHeads(layout: HomeLayout): StoredHeads {
-  const key = readKey(layout);
-  const publicKey = key === undefined ? undefined : createPublicKey(key);
-  const tombstones = filesIn(layout.headDirectory, tombstoneName).flatMap((name) => {
-    const tombstone = parseTombstone(readFileSync(join(layout.headDirectory, name), "utf8"));
-    if (tombstone === undefined || publicKey === undefined) return [];
-    const { signature, ...signed } = tombstone;
-    const isSigned = verify(null, toSignedTombstone(signed), publicKey, Buffer.from(signature, "base64"));
-    return isSigned ? [signed] : [];
-  });
-  const heads = filesIn(layout.headDirectory, headName).map((name): StoredHead => {
-    const writer = name.slice(0, 3);
-    const head = parseHead(readFileSync(join(layout.headDirectory, name), "utf8"));
-    if (head === undefined || head.writer !== writer) return invalid(writer, "it is damaged");
-    const { signature: _, ...signed } = head;
-    if (publicKey === undefined) return invalid(writer, "the key of the home is missing");
-    return isSignedWith(head, publicKey)
-      ? { kind: "signed", ...signed }
-      : invalid(writer, "its signature is wrong");
-  });
-  return { heads, tombstones, publicKey: publicKey?.export({ type: "spki", format: "pem" }).toString() };
+/** The writers that an invalid or missing list must have had: those that it names, and those that have a head. */
+function namedWriters(layout: HomeLayout, stored: StoredWriters): readonly string[] {
+  const named = stored.kind === "invalid" ? [...stored.named] : [];
+  return [...named, ...listHeads(layout)];
 }
 
-function invalid(writer: string, reason: string): StoredHead {
-  return { kind: "invalid", writer, reason };
+function writersPathOf({ headDirectory }: HomeLayout): string {
+  return join(headDirectory, "writers.json");
 }
 
-const headName = /^\d{3}\.json$/;
-const tombstoneName = /^\d{3}\.pruned\.json$/;
+/** Returns the writers that have a head file. @throws the file system's error */
+export function listHeads(layout: HomeLayout): readonly string[] {
+  return filesIn(layout.headDirectory, headName).map((name) => name.slice(0, 3));
+}
+
+/** Reads the head of a writer. Never throws. @param key absent for a home without one. */
+export function readHead(layout: HomeLayout, writer: string, key: SigningKey | undefined): StoredHead {
+  const read = readText(headPathOf(layout, writer));
+  if (read.kind !== "text") return read;
+  const head = parseHead(read.text);
+  const invalid = (reason: string): StoredHead => ({ kind: "invalid", reason, digest: digestOf(read.text) });
+  if (head === undefined) return invalid("it is damaged");
+  if (head.writer !== writer) return invalid(`it is the head of writer ${head.writer}`);
+  if (key === undefined) return invalid(noKey);
+  return isSignedWith(head, key.publicKey) ? { kind: "signed", head } : invalid("its signature is wrong");
+}
+
+/** Reads the list of writers. Never throws. */
+export function readWriters(layout: HomeLayout, key: SigningKey | undefined): StoredWriters {
+  const read = readText(writersPathOf(layout));
+  if (read.kind === "absent") return read;
+  if (read.kind === "invalid") return { ...read, named: new Set() };
+  const { writers, signature, ...rest } = parseObject(read.text);
+  const names = Array.isArray(writers)
+    ? writers
+        .filter((one): one is string => typeof one === "string" && /^\d{3}$/.test(one))
+        .slice(0, writerMax)
+    : [];
+  const invalid = (reason: string): StoredWriters => {
+    return { kind: "invalid", reason, digest: digestOf(read.text), named: new Set(names) };
+  };
+  if (rest["format"] !== format || !Array.isArray(writers) || typeof signature !== "string")
+    return invalid("it is damaged");
+  if (key === undefined) return invalid(noKey);
+  return isSignature(key.publicKey, toSignedBytes({ format, writers }), signature)
+    ? { kind: "signed", writers: new Set(names) }
+    : invalid("its signature is wrong");
+}
+
+/** Reads the tombstones whose signature is right, by writer. @throws the file system's error */
+export function readTombstones(
+  layout: HomeLayout,
+  key: SigningKey | undefined,
+): ReadonlyMap<string, Tombstone> {
+  const tombstones = new Map<string, Tombstone>();
+  if (key === undefined) return tombstones;
+  for (const name of filesIn(layout.headDirectory, tombstoneName)) {
+    const read = readText(join(layout.headDirectory, name));
+    const stored = read.kind === "text" ? parseTombstone(read.text) : undefined;
+    if (stored === undefined || stored.writer !== name.slice(0, 3)) continue;
+    const { signature, ...tombstone } = stored;
+    if (isSignature(key.publicKey, toSignedTombstone(tombstone), signature))
+      tombstones.set(tombstone.writer, tombstone);
+  }
+  return tombstones;
+}
+
+type ReadText =
+  | { readonly kind: "absent" }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "invalid"; readonly reason: string; readonly digest: string };
+
+function readText(path: string): ReadText {
+  try {
+    const text = readHomeFile(path);
+    return text === undefined ? { kind: "absent" } : { kind: "text", text };
+  } catch (error) {
+    const reason = reasonOf(error);
+    return { kind: "invalid", reason, digest: digestOf(reason) };
+  }
+}
+
+function digestOf(text: string): string {
+  return `sha256:${hash("sha256", text, "hex")}`;
+}
 
 function filesIn(directory: string, pattern: RegExp): readonly string[] {
   try {
@@ -169,22 +277,12 @@ function filesIn(directory: string, pattern: RegExp): readonly string[] {
   }
 }
 
-/** Returns the bytes that a signature covers. */
-function toSigned({ writer, sequence, hash, time }: AuditHead): Buffer {
-  return Buffer.from(canonicalJson({ format, writer, sequence, hash, time }));
+function toSigned({ writer, sequence, hash: lineHash, time }: AuditHead): Buffer {
+  return toSignedBytes({ format, writer, sequence, hash: lineHash, time });
 }
 
 function toSignedTombstone({ writer, lastSequence, lastHash }: Tombstone): Buffer {
-  return Buffer.from(canonicalJson({ format, writer, lastSequence, lastHash }));
-}
-
-function parseObject(text: string): JsonObject {
-  try {
-    const value: unknown = parseJson(text, { maxLength: fileMaxBytes });
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+  return toSignedBytes({ format, writer, lastSequence, lastHash });
 }
 
 function parseTombstone(text: string): (Tombstone & { readonly signature: string }) | undefined {
@@ -196,35 +294,11 @@ function parseTombstone(text: string): (Tombstone & { readonly signature: string
 
 /** Returns the head in a line; `undefined` when it is none. */
 export function parseHead(text: string): SignedHead | undefined {
-  const { writer, sequence, hash, time, signature, ...rest } = parseObject(text);
-  if (rest["format"] !== format || typeof writer !== "string" || !/^\d{3}$/.test(writer)) return undefined;
+  const fields: JsonObject = parseObject(text);
+  const { writer, sequence, hash: lineHash, time, signature } = fields;
+  if (fields["format"] !== format || typeof writer !== "string" || !/^\d{3}$/.test(writer)) return undefined;
   if (typeof sequence !== "number" || !Number.isSafeInteger(sequence)) return undefined;
-  if (typeof hash !== "string" || typeof time !== "string" || typeof signature !== "string") return undefined;
-  return { writer, sequence, hash, time, signature };
-}
-
-function readKey({ headKeyPath }: HomeLayout): KeyObject | undefined {
-  try {
-    return createPrivateKey(readFileSync(headKeyPath));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-/** Returns the key of the home; creates it if there is none. A key that cannot be read is never replaced. */
-async function openKey({
-  layout,
-  randomBytes,
-}: Pick<HeadWriterDeps, "layout" | "randomBytes">): Promise<KeyObject> {
-  const known = readKey(layout);
-  if (known !== undefined) return known;
-  using lock = await waitForLock(layout.lockDirectory, "audit-key", lockTimeoutMs);
-  if (lock === undefined) throw new StoreError("STORE_BUSY", "Cannot create the key of the audit trail");
-  const created = readKey(layout);
-  if (created !== undefined) return created;
-  const { privateKey } = generateKeyPairSync("ed25519");
-  const pem = privateKey.export({ type: "pkcs8", format: "pem" });
-  await replaceFile({ randomBytes }, layout.headKeyPath, pem);
-  return privateKey;
+  if (typeof lineHash !== "string" || typeof time !== "string" || typeof signature !== "string")
+    return undefined;
+  return { writer, sequence, hash: lineHash, time, signature };
 }

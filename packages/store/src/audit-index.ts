@@ -9,7 +9,7 @@
  * loop (index-worker.ts).
  */
 
-import { closeSync, openSync, statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
 import type { AuditRecord } from "./audit-event.ts";
@@ -37,6 +37,7 @@ import {
 } from "./index-statements.ts";
 import { RecordFiles, StalePointer } from "./record-files.ts";
 import { readFully } from "./segment-end.ts";
+import { openSegmentIfPresent } from "./segment-file.ts";
 import { StoreError } from "./store-error.ts";
 
 /** Bytes that are indexed in one transaction: about 2,000 records, 20 to 50 ms. Smaller slices write more pages. */
@@ -69,6 +70,8 @@ export class AuditIndex {
   readonly #usesMemoryWhenFull: boolean;
   #opened: { readonly file: IndexDatabase; readonly statements: IndexStatements } | undefined;
   #work: Work[] = [];
+  /** Segments that are no regular files. */
+  readonly #special = new Set<string>();
 
   /** No I/O: the first use opens the database. */
   constructor(
@@ -229,8 +232,12 @@ export class AuditIndex {
     for (const segment of segments) {
       const row = rows.get(segment.name);
       rows.delete(segment.name);
-      const status = statSync(join(this.#layout.auditDirectory, segment.name), { throwIfNoEntry: false });
-      if (status === undefined || !status.isFile()) continue;
+      const status = lstatSync(join(this.#layout.auditDirectory, segment.name), { throwIfNoEntry: false });
+      if (status === undefined) continue;
+      if (!status.isFile()) {
+        this.#reportSpecial(segment.name);
+        continue;
+      }
       // A segment that became shorter was replaced after it was indexed.
       if (row !== undefined && status.size < row.position) work.push({ kind: "forget", row });
       if (status.size !== (row?.position ?? 0)) {
@@ -240,6 +247,17 @@ export class AuditIndex {
     }
     for (const row of rows.values()) work.push({ kind: "forget", row });
     return work;
+  }
+
+  /** Reports a segment that is a pipe, a device or a link, once: it is not read. */
+  #reportSpecial(name: string): void {
+    if (this.#special.has(name)) return;
+    this.#special.add(name);
+    this.#problem(
+      new StoreError("AUDIT_UNREADABLE", `Audit segment "${name}" is not a regular file and was not read`, {
+        hint: "see toolcrib audit verify; move the file out of the folder audit of the home",
+      }),
+    );
   }
 
   #doSlice(): void {
@@ -308,8 +326,8 @@ export class AuditIndex {
   #unfinished(rows: readonly SegmentRow[]): AuditProblem[] {
     const problems: AuditProblem[] = [];
     for (const { name, position } of rows) {
-      const status = statSync(join(this.#layout.auditDirectory, name), { throwIfNoEntry: false });
-      if (status === undefined || status.size <= position) continue;
+      const status = lstatSync(join(this.#layout.auditDirectory, name), { throwIfNoEntry: false });
+      if (status === undefined || !status.isFile() || status.size <= position) continue;
       const tail = readSlice(join(this.#layout.auditDirectory, name), position, sliceBytes);
       if (tail === undefined || tail.includes(0x0a)) continue;
       problems.push({ kind: "unfinished", segment: name, position, bytes: status.size - position });
@@ -331,16 +349,6 @@ function forgetSlice(statements: IndexStatements, { name }: SegmentRow): boolean
 
 /** Reads up to `length` bytes of the file at `path`; `undefined` when it does not exist. */
 function readSlice(path: string, position: number, length: number): Buffer | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-  try {
-    return readFully(descriptor, position, length);
-  } finally {
-    closeSync(descriptor);
-  }
+  using segment = openSegmentIfPresent(path);
+  return segment === undefined ? undefined : readFully(segment.descriptor, position, length);
 }

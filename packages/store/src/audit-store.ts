@@ -7,7 +7,7 @@
 
 import type { AuditEvents, AuditRecord, CallIntent, RecordableEventType } from "./audit-event.ts";
 import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
-import type { AuditStats } from "./audit-writer.ts";
+import type { AuditStats } from "./audit-writer-types.ts";
 import type { AuditTailOptions } from "./tail-trail.ts";
 
 /** Queries about an audit trail. A result includes everything that was written before the query. */

@@ -6,19 +6,22 @@
  * Invariants: an intent resolves only after its whole line is in the segment (and
  * on the disk, with `fsync`); sequence numbers and the hash of the line before
  * (hash-chain.ts) are assigned when a line is written, and the numbers have no gap; while nothing can be written, intents are refused and other
- * records are kept up to a limit, then counted. It never reads.
+ * records are kept up to a limit, then counted; records of more than 100 seconds are not written before the end of
+ * those before them is signed, unless signing fails. It never reads.
  */
 
 import { reasonOf } from "@toolcrib/files";
 import type { AuditClient, AuditEvents, AuditEventType } from "./audit-event.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
+import type { AuditStats, Entry, Signing, TrailEnd, WriterEvents } from "./audit-writer-types.ts";
 import { BodyFormatter, type HeadParts, toHead, toHeadParts } from "./format-record.ts";
 import { hashLine } from "./hash-chain.ts";
 import { type HomeLayout, toWriterId } from "./home-layout.ts";
 import { type Admission, RecordBudget } from "./record-budget.ts";
 import { SegmentAppender } from "./segment-appender.ts";
-import { lineFeed } from "./segment-end.ts";
+import { type LineFragment, lineFeed } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
+import { UnsignedSpan } from "./unsigned-span.ts";
 import type { WriterLane } from "./writer-lane.ts";
 
 /** Longest time that a record other than an intent stays in memory. */
@@ -32,53 +35,10 @@ const summaryDelayMs = 60_000;
 /** Maximum number of UTF-16 units of a batch. A turn that records more takes several writes. */
 const batchMaxLength = 8 * 1024 * 1024;
 
-/** Counters since the store was opened, and the position of the writer. */
-export interface AuditStats {
-  /** Number of this writer among those of the home, three digits. */
-  readonly writer: string;
-  /** File name of the segment that is written to. */
-  readonly segment: string;
-  /** Sequence number of the last written record; 0 before the first. */
-  readonly sequence: number;
-  /** Records written, intents included. */
-  readonly records: number;
-  readonly intents: number;
-  /** Intents that were refused because they could not be written. */
-  readonly refusedIntents: number;
-  /** Other records that were discarded. */
-  readonly droppedRecords: number;
-  /** Records that are not written yet. */
-  readonly pendingRecords: number;
-  readonly writes: number;
-  readonly failedWrites: number;
-  readonly bytes: number;
-  /** Whether the last write failed. */
-  readonly failing: boolean;
-}
-
-interface Waiter {
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** A line to write. An empty body writes nothing and waits for everything before it. */
-interface Entry {
-  readonly body: string;
-  readonly time: string;
-  readonly waiter: Waiter | undefined;
-  readonly isIntent: boolean;
-}
-
-/** Events of the writer. */
-export interface WriterEvents {
-  /** Records were written. */
-  readonly written: (count: number) => void;
-  /** The lines of these records, each with its line feed. @default no call */
-  readonly lines?: ((text: string) => void) | undefined;
-  /** A segment was finished. */
-  readonly rotated: () => void;
-  readonly problem: (problem: StoreError) => void;
-}
+/** Milliseconds of unsigned records at which the writer waits for a signature: far more than between two of them as a rule. */
+const signMaxMs = 90_000;
+/** Milliseconds of unsigned records until a failed signature is tried again. */
+const signRetryMs = 10_000;
 
 /** Writes the records of one process. */
 export class AuditWriter {
@@ -95,6 +55,9 @@ export class AuditWriter {
   /** Hash of the last written line. */
   #lastHash: string;
   readonly #budget: RecordBudget;
+  readonly #sign: (() => Promise<void>) | undefined;
+  readonly #unsigned = new UnsignedSpan();
+  #signFromMs = signMaxMs;
   #summary: NodeJS.Timeout | undefined;
   #turn: NodeJS.Immediate | undefined;
   #delay: NodeJS.Timeout | undefined;
@@ -114,8 +77,10 @@ export class AuditWriter {
     lane: WriterLane,
     deps: { readonly layout: HomeLayout; readonly now: () => number; readonly events: WriterEvents },
     options: ResolvedAuditOptions,
+    signing?: Signing,
   ) {
     this.#options = options;
+    this.#sign = signing?.sign;
     this.#events = deps.events;
     this.#formatter = new BodyFormatter(deps.now, options.recordMaxLength);
     this.#budget = new RecordBudget(options.clientMaxBytesPerDay);
@@ -135,7 +100,9 @@ export class AuditWriter {
       },
       options,
     );
-    if (lane.ending.kind === "torn") this.#reportTorn(this.#appender.segment, lane.ending);
+    // First: a record after an unfinished line that no record names would make it look like a changed one.
+    this.#reportTornLines(lane);
+    for (const { type, data } of signing?.opening ?? []) this.#append(type, data);
   }
 
   /** Writes a record. Resolves when it is written. */
@@ -160,7 +127,8 @@ export class AuditWriter {
           },
         );
       }
-      this.#enqueue({ body, time: this.#formatter.time, waiter: { resolve, reject }, isIntent });
+      const { time, timeMs } = this.#formatter;
+      this.#enqueue({ body, time, timeMs, waiter: { resolve, reject }, isIntent });
       this.#schedule();
     });
   }
@@ -169,7 +137,7 @@ export class AuditWriter {
   record<Type extends AuditEventType>(type: Type, data: AuditEvents[Type]): void {
     if (this.#closed) throw closedError();
     const body = this.#formatter.body(type, data);
-    const { time } = this.#formatter;
+    const { time, timeMs } = this.#formatter;
     if (this.#admit(type, data, body) === "count") {
       this.#summary ??= setTimeout(() => this.#writeSummaries(), summaryDelayMs).unref();
       return;
@@ -178,7 +146,7 @@ export class AuditWriter {
       this.#drop(time);
       return;
     }
-    this.#enqueue({ body, time, waiter: undefined, isIntent: false });
+    this.#enqueue({ body, time, timeMs, waiter: undefined, isIntent: false });
     if (this.#failing) this.#scheduleIn(retryDelayMs);
     else if (this.#queuedLength >= flushLength) this.#schedule();
     else this.#scheduleIn(flushDelayMs);
@@ -189,7 +157,7 @@ export class AuditWriter {
     if (this.#queue.length === 0 && this.#batch === undefined) return Promise.resolve();
     if (this.#closed) return Promise.reject(closedError());
     return new Promise((resolve, reject) => {
-      this.#enqueue({ body: "", time: "", waiter: { resolve, reject }, isIntent: false });
+      this.#enqueue({ body: "", time: "", timeMs: 0, waiter: { resolve, reject }, isIntent: false });
       this.#schedule();
     });
   }
@@ -216,9 +184,20 @@ export class AuditWriter {
     );
   }
 
-  /** The last written record: its number, 0 before the first, and the hash of its line. */
-  head(): { readonly sequence: number; readonly hash: string } {
-    return { sequence: this.#sequence, hash: this.#lastHash };
+  /** The last written record. */
+  end(): TrailEnd {
+    return { sequence: this.#sequence, hash: this.#lastHash, spanMs: this.#unsigned.spanMs };
+  }
+
+  /** Waits until everything that was written is on the disk. @throws the file system's error */
+  sync(): Promise<void> {
+    return this.#appender.sync();
+  }
+
+  /** Everything up to `end` is signed. */
+  signed({ spanMs }: TrailEnd): void {
+    this.#unsigned.subtract(spanMs);
+    this.#signFromMs = signMaxMs;
   }
 
   stats(): AuditStats {
@@ -268,7 +247,7 @@ export class AuditWriter {
   async #writeNext(): Promise<void> {
     if (this.#batch !== undefined) return this.#batch;
     if (this.#queue.length === 0) return;
-    this.#batch = this.#writeBatch(this.#takeBatch());
+    this.#batch = this.#isSignatureDue() ? this.#signAndWrite() : this.#writeBatch(this.#takeBatch());
     await this.#batch;
     this.#batch = undefined;
     if (this.#queue.length === 0) return;
@@ -276,7 +255,39 @@ export class AuditWriter {
     else this.#schedule();
   }
 
+  /** Whether the next record would belong to a longer unsigned span than a crash may leave. */
+  #isSignatureDue(): boolean {
+    const next = this.#sign === undefined ? undefined : this.#queue.find(({ body }) => body !== "");
+    return next !== undefined && this.#unsigned.with(next.timeMs) > this.#signFromMs;
+  }
+
+  async #signAndWrite(): Promise<void> {
+    try {
+      await this.#sign?.();
+    } catch {
+      // It was reported. Calls do not depend on signatures.
+      this.#signFromMs = this.#unsigned.spanMs + signRetryMs;
+    }
+    await this.#writeBatch(this.#takeBatch());
+  }
+
   #takeBatch(): readonly Entry[] {
+    const batch = this.#takeByLength();
+    if (this.#sign === undefined) return batch;
+    // Records that waited for the disk can be of hours: the rest is written after a signature.
+    const span = this.#unsigned.copy();
+    const end = batch.findIndex(({ body, timeMs }, at) => {
+      if (body !== "") span.take(timeMs);
+      return at > 0 && span.spanMs > this.#signFromMs;
+    });
+    if (end === -1) return batch;
+    const rest = batch.slice(end);
+    this.#queue = [...rest, ...this.#queue];
+    this.#queuedLength += rest.reduce((sum, { body }) => sum + body.length, 0);
+    return batch.slice(0, end);
+  }
+
+  #takeByLength(): readonly Entry[] {
     if (this.#queuedLength <= batchMaxLength) {
       const all = this.#queue;
       this.#queue = [];
@@ -327,7 +338,8 @@ export class AuditWriter {
   #settleWritten(entries: readonly Entry[], lineCount: number): void {
     this.#sequence += lineCount;
     this.#records += lineCount;
-    for (const { waiter, isIntent } of entries) {
+    for (const { body, timeMs, waiter, isIntent } of entries) {
+      if (body !== "") this.#unsigned.take(timeMs);
       if (isIntent) this.#intents += 1;
       waiter?.resolve();
     }
@@ -425,11 +437,29 @@ export class AuditWriter {
     this.#dropped.to = time;
   }
 
-  #reportTorn(
-    segment: string,
-    { position, bytes }: { readonly position: number; readonly bytes: number },
-  ): void {
+  /** Reports the unfinished lines that earlier processes left, in one record. */
+  #reportTornLines({ fragments, ending }: WriterLane): void {
+    const { segment } = this.#appender;
+    const lines = ending.kind === "torn" ? [...fragments, { ...ending, segment }] : fragments;
+    const [first, ...others] = lines.map(({ segment: name, position, bytes }) => {
+      return { segment: name, position, bytes };
+    });
+    if (first === undefined) return;
+    const further = others.length === 0 ? {} : { others };
+    this.#append("audit.recovered", { ...first, reason: "torn", ...further });
+    for (const line of [first, ...others]) this.#notifyTorn(line.segment, line);
+  }
+
+  /** Reports an unfinished line that a failed write left, before all records that wait. */
+  #reportTorn(segment: string, { position, bytes }: LineFragment): void {
+    const waiting = this.#queue;
+    this.#queue = [];
     this.#append("audit.recovered", { segment, reason: "torn", position, bytes });
+    this.#queue.push(...waiting);
+    this.#notifyTorn(segment, { position, bytes });
+  }
+
+  #notifyTorn(segment: string, { position, bytes }: LineFragment): void {
     this.#events.problem(
       new StoreError(
         "AUDIT_SEGMENT_DAMAGED",
@@ -451,7 +481,8 @@ export class AuditWriter {
   /** Enqueues a record of the store itself: allowed while closing, never discarded. */
   #append<Type extends AuditEventType>(type: Type, data: AuditEvents[Type]): void {
     const body = this.#formatter.body(type, data);
-    this.#enqueue({ body, time: this.#formatter.time, waiter: undefined, isIntent: false });
+    const { time, timeMs } = this.#formatter;
+    this.#enqueue({ body, time, timeMs, waiter: undefined, isIntent: false });
     this.#scheduleIn(flushDelayMs);
   }
 }

@@ -17,6 +17,8 @@ export const storeCodes = {
   AUDIT_RECORDS_DROPPED:
     "Audit records were discarded because the trail could not be written for too long. Their number is recorded.",
   AUDIT_SEGMENT_DAMAGED: "A segment ends in an unfinished line, or was removed while it was in use.",
+  AUDIT_DAMAGED:
+    "A start found that the audit trail is not what was signed before. It is recorded, and verification reports it.",
   AUDIT_RETENTION_FAILED: "Audit segments beyond the retention limits could not be deleted.",
   AUDIT_ANCHOR_UNREADABLE: "An anchor file of the audit trail cannot be read, or has too many lines.",
   AUDIT_UNREADABLE: "A segment of the audit trail cannot be read.",

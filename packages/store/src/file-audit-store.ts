@@ -4,22 +4,42 @@
  * disposes of it.
  */
 
+import assert from "node:assert/strict";
 import { messageOf } from "@toolcrib/diagnostics";
+import { reasonOf } from "@toolcrib/files";
 import { abortable, disposeOnce } from "@toolcrib/lifecycle";
-import type { AuditEvents, AuditRecord, CallIntent, RecordableEventType } from "./audit-event.ts";
-import { formatHead, HeadWriter, type Tombstone, writeTombstone } from "./audit-heads.ts";
+import type {
+  AuditAccepted,
+  AuditEvents,
+  AuditRecord,
+  CallIntent,
+  RecordableEventType,
+} from "./audit-event.ts";
+import {
+  addToWriters,
+  formatHead,
+  HeadWriter,
+  type SignedFileDeps,
+  type Tombstone,
+  writeTombstone,
+} from "./audit-heads.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
 import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
 import type { AuditStore } from "./audit-store.ts";
-import { type AuditStats, AuditWriter } from "./audit-writer.ts";
+import { AuditWriter } from "./audit-writer.ts";
+import type { AuditStats, StoreRecord } from "./audit-writer-types.ts";
 import { closeKilledRuns } from "./close-killed-runs.ts";
-import type { HomeLayout } from "./home-layout.ts";
+import { type HomeLayout, toWriterId } from "./home-layout.ts";
+import { homeHint } from "./home-lock.ts";
 import { IndexHost } from "./index-host.ts";
 import { pruneSegments } from "./prune-segments.ts";
 import { type RunMarker, unmarkRun } from "./run-markers.ts";
+import { openSigningKey } from "./signing-key.ts";
+import { checkStart, keepHead, type StartState } from "./start-check.ts";
 import { StoreError } from "./store-error.ts";
 import { type AuditTailOptions, tailTrail } from "./tail-trail.ts";
-import { claimWriterLane } from "./writer-lane.ts";
+import { signAccepted } from "./trail-findings.ts";
+import { claimWriterLane, type WriterLane } from "./writer-lane.ts";
 
 /** Milliseconds between two checks for old segments. A finished segment causes a check, too. */
 const pruneIntervalMs = 60 * 60 * 1000;
@@ -41,24 +61,72 @@ export interface FileAuditStoreDeps {
   readonly onLines: ((text: string) => void) | undefined;
 }
 
+/** What the writer of a signed trail starts with. */
+interface SignedStart {
+  readonly files: SignedFileDeps;
+  readonly state: StartState;
+}
+
 /** The trail as one of the writers of the home. */
 export class FileAuditStore implements AuditStore {
   readonly #deps: FileAuditStoreDeps;
+  readonly #start: SignedStart | undefined;
   readonly #options: ResolvedAuditOptions;
   readonly #resources = new AsyncDisposableStack();
   readonly #index: IndexHost;
   readonly #writer: AuditWriter;
   #pruning: Promise<void> | undefined;
-  #heads: HeadWriter | undefined;
+  readonly #lane: WriterLane;
+  readonly #heads: HeadWriter | undefined;
   #signing: Promise<void> = Promise.resolve();
   readonly #dispose = disposeOnce(() => this.#resources.disposeAsync());
 
-  /** Claims a writer number. @throws {StoreError} `STORE_HOME_UNUSABLE`, `STORE_WRITERS_EXHAUSTED` */
-  constructor(deps: FileAuditStoreDeps, options: ResolvedAuditOptions) {
+  /**
+   * Claims a writer number, compares the signed end with the trail, and signs the end before any other record.
+   *
+   * @param writer claims this number; the result is `undefined` while another process holds it. @default any
+   * @throws {StoreError} `STORE_HOME_UNUSABLE`, `STORE_WRITERS_EXHAUSTED`, `STORE_UNREADABLE`, `AUDIT_UNWRITABLE`
+   */
+  static async open(deps: FileAuditStoreDeps, options: ResolvedAuditOptions): Promise<FileAuditStore>;
+  static async open(
+    deps: FileAuditStoreDeps,
+    options: ResolvedAuditOptions,
+    writer: number | undefined,
+  ): Promise<FileAuditStore | undefined>;
+  static async open(
+    deps: FileAuditStoreDeps,
+    options: ResolvedAuditOptions,
+    writer?: number,
+  ): Promise<FileAuditStore | undefined> {
+    const { layout, randomBytes } = deps;
+    const lane = claimWriterLane(layout, writer);
+    if (lane === undefined) return undefined;
+    await using opening = new AsyncDisposableStack();
+    opening.use(lane.lock);
+    opening.defer(() => unmarkRun(layout, lane.run));
+    const start = randomBytes === undefined ? undefined : await prepare(lane, layout, randomBytes);
+    const store = new FileAuditStore(lane, start, deps, options);
+    try {
+      await store.#begin();
+    } catch (error) {
+      // The reason is `error`; records that could not be written are those of the start.
+      await store[Symbol.asyncDispose]().catch(() => undefined);
+      throw error;
+    }
+    opening.move();
+    return store;
+  }
+
+  private constructor(
+    lane: WriterLane,
+    start: SignedStart | undefined,
+    deps: FileAuditStoreDeps,
+    options: ResolvedAuditOptions,
+  ) {
     this.#deps = deps;
+    this.#start = start;
     this.#options = options;
-    const { layout, now, randomBytes, onProblem } = deps;
-    const lane = claimWriterLane(layout);
+    const { layout, now, onProblem } = deps;
     this.#index = new IndexHost(layout, onProblem);
     const events = {
       written: (count: number) => this.#index.notify(count),
@@ -66,25 +134,54 @@ export class FileAuditStore implements AuditStore {
       rotated: () => this.#prune(),
       problem: onProblem,
     };
-    this.#writer = new AuditWriter(lane, { layout, now, events }, options);
+    const signing =
+      start === undefined ? undefined : { opening: openingOf(start), sign: () => this.#signReported() };
+    this.#writer = new AuditWriter(lane, { layout, now, events }, options, signing);
     // Disposed of in reverse order: the writer number is free when its last record is written.
     this.#resources.use(lane.lock);
     this.#resources.use(this.#index);
     this.#resources.defer(async () => {
-      await this.#writer.close();
-      await this.#signHead();
+      try {
+        await this.#writer.close();
+      } finally {
+        await this.#signReported().catch(() => undefined);
+      }
       unmarkRun(layout, lane.run);
     });
-    if (randomBytes !== undefined) {
-      this.#heads = new HeadWriter(lane.writer, { layout, now, randomBytes });
-      const signing = setInterval(() => this.#signHead(), headIntervalMs).unref();
+    if (start !== undefined)
+      this.#heads = new HeadWriter(lane.writer, start.state.signedSequence, { ...start.files, now });
+    this.#lane = lane;
+  }
+
+  /** Writes and signs what comes before all other records, and begins the work in the background. */
+  async #begin(): Promise<void> {
+    const { layout, onProblem } = this.#deps;
+    const writer = toWriterId(this.#lane.writer);
+    if (this.#start !== undefined) {
+      const { files, state } = this.#start;
+      for (const { message } of state.damage)
+        onProblem(
+          new StoreError("AUDIT_DAMAGED", `The audit trail is not what was signed before: ${message}`, {
+            hint: "see toolcrib audit verify; the trail continues, and the finding is on record until an operator accepts it",
+          }),
+        );
+      if (state.damage.length > 0) await keepHead(layout, writer);
+      try {
+        await this.#writer.flush();
+        // An anchor of a trail without any other record than that of its key says nothing.
+        await this.#sign(this.#lane.lastSequence === 0 ? () => undefined : this.#deps.onHead);
+        if (!state.isListed && this.#writer.end().sequence > 0) await addToWriters(files, writer);
+      } catch (cause) {
+        throw toUnwritableStart(layout, cause);
+      }
+      const signing = setInterval(() => this.#signReported().catch(() => undefined), headIntervalMs).unref();
       this.#resources.defer(() => clearInterval(signing));
     }
     this.#resources.defer(() => this.#pruning);
     const timer = setInterval(() => this.#prune(), pruneIntervalMs).unref();
     this.#resources.defer(() => clearInterval(timer));
     this.#prune();
-    void this.#closeKilledRuns(lane.run);
+    void this.#closeKilledRuns(this.#lane.run);
   }
 
   intent(data: CallIntent, signal?: AbortSignal): Promise<void> {
@@ -95,6 +192,12 @@ export class FileAuditStore implements AuditStore {
 
   record<Type extends RecordableEventType>(type: Type, data: AuditEvents[Type]): void {
     this.#writer.record(type, data);
+  }
+
+  /** Records that an operator accepted findings. Resolves when the record is written. @throws {StoreError} */
+  accept(accepted: Omit<AuditAccepted, "signature">): Promise<void> {
+    assert(this.#start !== undefined, "only a signed trail is accepted");
+    return this.#writer.write("audit.accepted", signAccepted(this.#start.files.key, accepted));
   }
 
   flush(): Promise<void> {
@@ -155,27 +258,42 @@ export class FileAuditStore implements AuditStore {
     }
   }
 
-  /** Signs the last written record. A failure is reported; calls do not depend on it. Never rejects. */
-  #signHead(): Promise<void> {
-    this.#signing = this.#signing.then(async () => {
-      try {
-        const { sequence, hash } = this.#writer.head();
-        const head = await this.#heads?.write(sequence, hash);
-        if (head !== undefined) this.#deps.onHead(formatHead(head));
-      } catch (error) {
-        this.#deps.onProblem(error as StoreError);
-      }
+  /** Signs the last written record, and reports a failure. */
+  async #signReported(): Promise<void> {
+    try {
+      await this.#sign();
+    } catch (error) {
+      this.#deps.onProblem(
+        error instanceof StoreError
+          ? error
+          : new StoreError("STORE_UNWRITABLE", `Cannot sign the end of the audit trail: ${reasonOf(error)}`, {
+              cause: error,
+            }),
+      );
+      throw error;
+    }
+  }
+
+  /** Signs the last written record, one signature at a time. @throws {StoreError}; the file system's error */
+  #sign(onHead: FileAuditStoreDeps["onHead"] = this.#deps.onHead): Promise<void> {
+    const signing = this.#signing.then(async () => {
+      const end = this.#writer.end();
+      if (this.#heads === undefined || end.sequence === 0 || this.#heads.isStored(end.sequence)) return;
+      // What is signed is on the disk: after a power failure, the trail does not look cut off.
+      await this.#writer.sync();
+      const head = await this.#heads.write(end.sequence, end.hash);
+      this.#writer.signed(end);
+      onHead(formatHead(head));
     });
-    return this.#signing;
+    this.#signing = signing.catch(() => undefined);
+    return signing;
   }
 
   #prune(): void {
     if (this.#resources.disposed || this.#pruning !== undefined) return;
-    const { layout, now, randomBytes, onProblem } = this.#deps;
-    const sign =
-      randomBytes === undefined
-        ? undefined
-        : (tombstone: Tombstone) => writeTombstone({ layout, randomBytes }, tombstone);
+    const { layout, now, onProblem } = this.#deps;
+    const files = this.#start?.files;
+    const sign = files === undefined ? undefined : (tombstone: Tombstone) => writeTombstone(files, tombstone);
     const record: Parameters<typeof pruneSegments>[0]["record"] = (data) =>
       this.#writer.write("audit.pruned", data);
     this.#pruning = pruneSegments({ layout, now, record, sign }, this.#options)
@@ -184,4 +302,44 @@ export class FileAuditStore implements AuditStore {
         this.#pruning = undefined;
       });
   }
+}
+
+/** The key exists before the first record. @throws {StoreError} */
+async function prepare(
+  lane: WriterLane,
+  layout: HomeLayout,
+  randomBytes: (count: number) => Uint8Array,
+): Promise<SignedStart> {
+  try {
+    const key = await openSigningKey(layout, randomBytes);
+    return {
+      files: { layout, key, randomBytes },
+      state: await checkStart(lane.writer, lane, { layout, key }),
+    };
+  } catch (cause) {
+    throw toUnwritableStart(layout, cause);
+  }
+}
+
+/** The records of the store before all others. */
+function openingOf({ files: { key }, state }: SignedStart): readonly StoreRecord[] {
+  const { damage, head, needsKeyRecord } = state;
+  const records: StoreRecord[] = [];
+  if (needsKeyRecord) records.push({ type: "audit.key", data: { digest: key.digest, algorithm: "ed25519" } });
+  if (damage.length > 0)
+    records.push({
+      type: "audit.damaged",
+      data: { findings: damage, ...(head === undefined ? {} : { head }) },
+    });
+  return records;
+}
+
+function toUnwritableStart({ auditDirectory }: HomeLayout, cause: unknown): StoreError {
+  if (cause instanceof StoreError && cause.code !== "STORE_UNWRITABLE") return cause;
+  const origin = (cause as Error).cause ?? cause;
+  return new StoreError(
+    "AUDIT_UNWRITABLE",
+    `Cannot start the audit trail in "${auditDirectory}": ${reasonOf(origin)}`,
+    { cause, hint: homeHint },
+  );
 }

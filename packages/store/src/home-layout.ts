@@ -2,7 +2,7 @@
  * The layout of a home directory, which only its owner can read.
  *
  *     audit/001-00000001.jsonl   segment 1 of writer 1
- *     audit-heads/001.json       signed end of the records of writer 1
+ *     audit-heads/*.json         signed ends, deletions, and the list of writers (audit-heads.ts)
  *     audit-key.pem              the key that signs them
  *     audit-fingerprints.key     the key of the fingerprints of values
  *     approvals/saved-tools.json approvals of saved tools

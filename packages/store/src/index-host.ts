@@ -122,9 +122,11 @@ export class IndexHost implements AsyncDisposable {
 
   /** Ends the thread after a while without work. The next message starts another one. */
   #rest(): void {
-    if (this.#isFollowing || this.#waiters.size > 0) return;
+    if (this.#closed || this.#isFollowing || this.#waiters.size > 0) return;
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {
+      // It ends soon, and a disposal can begin to wait for that.
+      this.#thread?.ref();
       this.#endThread();
       this.#thread = undefined;
     }, idleMs).unref();
@@ -205,7 +207,8 @@ export class IndexHost implements AsyncDisposable {
   #settle(id: number): Waiter | undefined {
     const waiter = this.#waiters.get(id);
     this.#waiters.delete(id);
-    if (this.#waiters.size === 0) {
+    // A disposal waits for the end of the thread.
+    if (this.#waiters.size === 0 && !this.#closed) {
       this.#thread?.unref();
       this.#rest();
     }

@@ -1,5 +1,7 @@
 // For users.
 
+// For other packages here.
+export { acceptFindings } from "./accept-findings.ts";
 export { appendAnchor } from "./anchor-file.ts";
 export type {
   Approval,
@@ -17,7 +19,6 @@ export type {
 } from "./audit-event.ts";
 export type { AuditCall, AuditListQuery } from "./audit-query.ts";
 export type { AuditStore } from "./audit-store.ts";
-// For other packages here.
 export { BudgetStore } from "./budget-store.ts";
 export {
   approvedArgumentsMaxBytes,

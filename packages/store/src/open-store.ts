@@ -17,7 +17,7 @@ export interface StoreOptions {
 export interface StoreDeps {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. @default the end of the trail is not signed */
+  /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. @default the trail is not signed, which `verifyTrail` reports */
   readonly randomBytes?: ((count: number) => Uint8Array) | undefined;
   /**
    * Called with failures that no caller waits for: writing began to fail, records
@@ -47,13 +47,19 @@ export interface Store extends AsyncDisposable {
  * Opens the store of a home directory for writing. Several processes can open it at
  * the same time: each writes its own segments.
  *
- * @throws {StoreError} `STORE_HOME_UNUSABLE`, `STORE_WRITERS_EXHAUSTED`.
+ * A signed trail is compared with its signed end first; a difference is recorded and reported (`AUDIT_DAMAGED`).
+ *
+ * @throws {StoreError} `STORE_HOME_UNUSABLE`, `STORE_WRITERS_EXHAUSTED`; `STORE_UNREADABLE` for a key that cannot be read,
+ *   `AUDIT_UNWRITABLE` when the first record cannot be written and signed.
  */
 export async function openStore(options: StoreOptions, deps: StoreDeps): Promise<Store> {
   const layout = toHomeLayout(options.home);
   const auditOptions = resolveAuditOptions(options.audit);
   await createHome(layout);
   const { now, randomBytes, onProblem = () => undefined, onHead = () => undefined, onLines } = deps;
-  const audit = new FileAuditStore({ layout, now, randomBytes, onProblem, onHead, onLines }, auditOptions);
+  const audit = await FileAuditStore.open(
+    { layout, now, randomBytes, onProblem, onHead, onLines },
+    auditOptions,
+  );
   return { audit, [Symbol.asyncDispose]: () => audit[Symbol.asyncDispose]() };
 }

@@ -2,9 +2,12 @@
  * Retention: deletes the oldest segments beyond the limits of size and age. The
  * record of a deletion is written before the file is deleted; a segment whose
  * deletion cannot be recorded stays. One process of a home prunes at a time.
+ *
+ * Of one writer, the oldest segment is deleted first, so that one signed number (audit-heads.ts) says what is missing
+ * at the beginning of its trail.
  */
 
-import { statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
@@ -49,10 +52,9 @@ export async function pruneSegments(
     if (found.candidates.length === 0) return;
     const names = found.candidates.map(({ name }) => name);
     const clock = new RetentionClock(layout.retentionPath, now(), names);
-    const candidates = found.candidates.toSorted((a, b) => clock.ageOf(b.name) - clock.ageOf(a.name));
     let excess = found.bytes - retainMaxBytes;
-    for (const { name, bytes } of candidates) {
-      const isOld = clock.ageOf(name) >= retainMaxAgeMs;
+    for (const { name, bytes, ageMs } of inOrder(found.candidates, clock)) {
+      const isOld = ageMs >= retainMaxAgeMs;
       if (!isOld && excess <= 0) break;
       const path = join(layout.auditDirectory, name);
       const { records, lastHash } = readSegmentEnd(path, 1);
@@ -79,7 +81,31 @@ export async function pruneSegments(
   }
 }
 
-/** Returns the segments that may be deleted, least recently written first, and the bytes of all segments. */
+/**
+ * Returns the candidates in the order of deletion, with their ages. Within a writer, a later segment counts as no older
+ * than an earlier one, whatever the times of the files say.
+ */
+function inOrder(
+  candidates: readonly Candidate[],
+  clock: RetentionClock,
+): readonly (Candidate & { readonly ageMs: number })[] {
+  const before = new Map<string, { readonly ageMs: number; readonly writtenAt: number }>();
+  const aged = candidates
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map((candidate) => {
+      const writer = candidate.name.slice(0, 3);
+      const earlier = before.get(writer);
+      const ageMs = Math.min(clock.ageOf(candidate.name), earlier?.ageMs ?? Number.POSITIVE_INFINITY);
+      const writtenAt = Math.max(candidate.writtenAt, earlier?.writtenAt ?? 0);
+      before.set(writer, { ageMs, writtenAt });
+      return { ...candidate, ageMs, writtenAt };
+    });
+  return aged.toSorted(
+    (a, b) => b.ageMs - a.ageMs || a.writtenAt - b.writtenAt || (a.name < b.name ? -1 : 1),
+  );
+}
+
+/** Returns the segments that may be deleted, and the bytes of all segments. */
 function findCandidates(auditDirectory: string): {
   readonly candidates: readonly Candidate[];
   readonly bytes: number;
@@ -89,12 +115,11 @@ function findCandidates(auditDirectory: string): {
   const candidates: Candidate[] = [];
   let bytes = 0;
   for (const { name, writer } of segments) {
-    const status = statSync(join(auditDirectory, name), { throwIfNoEntry: false });
+    const status = lstatSync(join(auditDirectory, name), { throwIfNoEntry: false });
     if (status?.isFile() !== true) continue;
     bytes += status.size;
     if (newest.get(writer)?.name !== name)
       candidates.push({ name, bytes: status.size, writtenAt: status.mtimeMs });
   }
-  candidates.sort((a, b) => a.writtenAt - b.writtenAt || (a.name < b.name ? -1 : 1));
   return { candidates, bytes };
 }

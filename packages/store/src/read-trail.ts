@@ -5,13 +5,14 @@
  * The records of one writer stay in the order in which they were written; those of several writers are merged by time.
  */
 
-import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { reasonOf } from "@toolcrib/files";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { NotRegularError, reasonOf } from "@toolcrib/files";
 import type { AuditRecord } from "./audit-event.ts";
 import { listSegments, type SegmentName, toHomeLayout } from "./home-layout.ts";
 import { compareRecords, lineMaxLength, parseRecord } from "./parse-record.ts";
-import { lineFeed } from "./segment-end.ts";
+import { lineFeed, readFully } from "./segment-end.ts";
+import { type OpenSegment, openSegment } from "./segment-file.ts";
 import { StoreError } from "./store-error.ts";
 
 /** A record, and its line as it is stored, without the line feed. */
@@ -45,7 +46,7 @@ export async function* readTrail(
 ): AsyncGenerator<readonly TrailLine[], void, undefined> {
   const { auditDirectory } = toHomeLayout(home);
   const byWriter = Map.groupBy(listSegments(auditDirectory), ({ writer }) => writer);
-  await using cursors = new AsyncDisposableStack();
+  using cursors = new DisposableStack();
   let open: WriterCursor[] = [];
   for (const segments of byWriter.values())
     open.push(cursors.use(new WriterCursor(auditDirectory, segments, onUnreadable)));
@@ -79,11 +80,13 @@ function oldestOf(cursors: readonly WriterCursor[]): WriterCursor | undefined {
 }
 
 /** The place in the segments of one writer, and the records of one chunk. */
-class WriterCursor implements AsyncDisposable {
+class WriterCursor implements Disposable {
   readonly #directory: string;
   readonly #segments: SegmentName[];
   readonly #onUnreadable: () => void;
-  #file: FileHandle | undefined;
+  #file: OpenSegment | undefined;
+  /** Bytes of the segment that were read. */
+  #position = 0;
   #rest: Buffer = Buffer.alloc(0);
   /** Whether the beginning of the line in `#rest` was discarded: it is too long to be a record. */
   #isSkipping = false;
@@ -114,30 +117,33 @@ class WriterCursor implements AsyncDisposable {
       const [segment] = this.#segments;
       if (segment === undefined) return;
       try {
-        this.#file ??= await open(join(this.#directory, segment.name), "r");
-        const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes);
-        if (bytesRead > 0) this.#takeChunk(buffer.subarray(0, bytesRead));
-        else await this.#endSegment();
+        await nextTurn();
+        this.#file ??= openSegment(join(this.#directory, segment.name));
+        const chunk = readFully(this.#file.descriptor, this.#position, chunkBytes);
+        this.#position += chunk.length;
+        if (chunk.length > 0) this.#takeChunk(chunk);
+        else this.#endSegment();
       } catch (cause) {
         // Retention deleted it meanwhile.
-        if ((cause as NodeJS.ErrnoException).code === "ENOENT") await this.#endSegment();
+        if ((cause as NodeJS.ErrnoException).code === "ENOENT") this.#endSegment();
         else throw unreadable(segment.name, cause);
       }
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#file?.close();
+  [Symbol.dispose](): void {
+    this.#file?.[Symbol.dispose]();
     this.#file = undefined;
+    this.#position = 0;
   }
 
-  async #endSegment(): Promise<void> {
+  #endSegment(): void {
     // The last line of the newest segment may be incomplete: a writer is writing it.
     if (this.#rest.length > 0 && this.#segments.length > 1) this.#takeLine(this.#rest);
     this.#rest = Buffer.alloc(0);
     this.#isSkipping = false;
     this.#segments.shift();
-    await this[Symbol.asyncDispose]();
+    this[Symbol.dispose]();
   }
 
   #takeChunk(chunk: Buffer): void {
@@ -164,8 +170,10 @@ class WriterCursor implements AsyncDisposable {
 }
 
 function unreadable(segment: string, cause: unknown): StoreError {
-  return new StoreError("AUDIT_UNREADABLE", `Cannot read audit segment "${segment}": ${reasonOf(cause)}`, {
-    cause,
-    hint: "let the user who runs the command read the folder audit of the home",
-  });
+  const hint =
+    cause instanceof NotRegularError
+      ? "move it out of the folder audit of the home"
+      : "let the user who runs the command read the folder audit of the home";
+  const message = `Cannot read audit segment "${segment}": ${reasonOf(cause)}`;
+  return new StoreError("AUDIT_UNREADABLE", message, { cause, hint });
 }

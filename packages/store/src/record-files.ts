@@ -3,12 +3,12 @@
  * its row means that the segment was changed after it was indexed.
  */
 
-import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { AuditRecord } from "./audit-event.ts";
 import type { PointerRow } from "./index-statements.ts";
 import { parseRecord } from "./parse-record.ts";
 import { readFully } from "./segment-end.ts";
+import { type OpenSegment, openSegmentIfPresent } from "./segment-file.ts";
 
 /** A record does not match its row. Never leaves the index. */
 export class StalePointer extends Error {
@@ -23,7 +23,7 @@ export class StalePointer extends Error {
 /** The segments that one query opens. Disposing closes them. */
 export class RecordFiles implements Disposable {
   readonly #directory: string;
-  readonly #descriptors = new Map<string, number | undefined>();
+  readonly #segments = new Map<string, OpenSegment | undefined>();
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -35,9 +35,9 @@ export class RecordFiles implements Disposable {
    * @throws {StalePointer}
    */
   read(row: PointerRow): AuditRecord | undefined {
-    const descriptor = this.#open(row.name);
-    if (descriptor === undefined) return undefined;
-    const record = parseRecord(readFully(descriptor, row.position, row.bytes).toString("utf8"));
+    const segment = this.#open(row.name);
+    if (segment === undefined) return undefined;
+    const record = parseRecord(readFully(segment.descriptor, row.position, row.bytes).toString("utf8"));
     const fits =
       record !== undefined &&
       Number(record.sequence) === row.sequence &&
@@ -48,19 +48,13 @@ export class RecordFiles implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const descriptor of this.#descriptors.values()) if (descriptor !== undefined) closeSync(descriptor);
-    this.#descriptors.clear();
+    for (const segment of this.#segments.values()) segment?.[Symbol.dispose]();
+    this.#segments.clear();
   }
 
-  #open(name: string): number | undefined {
-    if (this.#descriptors.has(name)) return this.#descriptors.get(name);
-    let descriptor: number | undefined;
-    try {
-      descriptor = openSync(join(this.#directory, name), "r");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    }
-    this.#descriptors.set(name, descriptor);
-    return descriptor;
+  #open(name: string): OpenSegment | undefined {
+    if (!this.#segments.has(name))
+      this.#segments.set(name, openSegmentIfPresent(join(this.#directory, name)));
+    return this.#segments.get(name);
   }
 }

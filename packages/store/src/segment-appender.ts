@@ -6,18 +6,7 @@
  * that was written before the disk was full. Calls of `append` must not overlap.
  */
 
-import {
-  close,
-  constants,
-  fdatasync,
-  fstatSync,
-  fsync,
-  mkdirSync,
-  open,
-  openSync,
-  stat,
-  writeSync,
-} from "node:fs";
+import { close, constants, fdatasync, fstatSync, fsync, mkdirSync, open, stat, writeSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
@@ -39,9 +28,11 @@ const closeFile = promisify(close);
 const openFile = promisify(open);
 const statFile = promisify(stat);
 const syncFile = promisify(fdatasync);
-const syncDirectory = promisify(fsync);
+const syncAll = promisify(fsync);
 
-const appendFlags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+// Never through a link, and never waiting for the reader of a pipe. Windows has neither flag.
+const guardFlags = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const appendFlags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | guardFlags;
 /** Milliseconds between two checks that the segment still exists. */
 const presenceCheckMs = 1000;
 
@@ -67,6 +58,8 @@ export class SegmentAppender {
   #descriptor: number | undefined;
   #size = 0;
   #checkedAt = Number.NEGATIVE_INFINITY;
+  /** Segments that were written to since the last `sync`. */
+  readonly #unsynced = new Set<string>();
 
   constructor(
     lane: WriterLane,
@@ -91,29 +84,49 @@ export class SegmentAppender {
   /** Appends `bytes`, which end in a line feed. Never rejects. */
   async append(bytes: Buffer): Promise<Appended> {
     let written = 0;
+    let whole = bytes;
     try {
       await this.#prepare();
-      // Ends an unfinished line of an earlier failure or of a writer that crashed.
-      if (this.#lineOpen) {
-        this.#size += writeSome(this.#descriptor!, Buffer.of(lineFeed), 0);
-        this.#lineOpen = false;
-      }
-      while (written < bytes.length) {
-        const count = writeSome(this.#descriptor!, bytes, written);
+      this.#unsynced.add(this.segment);
+      // Ends an unfinished line of an earlier failure or of a writer that crashed, in the same write: a process that is
+      // killed leaves no ended line that nothing explains.
+      if (this.#lineOpen) whole = Buffer.concat([Buffer.of(lineFeed), bytes]);
+      while (written < whole.length) {
+        const count = writeSome(this.#descriptor!, whole, written);
         written += count;
         this.#size += count;
       }
+      this.#lineOpen = false;
       if (this.#options.durability === "fsync") await syncFile(this.#descriptor!);
-      return { bytes: written };
+      return { bytes: bytes.length };
     } catch (thrown) {
       await this.#drop();
-      if (written > 0) this.#lineOpen = bytes[written - 1] !== lineFeed;
+      if (written > 0) this.#lineOpen = whole[written - 1] !== lineFeed;
       const error = thrown as Error;
+      const landed = Math.max(0, written - (whole.length - bytes.length));
       // A line that lacks only its line feed is complete: the next append ends it.
-      if (written === 0 || !this.#lineOpen || bytes[written] === lineFeed) return { bytes: written, error };
-      const tornBytes = written - 1 - bytes.lastIndexOf(lineFeed, written - 1);
-      return { bytes: written, error, torn: { position: this.#size - tornBytes, bytes: tornBytes } };
+      if (landed === 0 || !this.#lineOpen || bytes[landed] === lineFeed) return { bytes: landed, error };
+      const tornBytes = landed - 1 - bytes.lastIndexOf(lineFeed, landed - 1);
+      return { bytes: landed, error, torn: { position: this.#size - tornBytes, bytes: tornBytes } };
     }
+  }
+
+  /** Waits until everything that was appended is on the disk. @throws the file system's error */
+  async sync(): Promise<void> {
+    const directory = this.#layout.auditDirectory;
+    const names = [...this.#unsynced];
+    for (const name of names) {
+      this.#unsynced.delete(name);
+      try {
+        await syncPath(join(directory, name), constants.O_RDWR | guardFlags);
+      } catch (error) {
+        // Retention or another program removed it.
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") continue;
+        this.#unsynced.add(name);
+        throw error;
+      }
+    }
+    if (names.length > 0) await syncDirectory(directory);
   }
 
   /** Closes the file. */
@@ -177,7 +190,7 @@ export class SegmentAppender {
     if (status.size === 0) {
       this.#startedAt = this.#checkedAt;
       this.#lineOpen = false;
-      if (this.#options.durability === "fsync") await syncPath(directory);
+      if (this.#options.durability === "fsync") await syncDirectory(directory);
     }
   }
 
@@ -197,12 +210,15 @@ function writeSome(descriptor: number, bytes: Buffer, offset: number): number {
   return writeSync(descriptor, bytes, offset, bytes.length - offset, null);
 }
 
-async function syncPath(directory: string): Promise<void> {
+async function syncDirectory(directory: string): Promise<void> {
   // Windows cannot open a directory and needs no sync of it.
-  if (process.platform === "win32") return;
-  const descriptor = openSync(directory, "r");
+  if (process.platform !== "win32") await syncPath(directory, constants.O_RDONLY);
+}
+
+async function syncPath(path: string, flags: number): Promise<void> {
+  const descriptor = await openFile(path, flags);
   try {
-    await syncDirectory(descriptor);
+    await syncAll(descriptor);
   } finally {
     await closeFile(descriptor);
   }

@@ -3,10 +3,11 @@
  * line feed. A writer continues there, and `tail` starts there.
  */
 
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { fstatSync, readSync } from "node:fs";
 import type { AuditRecord } from "./audit-event.ts";
 import { hashLine } from "./hash-chain.ts";
 import { parseRecord } from "./parse-record.ts";
+import { openSegment } from "./segment-file.ts";
 
 /** The end of a segment. */
 export interface SegmentEnd {
@@ -18,44 +19,50 @@ export interface SegmentEnd {
   readonly completeBytes: number;
   /** Bytes after the last line feed: none when the segment is complete. */
   readonly unfinished: Buffer;
+  /** Complete lines after the last record: a process that was killed while it continued after an unfinished line leaves them. At most 100. */
+  readonly fragments: readonly LineFragment[];
 }
+
+/** A line that is not a record. */
+export interface LineFragment {
+  /** Offset in bytes. */
+  readonly position: number;
+  /** Length in bytes without its line feed. */
+  readonly bytes: number;
+}
+
+const fragmentsMax = 100;
 
 const firstChunkBytes = 64 * 1024;
 
 /**
  * Reads the end of the segment at `path`: enough for `recordLimit` records.
  *
- * @throws the file system's error.
+ * @throws {NotRegularError}; the file system's error.
  */
 export function readSegmentEnd(path: string, recordLimit: number): SegmentEnd {
-  const descriptor = openSync(path, "r");
-  try {
-    const { size } = fstatSync(descriptor);
-    // Each round reads twice as much, so that the work is proportional to the result.
-    for (let length = firstChunkBytes; ; length *= 2) {
-      const start = Math.max(0, size - length);
-      const chunk = readFully(descriptor, start, size - start);
-      const end = endOf(chunk, start, recordLimit);
-      if (start === 0 || end.records.length >= recordLimit) return end;
-    }
-  } finally {
-    closeSync(descriptor);
+  using segment = openSegment(path);
+  const { descriptor } = segment;
+  const { size } = fstatSync(descriptor);
+  // Each round reads twice as much, so that the work is proportional to the result.
+  for (let length = firstChunkBytes; ; length *= 2) {
+    const start = Math.max(0, size - length);
+    const chunk = readFully(descriptor, start, size - start);
+    const end = endOf(chunk, start, recordLimit);
+    if (start === 0 || end.records.length >= recordLimit) return end;
   }
 }
 
-/** Returns the first record of the segment at `path`; `undefined` when its first line is not a record. */
+/** Returns the first record of the segment at `path`; `undefined` when its first line is not a record. @throws as `readSegmentEnd` */
 export function readFirstRecord(path: string): AuditRecord | undefined {
-  const descriptor = openSync(path, "r");
-  try {
-    const { size } = fstatSync(descriptor);
-    for (let length = firstChunkBytes; ; length *= 2) {
-      const chunk = readFully(descriptor, 0, Math.min(size, length));
-      const lineEnd = chunk.indexOf(lineFeed);
-      if (lineEnd !== -1) return parseRecord(chunk.toString("utf8", 0, lineEnd));
-      if (length >= size) return undefined;
-    }
-  } finally {
-    closeSync(descriptor);
+  using segment = openSegment(path);
+  const { descriptor } = segment;
+  const { size } = fstatSync(descriptor);
+  for (let length = firstChunkBytes; ; length *= 2) {
+    const chunk = readFully(descriptor, 0, Math.min(size, length));
+    const lineEnd = chunk.indexOf(lineFeed);
+    if (lineEnd !== -1) return parseRecord(chunk.toString("utf8", 0, lineEnd));
+    if (length >= size) return undefined;
   }
 }
 
@@ -77,6 +84,7 @@ export const lineFeed = 0x0a;
 function endOf(chunk: Buffer, start: number, recordLimit: number): SegmentEnd {
   const completeLength = chunk.lastIndexOf(lineFeed) + 1;
   const records: AuditRecord[] = [];
+  const fragments: LineFragment[] = [];
   let lastHash: string | undefined;
   let lineEnd = completeLength - 1;
   while (lineEnd >= 0 && records.length < recordLimit) {
@@ -87,6 +95,8 @@ function endOf(chunk: Buffer, start: number, recordLimit: number): SegmentEnd {
     if (record !== undefined) {
       lastHash ??= hashLine(chunk.subarray(lineStart, lineEnd));
       records.push(record);
+    } else if (records.length === 0 && fragments.length < fragmentsMax) {
+      fragments.push({ position: start + lineStart, bytes: lineEnd - lineStart });
     }
     lineEnd = lineStart - 1;
   }
@@ -95,5 +105,6 @@ function endOf(chunk: Buffer, start: number, recordLimit: number): SegmentEnd {
     lastHash,
     completeBytes: start + completeLength,
     unfinished: Buffer.from(chunk.subarray(completeLength)),
+    fragments: fragments.reverse(),
   };
 }

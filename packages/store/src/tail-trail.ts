@@ -4,14 +4,16 @@
  * times a second. Lines that are not records are skipped; `problems` lists them.
  */
 
-import { closeSync, openSync, statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { NotRegularError } from "@toolcrib/files";
 import type { AuditRecord } from "./audit-event.ts";
 import { checkLimit } from "./audit-query.ts";
 import { listSegments, newestSegments } from "./home-layout.ts";
 import { compareRecords, parseRecord } from "./parse-record.ts";
 import { lineFeed, readFully, readSegmentEnd } from "./segment-end.ts";
+import { openSegment } from "./segment-file.ts";
 
 /** Start and end of `tail`. */
 export interface AuditTailOptions {
@@ -102,7 +104,7 @@ function readNew(
   for (const { name } of segments) {
     const path = join(auditDirectory, name);
     const position = positions.get(name) ?? 0;
-    const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
     if (size <= position) continue;
     const chunk = ifPresent(() => readPart(path, position, Math.min(size - position, readMaxBytes)));
     if (chunk === undefined) continue;
@@ -129,20 +131,17 @@ function takeLines(chunk: Buffer, records: AuditRecord[]): number {
 }
 
 function readPart(path: string, position: number, length: number): Buffer {
-  const descriptor = openSync(path, "r");
-  try {
-    return readFully(descriptor, position, length);
-  } finally {
-    closeSync(descriptor);
-  }
+  using segment = openSegment(path);
+  return readFully(segment.descriptor, position, length);
 }
 
-/** Returns the result of `read`, or `undefined` when the file was deleted meanwhile. */
+/** Returns the result of `read`; `undefined` for a file that was deleted meanwhile, or that is no regular one: `verifyTrail` names those. */
 function ifPresent<Result>(read: () => Result): Result | undefined {
   try {
     return read();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (error instanceof NotRegularError || (error as NodeJS.ErrnoException).code === "ENOENT")
+      return undefined;
     throw error;
   }
 }

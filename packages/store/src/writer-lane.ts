@@ -12,7 +12,7 @@ import { type HomeLayout, listSegments, type SegmentName, toWriterId, writerMax 
 import { homeHint, lockHome } from "./home-lock.ts";
 import { parseRecord } from "./parse-record.ts";
 import { markRun, type RunMarker } from "./run-markers.ts";
-import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
+import { type LineFragment, readFirstRecord, readSegmentEnd } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 
 /** The state that the last holder of a writer number left. */
@@ -27,6 +27,8 @@ export interface LaneState {
   readonly segmentStartedAt: number | undefined;
   /** How the newest segment ends. */
   readonly ending: LaneEnding;
+  /** Lines after the last record that are none: what processes left that were killed while they started. */
+  readonly fragments: readonly (LineFragment & { readonly segment: string })[];
 }
 
 /** A claimed writer number. */
@@ -45,10 +47,13 @@ export type LaneEnding =
 /**
  * Claims the lowest free writer number of the home and reads the state of its segments.
  *
+ * @param wanted claims this number; the result is `undefined` while another process holds it. @default any
  * @throws {StoreError} `STORE_WRITERS_EXHAUSTED`, `STORE_HOME_UNUSABLE`.
  */
-export function claimWriterLane(layout: HomeLayout): WriterLane {
-  for (let writer = 1; writer <= writerMax; writer += 1) {
+export function claimWriterLane(layout: HomeLayout): WriterLane;
+export function claimWriterLane(layout: HomeLayout, wanted: number | undefined): WriterLane | undefined;
+export function claimWriterLane(layout: HomeLayout, wanted?: number): WriterLane | undefined {
+  for (let writer = wanted ?? 1; writer <= (wanted ?? writerMax); writer += 1) {
     const lock = lockWriter(layout, writer);
     if (lock === undefined) continue;
     try {
@@ -64,6 +69,7 @@ export function claimWriterLane(layout: HomeLayout): WriterLane {
       );
     }
   }
+  if (wanted !== undefined) return undefined;
   throw new StoreError(
     "STORE_WRITERS_EXHAUSTED",
     `${writerMax} processes write to "${layout.home}" already; that is the maximum`,
@@ -85,17 +91,29 @@ function readState(layout: HomeLayout, writer: number): LaneState {
       segment: undefined,
       segmentStartedAt: undefined,
       ending: { kind: "whole" },
+      fragments: [],
     };
   }
   const path = join(layout.auditDirectory, newest.name);
   const end = readSegmentEnd(path, 1);
   let lastSequence = Number(end.records[0]?.sequence ?? 0);
   let { lastHash = chainStart } = end;
+  const fragments = end.fragments.map((fragment) => ({ ...fragment, segment: newest.name }));
   // A crash between creating a segment and writing its first record leaves an empty segment.
   for (let at = segments.length - 2; lastSequence === 0 && at >= 0; at -= 1) {
-    const earlier = readSegmentEnd(join(layout.auditDirectory, segments[at]!.name), 1);
+    const { name } = segments[at]!;
+    const earlier = readSegmentEnd(join(layout.auditDirectory, name), 1);
     lastSequence = Number(earlier.records[0]?.sequence ?? 0);
     lastHash = earlier.lastHash ?? chainStart;
+    const last = parseRecord(earlier.unfinished.toString("utf8"));
+    if (last !== undefined && Number(last.sequence) === lastSequence + 1) {
+      lastSequence += 1;
+      lastHash = hashLine(earlier.unfinished);
+    } else {
+      fragments.push(...earlier.fragments.map((fragment) => ({ ...fragment, segment: name })));
+      if (earlier.unfinished.length > 0)
+        fragments.push({ segment: name, position: earlier.completeBytes, bytes: earlier.unfinished.length });
+    }
   }
   let ending: LaneEnding = { kind: "whole" };
   if (end.unfinished.length > 0) {
@@ -110,5 +128,5 @@ function readState(layout: HomeLayout, writer: number): LaneState {
   }
   const first = readFirstRecord(path);
   const segmentStartedAt = first === undefined ? undefined : Date.parse(first.time);
-  return { lastSequence, lastHash, segment: newest, segmentStartedAt, ending };
+  return { lastSequence, lastHash, segment: newest, segmentStartedAt, ending, fragments };
 }

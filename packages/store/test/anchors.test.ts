@@ -2,7 +2,16 @@
 
 import assert from "node:assert/strict";
 import { createPrivateKey, hash, randomBytes, sign } from "node:crypto";
-import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { canonicalJson } from "@toolcrib/json";
@@ -60,7 +69,7 @@ test("a trail that was written anew with the key of the home is found by its anc
   const intact = await verifyTrail(home, { anchorFile });
   assert.deepEqual(intact.findings, []);
   assert.deepEqual(intact.anchors, { count: 3, matched: 3 });
-  assert.equal(intact.writers[0]?.anchoredSequence, 30);
+  assert.equal(intact.writers[0]?.anchoredSequence, 31);
 
   // Record 15 is of the second run: the first anchor still matches.
   rewrite(home, (line) =>
@@ -75,7 +84,7 @@ test("a trail that was written anew with the key of the home is found by its anc
       ["anchor", anchorFile, 3],
     ],
   );
-  assert.match(findings[0]?.message ?? "", /record 20 of writer 001 is not the one that was anchored at /);
+  assert.match(findings[0]?.message ?? "", /record 21 of writer 001 is not the one that was anchored at /);
   assert.deepEqual(anchors, { count: 3, matched: 1 });
 });
 
@@ -92,14 +101,15 @@ test("a trail that was replaced by a shorter one, another one or none is found b
   await write(other, 5, directory.join("unused.jsonl"));
   const ofOther = await messagesOf(other);
   assert.match(ofOther.join("\n"), /not signed with the key of this home/);
-  assert.match(ofOther.join("\n"), /up to 10 were anchored at .*the last one here is 5/);
+  assert.match(ofOther.join("\n"), /up to 11 were anchored at .*the last one here is 6/);
 
   // With the key of the home, the signature is right and the record is not.
+  rmSync(other, { recursive: true });
+  mkdirSync(other);
   cpSync(join(home, "audit-key.pem"), join(other, "audit-key.pem"));
-  rmSync(join(other, "audit-heads"), { recursive: true });
-  await write(other, 5, directory.join("unused.jsonl"));
+  await write(other, 10, directory.join("unused.jsonl"));
   assert.deepEqual((await verifyTrail(other)).findings, []);
-  assert.match((await messagesOf(other)).join("\n"), /^record 10 of writer 001 is not the one/);
+  assert.match((await messagesOf(other)).join("\n"), /^record 11 of writer 001 is not the one/);
 });
 
 test("an anchor of a record that retention deleted is no finding, unless no later one can be compared", async () => {
@@ -119,7 +129,7 @@ test("an anchor of a record that retention deleted is no finding, unless no late
   const [unproved] = (await verifyTrail(home, { anchorFile })).findings;
   assert.match(
     unproved?.message ?? "",
-    /the newest anchor of writer 001 is about record 10, .*nothing could be compared/,
+    /the newest anchor of writer 001 is about record 11, .*nothing could be compared/,
   );
   await write(home, 1, anchorFile);
   const { findings, anchors, writers } = await verifyTrail(home, { anchorFile });

@@ -3,19 +3,22 @@
  * unbuffered, for tests that kill it or fill its disk.
  *
  * Arguments: home, how many calls (`forever` until killed; `in-flight`: calls that
- * never end), how many at a time, a file whose existence it waits for before it writes.
+ * never end), how many at a time, a file whose existence it waits for before it writes (or `-`), `signed`.
  */
 
+import { randomBytes } from "node:crypto";
 import { existsSync, writeSync } from "node:fs";
 import { openStore } from "@toolcrib/store";
 import { completionOf, intentOf } from "./sample-events.ts";
 
-const [home = "", count = "forever", concurrency = "8", startFile] = process.argv.slice(2);
+const [home = "", count = "forever", concurrency = "8", startFile = "-", signing] = process.argv.slice(2);
 const limit = count === "forever" ? Number.POSITIVE_INFINITY : Number(count);
-await using store = await openStore({ home }, { now: Date.now });
+await using store = await openStore(
+  { home },
+  { now: Date.now, ...(signing === "signed" ? { randomBytes } : {}) },
+);
 writeSync(1, `writer ${store.audit.stats().writer}\n`);
-while (startFile !== undefined && !existsSync(startFile))
-  await new Promise((resolve) => setTimeout(resolve, 5));
+while (startFile !== "-" && !existsSync(startFile)) await new Promise((resolve) => setTimeout(resolve, 5));
 let started = 0;
 if (count === "in-flight") await keepInFlight(Number(concurrency));
 

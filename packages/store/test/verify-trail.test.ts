@@ -2,19 +2,14 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import {
-  appendFileSync,
-  cpSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { openStore, verifyTrail } from "@toolcrib/store";
+import { acceptFindings, openStore, type StoreError, verifyTrail } from "@toolcrib/store";
 import { fastSample, makeTemporaryDirectory, runsAll, type TemporaryDirectory } from "@toolcrib/testing";
+
+const deps = { now: Date.now, randomBytes };
+const acceptance = { reason: "seen", by: { issuer: "toolcrib:cli", subject: "cli", name: "cli" } };
 
 interface Trail {
   readonly home: string;
@@ -23,10 +18,15 @@ interface Trail {
 }
 
 /** Writes `count` records to the home, in segments of `segmentMaxBytes`. */
-async function write(home: string, count: number, segmentMaxBytes = 64 * 1024): Promise<void> {
+async function write(
+  home: string,
+  count: number,
+  segmentMaxBytes = 64 * 1024,
+  onProblem = (problem: StoreError): void => assert.fail(problem),
+): Promise<void> {
   await using store = await openStore(
     { home, audit: { segmentMaxBytes } },
-    { now: Date.now, randomBytes, onProblem: (problem) => assert.fail(problem) },
+    { now: Date.now, randomBytes, onProblem },
   );
   for (let at = 0; at < count; at += 1) {
     store.audit.record("server.stopped", { server: `s${at}`, reason: `reason "${at}" \u202e\n ünï` });
@@ -70,10 +70,12 @@ describe("verifyTrail()", () => {
     const [writer] = writers;
     assert.deepEqual(
       [writer?.records, writer?.firstSequence, writer?.lastSequence, writer?.provedSequence],
-      [1000, 1, 1000, 1000],
+      // The first record names the key.
+      [1001, 1, 1001, 1001],
     );
     assert.equal(writer?.unchainedRecords, 0);
-    assert.deepEqual(await verifyTrail(directory.join("none")), { writers: [], findings: [] });
+    const nothing = { writers: [], findings: [], accepted: [], unfinished: [] };
+    assert.deepEqual(await verifyTrail(directory.join("none")), nothing);
   });
 
   test("finds each flip of a bit, each removed, repeated and exchanged line, and names its place", async () => {
@@ -116,8 +118,8 @@ describe("verifyTrail()", () => {
     const text = readFileSync(first, "utf8");
     writeFileSync(first, text.replace('"server":"s3"', '"server":"s4"'));
     const [finding] = (await verifyTrail(home)).findings;
-    assert.equal(finding?.line, 5);
-    assert.match(finding?.message ?? "", /record 5 does not follow the line before it/);
+    assert.equal(finding?.line, 6);
+    assert.match(finding?.message ?? "", /record 6 does not follow the line before it/);
   });
 
   test("finds a trail without its segments, a false head and a head that another key signed", async () => {
@@ -134,7 +136,7 @@ describe("verifyTrail()", () => {
     reset();
     const headPath = join(copy, "audit-heads", "001.json");
     const head = readFileSync(headPath, "utf8");
-    writeFileSync(headPath, head.replace('"sequence":1000', '"sequence":999'));
+    writeFileSync(headPath, head.replace('"sequence":1001', '"sequence":1000'));
     assert.deepEqual(await kindsIn(copy), ["head"]);
     writeFileSync(headPath, "{");
     assert.deepEqual(await kindsIn(copy), ["head"]);
@@ -142,7 +144,7 @@ describe("verifyTrail()", () => {
     const other = directory.join("other");
     await write(other, 1);
     cpSync(join(other, "audit-key.pem"), join(copy, "audit-key.pem"));
-    assert.deepEqual(await kindsIn(copy), ["head"]);
+    assert.deepEqual(await kindsIn(copy), ["writers", "head", "key"]);
     assert.ok(segments().length > 0);
   });
 
@@ -158,9 +160,15 @@ describe("verifyTrail()", () => {
       await store.audit.flush();
     }
     assert.deepEqual(await kindsIn(home), []);
+    // After the last record, it can be what a start left that was killed; before a record, it is one that was changed.
     appendFileSync(last, "not a record\n");
+    assert.equal((await verifyTrail(home)).unfinished.length, 1);
+    assert.deepEqual(await kindsIn(home), []);
+    const whole = readFileSync(last, "utf8").replace("not a record\n", "");
+    const lastLine = whole.lastIndexOf("\n", whole.length - 2) + 1;
+    writeFileSync(last, `${whole.slice(0, lastLine)}not a record\n${whole.slice(lastLine)}`);
     assert.deepEqual(await kindsIn(home), ["unreadable"]);
-    truncateSync(last, readFileSync(last).length - "not a record\n".length);
+    writeFileSync(last, whole);
 
     const before = segments().length;
     {
@@ -174,10 +182,12 @@ describe("verifyTrail()", () => {
     const { writers, findings } = await verifyTrail(home);
     assert.deepEqual(findings, []);
     assert.ok((writers[0]?.firstSequence ?? 0) > 1);
-    // The record of the deletion can be deleted in turn; the signed one stays.
+    // Everybody who can write to the home can write a record of a deletion; only the signed one counts.
     const tombstone = join(home, "audit-heads", "001.pruned.json");
     const text = readFileSync(tombstone, "utf8");
     writeFileSync(tombstone, text.replace(/"lastSequence":\d+/, '"lastSequence":7'));
+    assert.deepEqual(await kindsIn(home), ["missing"]);
+    writeFileSync(tombstone, text);
     assert.deepEqual(await kindsIn(home), []);
     rmSync(segments()[0] as string);
     assert.deepEqual(await kindsIn(home), ["missing"]);
@@ -189,12 +199,19 @@ describe("verifyTrail()", () => {
     await write(home, 20);
     const [path = ""] = trailIn(home).segments();
     const text = readFileSync(path, "utf8");
-    writeFileSync(path, text.replace(/"previous":"[0-9a-f]{64}",/g, ""));
+    const old = text.slice(text.indexOf("\n") + 1).replace(/"sequence":"(\d{16})"/g, (_, digits) => {
+      return `"sequence":"${String(Number(digits) - 1).padStart(16, "0")}"`;
+    });
+    writeFileSync(path, old.replace(/"previous":"[0-9a-f]{64}",/g, ""));
     rmSync(join(home, "audit-heads"), { recursive: true });
-    await write(home, 20);
-    const { writers, findings } = await verifyTrail(home);
-    assert.deepEqual(findings, []);
-    assert.deepEqual([writers[0]?.records, writers[0]?.unchainedRecords], [40, 20]);
+    rmSync(join(home, "audit-key.pem"));
+    await write(home, 20, undefined, () => undefined);
+    // Nothing proves them, which an operator has to accept once.
+    assert.deepEqual(await kindsIn(home), ["key", "damaged"]);
+    const accepted = await acceptFindings(home, acceptance, deps);
+    assert.deepEqual(accepted.report.findings, []);
+    const { writers } = accepted.report;
+    assert.deepEqual([writers[0]?.records, writers[0]?.unchainedRecords], [43, 20]);
     const lines = readFileSync(path, "utf8").split("\n");
     writeFileSync(
       path,

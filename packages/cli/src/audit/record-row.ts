@@ -2,9 +2,9 @@
 
 import type { AuditCall, AuditClient, AuditRecord } from "@toolcrib/store";
 import { issuerName } from "@toolcrib/tool";
-import { counted } from "../output/counted.ts";
 import { type Output, type Style, safeLine } from "../output/output.ts";
 import type { Column } from "../output/table.ts";
+import { detailOf, subjectOf } from "./record-detail.ts";
 
 /** Length of a call id prefix that identifies a call: its time and 12 more bits. */
 const shortIdLength = 18;
@@ -38,12 +38,14 @@ export function recordColumns(output: Output): readonly Column[] {
 /** Returns the table row of a record. */
 export function recordRow(record: AuditRecord, output: Output): string[] {
   const data = record.data as unknown as { readonly [field: string]: unknown };
-  const client = data["client"] as { readonly name?: string } | undefined;
+  const client = (data["client"] ?? data["by"] ?? data["approvedBy"]) as
+    | { readonly name?: string }
+    | undefined;
   const time = record.time.replace("T", " ").replace(/\.\d+Z$/, "Z");
   const cells = [
     output.width < wideColumns ? time.slice(5) : time,
     safeLine(eventOf(record)),
-    safeLine(String(data["tool"] ?? data["server"] ?? "")),
+    safeLine(subjectOf(record)),
     safeLine(client?.name ?? ""),
     tookOf(data["durationMs"]),
     safeLine(String(data["callId"] ?? "").slice(0, shortIdLength)),
@@ -60,28 +62,6 @@ function eventOf(record: AuditRecord): string {
 function tookOf(durationMs: unknown): string {
   if (typeof durationMs !== "number") return "";
   return durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
-}
-
-function detailOf({ type, data }: AuditRecord): string {
-  const { code, reason, toolCount, files, preview, count, rule, effect, findings } = data as {
-    readonly code?: string;
-    readonly reason?: string;
-    readonly toolCount?: number;
-    readonly files?: readonly string[];
-    readonly preview?: unknown;
-    readonly count?: number;
-    readonly rule?: string;
-    readonly effect?: string;
-    readonly findings?: readonly { readonly message: string; readonly path: string }[];
-  };
-  if (type === "call.intent") return preview === undefined ? "" : JSON.stringify(preview);
-  if (type === "server.started") return toolCount === undefined ? "" : counted(toolCount, "tool");
-  if (type === "audit.limited") return `${count} refused calls`;
-  if (findings !== undefined) return findings.map(({ message, path }) => `${path}: ${message}`).join("; ");
-  if (effect !== undefined && rule !== undefined) return `${effect} by ${rule}: ${reason}`;
-  if (effect !== undefined) return effect;
-  if (files !== undefined) return files.join(", ");
-  return [code, reason].filter((one) => one !== undefined).join(": ");
 }
 
 /** Returns a call and its inner calls as the lines of a tree. */

@@ -3,7 +3,7 @@
  * audit trail of the home directly, so it works with and without a running gateway.
  */
 
-import { type AuditRecord, openAuditReader } from "@toolcrib/store";
+import { type AuditRecord, openAuditReader, type StoreError } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -14,12 +14,21 @@ import { callTree, recordColumns, recordRow } from "./record-row.ts";
 
 /** Runs `audit list`. */
 export async function listRecords(context: CliContext, flags: AuditFlags): Promise<ExitCode> {
-  const { output, options } = context;
-  await using reader = await openAuditReader({ home: options.home });
+  const { output } = context;
+  await using reader = await openReader(context);
   const records = await reader.list(toQuery(flags, context.now()));
   output.json(records);
   printRecords(output, records);
   return exitCodes.done;
+}
+
+/** Opens the trail for reading. A segment that is not read, as it is a pipe or a device, is a warning. */
+function openReader({ options, output }: CliContext): ReturnType<typeof openAuditReader> {
+  const onProblem = ({ code, message, hint }: StoreError): void => {
+    if (code === "AUDIT_UNREADABLE")
+      output.note(`${output.noteStyle("yellow", "warning")}: ${message}; ${hint}`);
+  };
+  return openAuditReader({ home: options.home }, { onProblem });
 }
 
 function printRecords(output: Output, records: readonly AuditRecord[]): void {
@@ -33,8 +42,9 @@ function printRecords(output: Output, records: readonly AuditRecord[]): void {
 }
 
 /** Runs `audit show`. */
-export async function showCall({ output, options }: CliContext, id: string): Promise<ExitCode> {
-  await using reader = await openAuditReader({ home: options.home });
+export async function showCall(context: CliContext, id: string): Promise<ExitCode> {
+  const { output } = context;
+  await using reader = await openReader(context);
   const call = await reader.show(await findCallId(reader, id));
   if (call === undefined) throw unknownCall(id);
   output.json(call);
@@ -70,8 +80,8 @@ export async function tailRecords(
   flags: AuditFlags & { follow?: boolean },
 ): Promise<ExitCode> {
   if (flags.follow === true) return followRecords(context, flags);
-  const { output, options } = context;
-  await using reader = await openAuditReader({ home: options.home });
+  const { output } = context;
+  await using reader = await openReader(context);
   const records = (await reader.list(toQuery(flags, context.now()))).toReversed();
   output.json(records);
   printRecords(output, records);
@@ -79,11 +89,10 @@ export async function tailRecords(
 }
 
 async function followRecords(context: CliContext, flags: AuditFlags): Promise<ExitCode> {
-  const { options } = context;
   const query = toQuery(flags, context.now());
   const stopping = new AbortController();
   const signal = AbortSignal.any([context.signal, context.outputClosed, stopping.signal]);
-  await using reader = await openAuditReader({ home: options.home });
+  await using reader = await openReader(context);
   const news = reader.tail({ limit: 0, follow: true, signal })[Symbol.asyncIterator]();
   // Fix the end of the trail before reading the last records, so that no record is missed in between.
   let next = news.next();

@@ -1,8 +1,11 @@
-/** `toolcrib audit verify`: verifies the audit trail of the home, with and without a running gateway. */
+/** `toolcrib audit verify`: verifies the audit trail of the home, with and without a running gateway, and accepts what it finds. */
 
+import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { verifyTrail } from "@toolcrib/store";
+import { acceptFindings, toAuditClient, verifyTrail } from "@toolcrib/store";
+import { localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { type Output, safeLine } from "../output/output.ts";
@@ -12,19 +15,68 @@ const shownMaxCount = 50;
 
 type TrailReport = Awaited<ReturnType<typeof verifyTrail>>;
 
+/** Options of the command. */
+export interface VerifyFlags {
+  readonly anchor?: string;
+  /** Why the findings are accepted. */
+  readonly accept?: string;
+}
+
 /** Runs the command. */
-export async function verifyAudit(
-  { output, options, signal, directory }: CliContext,
-  { anchor }: { readonly anchor?: string },
-): Promise<ExitCode> {
+export async function verifyAudit(context: CliContext, { anchor, accept }: VerifyFlags): Promise<ExitCode> {
+  const { output, options, signal, directory } = context;
+  if (accept !== undefined) return acceptAudit(context, accept, anchor);
   const anchorFile = anchor === undefined ? undefined : resolve(directory, anchor);
   const report = await verifyTrail(options.home, { anchorFile, signal });
   output.json({ isIntact: report.findings.length === 0, ...report });
   printReport(output, report);
+  if (report.findings.length === 0) return exitCodes.done;
+  if (anchor === undefined)
+    output.note(
+      "when you know what happened, toolcrib audit verify --accept REASON puts these findings on record; new ones are found again",
+    );
+  return exitCodes.failed;
+}
+
+async function acceptAudit(
+  { output, options, signal, now }: CliContext,
+  reason: string,
+  anchor: string | undefined,
+): Promise<ExitCode> {
+  if (anchor !== undefined)
+    throw new CliError("CLI_USAGE", "What anchors show cannot be accepted", {
+      hint: "use --accept without --anchor, and start a new anchor file (audit.anchor) if the trail is to continue",
+    });
+  if (reason.trim() === "")
+    throw new CliError("CLI_USAGE", "--accept needs a reason", {
+      hint: 'toolcrib audit verify --accept "restored from the backup of Monday"',
+    });
+  const by = toAuditClient(localIdentity("cli", "cli"));
+  const { accepted, report } = await acceptFindings(
+    options.home,
+    { reason, by },
+    { now, randomBytes },
+    { signal },
+  );
+  output.json({ isIntact: report.findings.length === 0, acceptedNow: accepted, ...report });
+  printFindings(output, "ACCEPTED", accepted);
+  if (accepted.length === 0) output.print("There is nothing to accept.");
+  else output.print("");
+  printReport(output, report);
   return report.findings.length === 0 ? exitCodes.done : exitCodes.failed;
 }
 
-function printReport(output: Output, { writers, findings, publicKey, anchors }: TrailReport): void {
+function printFindings(output: Output, title: "FOUND" | "ACCEPTED", findings: TrailReport["findings"]): void {
+  for (const { segment, line, message } of findings.slice(0, shownMaxCount)) {
+    const place = segment === "" ? "" : ` ${safeLine(segment)}${line === 0 ? "" : `:${line}`}`;
+    const shown = title === "FOUND" ? output.style(["bold", "red"], title) : title;
+    output.print(`${shown}${place}: ${safeLine(message)}`);
+  }
+  if (findings.length > shownMaxCount) output.print(`… and ${findings.length - shownMaxCount} more (--json)`);
+}
+
+function printReport(output: Output, report: TrailReport): void {
+  const { writers, findings, publicKey, anchors } = report;
   if (writers.length === 0) {
     output.print("No records.");
     return;
@@ -48,20 +100,16 @@ function printReport(output: Output, { writers, findings, publicKey, anchors }: 
     ]),
   );
   output.print("");
-  for (const { segment, line, message } of findings.slice(0, shownMaxCount)) {
-    const place = segment === "" ? "" : ` ${safeLine(segment)}:${line}`;
-    output.print(`${output.style(["bold", "red"], "FOUND")}${place}: ${safeLine(message)}`);
-  }
-  if (findings.length > shownMaxCount) output.print(`… and ${findings.length - shownMaxCount} more (--json)`);
+  printFindings(output, "FOUND", findings);
   const records = writers.reduce((sum, one) => sum + one.records, 0);
   if (findings.length === 0) output.print(`The chain is intact: ${counted(records, "record")}`);
   if (anchors !== undefined) output.print(`Anchors that match: ${anchors.matched} of ${anchors.count}`);
-  for (const note of notesOf(writers)) output.print(output.style("dim", note));
+  for (const note of notesOf(report)) output.print(output.style("dim", note));
   if (publicKey !== undefined)
     output.print(output.style("dim", `Heads are signed with this key:\n${publicKey.trim()}`));
 }
 
-function notesOf(writers: TrailReport["writers"]): readonly string[] {
+function notesOf({ writers, accepted, unfinished }: TrailReport): readonly string[] {
   const sumOf = (count: (writer: TrailReport["writers"][number]) => number) =>
     writers.reduce((sum, writer) => sum + count(writer), 0);
   const unchained = sumOf(({ unchainedRecords }) => unchainedRecords);
@@ -69,6 +117,13 @@ function notesOf(writers: TrailReport["writers"]): readonly string[] {
     Math.max(0, lastSequence - provedSequence),
   );
   return [
+    unfinished.map(
+      ({ segment, line, bytes }) =>
+        `Unfinished: ${safeLine(segment)}:${line} has ${counted(bytes, "byte")} of a record; a process was killed in the middle of a write, or is writing it`,
+    ),
+    accepted.length === 0
+      ? []
+      : `Accepted earlier, and not shown: ${counted(accepted.length, "finding")} (--json)`,
     unchained === 0
       ? []
       : `Not part of the chain: ${counted(unchained, "record")} that an earlier version wrote before it`,

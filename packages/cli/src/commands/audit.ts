@@ -87,14 +87,21 @@ export const command: CliCommandGroup = {
     }),
     defineCommand({
       name: "verify",
-      summary: "verify that no record was changed, removed, inserted or moved (exit code 1)",
+      summary: "verify that no record was changed, removed, inserted, moved or cut off (exit code 1)",
       options: {
         anchor: {
           value: "file",
           help: "also compare the trail with the signed ends in this file, which audit.anchor keeps outside the home",
         },
+        accept: {
+          value: "reason",
+          help: "put what is found on record, so that only new findings are reported from now on",
+        },
       },
-      examples: ["toolcrib audit verify --anchor /mnt/worm/toolcrib-anchors.jsonl"],
+      examples: [
+        "toolcrib audit verify --anchor /mnt/worm/toolcrib-anchors.jsonl",
+        'toolcrib audit verify --accept "restored from the backup of Monday"',
+      ],
       run: async (context, _args, options) =>
         (await import("../audit/verify-audit.ts")).verifyAudit(context, options),
     }),

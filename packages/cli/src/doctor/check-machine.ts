@@ -92,6 +92,11 @@ export async function checkTrail(context: CliContext): Promise<Finding[]> {
       )
     : ok("clock", date);
   const problems = (await reader.problems()).filter(({ kind }) => kind !== "unfinished");
+  const [decision] = await reader.list({ type: ["audit.damaged", "audit.accepted"], limit: 1 });
+  if (decision?.type === "audit.damaged") {
+    const what = `a start found at ${decision.time} that the trail was not what was signed before`;
+    return [clock, warning("audit", what, "see toolcrib audit verify, which also accepts it (--accept)")];
+  }
   const trail =
     problems.length === 0
       ? ok("audit", newest === undefined ? "no records yet" : "the trail is intact")

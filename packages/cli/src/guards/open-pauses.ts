@@ -8,11 +8,12 @@ import { randomBytes } from "node:crypto";
 import { isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type GatewayStatus, Pauses } from "@toolcrib/gateway";
 import type { PauseTarget } from "@toolcrib/guards";
-import { createPauseStore, openStore, type PauseStore } from "@toolcrib/store";
+import { createPauseStore, type PauseStore } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 import { postToGateway } from "../access/gateway-api.ts";
 import { findReachableGateways } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
+import { openTrail } from "../audit/open-trail.ts";
 import type { CliContext } from "../cli-context.ts";
 import { reasonLine } from "../output/output.ts";
 
@@ -82,9 +83,10 @@ function lateText({ url }: RunningGateway, reason: string): string {
   return `${url} takes the change over within a second, if it runs: ${reasonLine(reason)}`;
 }
 
-async function withHome<R>({ options, now }: CliContext, use: (pauses: Pauses) => Promise<R>): Promise<R> {
+async function withHome<R>(context: CliContext, use: (pauses: Pauses) => Promise<R>): Promise<R> {
+  const { options, now } = context;
   await using store = createPauseStore(options.home, { randomBytes });
-  await using home = await openStore({ home: options.home }, { now });
+  await using home = await openTrail(context);
   return await use(pausesOf(store, now, home.audit));
 }
 

@@ -5,8 +5,9 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { type LabelledClient, openStore, SeenLabels } from "@toolcrib/store";
+import { type LabelledClient, SeenLabels } from "@toolcrib/store";
 import { isLocalIssuer, issuerName } from "@toolcrib/tool";
+import { openTrail } from "../audit/open-trail.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -52,7 +53,7 @@ export async function showLabels(context: CliContext, client: string | undefined
 
 /** Runs `labels forget`. */
 export async function forgetLabels(context: CliContext, client: string): Promise<ExitCode> {
-  const { output, options, now } = context;
+  const { output } = context;
   const labels = openLabels(context);
   const meant = (await labels.list()).filter((one) => isNamed(one, client));
   if (meant.length === 0) {
@@ -60,7 +61,7 @@ export async function forgetLabels(context: CliContext, client: string): Promise
       hint: "see toolcrib labels show",
     });
   }
-  await using store = await openStore({ home: options.home }, { now, randomBytes });
+  await using store = await openTrail(context);
   for (const { client: one, labels: seen } of meant) {
     store.audit.record("labels.forgotten", { client: one, labels: seen.map(({ label }) => label) });
   }

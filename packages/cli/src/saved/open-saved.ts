@@ -11,11 +11,11 @@ import { openSavedToolStore } from "@toolcrib/metatool";
 import {
   type ApprovalStore,
   openApprovalStore,
-  openStore,
   type SavedTool,
   type SavedToolEvent,
   type SavedToolStore,
 } from "@toolcrib/store";
+import { openTrail } from "../audit/open-trail.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { metatoolHomeName } from "../global-options.ts";
@@ -74,7 +74,6 @@ export async function recordForAudit(
   type: "tool.saved" | "tool.deleted" | "approval.granted",
   event: SavedToolEvent,
 ): Promise<void> {
-  const { options } = context;
-  await using store = await openStore({ home: options.home }, { now: context.now });
+  await using store = await openTrail(context);
   store.audit.record(type, event);
 }

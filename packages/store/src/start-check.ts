@@ -1,0 +1,234 @@
+/**
+ * What a writer does before it signs anything: it compares the signed end that is stored with the trail that it finds. A
+ * new signature would hide a difference for ever, so each is recorded first (`audit.damaged`).
+ *
+ * It reads from the signed record on, not the whole trail: what was changed before it shows in the chain.
+ */
+
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AuditDamaged } from "./audit-event.ts";
+import {
+  listHeads,
+  readHead,
+  readTombstones,
+  readWriters,
+  type SignedHead,
+  type StoredHead,
+  type StoredWriters,
+} from "./audit-heads.ts";
+import { hashLine } from "./hash-chain.ts";
+import { type HomeLayout, listSegments, type SegmentName, toWriterId } from "./home-layout.ts";
+import { parseRecord } from "./parse-record.ts";
+import { readFirstRecord } from "./segment-end.ts";
+import { openSegmentIfPresent } from "./segment-file.ts";
+import { segmentLines } from "./segment-lines.ts";
+import type { SigningKey } from "./signing-key.ts";
+import { runOf, UnsignedSpan, unsignedMaxMs } from "./unsigned-span.ts";
+import type { LaneState } from "./writer-lane.ts";
+
+type Damage = AuditDamaged["findings"][number];
+
+/** The state in which a writer starts. */
+export interface StartState {
+  /** What is not as it was signed. */
+  readonly damage: readonly Damage[];
+  /** The stored head, if its signature is right. */
+  readonly head: SignedHead | undefined;
+  /** Sequence number of the stored head when it is the last record of the trail; 0 otherwise. */
+  readonly signedSequence: number;
+  /** Whether the list of writers has this one. */
+  readonly isListed: boolean;
+  /** Whether the writer must name its key. */
+  readonly needsKeyRecord: boolean;
+}
+
+/** Records that a start writes before there is a signed head and an entry in the list of writers. */
+const startTypes: ReadonlySet<string> = new Set(["audit.key", "audit.recovered", "audit.damaged"]);
+
+/** Whether a start can have written a record before its writer had a head. */
+export function isOfStart(type: string): boolean {
+  return startTypes.has(type);
+}
+
+/** Compares what is signed with the trail of a claimed writer. @throws the file system's error */
+export async function checkStart(
+  writer: number,
+  lane: LaneState,
+  { layout, key }: { readonly layout: HomeLayout; readonly key: SigningKey },
+): Promise<StartState> {
+  const id = toWriterId(writer);
+  const head = readHead(layout, id, key);
+  const list = readWriters(layout, key);
+  const isListed = list.kind === "signed" && list.writers.has(id);
+  const signed = head.kind === "signed" ? head.head : undefined;
+  const hasOrdinary = await hasOrdinaryRecords(layout, writer);
+  const first = lane.lastSequence === 0 ? undefined : firstRecordOf(layout, writer);
+  const named =
+    first?.type === "audit.key" ? (first.data as { readonly digest?: unknown }).digest : undefined;
+  const isOtherKey = named !== undefined && named !== key.digest;
+  const damage = [
+    ...(await listDamage(list, { id, isListed, hasOrdinary, layout, key })),
+    ...(isOtherKey && signed === undefined
+      ? [
+          {
+            what: "key" as const,
+            message: "the records were signed with another key than the one of this home",
+          },
+        ]
+      : []),
+    ...headDamage(head, {
+      isListed: isListed || (list.kind === "invalid" && list.named.has(id)),
+      hasOrdinary,
+      id,
+    }),
+    ...(signed === undefined ? [] : await trailDamage(signed, writer, lane, { layout, key })),
+  ];
+  const isCurrent = signed?.sequence === lane.lastSequence && signed.hash === lane.lastHash;
+  return {
+    damage,
+    head: signed,
+    signedSequence: isCurrent ? lane.lastSequence : 0,
+    isListed,
+    needsKeyRecord:
+      lane.lastSequence === 0 || (signed === undefined && (hasOrdinary || named !== key.digest)),
+  };
+}
+
+/** Keeps the stored head of a writer as evidence, before a new one replaces it. Best effort: the record has its content. */
+export async function keepHead({ headDirectory }: HomeLayout, writer: string): Promise<void> {
+  await copyFile(join(headDirectory, `${writer}.json`), join(headDirectory, `${writer}.damaged.json`)).catch(
+    () => undefined,
+  );
+}
+
+async function listDamage(
+  list: StoredWriters,
+  of: {
+    readonly id: string;
+    readonly isListed: boolean;
+    readonly hasOrdinary: boolean;
+    readonly layout: HomeLayout;
+    readonly key: SigningKey;
+  },
+): Promise<readonly Damage[]> {
+  if (list.kind === "invalid")
+    return [{ what: "writers", message: `the signed list of writers proves nothing: ${list.reason}` }];
+  if (list.kind === "signed")
+    return of.isListed || !of.hasOrdinary
+      ? []
+      : [{ what: "writers", message: `writer ${of.id} is missing in the signed list of writers` }];
+  for (const writer of listHeads(of.layout)) {
+    if (!(await hasOrdinaryRecords(of.layout, Number(writer)))) continue;
+    // Another process may have written it meanwhile.
+    if (readWriters(of.layout, of.key).kind !== "absent") return [];
+    return [{ what: "writers", message: "the signed list of writers is missing" }];
+  }
+  return [];
+}
+
+function headDamage(
+  head: StoredHead,
+  {
+    id,
+    isListed,
+    hasOrdinary,
+  }: { readonly id: string; readonly isListed: boolean; readonly hasOrdinary: boolean },
+): readonly Damage[] {
+  if (head.kind === "signed") return [];
+  if (head.kind === "invalid")
+    return [{ what: "head", message: `the signed head of writer ${id} proves nothing: ${head.reason}` }];
+  return isListed || hasOrdinary
+    ? [{ what: "head", message: `the signed head of writer ${id} is missing` }]
+    : [];
+}
+
+async function trailDamage(
+  head: SignedHead,
+  writer: number,
+  lane: LaneState,
+  { layout, key }: { readonly layout: HomeLayout; readonly key: SigningKey },
+): Promise<readonly Damage[]> {
+  const { sequence, hash, time } = head;
+  const deleted = readTombstones(layout, key).get(head.writer)?.lastSequence ?? 0;
+  if (sequence > lane.lastSequence && sequence > deleted) {
+    const message = `the records up to ${sequence} were signed at ${time}, and the last one was ${lane.lastSequence}`;
+    return [{ what: "cut_off", message }];
+  }
+  if (sequence === lane.lastSequence) return hash === lane.lastHash ? [] : [changed(head)];
+  const tail = await readTail(layout, writer, Math.max(sequence, deleted));
+  const damage: Damage[] = [];
+  if (sequence > deleted && tail.hash !== hash) damage.push(changed(head));
+  if (tail.spanMs > unsignedMaxMs)
+    damage.push({
+      what: "unsigned",
+      message: `records ${Math.max(sequence, deleted) + 1} to ${lane.lastSequence} were never signed, although they are of more than two minutes`,
+    });
+  return damage;
+}
+
+function changed({ sequence, time }: SignedHead): Damage {
+  return {
+    what: "changed",
+    message: `record ${sequence} was not the one that was signed at ${time}: it or an earlier one was changed`,
+  };
+}
+
+/** Returns the hash of the record `sequence`, and how long the records after it took. */
+async function readTail(
+  layout: HomeLayout,
+  writer: number,
+  sequence: number,
+): Promise<{ readonly hash: string | undefined; readonly spanMs: number }> {
+  const segments = segmentsOf(layout, writer);
+  // The newest segment that begins with the record or before it; the newest ones can be without records.
+  const at = segments.findLastIndex(({ name }) => {
+    const first = readFirstRecord(join(layout.auditDirectory, name));
+    return first !== undefined && Number(first.sequence) <= sequence;
+  });
+  const span = new UnsignedSpan();
+  let hash: string | undefined;
+  for (const { name } of segments.slice(Math.max(0, at))) {
+    for await (const { line } of linesOf(layout, name)) {
+      // Far cheaper than parsing the records before it.
+      const number = Number(/"sequence":"(\d{16})"/.exec(line.toString("latin1", 0, 400))?.[1]);
+      if (number < sequence) continue;
+      const record = parseRecord(line.toString("utf8"));
+      if (record === undefined) continue;
+      if (Number(record.sequence) === sequence) hash = hashLine(line);
+      else if (Number(record.sequence) > sequence) span.take(Date.parse(record.time), runOf(record.id));
+    }
+  }
+  return { hash, spanMs: span.spanMs };
+}
+
+/** Whether a writer has records that are only written after its head and its entry in the list. */
+async function hasOrdinaryRecords(layout: HomeLayout, writer: number): Promise<boolean> {
+  let isFirst = true;
+  for (const { name } of segmentsOf(layout, writer)) {
+    for await (const { line } of linesOf(layout, name)) {
+      const record = parseRecord(line.toString("utf8"));
+      if (record === undefined) continue;
+      // Retention deletes what is finished, and a start finishes nothing.
+      if (!isOfStart(record.type) || (isFirst && Number(record.sequence) !== 1)) return true;
+      isFirst = false;
+    }
+  }
+  return false;
+}
+
+function firstRecordOf(layout: HomeLayout, writer: number): ReturnType<typeof readFirstRecord> {
+  const [segment] = segmentsOf(layout, writer);
+  return segment === undefined ? undefined : readFirstRecord(join(layout.auditDirectory, segment.name));
+}
+
+function segmentsOf({ auditDirectory }: HomeLayout, writer: number): readonly SegmentName[] {
+  return listSegments(auditDirectory).filter((segment) => segment.writer === writer);
+}
+
+/** The lines of a segment, with an unfinished last one; none when retention deleted it meanwhile. */
+async function* linesOf({ auditDirectory }: HomeLayout, name: string) {
+  using segment = openSegmentIfPresent(join(auditDirectory, name));
+  if (segment === undefined) return;
+  yield* segmentLines(segment.descriptor);
+}

@@ -1,0 +1,416 @@
+/** Follows the chain of one writer, record by record, and collects what is not as it was written. No I/O. */
+
+import type { AuditDamaged, AuditKeyNamed, AuditRecord, AuditRecovered } from "./audit-event.ts";
+import type { SignedHead, StoredHead, Tombstone } from "./audit-heads.ts";
+import { chainStart, hashLine } from "./hash-chain.ts";
+import { parseRecord } from "./parse-record.ts";
+import type { SegmentLine } from "./segment-lines.ts";
+import { isOfStart } from "./start-check.ts";
+import { type TrailFinding, toFinding } from "./trail-findings.ts";
+import { runOf, UnsignedSpan, unsignedMaxMs } from "./unsigned-span.ts";
+import type { WriterAnchors } from "./verify-anchors.ts";
+
+/** Findings of one report. */
+export const findingsMaxCount = 1000;
+
+/** The records of one writer. */
+export interface VerifiedWriter {
+  /** Three digits. */
+  readonly writer: string;
+  readonly segments: number;
+  readonly records: number;
+  /** Sequence numbers of the first and of the last record; 0 without records. */
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+  /** Records at the beginning without a hash: earlier versions wrote none. */
+  readonly unchainedRecords: number;
+  /** Hash of the last line: kept in another place, it proves later that nothing before it was changed. */
+  readonly lastHash: string;
+  /** Sequence number of the record that a signed head proves; absent without a valid head. */
+  readonly provedSequence?: number;
+  /** Sequence number of the last record that an anchor proves; absent without anchors, 0 when none matches. */
+  readonly anchoredSequence?: number;
+}
+
+/** A part of a record after the last record of a writer: its process was killed in the middle of a write, or is writing it. */
+export interface UnfinishedLine {
+  readonly segment: string;
+  /** From 1. */
+  readonly line: number;
+  readonly bytes: number;
+}
+
+/** What the whole home says about one writer, read after its records. */
+export interface WriterContext {
+  /** The head that was read before the records. */
+  readonly head: StoredHead;
+  /** The head that is stored now: later than `head` where a gateway is running. */
+  readonly headNow: StoredHead;
+  readonly isListed: boolean;
+  /** Whether the list of writers counts at all: it is missing or invalid otherwise, which is a finding of its own. */
+  readonly hasList: boolean;
+  /** Absent where nothing was deleted. */
+  readonly tombstone: Tombstone | undefined;
+  /** Digest of the key; absent where it is missing or cannot be read, which is a finding of its own. */
+  readonly keyDigest: string | undefined;
+}
+
+interface Place {
+  readonly segment: string;
+  readonly line: number;
+}
+
+/** A line that is not a record. */
+interface Unreadable extends Place {
+  readonly position: number;
+  readonly bytes: number;
+  readonly hash: string;
+}
+
+/** A record that does not follow the one before it. */
+interface Break extends Place {
+  readonly expected: number;
+  readonly sequence: number;
+  readonly previous: string | undefined;
+  /** Hash of the line before it. */
+  readonly before: string;
+}
+
+/** The chain of one writer. */
+export class WriterVerification {
+  readonly #writer: string;
+  readonly #head: SignedHead | undefined;
+  readonly #anchors: WriterAnchors | undefined;
+  /** `segment position bytes` of unfinished lines that a crash left, of all writers. */
+  readonly #torn: Set<string>;
+  readonly #unreadable: Unreadable[] = [];
+  readonly #breaks: Break[] = [];
+  readonly #found: TrailFinding[] = [];
+  readonly #span = new UnsignedSpan();
+  #headChange: TrailFinding | undefined;
+  #tombstoneHash: { readonly sequence: number; readonly hash: string } | undefined;
+  #segments = 0;
+  #segment = "";
+  #line = 0;
+  #records = 0;
+  #unchainedCount = 0;
+  #isChained = false;
+  #hasOrdinary = false;
+  /** Whether there are records before the first one that names a key. */
+  #hasUnnamed = false;
+  #key: string | undefined;
+  /** Lines after the last record that are none. */
+  #unfinished: Unreadable[] = [];
+  #first: (Place & { readonly sequence: number; readonly previous: string | undefined }) | undefined;
+  #lastSequence = 0;
+  #lastHash = chainStart;
+  readonly #tombstone: Tombstone | undefined;
+
+  constructor(
+    writer: string,
+    state: {
+      readonly head: StoredHead;
+      readonly tombstone: Tombstone | undefined;
+      readonly torn: Set<string>;
+      readonly anchors: WriterAnchors | undefined;
+    },
+  ) {
+    this.#writer = writer;
+    this.#head = state.head.kind === "signed" ? state.head.head : undefined;
+    this.#tombstone = state.tombstone;
+    this.#torn = state.torn;
+    this.#anchors = state.anchors;
+  }
+
+  get writer(): string {
+    return this.#writer;
+  }
+
+  get anchors(): WriterAnchors | undefined {
+    return this.#anchors;
+  }
+
+  get unfinished(): readonly UnfinishedLine[] {
+    return this.#unfinished.map(({ segment, line, bytes }) => ({ segment, line, bytes }));
+  }
+
+  /** Whether it has records that are only written after its head and its entry in the list of writers. */
+  get hasOrdinaryRecords(): boolean {
+    return this.#hasOrdinary;
+  }
+
+  startSegment(segment: string): void {
+    this.#segments += 1;
+    this.#segment = segment;
+    this.#line = 0;
+  }
+
+  /** The segment is no regular file. */
+  skipSegment(what: string): void {
+    const message = `it is ${what}, not a regular file, and was not read`;
+    this.#find("unreadable", { segment: this.#segment, line: 0 }, message, { segment: this.#segment, what });
+  }
+
+  takeLine({ line, position, length, longHash }: SegmentLine): AuditRecord | undefined {
+    this.#line += 1;
+    const place = { segment: this.#segment, line: this.#line };
+    const record = parseRecord(line.toString("utf8"));
+    if (record !== undefined && record.writer === this.#writer) {
+      this.#takeRecord(record, line);
+      return record;
+    }
+    // Starts that were killed leave several of them, until one succeeds and records them.
+    if (this.#unfinished.length < findingsMaxCount)
+      this.#unfinished.push({ ...place, position, bytes: length, hash: longHash ?? hashLine(line) });
+    return undefined;
+  }
+
+  summary(): VerifiedWriter {
+    return {
+      writer: this.#writer,
+      segments: this.#segments,
+      records: this.#records,
+      firstSequence: this.#first?.sequence ?? 0,
+      lastSequence: this.#lastSequence,
+      unchainedRecords: this.#unchainedCount,
+      lastHash: this.#lastHash,
+      ...(this.#head === undefined ? {} : { provedSequence: this.#head.sequence }),
+      ...(this.#anchors === undefined ? {} : { anchoredSequence: this.#anchors.summary().provedSequence }),
+    };
+  }
+
+  /** All findings, when every segment of the home was read. */
+  findings(context: WriterContext): readonly TrailFinding[] {
+    const unreadable = this.#unreadable
+      .filter(({ segment, position, bytes }) => !this.#torn.has(`${segment} ${position} ${bytes}`))
+      .map((one) =>
+        toFinding("unreadable", one, "the line is not a record, and no record says that a crash left it", {
+          segment: one.segment,
+          position: one.position,
+          hash: one.hash,
+        }),
+      );
+    const found = [
+      ...this.#startFindings(context),
+      ...unreadable,
+      ...this.#breaks.flatMap((one) => this.#breakFindings(one, context.tombstone)),
+      ...this.#found,
+      ...this.#headFindings(context),
+      ...this.#keyFindings(context),
+    ];
+    return found.sort((a, b) => (a.segment < b.segment ? -1 : a.segment > b.segment ? 1 : a.line - b.line));
+  }
+
+  #takeRecord(record: AuditRecord, line: Buffer): void {
+    const { previous } = record;
+    const sequence = Number(record.sequence);
+    const place = { segment: this.#segment, line: this.#line };
+    const lineHash = hashLine(line);
+    this.#records += 1;
+    if (this.#unfinished.length > 0) {
+      this.#unreadable.push(...this.#unfinished.slice(0, findingsMaxCount - this.#unreadable.length));
+      this.#unfinished = [];
+    }
+    if (this.#first === undefined) this.#first = { ...place, sequence, previous };
+    else this.#compare(sequence, previous);
+    if (previous !== undefined) this.#isChained = true;
+    else if (this.#isChained) {
+      const message = `record ${sequence} has no hash of the line before it, although earlier records have one`;
+      this.#find("unchained", place, message, { writer: this.#writer, sequence, hash: lineHash });
+    } else this.#unchainedCount += 1;
+    this.#note(record, lineHash);
+    this.#lastSequence = sequence;
+    this.#lastHash = lineHash;
+    this.#anchors?.take(sequence, lineHash);
+    if (sequence > Math.max(this.#head?.sequence ?? 0, this.#tombstone?.lastSequence ?? 0))
+      this.#span.take(Date.parse(record.time), runOf(record.id));
+    if (this.#tombstone?.lastSequence === sequence) this.#tombstoneHash = { sequence, hash: lineHash };
+    const head = this.#head;
+    if (head?.sequence !== sequence || head.hash === lineHash) return;
+    const message = `record ${sequence} is not the one that was signed at ${head.time}: it or an earlier one was changed`;
+    const facts = { writer: this.#writer, sequence, signed: head.hash, hash: lineHash };
+    this.#headChange = toFinding("changed", place, message, facts);
+  }
+
+  #compare(sequence: number, previous: string | undefined): void {
+    const expected = this.#lastSequence + 1;
+    // An unchained record says nothing about the line before it but its number.
+    const isHashRight = previous === undefined || previous === this.#lastHash;
+    if ((sequence === expected && isHashRight) || this.#breaks.length >= findingsMaxCount) return;
+    const place = { segment: this.#segment, line: this.#line };
+    this.#breaks.push({ ...place, expected, sequence, previous, before: this.#lastHash });
+  }
+
+  #note({ type, data, sequence }: AuditRecord, lineHash: string): void {
+    const place = { segment: this.#segment, line: this.#line };
+    const facts = { writer: this.#writer, sequence, hash: lineHash };
+    if (!isOfStart(type) || this.#first?.sequence !== 1) this.#hasOrdinary = true;
+    if (type === "audit.recovered") {
+      const { others, ...first } = data as AuditRecovered;
+      for (const { segment, position, bytes } of [first, ...(Array.isArray(others) ? others : [])])
+        if (position !== undefined) this.#torn.add(`${segment} ${position} ${bytes}`);
+    } else if (type === "audit.damaged") {
+      const { findings } = data as Partial<AuditDamaged>;
+      const messages = Array.isArray(findings) ? findings.map(({ message }) => String(message)) : [];
+      const message = `a start found that the trail was not what was signed before: ${messages.join("; ")}`;
+      this.#find("damaged", place, message, facts);
+    } else if (type === "audit.key") {
+      const { digest } = data as Partial<AuditKeyNamed>;
+      const named = String(digest);
+      if (this.#key !== undefined && this.#key !== named)
+        this.#find(
+          "key",
+          place,
+          `record ${Number(sequence)} names another key than the one before: the key was replaced`,
+          facts,
+        );
+      else if (this.#key === undefined && this.#first?.sequence === 1 && this.#hasUnnamed)
+        this.#find(
+          "key",
+          place,
+          `the records before ${Number(sequence)} were written before a key was named that signs them`,
+          facts,
+        );
+      this.#key = named;
+    }
+    // A start that was killed while it wrote the first record leaves a part of it, which the next one names first.
+    if (type !== "audit.recovered" && this.#key === undefined) this.#hasUnnamed = true;
+  }
+
+  #find(
+    kind: TrailFinding["kind"],
+    place: Place,
+    message: string,
+    facts: Parameters<typeof toFinding>[3],
+  ): void {
+    if (this.#found.length < findingsMaxCount) this.#found.push(toFinding(kind, place, message, facts));
+  }
+
+  /** The end of the trail, as a place. */
+  get #end(): Place {
+    return { segment: this.#segment, line: this.#line };
+  }
+
+  #headFindings(context: WriterContext): readonly TrailFinding[] {
+    const { head, headNow, isListed, hasList, tombstone } = context;
+    if (context.keyDigest === undefined) return [];
+    const writer = this.#writer;
+    const found: TrailFinding[] = this.#headChange === undefined ? [] : [this.#headChange];
+    // A gateway that started meanwhile has signed its first head.
+    const current = head.kind === "absent" ? headNow : head;
+    if (current.kind === "absent" && (isListed || this.#hasOrdinary)) {
+      const message =
+        this.#records === 0
+          ? `writer ${writer} is in the signed list of writers, and its records and its signed head are missing`
+          : `the signed head of writer ${writer} is missing`;
+      found.push(
+        toFinding("head", this.#end, message, { writer, state: "absent", records: this.#records === 0 }),
+      );
+    }
+    if (current.kind === "invalid") {
+      const message = `the signed head of writer ${writer} proves nothing: ${current.reason}`;
+      found.push(
+        toFinding("head", this.#end, message, { writer, reason: current.reason, digest: current.digest }),
+      );
+    }
+    if (hasList && !isListed && this.#hasOrdinary) {
+      const message = `writer ${writer} is missing in the signed list of writers`;
+      found.push(toFinding("writers", this.#end, message, { writer }));
+    }
+    const signed = this.#head;
+    const deleted = tombstone?.lastSequence ?? 0;
+    if (signed !== undefined && signed.sequence > Math.max(this.#lastSequence, deleted)) {
+      const message = `the records up to ${signed.sequence} were signed at ${signed.time}, and the last one here is ${this.#lastSequence}`;
+      const facts = {
+        writer,
+        sequence: signed.sequence,
+        signed: signed.hash,
+        last: this.#lastSequence,
+        hash: this.#lastHash,
+      };
+      found.push(toFinding("cut_off", this.#end, message, facts));
+    }
+    const isSignedMeanwhile =
+      headNow.kind === "signed" && (signed === undefined || headNow.head.sequence > signed.sequence);
+    if (this.#span.spanMs > unsignedMaxMs && signed !== undefined && !isSignedMeanwhile) {
+      const from = Math.max(signed.sequence, deleted) + 1;
+      const message = `records ${from} to ${this.#lastSequence} were never signed, although they are of more than two minutes and a writer signs each minute`;
+      const facts = { writer, from, last: this.#lastSequence, hash: this.#lastHash };
+      found.push(toFinding("unsigned", this.#end, message, facts));
+    }
+    return found;
+  }
+
+  #keyFindings({ keyDigest }: WriterContext): readonly TrailFinding[] {
+    if (keyDigest === undefined) return [];
+    const writer = this.#writer;
+    if (this.#key === undefined) {
+      // After retention, the first record is gone, and the signed deletion stands for it.
+      if (this.#first?.sequence !== 1 || !this.#hasUnnamed) return [];
+      const message = `no record of writer ${writer} names the key that signs them`;
+      return [
+        toFinding("key", this.#first, message, { writer, state: "unnamed", first: this.#first.sequence }),
+      ];
+    }
+    if (this.#key === keyDigest) return [];
+    const message = `the records of writer ${writer} name another key (${this.#key}) than the one of this home (${keyDigest}): it was replaced`;
+    return [toFinding("key", this.#end, message, { writer, named: this.#key, key: keyDigest })];
+  }
+
+  #breakFindings(
+    { expected, sequence, previous, before, ...place }: Break,
+    tombstone: Tombstone | undefined,
+  ): readonly TrailFinding[] {
+    const facts = { writer: this.#writer, expected, sequence, previous: previous ?? "", before };
+    if (sequence === expected) {
+      const message = `record ${sequence} does not follow the line before it: that line or this one was changed`;
+      return [toFinding("changed", place, message, facts)];
+    }
+    if (sequence > expected) {
+      // Segments that retention deleted while they were read.
+      if (isDeleted(tombstone, sequence - 1, previous)) return [];
+      const last = sequence - 1;
+      const what = expected === last ? `record ${expected} is` : `records ${expected} to ${last} are`;
+      return [toFinding("missing", place, `${what} missing before record ${sequence}`, facts)];
+    }
+    const detail =
+      previous === undefined || previous === before ? "" : ", and it does not follow the line before it";
+    const message = `record ${sequence} is in the place of record ${expected}${detail}`;
+    return [toFinding("moved", place, message, facts)];
+  }
+
+  /** A trail begins with record 1, or after what retention deleted. */
+  #startFindings({ tombstone }: WriterContext): readonly TrailFinding[] {
+    const found: TrailFinding[] = [];
+    if (this.#tombstoneHash !== undefined && this.#tombstoneHash.hash !== this.#tombstone?.lastHash) {
+      const { sequence, hash } = this.#tombstoneHash;
+      const message = `record ${sequence} is not the one that was signed when retention was about to delete it`;
+      found.push(
+        toFinding("changed", { segment: this.#segment, line: 0 }, message, {
+          writer: this.#writer,
+          sequence,
+          hash,
+        }),
+      );
+    }
+    if (this.#first === undefined) return found;
+    const { sequence, previous } = this.#first;
+    const isExplained =
+      sequence === 1
+        ? previous === undefined || previous === chainStart
+        : isDeleted(tombstone, sequence - 1, previous);
+    if (isExplained) return found;
+    const message =
+      sequence === 1
+        ? "record 1 follows another record"
+        : `the records before ${sequence} are missing, and retention did not delete them`;
+    const facts = { writer: this.#writer, sequence, previous: previous ?? "" };
+    return [...found, toFinding("missing", { ...this.#first, line: 1 }, message, facts)];
+  }
+}
+
+/** Whether retention deleted the records up to `last`, and `previous` is the hash of the last one. */
+function isDeleted(tombstone: Tombstone | undefined, last: number, previous: string | undefined): boolean {
+  if (tombstone === undefined || last > tombstone.lastSequence) return false;
+  return last < tombstone.lastSequence || previous === undefined || previous === tombstone.lastHash;
+}
