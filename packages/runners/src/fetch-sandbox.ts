@@ -227,18 +227,22 @@ function outOfBounds(
 const noConnectionPattern = /fatal alert: AccessDenied|alert access denied|access denied alert/i;
 
 /** What uv prints where no Python, or none of the right version, is among those that it sees. */
-const noPythonPattern =
-  /No interpreter found|Python>?=?[\d.]+.*not satisf|does not satisfy Python|No Python/i;
+const noPythonPattern = /No interpreter found|requires Python|does not satisfy Python|No Python/i;
 
 function failed({ kind, packages, python }: PackageRun, reason: string): RunnersError {
   const what = packages.join(", ");
   const state = noConnectionPattern.test(reason)
     ? `this machine could not connect to a host of the registry: ${reason}`
     : reason;
+  const wantedGo = /requires go >= ([\d.]+)/.exec(reason)?.[1];
   const isPython = kind === "python" && noPythonPattern.test(reason);
   const usual = `check its name, the connection, and ${settingsOf[kind]}; a package that was fetched once starts without the network`;
   return new RunnersError("PACKAGE_FETCH_FAILED", `"${what}" could not be fetched: ${state}`, {
-    hint: isPython ? pythonHint(packages, python) : usual,
+    hint: isPython
+      ? pythonHint(packages, python)
+      : kind === "go" && wantedGo !== undefined
+        ? `fetches use the installed Go and download none: install Go ${wantedGo}, or name an older version of the module`
+        : usual,
   });
 }
 
