@@ -40,6 +40,7 @@ const steps: readonly Step[] = [
 /** Steps that run only where they are named: they fetch many packages, which can take minutes and fail. */
 const furtherSteps: readonly Step[] = [
   { name: "server-upgrades", command: script("scripts/verify-upgrades.ts") },
+  { name: "real-servers", command: script("scripts/verify-real-servers.ts") },
 ];
 
 const chosen = process.argv.slice(2);

@@ -80,6 +80,11 @@ test("tools are shown completely, approved, and shown again as a difference when
   const empty = await run("list");
   assert.equal(empty.stdout, "No tools.\n");
   assert.match(empty.stderr, /2 tools of "s" wait for approval: .* approve s/);
+  const found = await run("doctor");
+  assert.match(
+    found.stdout,
+    /^! server s: responds, and all of its tools wait for approval: 2 tools; clients see none\n {4}fix: toolcrib .*approve s$/m,
+  );
   assert.match((await run("approve")).stdout, /^SERVER +NEW +CHANGED +OF WHAT\ns +2 +0 +tools\n/);
 
   const shown = await run("approve", "s");
@@ -93,6 +98,7 @@ test("tools are shown completely, approved, and shown again as a difference when
   const some = await run("approve", "s", "--tool", "read", "--yes");
   assert.deepEqual([some.code, some.stdout.split("\n").at(-2)], [0, "Approved 1 tool of s"]);
   assert.match((await run("list")).stdout, /s__read/);
+  assert.match((await run("doctor")).stdout, /^✓ server s: responds: 1 tool; 1 more wait for approval/m);
   const missing = await run("approve", "s", "--tool", "read", "--yes");
   assert.deepEqual([missing.code, missing.stderr.split("\n")[1]], [4, "hint: those that wait are write"]);
   assert.equal((await run("approve", "s", "--yes")).code, 0);

@@ -148,5 +148,5 @@ test("doctor reports no failure for a command that only the running gateway find
   const { code, stdout } = await runToolcrib(["doctor"], setting);
   assert.equal(code, 0, stdout);
   assert.match(stdout, /! server echo: .*not found.*seen from this terminal/);
-  assert.match(stdout, /✓ server echo: responds/);
+  assert.match(stdout, /! server echo: responds/);
 });

@@ -16,6 +16,7 @@ export type {
   ToolspecConfig,
   ToolspecPair,
 } from "./config-types.ts";
+export { containmentLine } from "./containment-line.ts";
 export { credentialRanges } from "./credential.ts";
 export { formatConfigReport } from "./format-config-report.ts";
 export { configJsonSchema, configJsonSchemaText } from "./json-schema.ts";

@@ -105,7 +105,7 @@ export interface EgressDeps {
   readonly randomBytes: (length: number) => Buffer;
   /** Limits the time for which a proxy holds back bytes that can begin a secret. @default `setTimeout` */
   readonly startTimer?: StartTimer;
-  /** Resolves a host, once for each connection. @default `dns.lookup` of the operating system */
+  /** Resolves a host, once for each connection; connections that are opened at the same time share a lookup. @default `dns.lookup` of the operating system */
   readonly resolve?: ResolveHost;
   /** Receives every event before the request continues. Must not throw. */
   onEvent(event: EgressEvent): void;

@@ -15,6 +15,7 @@ import type { ByteScrubber, OnFound } from "@toolcrib/redaction";
 import { AddressRules } from "./address/address-rules.ts";
 import { parseConnectTo } from "./address/connect-to.ts";
 import { HostResolver, lookupHost } from "./address/host-resolver.ts";
+import { shareLookups } from "./address/shared-lookups.ts";
 import { type Authority, authorize, parseTarget, showHost, type Target } from "./authority.ts";
 import { dialNamed, type NamedConnection } from "./dial-named.ts";
 import { dialTcp } from "./dial-tcp.ts";
@@ -28,6 +29,7 @@ import type {
   EgressEventOrigin,
   EgressSource,
   NamedOrigin,
+  ResolveHost,
 } from "./egress-types.ts";
 import { findPlaces } from "./inject/find-places.ts";
 import { insertSecrets } from "./inject/insert-secrets.ts";
@@ -54,6 +56,7 @@ type EmitEvent = (detail: EventDetail) => void;
 export class Pipeline {
   readonly #settings: ResolvedSettings;
   readonly #deps: EgressDeps;
+  readonly #resolve: ResolveHost;
   readonly #resolver: HostResolver;
   readonly #roots: TrustedRoots;
   readonly #registry = new PlaceholderRegistry();
@@ -63,10 +66,11 @@ export class Pipeline {
   constructor(settings: ResolvedSettings, deps: EgressDeps) {
     this.#settings = settings;
     this.#deps = deps;
+    this.#resolve = shareLookups(deps.resolve ?? lookupHost);
     this.#resolver = new HostResolver({
       rules: new AddressRules(settings.internalRanges),
       connectTo: parseConnectTo(settings.connectTo),
-      resolve: deps.resolve ?? lookupHost,
+      resolve: this.#resolve,
     });
     this.#roots = new TrustedRoots(settings.caCertificates);
   }
@@ -161,7 +165,7 @@ export class Pipeline {
    */
   connectNamed(source: EgressSource, origin: NamedOrigin, signal: AbortSignal): Promise<NamedConnection> {
     return this.#withDeadline(origin.host, signal, (either) =>
-      dialNamed(source, origin, { resolve: this.#deps.resolve ?? lookupHost, signal: either }),
+      dialNamed(source, origin, { resolve: this.#resolve, signal: either }),
     );
   }
 

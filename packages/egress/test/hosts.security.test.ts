@@ -163,3 +163,33 @@ test("parseAuthority() and the URL standard parse the same host and port, or the
     { numRuns: runCount(5000) },
   );
 });
+
+test("fetch() asks DNS once for connections that are opened at the same time, and again for later ones", async () => {
+  let lookups = 0;
+  let answer = Promise.withResolvers<readonly string[]>();
+  await using fixture = await startFixture({
+    resolve: () => {
+      lookups += 1;
+      return answer.promise;
+    },
+    settings: { internalRanges: ["127.0.0.1/32"], connectTimeoutMs: 500 },
+    respond: (_, response) => response.setHeader("connection", "close").end("ok"),
+  });
+  const { port } = fixture.server;
+  const send = () => fixture.send({ url: `https://${host}:${port}/` }, { ports: [port] });
+  const sent = Array.from({ length: 10 }, send);
+  await new Promise((resolve) => setImmediate(resolve));
+  answer.resolve(["127.0.0.1"]);
+  assert.deepEqual(
+    (await Promise.all(sent)).map(({ status }) => status),
+    Array(10).fill(200),
+  );
+  assert.equal(lookups, 1);
+  // A lookup that hangs is left behind with the connections that waited for it.
+  answer = Promise.withResolvers();
+  assert.deepEqual(await Promise.all([codeOf(send()), codeOf(send())]), Array(2).fill("EGRESS_TIMED_OUT"));
+  assert.equal(lookups, 2);
+  answer.resolve(["127.0.0.1"]);
+  assert.equal((await send()).status, 200);
+  assert.equal(lookups, 3);
+});

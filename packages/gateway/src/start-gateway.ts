@@ -28,7 +28,7 @@ import { createHttpClient } from "@toolcrib/mcp";
 import type { PolicyTarget } from "@toolcrib/policy";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
-import { Sandboxes } from "@toolcrib/sandbox";
+import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
 import {
   BudgetStore,
   CallApprovals,
@@ -219,7 +219,7 @@ function sandboxFacts(env: GatewayDeps["env"]): ConstructorParameters<typeof San
   return {
     uid: process.getuid?.() ?? -1,
     gid: process.getgid?.() ?? -1,
-    temporaryDirectory: tmpdir(),
+    temporaryDirectory: chooseStartParent(tmpdir()),
     userHome: userHomeOf(env),
   };
 }

@@ -4,7 +4,8 @@
  */
 
 import { existsSync } from "node:fs";
-import type { PackageKind } from "./package-run.ts";
+import type { PackageKind, PackageRun } from "./package-run.ts";
+import { findPythons } from "./python-places.ts";
 
 /** Variables of the gateway that a fetch inherits. */
 const inherited: { readonly [kind in PackageKind]: RegExp } = {
@@ -33,11 +34,13 @@ export interface FetchEnvironment {
   readonly proxies: { readonly [name: string]: string };
   /** Files with settings, which the fetch reads. */
   readonly files: readonly string[];
+  /** Folders with installations of Python, which the fetch reads. */
+  readonly folders: readonly string[];
 }
 
-/** Chooses the settings for a fetch of `kind`. */
+/** Chooses the settings for a fetch. */
 export function fetchEnvironment(
-  kind: PackageKind,
+  { kind, python }: Pick<PackageRun, "kind" | "python">,
   env: { readonly [name: string]: string | undefined },
   userHome: string,
 ): FetchEnvironment {
@@ -65,5 +68,6 @@ export function fetchEnvironment(
   const isIndexed = ["UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_CONFIG_FILE"].some((name) => name in chosen);
   // uv ignores the settings of pip. Where it has none of its own, they are what the user means.
   if (kind === "python" && !isIndexed && pipIndex !== undefined) chosen["UV_DEFAULT_INDEX"] = pipIndex;
-  return { env: chosen, proxies, files };
+  const pythons = kind === "python" ? findPythons(env, userHome, python) : { env: {}, folders: [] };
+  return { env: { ...chosen, ...pythons.env }, proxies, files, folders: pythons.folders };
 }

@@ -7,6 +7,7 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { FetchRecipe } from "./fetch-recipe.ts";
+import { prefixOfPython } from "./python-places.ts";
 import { readSmallFile } from "./read-json-file.ts";
 import type { LockedPackage } from "./receipt.ts";
 import { RunnersError } from "./runners-error.ts";
@@ -30,7 +31,10 @@ export const fetchPython: FetchRecipe = async (run, { folder, cache, runner, run
     });
   await writeFile(wanted, `${run.packages.join("\n")}\n`);
   await uv("venv", ...(run.python === undefined ? [] : ["--python", run.python]), environment);
-  const inEnvironment = ["--python", join(environment, "bin", "python"), "--only-binary=:all:"];
+  const python = join(environment, "bin", "python");
+  // Read before any file of a package is there.
+  const prefix = prefixOfPython(python);
+  const inEnvironment = ["--python", python, "--only-binary=:all:"];
   await uv(
     ...["pip", "compile", ...inEnvironment, "--generate-hashes", "--no-header", "--no-annotate"],
     ...["--output-file", lock, wanted],
@@ -43,6 +47,7 @@ export const fetchPython: FetchRecipe = async (run, { folder, cache, runner, run
   return {
     program: await findProgram(run.packages[0] as string, run.command, environment),
     locked: readLock(text),
+    links: prefix === undefined ? [] : [prefix],
   };
 };
 

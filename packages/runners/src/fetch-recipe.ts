@@ -35,6 +35,8 @@ export interface FetchedPackage {
   /** Path of the program, relative to the folder. */
   readonly program: string;
   readonly locked: readonly LockedPackage[];
+  /** Folders outside that its links lead to: the Python of a virtual environment. @default none */
+  readonly links?: readonly string[];
 }
 
 /** Fetches the packages of `run`. @throws {RunnersError} */

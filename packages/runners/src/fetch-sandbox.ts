@@ -79,7 +79,7 @@ export class FetchSandbox {
     const { env, userHome, registryHosts: hosts } = this.#deps;
     const cache = join(folder, cacheName);
     mkdirSync(cache);
-    const settings = fetchEnvironment(run.kind, env, userHome);
+    const settings = fetchEnvironment(run, env, userHome);
     const place = { run, folder, settings };
     const runStep: RegistrySearch["runStep"] = (step, found) => this.#run(place, step, found);
     let registries: Promise<Registries> | undefined;
@@ -99,7 +99,7 @@ export class FetchSandbox {
   async #run(place: FetchPlace, step: FetchStep, registries: Registries | undefined): Promise<string> {
     const { launcher, signal, openExit } = this.#deps;
     const { folder, settings } = place;
-    const { kind, packages } = place.run;
+    const { packages } = place.run;
     const late = AbortSignal.timeout(stepMaxMs);
     const either = AbortSignal.any([signal, late]);
     const label = `fetch ${packages[0]}`;
@@ -111,6 +111,7 @@ export class FetchSandbox {
         env: { ...settings.env, ...step.env },
         cwd: folder,
         label,
+        isTask: true,
         contain: this.#containIn(place, exit),
       },
       { signal: either },
@@ -124,10 +125,10 @@ export class FetchSandbox {
       const output = text(limitedTo(launched.stdout, outputMaxBytes));
       const [printed, exited] = await Promise.all([output, launched.exited]);
       if (exited.code === 0) return printed;
-      if (late.aborted) throw failed(packages, `it took longer than ${stepMaxMs / 1000} s`, kind);
+      if (late.aborted) throw failed(place.run, `it took longer than ${stepMaxMs / 1000} s`);
       const refused = exit?.refused() ?? [];
       if (registries !== undefined && refused.length > 0) throw outOfBounds(place.run, refused, registries);
-      throw failed(packages, lastLines(launched.stderr.tail(60)) ?? exited.description, kind);
+      throw failed(place.run, lastLines(launched.stderr.tail(60)) ?? exited.description);
     } finally {
       either.removeEventListener("abort", stop);
     }
@@ -135,11 +136,11 @@ export class FetchSandbox {
 
   #containIn({ folder, settings }: FetchPlace, exit: FetchExit | undefined): LaunchSpec["contain"] {
     const { sandboxes, mode, hiddenPaths } = this.#deps;
-    const { files, proxies } = settings;
+    const { files, folders, proxies } = settings;
     return async (request) => {
       const policy = {
         network: exit === undefined ? "deny" : "scoped",
-        readPaths: files,
+        readPaths: [...files, ...folders],
         writePaths: [folder],
         ownPaths: [folder, ...files],
         home: "temporary",
@@ -222,9 +223,30 @@ function outOfBounds(
   );
 }
 
-function failed(packages: readonly string[], reason: string, kind: PackageKind): RunnersError {
+/** What the tools print where the proxy of their sandbox accepted a host and could not connect to it. */
+const noConnectionPattern = /fatal alert: AccessDenied|alert access denied|access denied alert/i;
+
+/** What uv prints where no Python, or none of the right version, is among those that it sees. */
+const noPythonPattern = /No interpreter found|requires Python|does not satisfy Python|No Python/i;
+
+function failed({ kind, packages, python }: PackageRun, reason: string): RunnersError {
   const what = packages.join(", ");
-  return new RunnersError("PACKAGE_FETCH_FAILED", `"${what}" could not be fetched: ${reason}`, {
-    hint: `check its name, the connection, and ${settingsOf[kind]}; a package that was fetched once starts without the network`,
+  const state = noConnectionPattern.test(reason)
+    ? `this machine could not connect to a host of the registry: ${reason}`
+    : reason;
+  const wantedGo = /requires go >= ([\d.]+)/.exec(reason)?.[1];
+  const isPython = kind === "python" && noPythonPattern.test(reason);
+  const usual = `check its name, the connection, and ${settingsOf[kind]}; a package that was fetched once starts without the network`;
+  return new RunnersError("PACKAGE_FETCH_FAILED", `"${what}" could not be fetched: ${state}`, {
+    hint: isPython
+      ? pythonHint(packages, python)
+      : kind === "go" && wantedGo !== undefined
+        ? `fetches use the installed Go and download none: install Go ${wantedGo}, or name an older version of the module`
+        : usual,
   });
+}
+
+function pythonHint([first = ""]: readonly string[], python: string | undefined): string {
+  const wanted = python === undefined ? "/path/to/python3" : `/path/to/python${python.replace(/^\D*/, "")}`;
+  return `fetches use the Pythons of the system, of PATH, of pyenv and of uv (uv python list --only-installed), and download none: install one, or name it: args: ["--python", "${wanted}", "${first}"]`;
 }

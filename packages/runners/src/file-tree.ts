@@ -15,7 +15,7 @@ export interface FileTree {
   readonly bytes: number;
 }
 
-/** Interpreters that a virtual environment links to. */
+/** Interpreters of the system that a virtual environment links to. */
 const outsidePrefixes = ["/usr/", "/bin/", "/opt/", "/nix/store/"];
 
 /**
@@ -61,7 +61,8 @@ async function checkLink(folder: string, path: string, links: readonly string[])
   const target = await realpath(join(folder, path)).catch(() => undefined);
   // A link to nothing leads nowhere.
   if (target === undefined || target === root || target.startsWith(`${root}/`)) return;
-  if ([...links, ...outsidePrefixes].some((prefix) => target.startsWith(prefix))) return;
+  const allowed = [...links.map((one) => `${one}/`), ...outsidePrefixes];
+  if (allowed.some((prefix) => target.startsWith(prefix))) return;
   throw new RunnersError("PACKAGE_CHANGED", `The package contains the link "${path}", which leads out of it`);
 }
 

@@ -90,7 +90,8 @@ const fileHostsMaxCount = 8;
 const fileHostsScript = `
 const { FETCH_PAGES = "[]" } = process.env;
 const found = new Set();
-for (const page of JSON.parse(FETCH_PAGES)) {
+let problem;
+for (const page of JSON.parse(FETCH_PAGES)) for (let attempt = 1; attempt <= 3; attempt++) {
   try {
     const url = new URL(page);
     const headers = { accept: "application/vnd.pypi.simple.v1+json, text/html;q=0.5" };
@@ -100,17 +101,24 @@ for (const page of JSON.parse(FETCH_PAGES)) {
       url.username = url.password = "";
     }
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(60_000) });
+    if (response.status >= 500) throw new Error("it answers " + response.status);
     const text = await response.text();
     const isJson = /json/.test(response.headers.get("content-type") ?? "");
     const links = isJson ? JSON.parse(text).files.map((file) => file.url) : Array.from(text.matchAll(/href="([^"]+)"/g), ([, link]) => link);
     for (const link of links) found.add(new URL(link.replaceAll("&amp;", "&"), response.url).origin);
-  } catch {
-    // The tool that fetches reports the reason.
+    break;
+  } catch (error) {
+    problem = new URL(page).host + ": " + (error.cause?.code ?? error.cause?.message ?? error.message);
   }
 }
-console.log(JSON.stringify([...found]));`;
+console.log(JSON.stringify({ found: [...found], problem }));`;
 
-/** Asks the indexes for the hosts of the files of the packages. @returns URLs; none where no index answers */
+/**
+ * Asks the indexes for the hosts of the files of the packages.
+ *
+ * @returns URLs
+ * @throws {RunnersError} `PACKAGE_FETCH_FAILED` where no index answers: the tool would ask for hosts that nobody named
+ */
 async function findFileHosts(
   { packages }: PackageRun,
   indexes: readonly string[],
@@ -128,8 +136,15 @@ async function findFileHosts(
     env: { FETCH_PAGES: JSON.stringify(pages), NODE_USE_ENV_PROXY: "1" },
   };
   const printed = await runStep(step, registries);
-  const found: unknown = JSON.parse(printed);
+  const { found, problem } = parseObject(printed);
   if (!Array.isArray(found)) return [];
+  if (found.length === 0 && typeof problem === "string") {
+    throw new RunnersError(
+      "PACKAGE_FETCH_FAILED",
+      `The package index does not answer: ${problem.slice(0, 200)}`,
+      { hint: "check the connection, and the index in UV_INDEX_URL or uv.toml" },
+    );
+  }
   // An index by TLS may not lead to files without it.
   return found
     .filter((one): one is string => typeof one === "string" && one.startsWith("https:"))

@@ -15,6 +15,7 @@ import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { makePrivateDirectory, replaceFile, waitForLock } from "@toolcrib/files";
 import { abortable } from "@toolcrib/lifecycle";
 import type { SpawnRequest } from "@toolcrib/process";
+import { FetchFailures } from "./fetch-failures.ts";
 import { fetchGo } from "./fetch-go.ts";
 import { fetchNpm } from "./fetch-npm.ts";
 import { fetchPython } from "./fetch-python.ts";
@@ -70,6 +71,7 @@ const fetchesMaxCount = 2;
 export class PackageStore {
   readonly #deps: PackageStoreDeps;
   readonly #fetching = new Map<string, Promise<Receipt>>();
+  readonly #failures = new FetchFailures();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
@@ -120,7 +122,7 @@ export class PackageStore {
 
   /** Compares the files of a package with those that were fetched. @throws {RunnersError} `PACKAGE_CHANGED` */
   async verify({ key, receipt, shown }: StoredPackage): Promise<void> {
-    const { digest } = await readFileTree(join(this.#placeOf(key), receipt.folder));
+    const { digest } = await readFileTree(join(this.#placeOf(key), receipt.folder), receipt.links);
     if (digest === receipt.treeDigest) return;
     throw new RunnersError("PACKAGE_CHANGED", `The files of ${shown} are not those that were fetched`, {
       hint: `run toolcrib fetched remove ${key}; the next start fetches it again`,
@@ -155,9 +157,14 @@ export class PackageStore {
     const key = keyOf(run);
     let fetching = this.#fetching.get(key);
     if (fetching === undefined) {
+      this.#failures.check(key, this.#deps.now());
       fetching = this.#inTurn(() => this.#fetchNow(run, program)).finally(() => {
         this.#fetching.delete(key);
       });
+      fetching.then(
+        () => this.#failures.forget(key),
+        (error: unknown) => this.#failures.add(key, error, this.#deps.now()),
+      );
       this.#fetching.set(key, fetching);
     }
     return fetching;
@@ -198,13 +205,15 @@ export class PackageStore {
     const startedAt = now();
     logger.info({ packages: run.packages }, "package.fetching");
     try {
-      const { program, locked } = await recipes[run.kind](run, this.#deps.sandbox.at(run, folder, runner));
+      const fetched = await recipes[run.kind](run, this.#deps.sandbox.at(run, folder, runner));
+      const { program, locked, links = [] } = fetched;
       await rm(join(folder, cacheName), { recursive: true, force: true });
-      const { digest: treeDigest, files, bytes } = await readFileTree(folder);
+      const { digest: treeDigest, files, bytes } = await readFileTree(folder, links);
       const { kind, packages, command, python } = run;
       const receipt: Receipt = {
         version: 1,
-        ...{ kind, packages, command, python, locked, folder: name, program, treeDigest, files, bytes },
+        ...{ kind, packages, command, python, locked, folder: name, program },
+        ...{ links, treeDigest, files, bytes },
         fetchedAt: now(),
       };
       await replaceFile(this.#deps, join(place, receiptName), `${JSON.stringify(receipt, null, 1)}\n`);

@@ -26,6 +26,8 @@ export interface Receipt {
   readonly folder: string;
   /** The program, relative to that folder. */
   readonly program: string;
+  /** Folders outside that links of the files lead to. */
+  readonly links?: readonly string[];
   /** SHA-256 over paths, modes, link targets and contents of all files, in hexadecimal digits. */
   readonly treeDigest: string;
   readonly files: number;

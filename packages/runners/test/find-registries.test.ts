@@ -22,7 +22,7 @@ function find(kind: Kind, { env = {}, proxies = {}, hosts = [], prints = {} }: M
   return findRegistries({
     run: { kind, packages: ["a-package"], command: undefined, args: [], python: undefined },
     runner: "/usr/bin/runner",
-    settings: { env, proxies, files: [] },
+    settings: { env, proxies, files: [], folders: [] },
     hosts,
     runStep: async ({ args }) =>
       Object.entries(prints).find(([word]) => args.join(" ").includes(word))?.[1] ?? "[]",
@@ -83,7 +83,7 @@ test("Python has the indexes of the variables and the settings file, and the hos
     UV_CONFIG_FILE: folder.join("uv.toml"),
     UV_INDEX: "mine=https://d.example.com/simple https://e.example.com/simple",
   };
-  const files = JSON.stringify(["https://files.example.com", "http://plain.example.com", 7]);
+  const files = JSON.stringify({ found: ["https://files.example.com", "http://plain.example.com", 7] });
   assert.deepEqual(await shown("python", { env, prints: { "--use-system-ca": files } }), [
     "https c.example.com 443",
     "https d.example.com 443",
@@ -93,6 +93,11 @@ test("Python has the indexes of the variables and the settings file, and the hos
   ]);
   const named = { env: { UV_DEFAULT_INDEX: "https://f.example.com/simple" } };
   assert.deepEqual(await shown("python", named), ["https f.example.com 443"]);
+  const silent = JSON.stringify({ found: [], problem: "f.example.com: ECONNREFUSED" });
+  await assert.rejects(shown("python", { ...named, prints: { "--use-system-ca": silent } }), {
+    code: "PACKAGE_FETCH_FAILED",
+    message: /index does not answer: f\.example\.com: ECONNREFUSED/,
+  });
   const help = "The default package index (by\n          default: <https://g.example.com/simple>)";
   assert.deepEqual(await shown("python", { prints: { "--help": help } }), ["https g.example.com 443"]);
 });

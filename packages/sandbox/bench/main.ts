@@ -9,7 +9,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { arch, cpus, release, tmpdir } from "node:os";
 import { createProcessLauncher, type LaunchSpec, type SpawnRequest } from "@toolcrib/process";
-import { defaultSandboxLimits, Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";
+import { chooseStartParent, defaultSandboxLimits, Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";
 import { toMarkdown } from "../../../bench/table.ts";
 
 const rounds = Number(process.argv[2] ?? 30);
@@ -77,7 +77,7 @@ async function start(contain: LaunchSpec["contain"]): Promise<number> {
 const ways: Way[] = [];
 for (const tier of ["bubblewrap", "unshare"] as const) {
   const facts = { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 };
-  const places = { temporaryDirectory: tmpdir(), userHome: "/home/nobody-here" };
+  const places = { temporaryDirectory: chooseStartParent(tmpdir()), userHome: "/home/nobody-here" };
   const sandboxes = new Sandboxes({ ...facts, ...places }, { tiers: [tier] });
   const [report] = await sandboxes.check();
   if (report?.isAvailable === true) ways.push(...waysOf(tier, sandboxes));

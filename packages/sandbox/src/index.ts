@@ -1,7 +1,9 @@
 // For other packages here.
 export { exitPort } from "./network-exit.ts";
+export { findRefusedNeed } from "./refused-need.ts";
 export { defaultSandboxLimits, type SandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
 export { Sandboxes } from "./sandboxes.ts";
 export { seatbeltProfile } from "./seatbelt-profile.ts";
 export { refusedCalls } from "./seccomp/refused-calls.ts";
 export { assembleSeccompProgram } from "./seccomp/seccomp-program.ts";
+export { chooseStartParent } from "./start-folders.ts";

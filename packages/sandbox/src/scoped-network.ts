@@ -7,8 +7,11 @@
 
 import { ownAddresses } from "./network-exit.ts";
 
-/** Lines of a shell that prepare the network of the current namespace; `$ip` is the path of `ip`. */
-export const networkLines = `"$ip" link set lo up || :
+/** The line of a shell that brings the loopback device of the current namespace up; `$ip` is the path of `ip`. */
+export const loopbackLine = '"$ip" link set lo up || :';
+
+/** Lines of a shell that prepare a scoped network in the current namespace. */
+export const networkLines = `${loopbackLine}
 "$ip" route add local ${ownAddresses.first}/${ownAddresses.bits} dev lo || :
 { echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start; } 2>/dev/null || :`;
 

@@ -6,13 +6,46 @@
  * again is not taken for that process.
  */
 
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
 import { lstat, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 const prefix = "toolcrib-sandbox-";
 /** Entries of the folder that are searched. */
 const entriesMaxCount = 10_000;
+
+/** The folder in memory that Linux systems have for every user. */
+const memoryFolder = "/dev/shm";
+/** Type of a file system in memory (`TMPFS_MAGIC`). */
+const memoryType = 0x01021994;
+/** Free bytes that the folder needs: a start takes less than one mebibyte. */
+const freeMinBytes = 16_777_216;
+
+/**
+ * Returns where the files of starts are best: in memory, where a start creates a hundred of them in a millisecond; a
+ * disk can take a hundred times as long.
+ *
+ * @param otherwise for systems without such a folder, or a full one
+ */
+export function chooseStartParent(otherwise: string): string {
+  try {
+    accessSync(memoryFolder, constants.W_OK | constants.X_OK);
+    const { type, bavail, bsize } = statfsSync(memoryFolder);
+    return type === memoryType && bavail * bsize >= freeMinBytes ? memoryFolder : otherwise;
+  } catch {
+    // There is none, or it belongs to others.
+    return otherwise;
+  }
+}
 
 /** Creates a folder that only this user can read. */
 export function makeStartFolder(parent: string): string {

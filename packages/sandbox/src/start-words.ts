@@ -42,11 +42,16 @@ function isHeld(name: string): boolean {
   );
 }
 
+/** Whether `env` has to give a program its variables: the Node that opens the exit of a scoped network does so itself. */
+export function needsEnv(held: readonly string[], { network }: Pick<SandboxPolicy, "network">): boolean {
+  return held.length > 0 && network !== "scoped";
+}
+
 /**
  * Returns the program with its arguments, and before it the words that give it its variables and, in a scoped
  * network, open its exit.
  *
- * @param env the words that run `env` @param held variables for the program only
+ * @param env the words that run `env`; empty where `needsEnv` says so @param held variables for the program only
  */
 export function programWords(
   env: readonly string[],

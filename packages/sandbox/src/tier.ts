@@ -10,7 +10,7 @@ export type SandboxTierId = "bubblewrap" | "unshare" | "seatbelt";
 export interface TierFacts {
   readonly uid: number;
   readonly gid: number;
-  /** Folder for the files of a start. */
+  /** Folder for the files of a start; best one in memory (`chooseStartParent`). */
   readonly temporaryDirectory: string;
   /** HOME of the user; it is never bound unless the policy names it. */
   readonly userHome: string;

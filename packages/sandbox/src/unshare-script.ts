@@ -10,12 +10,15 @@
  * 3. It gives up every capability, sets the limits, and starts the program below
  *    a shell that collects orphaned processes.
  *
+ * Every command of it is a process that has to be started, so it has few of them:
+ * the root becomes read-only by a last bind of the same table, for example.
+ *
  * Arguments: the folder of the start; the user id and group id of the program;
- * `drop`, `keep` or `same`; the path of `ip`, or `-`; the number of words of the
- * command that sets the limits; that command; the program with its arguments.
+ * `drop`, `keep` or `same`; `deny`, `scoped` or `allow`; the path of `ip`, or `-`;
+ * the command that sets the limits; the program with its arguments.
  */
 
-import { networkLines } from "./scoped-network.ts";
+import { loopbackLine, networkLines } from "./scoped-network.ts";
 
 /**
  * Process 1: starts the program with its own PATH and ends with its exit code. A shell gives a background process
@@ -28,21 +31,26 @@ const lastNamespace = 'echo 1 > /proc/sys/user/max_user_namespaces && exec "$@"'
 
 export const unshareScript = `set -eu
 say() { echo "toolcrib sandbox: $1" >&2; exit 125; }
-d=$1 uid=$2 gid=$3 user=$4 ip=$5; shift 5
-if [ "$ip" != - ]; then
+d=$1 uid=$2 gid=$3 user=$4 network=$5 ip=$6; shift 6
+if [ "$ip" != - ]; then case $network in
+scoped)
 ${networkLines}
-fi
+;;
+deny) ${loopbackLine} ;;
+esac; fi
 mount --all --fstab "$d/first" || say "cannot mount folders in memory"
-cp -a "$d/template/." "$d/root" || say "cannot create the root folder"
+(umask 022; exec cp -dR "$d/template/." "$d/root") || say "cannot create the root folder"
 mount --all --fstab "$d/second" || say "cannot bind the folders of the program"
-cd "$d/root"
+cd "$d/final"
 pivot_root . .old || say "cannot change the root"
 cd /
 umount -l /.old || say "cannot leave the file system of the host"
-mount -o remount,bind,ro / || say "cannot make the root read-only"
 set -- unshare --user --map-user="$uid" --map-group="$gid" --keep-caps \\
   setpriv --no-new-privs --ambient-caps=-all --inh-caps=-all --bounding-set=-all -- "$@"
-set -- /bin/sh -c '${lastNamespace}' sh "$@"
+case $user in
+same) echo 1 > /proc/sys/user/max_user_namespaces ;;
+*) set -- /bin/sh -c '${lastNamespace}' sh "$@" ;;
+esac
 case $user in
 drop) set -- setpriv --reuid "$uid" --regid "$gid" --clear-groups unshare --user --map-root-user "$@" ;;
 keep) set -- setpriv --clear-groups unshare --user --map-root-user "$@" ;;

@@ -4,8 +4,8 @@
  * does not have. It has no filter of system calls.
  */
 
-import { readFileSync, statSync } from "node:fs";
-import { chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
 import { runCommand, type SpawnRequest } from "@toolcrib/process";
@@ -19,7 +19,7 @@ import { SandboxError } from "./sandbox-error.ts";
 import { emptyPolicy, type SandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
 import { chooseUser } from "./sandbox-user.ts";
 import { makeStartFolder, removeAbandonedFolders } from "./start-folders.ts";
-import { limitWords, programWords, splitEnvironment } from "./start-words.ts";
+import { limitWords, needsEnv, programWords, splitEnvironment } from "./start-words.ts";
 import { commandPath, findCommand } from "./system-commands.ts";
 import type {
   PreparedSandbox,
@@ -63,7 +63,7 @@ export class UnshareTier implements SandboxTier {
     await this.#clean();
     const folder = makeStartFolder(this.#facts.temporaryDirectory);
     try {
-      await this.#write(folder, plan, policy.limits);
+      this.#write(folder, plan, policy.limits);
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -76,9 +76,9 @@ export class UnshareTier implements SandboxTier {
       ...(isRoot ? [] : ["--user", "--map-root-user"]),
       ...[...namespaces, "--fork", "--kill-child=KILL", "/bin/sh", "-c", unshareScript, "sandbox"],
       ...[folder, String(user.uid), String(user.gid), isRoot ? (user.uid === 0 ? "keep" : "drop") : "same"],
-      policy.network === "allow" ? "-" : (ip ?? "-"),
+      ...[policy.network, ip ?? "-"],
       ...startWords(limitWords(policy.limits), request.env["PATH"] ?? commandPath),
-      ...programWords([findCommand("env") ?? "env"], held, request, policy),
+      ...programWords(needsEnv(held, policy) ? [findCommand("env") ?? "env"] : [], held, request, policy),
     ];
     const env = {
       ...startEnv,
@@ -102,44 +102,61 @@ export class UnshareTier implements SandboxTier {
     return this.#cleaning;
   }
 
-  /** Writes the tables of mounts, and the empty targets of all binds. */
-  async #write(folder: string, plan: MountPlan, limits: SandboxLimits): Promise<void> {
-    const root = join(folder, "root");
-    const template = join(folder, "template");
-    await mkdir(root);
-    await mkdir(template);
-    const makeFolder = (path: string): Promise<unknown> =>
-      mkdir(template + path, { recursive: true, mode: 0o755 });
-    const makeFile = async (path: string, text = ""): Promise<void> => {
-      await makeFolder(dirname(path));
-      await writeFile(template + path, text, { mode: 0o644 });
+  /**
+   * Writes the tables of mounts, the empty targets of all binds, and copies of small files. Each step is one call of the
+   * kernel that ends at once, so none of them waits for a thread.
+   */
+  #write(folder: string, plan: MountPlan, limits: SandboxLimits): void {
+    const [root, template, final] = ["root", "template", "final"].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    for (const path of [root, template, final]) mkdirSync(path);
+    const made = new Set<string>();
+    const makeFolder = (path: string): void => {
+      if (!made.has(path)) mkdirSync(template + path, { recursive: true, mode: 0o755 });
+      made.add(path);
     };
-    const all = [...plan.binds, ...plan.masks];
-    for (const path of ["/.old", "/proc", "/dev/pts", "/dev/shm", "/etc", ...plan.folders])
-      await makeFolder(path);
-    for (const { path, isFolder } of all) await (isFolder ? makeFolder(path) : makeFile(path));
-    for (const [path, text] of plan.files) await makeFile(path, text);
-    for (const device of devices) await makeFile(`/dev/${device}`);
-    await symlink("/proc/self/fd", `${template}/dev/fd`);
+    const makeFile = (path: string, content: string | Buffer = ""): void => {
+      makeFolder(dirname(path));
+      writeFileSync(template + path, content, { mode: 0o644 });
+    };
+    const copies = new Map(
+      plan.binds.flatMap((bind) => {
+        const content = smallFileOf(bind);
+        return content === undefined ? [] : [[bind, content] as const];
+      }),
+    );
+    for (const path of ["/.old", "/proc", "/dev/pts", "/dev/shm", "/etc", ...plan.folders]) makeFolder(path);
+    for (const bind of plan.binds) {
+      if (bind.isFolder) makeFolder(bind.path);
+      else makeFile(bind.path, copies.get(bind));
+    }
+    for (const { path, isFolder } of plan.masks)
+      if (isFolder) makeFolder(path);
+      else makeFile(path);
+    for (const [path, text] of plan.files) makeFile(path, text);
+    for (const device of devices) makeFile(`/dev/${device}`);
+    symlinkSync("/proc/self/fd", `${template}/dev/fd`);
     for (const [at, name] of ["stdin", "stdout", "stderr"].entries()) {
-      await symlink(`/proc/self/fd/${at}`, `${template}/dev/${name}`);
+      symlinkSync(`/proc/self/fd/${at}`, `${template}/dev/${name}`);
     }
-    await symlink("pts/ptmx", `${template}/dev/ptmx`);
+    symlinkSync("pts/ptmx", `${template}/dev/ptmx`);
     for (const [path, target] of plan.links) {
-      await makeFolder(dirname(path));
-      await symlink(target, template + path).catch(() => {
+      makeFolder(dirname(path));
+      try {
+        symlinkSync(target, template + path);
+      } catch {
         // Another link or a folder of the plan is already there.
-      });
+      }
     }
-    // The copy of the template sets the modes of the folders in memory.
-    for (const path of plan.temporary) {
-      await makeFolder(path);
-      await chmod(template + path, 0o1777);
-    }
-    await chmod(template, 0o755);
+    for (const path of plan.temporary) makeFolder(path);
+    chmodSync(template, 0o755);
     const table = parseMountTable(readFileSync("/proc/self/mountinfo", "utf8"));
-    await writeFile(join(folder, "first"), firstTable(root, plan, limits));
-    await writeFile(join(folder, "second"), secondTable(root, plan, table, this.#facts.uid !== 0));
+    const bound = { ...plan, binds: plan.binds.filter((bind) => !copies.has(bind)) };
+    writeFileSync(join(folder, "first"), firstTable(root, plan, limits));
+    writeFileSync(join(folder, "second"), secondTable({ root, final }, bound, table, this.#facts.uid !== 0));
   }
 
   async #problems(): Promise<readonly SandboxProblem[]> {
@@ -187,9 +204,28 @@ function firstTable(root: string, { temporary }: MountPlan, { temporaryBytes }: 
   return `${lines.join("\n")}\n`;
 }
 
-/** Everything else, in order. */
+/** Bytes of a file that is copied instead of bound: a mount costs more than reading it. */
+const copyMaxBytes = 262_144;
+
+/** Files of /etc that can be replaced while a program runs. */
+const changingFiles = ["/etc/resolv.conf", "/etc/hosts"];
+
+/** The content of a small file of the system that is only read. */
+function smallFileOf({ source, path, isFolder, isWritable }: Bind): Buffer | undefined {
+  if (isFolder || isWritable || !path.startsWith("/etc/") || changingFiles.includes(path)) return undefined;
+  try {
+    const { size, mode } = statSync(source);
+    // Everybody may read it outside, too.
+    return size <= copyMaxBytes && (mode & 0o004) !== 0 ? readFileSync(source) : undefined;
+  } catch {
+    // It is bound, and the mount says what is wrong with it.
+    return undefined;
+  }
+}
+
+/** Everything else, in order. The last line makes the root read-only: it binds it, with all that is in it, once more. */
 function secondTable(
-  root: string,
+  { root, final }: { readonly root: string; readonly final: string },
   { binds, masks, late }: MountPlan,
   table: readonly HostMount[],
   isUser: boolean,
@@ -221,6 +257,7 @@ function secondTable(
   }
   lines.push(
     tableLine("devpts", `${root}/dev/pts`, "devpts", "newinstance,ptmxmode=0666,mode=620,nosuid,noexec"),
+    tableLine(root, final, "none", "rbind,ro,nosuid"),
   );
   return `${lines.join("\n")}\n`;
 }

@@ -2,7 +2,7 @@
 
 import { tmpdir } from "node:os";
 import { type ContainedRequest, runCommand } from "@toolcrib/process";
-import { defaultSandboxLimits, Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";
+import { chooseStartParent, defaultSandboxLimits, Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";
 
 /** The tiers of Linux, strongest first. */
 export const tierIds = ["bubblewrap", "unshare"] as const;
@@ -19,7 +19,7 @@ export function createSandboxes(
     {
       uid: process.getuid?.() ?? -1,
       gid: process.getgid?.() ?? -1,
-      temporaryDirectory: tmpdir(),
+      temporaryDirectory: chooseStartParent(tmpdir()),
       userHome: "/home/nobody-here",
     },
     { tiers: tier === undefined ? tierIds : [tier], totals },

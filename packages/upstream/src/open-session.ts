@@ -8,7 +8,7 @@ import { type OpenTransport, openTransport } from "./open-transport.ts";
 import { senderOf } from "./received.ts";
 import { ServerMessages } from "./server-messages.ts";
 import { SessionCalls } from "./session-calls.ts";
-import { exitText } from "./upstream-failure.ts";
+import { adviceAbout, exitText } from "./upstream-failure.ts";
 import type { UpstreamDeps, UpstreamSettings } from "./upstream-options.ts";
 import { UpstreamSession } from "./upstream-session.ts";
 
@@ -71,6 +71,7 @@ export async function openSession(
   const connection = await connect(transport, messages, {
     process,
     signal,
+    advise: settings.advise,
     onUnused(reason, violation) {
       logger.debug({ server: serverId, reason: scrub(reason) }, "message was not used");
       if (violation !== undefined) options.onViolation(violation);
@@ -104,12 +105,13 @@ async function connect(
   options: {
     readonly process: LaunchedProcess | undefined;
     readonly signal: AbortSignal;
+    readonly advise: UpstreamSettings["advise"];
     readonly onUnused: (reason: string, violation?: McpError) => void;
     readonly onSlowed: () => void;
     readonly connectionOptions: Parameters<typeof openConnection>[2];
   },
 ): Promise<Connection> {
-  const { process, signal, onUnused, onSlowed, connectionOptions } = options;
+  const { process, signal, advise, onUnused, onSlowed, connectionOptions } = options;
   const handlers = {
     request: messages.request.bind(messages),
     notification: messages.notification.bind(messages),
@@ -124,6 +126,7 @@ async function connect(
       exit !== undefined && error instanceof McpError && error.code === "MCP_CONNECTION_CLOSED";
     if (!hasEnded) throw error;
     throw new McpError("MCP_CONNECTION_CLOSED", `The server ended before its handshake: it ${exit}`, {
+      hint: adviceAbout(process, advise),
       cause: error,
     });
   }

@@ -13,8 +13,8 @@ import { disposeOnce, type StartTimer } from "@toolcrib/lifecycle";
 import type { Era } from "@toolcrib/tool";
 import { Backoff } from "./backoff.ts";
 import { UpstreamError } from "./upstream-error.ts";
-import { exitText, isExpired, reasonOf, requestedWaitMs } from "./upstream-failure.ts";
-import type { UpstreamLimits } from "./upstream-options.ts";
+import { adviceAbout, exitText, isExpired, reasonOf, requestedWaitMs } from "./upstream-failure.ts";
+import type { UpstreamLimits, UpstreamSettings } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
 /** Dependencies of `SharedSession`. */
@@ -31,6 +31,8 @@ export interface SharedSessionDeps {
   readonly idleMs: number | undefined;
   /** Number of requests on a session so far; undefined while it is in use. */
   usesOf(session: UpstreamSession): number | undefined;
+  /** As in the settings of the server. */
+  readonly advise: UpstreamSettings["advise"];
   /** Reports that there is no session until the next request. */
   onIdle(): void;
   /** Reports that an attempt failed or the session ended. `willRetry` is false after the last attempt. */
@@ -206,7 +208,8 @@ export class SharedSession implements AsyncDisposable {
       if (this.#isSuspended) throw new Error("The server was suspended");
       this.#adopt(session, publish);
     } catch (error) {
-      const reason = session === undefined ? reasonOf(error) : await endReasonOf(session, error);
+      const reason =
+        session === undefined ? reasonOf(error) : await endReasonOf(session, error, this.#deps.advise);
       await session?.[Symbol.asyncDispose]();
       if (signal.aborted) return;
       this.#failedAttempts += 1;
@@ -231,7 +234,7 @@ export class SharedSession implements AsyncDisposable {
   #ended(session: UpstreamSession): void {
     const cause: unknown = session.connection.closed.reason;
     // A server that reports an expired session is running, so there is no reason to wait.
-    this.#replace(session, () => endReasonOf(session, cause), isExpired(cause));
+    this.#replace(session, () => endReasonOf(session, cause, this.#deps.advise), isExpired(cause));
   }
 
   #replace(session: UpstreamSession, reason: () => Promise<string>, canBeAtOnce: boolean): void {
@@ -328,8 +331,14 @@ function hintOf(state: State, now: number): string | undefined {
 }
 
 /** Returns the reason why `session` ended: the exit of its process if it ended by itself, else `error`. */
-async function endReasonOf(session: UpstreamSession, error: unknown): Promise<string> {
+async function endReasonOf(
+  session: UpstreamSession,
+  error: unknown,
+  advise: UpstreamSettings["advise"],
+): Promise<string> {
   const hasEnded = session.connection.closed.aborted && session.process !== undefined;
   const exit = hasEnded ? await exitText(session.process) : undefined;
-  return exit === undefined ? messageOf(error) : `The server ${exit}`;
+  if (exit === undefined) return messageOf(error);
+  const advice = adviceAbout(session.process, advise);
+  return advice === undefined ? `The server ${exit}` : `The server ${exit} (${advice})`;
 }

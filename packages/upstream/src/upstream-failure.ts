@@ -9,6 +9,7 @@ import { McpError } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
 import { receivedErrorData, type Sender } from "./received.ts";
 import { UpstreamError } from "./upstream-error.ts";
+import type { UpstreamSettings } from "./upstream-options.ts";
 
 /** Translates `error` for a caller. An error response of the server keeps its JSON-RPC code. */
 export function toCallerError(sender: Sender, error: unknown, isStopping: boolean): unknown {
@@ -64,6 +65,17 @@ export async function exitText(process: LaunchedProcess): Promise<string | undef
   clearTimeout(timer);
   // The description is complete only after the processes that it left behind have ended.
   return runs ? undefined : (await process.exited).description;
+}
+
+/** Last lines of standard error that advice about an end is based on. */
+const lineCount = 60;
+
+/** Returns advice about the end of a process, from the last lines of its standard error. */
+export function adviceAbout(
+  process: LaunchedProcess | undefined,
+  advise: UpstreamSettings["advise"],
+): string | undefined {
+  return process === undefined ? undefined : advise?.(process.stderr.tail(lineCount).join("\n"));
 }
 
 /** After a connection ends, the exit of a crashed process is known within this time. */

@@ -32,6 +32,8 @@ export interface UpstreamSettings {
   readonly contain?: LaunchSpec["contain"];
   /** Removes secrets from text about this server: reasons, log records, lines of standard error. @default text stays as it is */
   readonly scrub?: (text: string) => string;
+  /** Returns advice for the operator about the last lines of a process that ended at its start. @default none */
+  readonly advise?: (text: string) => string | undefined;
   /**
    * Whether hidden characters are removed from what the server sends on behalf of calls. Its lists stay as they are: the
    * operator sees them. @default false

@@ -131,6 +131,7 @@ export class UpstreamServer implements ToolSource {
         open: (era, signal) => this.#openShared(era, signal),
         prepare: (session, signal) => this.#prepare(session, signal),
         idleMs: settings.idleMs,
+        advise: settings.advise,
         usesOf: (session) => (this.#watch.isWatchedOn(session) ? undefined : session.endedRequests),
         onIdle: () => this.#health.change("idle"),
         onDown: (reason, attempt, willRetry) => this.#health.failed(reason, attempt, willRetry),

@@ -290,14 +290,20 @@ function toolspecFinding({ id, health, tools, hosts }: SourceStatus): Finding {
 
 function contactOf(
   { options }: CliContext,
-  { id, health, tools, protocolVersion }: SourceStatus,
+  { id, health, tools, waitingTools = 0, protocolVersion }: SourceStatus,
   isLate: boolean,
 ): Finding {
   const subject = `server ${id}`;
+  if (health.state === "ready" && tools === 0 && waitingTools > 0) {
+    const text = `responds, and all of its tools wait for approval: ${counted(waitingTools, "tool")}; clients see none`;
+    return warning(subject, text, `toolcrib approve ${id}`);
+  }
   if (health.state === "ready") {
+    const waiting =
+      waitingTools === 0 ? "" : `; ${waitingTools} more wait for approval (toolcrib approve ${id})`;
     return ok(
       subject,
-      `responds: ${counted(tools, "tool")}${protocolVersion === undefined ? "" : `, MCP ${protocolVersion}`}`,
+      `responds: ${counted(tools, "tool")}${waiting}${protocolVersion === undefined ? "" : `, MCP ${protocolVersion}`}`,
     );
   }
   if (health.state === "idle") {

@@ -1,7 +1,7 @@
 /** The sandboxes of this machine for a command. */
 
 import { homedir, tmpdir } from "node:os";
-import { Sandboxes } from "@toolcrib/sandbox";
+import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
 import type { ProcessContext } from "../process-context.ts";
 
 /** Returns the home folder of the user. */
@@ -15,7 +15,7 @@ export function createSandboxes(context: Pick<ProcessContext, "env">): Sandboxes
   return new Sandboxes({
     uid: process.getuid?.() ?? -1,
     gid: process.getgid?.() ?? -1,
-    temporaryDirectory: tmpdir(),
+    temporaryDirectory: chooseStartParent(tmpdir()),
     userHome: userHomeOf(context),
   });
 }

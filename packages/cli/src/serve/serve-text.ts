@@ -28,14 +28,17 @@ export function tokenFile({ home }: Pick<Endpoint, "home">): string {
 
 /** Returns the line of a server. */
 export function serverLine(status: SourceStatus, idWidth: number, output: Output): string {
-  const { id, transport, health, tools } = status;
+  const { id, transport, health, tools, waitingTools = 0 } = status;
   const head = `${padText(id, idWidth)}  ${output.style("dim", padText(transport, 15))}  `;
   const contained = containmentText(status);
   const toolsText = `${counted(tools, "tool")}${contained === "" ? "" : `, ${contained}`}`;
   if (health.state === "ready") {
     const reason =
       health.reason === undefined ? "" : `; ${output.style("yellow", reasonLine(health.reason))}`;
-    return `  ${output.style("green", "✓")} ${head}${toolsText}${reason}`;
+    // A server of which clients see nothing is not in order.
+    const isHeld = tools === 0 && waitingTools > 0;
+    const mark = isHeld ? output.style("yellow", "!") : output.style("green", "✓");
+    return `  ${mark} ${head}${toolsText}${reason}`;
   }
   if (health.state === "idle")
     return `  ${output.style("green", "✓")} ${head}${toolsText}, starts at its first call`;

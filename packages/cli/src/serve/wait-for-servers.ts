@@ -14,6 +14,8 @@ export interface SourceStatus {
   readonly transport: string;
   readonly health: Health;
   readonly tools: number;
+  /** Tools that wait for the operator's approval. @default 0 */
+  readonly waitingTools?: number;
   readonly containment?: GatewayStatus["servers"][number]["containment"];
 }
 

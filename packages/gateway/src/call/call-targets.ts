@@ -21,6 +21,7 @@ import { type FeatureKind, featureSubject } from "../policy/access-subject.ts";
 import type { UnknownTools } from "../service/unknown-tool.ts";
 import { deadlineOf, type SourceFacts } from "../sources/source-facts.ts";
 import type { FeatureSource } from "../sources/source-roster.ts";
+import { advisedAnswer, withAdvice } from "./advised.ts";
 import type { CallTarget } from "./call-target.ts";
 import { currentEntry } from "./current-entry.ts";
 import { currentFeature } from "./current-feature.ts";
@@ -132,7 +133,11 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
         await connecting;
         backend = chosenBackend(current(), deps);
       }
-      return toToolResult(await backend.source.call(backend.tool, args, context, current), shownName);
+      const { advise } = facts;
+      if (advise === undefined)
+        return toToolResult(await backend.source.call(backend.tool, args, context, current), shownName);
+      const answer = await advisedAnswer(backend.source.call(backend.tool, args, context, current), advise);
+      return withAdvice(toToolResult(answer, shownName), advise);
     },
   };
 }

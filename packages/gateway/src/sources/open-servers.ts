@@ -13,6 +13,7 @@ import {
   type ServerMemory,
   type UpstreamServer,
 } from "@toolcrib/upstream";
+import { adviceOn } from "./containment-advice.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
 import { ServerExits } from "./server-exits.ts";
 import { ServerSandboxes } from "./server-sandboxes.ts";
@@ -121,6 +122,7 @@ function createServer(
       isUntrusted: server.trustState === "unverified",
       shownAs: shownAs(server),
       isInteractive: server.isInteractive,
+      advise: adviserOf(server, sandboxes),
       contain: sandboxes.containmentOf(server, packages),
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,
       remembered: memory.remembered,
@@ -169,10 +171,22 @@ function factsOf(
       firstContact: server.firstContact,
       pinsResources: server.pinsResources,
     },
+    advise: adviserOf(server, sandboxes),
     labels,
     dataLabels: server.dataLabels,
     egressHosts: egressHostsOf(server),
   };
+}
+
+/** Returns the function that gives advice about failures of a contained server. */
+function adviserOf(server: ToolServerConfig, sandboxes: ServerSandboxes): SourceFacts["advise"] {
+  const facts = {
+    server,
+    isContained: () => sandboxes.stateOf(server)?.tier !== "none",
+    hiddenPaths: sandboxes.hiddenPaths(),
+    userHome: sandboxes.userHome(),
+  };
+  return server.containment.needsSandbox ? (text) => adviceOn(text, facts) : undefined;
 }
 
 function detailsOf(

@@ -99,6 +99,8 @@ export interface SourceFacts {
   readonly trust: ServerTrust | undefined;
   /** How its definitions are accepted; undefined where every definition is. */
   readonly pinning: FeaturePinning | undefined;
+  /** Returns advice for the operator about a text with which one of its tools failed; undefined where it never has any. */
+  readonly advise: ((text: string) => string | undefined) | undefined;
   readonly labels: { readonly [key: string]: string };
   /** Labels of the data that it returns. */
   readonly dataLabels: readonly string[];
@@ -128,6 +130,7 @@ export const defaultFacts: SourceFacts = {
   containment: () => undefined,
   trust: undefined,
   pinning: undefined,
+  advise: undefined,
   labels: {},
   dataLabels: [],
   egressHosts: undefined,

@@ -1,0 +1,92 @@
+/**
+ * Advice for the operator where a contained server fails: what its sandbox refused,
+ * and the line of the configuration that allows it. The text of the server decides
+ * which advice is shown, so the advice never names a place that no sandbox shows, and
+ * nothing acts on it.
+ */
+
+import { dirname, extname } from "node:path";
+import { containmentLine, type ToolServerConfig } from "@toolcrib/config";
+import { findRefusedNeed } from "@toolcrib/sandbox";
+
+/** What the advice about one server depends on. */
+export interface AdviceFacts {
+  readonly server: ToolServerConfig;
+  /** Whether its process runs in a sandbox. */
+  readonly isContained: () => boolean;
+  /** Folders and files that no sandbox shows. */
+  readonly hiddenPaths: readonly string[];
+  readonly userHome: string;
+}
+
+/** Returns advice about a text with which a server failed; undefined where its containment has nothing to do with it. */
+export function adviceOn(text: string, facts: AdviceFacts): string | undefined {
+  const { server } = facts;
+  if (!facts.isContained()) return undefined;
+  const { networkEgress, filesystemWrite, egressAllow } = server.containment.effective;
+  const need = findRefusedNeed(text);
+  if (need?.kind === "network") {
+    if (networkEgress === "allow" || (need.host !== undefined && egressAllow.includes(need.host)))
+      return undefined;
+    const isName =
+      need.host !== undefined && /^[\w-]+(\.[\w-]+)+$/.test(need.host) && !/^[\d.]+$/.test(need.host);
+    const host = isName ? need.host : "HOST";
+    return written(
+      facts,
+      `reaches ${networkEgress === "deny" ? "no host" : "only the hosts of egress_allow"} (network_egress: ${networkEgress})`,
+      { host },
+    );
+  }
+  if (need?.kind === "write") {
+    if (filesystemWrite === "allow") return undefined;
+    const folder = folderFor(server, need);
+    const what = `writes ${filesystemWrite === "deny" ? "no file" : "only below write_paths"} (filesystem_write: ${filesystemWrite})`;
+    if (folder !== undefined && !isAdvisable(folder, facts)) {
+      return `The server "${server.id}" is contained and ${what}; it tried to write to a place that stays closed. Choose another one by its own settings (args or env), in a folder of write_paths`;
+    }
+    return written(facts, what, { writePath: folder ?? "/path/to/folder" });
+  }
+  if (need?.kind !== "read" || !isAdvisable(need.path, facts)) return undefined;
+  return written(facts, "sees only the files that its configuration names: if the file exists", {
+    readPath: need.path,
+  });
+}
+
+function written(
+  { server }: AdviceFacts,
+  what: string,
+  addition: Parameters<typeof containmentLine>[1],
+): string {
+  return `The server "${server.id}" is contained and ${what}. To allow this, the operator writes in its entry of tool_servers: ${containmentLine(server, addition)}`;
+}
+
+/** A place that a configuration can name: nothing hidden, no part of the system, not the whole home. */
+function isAdvisable(path: string, { hiddenPaths, userHome }: AdviceFacts): boolean {
+  const isIn = (one: string, folder: string): boolean => one === folder || one.startsWith(`${folder}/`);
+  if (hiddenPaths.some((one) => isIn(path, one) || isIn(one, path))) return false;
+  return (
+    !isIn(userHome, path) &&
+    !/^\/(?:$|home$|(?:usr|bin|sbin|lib\w*|etc|proc|sys|dev|run|boot|nix)(?:\/|$))|\.\./.test(path)
+  );
+}
+
+/** The folder that a server has to write: that of an argument which has to do with the path, or of the path. */
+function folderFor(
+  server: ToolServerConfig,
+  { path, isFolder }: { readonly path: string | undefined; readonly isFolder: boolean },
+): string | undefined {
+  const isIn = (one: string, folder: string): boolean => one === folder || one.startsWith(`${folder}/`);
+  const named = argumentPathsOf(server);
+  const argument =
+    path === undefined ? named.at(-1) : named.find((one) => isIn(one, path) || isIn(path, one));
+  if (argument !== undefined) return extname(argument) === "" ? argument : dirname(argument);
+  return path === undefined || isFolder ? path : dirname(path);
+}
+
+function argumentPathsOf({ transport }: ToolServerConfig): readonly string[] {
+  if (transport.kind !== "stdio") return [];
+  return transport.args.flatMap((one) => {
+    const path = one.kind === "literal" ? one.text.replace(/^--[\w-]+=/, "") : "";
+    return path.startsWith("/") ? [path.replace(/(?<=.)\/+$/, "")] : [];
+  });
+}
