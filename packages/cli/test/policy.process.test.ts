@@ -45,7 +45,7 @@ test("policy check, test, matrix and simulate, and why answer about the policy",
   write(directory, policies);
   const faulty = await run("policy", "check");
   assert.equal(faulty.code, 2);
-  assert.match(faulty.stdout, /policies\/main\.cedar:3:10: error CEDAR_INVALID/);
+  assert.match(faulty.stdout, /policies\/main\.cedar:3:26: error CEDAR_INVALID/);
   assert.equal(
     (await run("call", "notes:echo", "--arg", "text=x")).code,
     2,
@@ -60,7 +60,7 @@ test("policy check, test, matrix and simulate, and why answer about the policy",
   const unmatched = await run("policy", "check");
   assert.match(
     unmatched.stdout,
-    /main\.cedar:2:1: warning CEDAR_UNMATCHED\n.*\n(?:.*\n)*hint: did you mean "notes"\?/,
+    /main\.cedar:2:87: warning CEDAR_UNMATCHED\n.*\n(?:.*\n)*hint: did you mean "notes"\?/,
   );
   write(directory, valid);
   assert.match((await run("policy", "schema")).stdout, /entity Client in \[Role\]/);
