@@ -14,5 +14,6 @@ export const cedarCodes = {
   POLICY_TEST_TOO_LARGE: "A file of policy tests is longer than can be read.",
   POLICY_TEST_SYNTAX: "A file of policy tests is neither readable YAML nor readable JSON.",
   POLICY_TEST_INVALID: "A policy test has an unknown, missing or invalid field.",
+  POLICY_TEST_UNMATCHED: "A policy test names a client, tool server, tool or rule that does not exist.",
   CEDAR_UNAVAILABLE: "The policy engine cannot be used.",
 } as const;

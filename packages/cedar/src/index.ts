@@ -7,6 +7,6 @@ export {
   parsePolicies,
   policyFileMaxLength,
 } from "./parse-policies.ts";
-export { type PolicyTest, parsePolicyTests } from "./policy-tests.ts";
+export { isNamedRule, type PolicyTest, parsePolicyTests } from "./policy-tests.ts";
 export { clientIdOf } from "./request-entities.ts";
 export { findUnmatchedNames } from "./unmatched-names.ts";

@@ -37,6 +37,17 @@ function write(directory: { join(...parts: string[]): string }, text: string): v
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
 }
 
+/** The findings in the output of a command with `--json`: place, severity, path, hint. */
+function findingsIn(output: string): readonly string[] {
+  const { diagnostics } = JSON.parse(output) as {
+    readonly diagnostics: readonly { readonly [name: string]: string | number }[];
+  };
+  return diagnostics.map(
+    ({ file, line, column, severity, path, hint }) =>
+      `${file}:${line}:${column} ${severity} ${path}: ${hint}`,
+  );
+}
+
 test("policy check, test, matrix and simulate, and why answer about the policy", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };
@@ -73,7 +84,11 @@ test("policy check, test, matrix and simulate, and why answer about the policy",
   ];
   writeFileSync(directory.join("policies/main.policy-test.yaml"), JSON.stringify({ tests }));
   const tested = await run("policy", "test");
-  assert.equal(tested.stdout.trim(), "4 passed, 0 failed");
+  assert.match(tested.stdout, /\n4 passed, 0 failed\n$/);
+  assert.match(
+    tested.stdout,
+    /^policies\/main\.policy-test\.yaml:1:\d+: warning POLICY_TEST_UNMATCHED\nNo client is called "other"/,
+  );
   writeFileSync(
     directory.join("policies/main.policy-test.yaml"),
     JSON.stringify({ tests: [{ client: "other", tool: "notes:echo", expect: "allow" }] }),
@@ -88,6 +103,28 @@ test("policy check, test, matrix and simulate, and why answer about the policy",
   const bad = await run("policy", "test", "bad.yaml");
   assert.equal(bad.code, 2);
   assert.match(bad.stdout, /bad\.yaml:1:23: error POLICY_TEST_INVALID/);
+  writeFileSync(
+    directory.join("names.yaml"),
+    `tests:
+  - { client: cii, tool: notes:echo, expect: deny }
+  - { client: ci, tool: note:echo, expect: deny }
+  - { client: ci, tool: notes:echo, expect: allow, rule: robbots }
+  - { client: ci, tool: stripe:refund, server: { trust_state: verified }, expect: deny }
+  - { client: ci, tool: notes:ecoh, expect: allow }
+  - { client: cli, tool: toolcrib:save_tool, expect: allow, rule: main.cedar#operator }
+  - { client: cli, tool: notes:env, expect: allow, rule: nothing_like_that }
+`,
+  );
+  const names = await run("policy", "test", "names.yaml", "--json");
+  assert.equal(names.code, 2);
+  const unknownNames = () =>
+    run("policy", "test", "names.yaml", "--json").then(({ stdout }) => findingsIn(stdout));
+  assert.deepEqual(findingsIn(names.stdout), [
+    'names.yaml:2:15 warning tests[0].client: did you mean "ci"?',
+    'names.yaml:3:25 warning tests[1].tool: did you mean "notes:echo"?',
+    'names.yaml:4:58 error tests[2].rule: did you mean "robots"?',
+    "names.yaml:8:58 error tests[6].rule: write the @id of a policy, or a path of the configuration such as policy.deny[0]",
+  ]);
 
   const matrix = JSON.parse((await run("policy", "matrix", "--tool", "notes:*", "--json")).stdout) as {
     readonly targets: readonly {
@@ -109,6 +146,11 @@ test("policy check, test, matrix and simulate, and why answer about the policy",
   assert.match(forbidden.stdout, /denied by policies\/main\.cedar#short/);
   assert.match(forbidden.stdout, /context\.arguments\.getTag\("text"\) is "long text"/);
   assert.equal((await run("why", "notes:nothing")).code, 4);
+
+  assert.ok(
+    (await unknownNames()).includes('names.yaml:6:25 warning tests[4].tool: did you mean "notes:echo"?'),
+    "the tools of a server are known once it listed them",
+  );
 
   const call = await run("call", "notes:echo", "--arg", "text=long");
   assert.equal(call.code, 3);

@@ -1,12 +1,11 @@
 /** `toolcrib policy matrix`: what the policy decides about each tool, resource and prompt for each client. */
 
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/gateway";
 import type { PolicyTarget } from "@toolcrib/policy";
 import { ToolPatterns } from "@toolcrib/policy";
 import type { Identity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
+import { tokenNamesOf } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { clientIdentity, ownClients } from "./client-identity.ts";
@@ -62,17 +61,8 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
 
 /** The clients of the configuration, those with a token, and the command line. */
 function clientsOf({ options }: CliContext, configured: readonly string[]): readonly string[] {
-  let tokens: readonly string[] = [];
-  try {
-    tokens = readdirSync(join(options.home, "tokens")).filter(
-      (name) => /^\w/.test(name) && !name.endsWith(".tmp"),
-    );
-  } catch {
-    // A home without tokens.
-  }
-  return [
-    ...new Set(["cli", ...tokens, ...configured.filter((name) => !ownClients.some((one) => one === name))]),
-  ];
+  const named = configured.filter((name) => !ownClients.some((one) => one === name));
+  return [...new Set(["cli", ...tokenNamesOf(options.home), ...named])];
 }
 
 function cellOf(policy: OfflinePolicy, identity: Identity, target: PolicyTarget, now: number): Cell {

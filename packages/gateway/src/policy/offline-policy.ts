@@ -22,8 +22,8 @@ type ExplainedPolicy = Awaited<ReturnType<typeof explainPolicies>>[number];
 
 /** The policy of a configuration. */
 export interface OfflinePolicy extends Disposable {
-  /** Whether there are policy files. */
-  readonly hasFiles: boolean;
+  /** The policies of the files and the built-in ones, as `FILE#ID`; empty where there are no files. */
+  readonly rules: readonly string[];
   decide(request: PolicyRequest): Decision;
   /** Whether a policy about the request reads arguments, so that its decision depends on them. */
   dependsOnArguments(request: PolicyRequest): boolean;
@@ -46,7 +46,7 @@ export async function openOfflinePolicy(config: PolicyConfig): Promise<OfflinePo
   const lists = new ToolPolicy(config, defaultAllowedTools);
   const policy = new AccessPolicy<PolicyTarget>(lists, { targetOf: (target) => target }, files);
   return {
-    hasFiles: files !== undefined,
+    rules: files?.policies.map(({ rule }) => rule) ?? [],
     decide: ({ identity, target, action, call }) =>
       policy.decide(identity, target, action, call === undefined ? undefined : () => call),
     dependsOnArguments: (request) => files?.dependsOnArguments(request) ?? false,
