@@ -283,7 +283,7 @@ const actionEntities: readonly EntityJson[] = [
 const shownMaxLength = 200;
 
 /** The rule of a denial that no single policy causes. */
-const allPolicies = "policy.files";
+export const allPolicies = "policy.files";
 
 /** What policies say about all requests that do not differ in anything that they read. */
 type Verdict =

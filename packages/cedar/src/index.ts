@@ -7,6 +7,7 @@ export {
   parsePolicies,
   policyFileMaxLength,
 } from "./parse-policies.ts";
+export { openPartialDecisions, type PartialDecision, type UnknownFacts } from "./partial-decisions.ts";
 export { isNamedRule, type PolicyTest, parsePolicyTests } from "./policy-tests.ts";
 export { clientIdOf } from "./request-entities.ts";
 export { findUnmatchedNames } from "./unmatched-names.ts";

@@ -1,30 +1,10 @@
-/** Decisions of policies, one by one and against an independent reference. */
+/** Decisions of policies, one by one. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { type CedarPolicies, openCedarPolicies, parsePolicies } from "@toolcrib/cedar";
-import { formatDiagnostics } from "@toolcrib/diagnostics";
 import type { CallFacts, PolicyRequest, PolicyTarget } from "@toolcrib/policy";
-import { runCount, runsAll } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
-import fc from "fast-check";
-import {
-  attributes,
-  policyArbitrary,
-  type RandomPolicy,
-  type RandomRequest,
-  referenceDecision,
-  requestArbitrary,
-  toCedar,
-} from "./policy-reference.ts";
-
-async function open(text: string): Promise<CedarPolicies> {
-  const { value, diagnostics } = await parsePolicies([{ name: "main.cedar", text }]);
-  assert.ok(value, formatDiagnostics(diagnostics));
-  const attributesOf = ({ name }: { readonly name: string }) => attributes[name] ?? { roles: [], labels: {} };
-  return openCedarPolicies(value, { attributesOf });
-}
+import { openTestPolicies as open } from "./open-test-policies.ts";
 
 const tool: PolicyTarget = {
   kind: "tool",
@@ -201,33 +181,5 @@ describe("CedarPolicies", () => {
       waivesApproval: true,
     });
     assert.deepEqual(policies.decide(callOf({}, tool, "dev")), { kind: "allow", rule: "main.cedar#2" });
-  });
-
-  it("agrees with an independent reference about random policies and requests", async () => {
-    const count = runCount(runsAll ? 1000 : 50);
-    let allowed = 0;
-    let decided = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(policyArbitrary, { maxLength: 6 }),
-        fc.array(requestArbitrary, { minLength: 100, maxLength: 100 }),
-        async (policies: readonly RandomPolicy[], requests: readonly RandomRequest[]) => {
-          // The engine never waits: without a turn of the event loop, the run would seem to hang.
-          await nextTurn();
-          using product = await open(policies.map(toCedar).join("\n"));
-          for (const request of requests) {
-            const expected = referenceDecision(policies, request);
-            const { kind } = product.decide(request);
-            assert.equal(kind, expected, `${JSON.stringify(request)}\n${policies.map(toCedar).join("\n")}`);
-            // Once more: what is remembered is the same.
-            assert.equal(product.decide({ ...request, target: { ...request.target } }).kind, expected);
-            decided += 1;
-            if (kind === "allow") allowed += 1;
-          }
-        },
-      ),
-      { numRuns: count },
-    );
-    assert.ok(allowed > decided / 20 && allowed < decided * 0.95, `${allowed} of ${decided} were allowed`);
   });
 });
