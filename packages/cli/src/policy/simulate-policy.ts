@@ -45,8 +45,9 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** Runs the command. */
 export async function simulatePolicy(context: CliContext, flags: SimulateFlags): Promise<ExitCode> {
-  const { config, targets } = await openPolicySituation(context);
-  using policy = await openOfflinePolicy(config.policy);
+  const situation = await openPolicySituation(context, { onDisk: true });
+  const { targets } = situation;
+  using policy = await openOfflinePolicy(situation.policy);
   const byId = new Map(targets.map((target) => [target.id, target]));
   const groups = new Map<string, Group>();
   const parents = new ParentTools(context);

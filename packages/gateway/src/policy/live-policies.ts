@@ -43,12 +43,12 @@ const pollMs = 1000;
 
 /** The policies in force. Dispose of it after the last decision. */
 export class LivePolicies implements AsyncDisposable {
-  readonly #files: readonly PolicyFile[];
+  /** The files with the texts that are in force. */
+  #files: readonly PolicyFile[];
   readonly #deps: LivePoliciesDeps;
   readonly #timer: NodeJS.Timeout;
   #current: CedarPolicies;
   #seen: string;
-  #texts: string;
   #problem: string | undefined;
   #polling: Promise<void> = Promise.resolve();
 
@@ -63,7 +63,6 @@ export class LivePolicies implements AsyncDisposable {
     this.#deps = deps;
     this.#current = current;
     this.#seen = seen;
-    this.#texts = textsOf(files);
     deps.policy.replaceFiles(current);
     this.#timer = setInterval(() => {
       this.#polling = this.#polling.then(() => this.#poll());
@@ -82,6 +81,11 @@ export class LivePolicies implements AsyncDisposable {
     const { value, diagnostics } = await parsePolicyFiles(files);
     if (value === undefined) throw new GatewayError("POLICY_INVALID", formatDiagnostics(diagnostics));
     return new LivePolicies(files, await openCedarPolicies(value, deps), seen, deps);
+  }
+
+  /** The files with the texts that are in force. */
+  get files(): readonly PolicyFile[] {
+    return this.#files;
   }
 
   /** The policies in force, for explanations. */
@@ -118,8 +122,7 @@ export class LivePolicies implements AsyncDisposable {
       return;
     }
     this.#seen = seen;
-    const texts = textsOf(files);
-    if (texts === this.#texts) {
+    if (textsOf(files) === textsOf(this.#files)) {
       this.#problem = undefined;
       return;
     }
@@ -128,17 +131,21 @@ export class LivePolicies implements AsyncDisposable {
       this.#reject(formatDiagnostics(diagnostics.filter(({ severity }) => severity === "error")));
       return;
     }
-    await this.#replace(value, diagnostics, texts);
+    await this.#replace(value, diagnostics, files);
   }
 
-  async #replace(parsed: ParsedPolicies, diagnostics: readonly Diagnostic[], texts: string): Promise<void> {
+  async #replace(
+    parsed: ParsedPolicies,
+    diagnostics: readonly Diagnostic[],
+    files: readonly PolicyFile[],
+  ): Promise<void> {
     const { policy, logger, record, onReplaced } = this.#deps;
     try {
       const previous = this.#current;
       this.#current = await openCedarPolicies(parsed, this.#deps);
       policy.replaceFiles(this.#current);
       previous[Symbol.dispose]();
-      this.#texts = texts;
+      this.#files = files;
       this.#problem = undefined;
       record("policy.changed", { digest: this.#current.digest, previousDigest: previous.digest });
       const warnings = diagnostics.length === 0 ? {} : { warnings: formatDiagnostics(diagnostics) };

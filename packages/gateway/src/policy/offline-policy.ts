@@ -22,6 +22,8 @@ type ExplainedPolicy = Awaited<ReturnType<typeof explainPolicies>>[number];
 
 /** The policy of a configuration. */
 export interface OfflinePolicy extends Disposable {
+  /** Digest of the policies of the files, such as `sha256:…`; undefined where there are no files. */
+  readonly digest: string | undefined;
   /** The policies of the files and the built-in ones, as `FILE#ID`; empty where there are no files. */
   readonly rules: readonly string[];
   decide(request: PolicyRequest): Decision;
@@ -52,6 +54,7 @@ export async function openOfflinePolicy(config: PolicyConfig): Promise<OfflinePo
   const lists = new ToolPolicy(config, defaultAllowedTools);
   const policy = new AccessPolicy<PolicyTarget>(lists, { targetOf: (target) => target }, files);
   return {
+    digest: files?.digest,
     rules: files?.policies.map(({ rule }) => rule) ?? [],
     decide: ({ identity, target, action, call }) =>
       policy.decide(identity, target, action, call === undefined ? undefined : () => call),
