@@ -2,6 +2,7 @@
 export { type CedarPolicies, openCedarPolicies } from "./cedar-policies.ts";
 export { cedarSchema } from "./cedar-schema.ts";
 export { explainPolicies } from "./explain-decision.ts";
+export { findLockedOut } from "./locked-out.ts";
 export {
   type ParsedPolicies,
   parsePolicies,

@@ -182,4 +182,37 @@ describe("CedarPolicies", () => {
     });
     assert.deepEqual(policies.decide(callOf({}, tool, "dev")), { kind: "allow", rule: "main.cedar#2" });
   });
+
+  it("reports reach by any kind of target, and by a permit only", async () => {
+    using prompts = await open("permit(principal, action, resource is Prompt);");
+    assert.equal(prompts.mayReach(localIdentity("token", "ci"), tool.server), true);
+    using none = await open("forbid(principal, action, resource);");
+    assert.equal(none.mayReach(localIdentity("token", "ci"), tool.server), false);
+  });
+
+  it("reports that a decision depends on arguments where one of several policies reads them", async () => {
+    const reads = 'when { context.arguments.hasTag("a") }';
+    using policies = await open(
+      `permit(principal == Client::"ci", action == Action::"call", resource) ${reads}; permit(principal == Client::"dev", action == Action::"call", resource) ${reads};`,
+    );
+    assert.equal(policies.dependsOnArguments(callOf()), true);
+    assert.equal(policies.dependsOnArguments(callOf({}, tool, "anonymous")), false);
+  });
+
+  it("reads a changed name of a client, and arguments whose names are not written in a policy", async () => {
+    using named = await open('permit(principal, action, resource) when { principal.name == "new" };');
+    const renamed = (name: string) => ({ ...callOf(), identity: { ...localIdentity("token", "ci"), name } });
+    assert.equal(named.decide(renamed("old")).kind, "deny");
+    assert.equal(named.decide(renamed("new")).kind, "allow");
+    using dynamic = await open(
+      'permit(principal, action == Action::"call", resource) when { context.arguments.hasTag(resource.name) };',
+    );
+    assert.equal(dynamic.decide(callOf({ merge: "x" })).kind, "allow");
+    assert.equal(dynamic.decide(callOf({ other: "x" })).kind, "deny");
+    using whole = await open(
+      'permit(principal, action == Action::"call", resource) when { context.integers.hasTag(resource.name) };',
+    );
+    assert.equal(whole.decide(callOf({ merge: 1 })).kind, "allow");
+    assert.equal(whole.decide(callOf({ other: 1 })).kind, "deny");
+  });
 });

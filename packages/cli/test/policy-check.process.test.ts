@@ -89,3 +89,32 @@ test("policy check and test report problems with their places", async () => {
     `the tools of a server are known once it listed them: ${listed}`,
   );
 });
+
+test("policy check and serve name the clients that the first policy file locks out", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...args: string[]) => runToolcrib(args, setting);
+  writePolicies(directory, '@id("ops") permit(principal in Role::"operator", action, resource);');
+  for (const name of ["phone", "banned"]) assert.equal((await run("token", "create", name)).code, 0);
+  const lockedOut = async () => {
+    const { diagnostics } = JSON.parse((await run("policy", "check", "--json")).stdout);
+    return (diagnostics as readonly { readonly [name: string]: string }[])
+      .filter(({ code }) => code === "CEDAR_LOCKED_OUT")
+      .map(({ message, hint }) => `${message}; ${hint}`)
+      .sort();
+  };
+  const about = (name: string, known: string) =>
+    `The client "${name}" may use nothing: no policy permits it anything (${known}); add to a policy file: permit(principal == Client::"${name}", action in Action::"use", resource);`;
+  assert.deepEqual(await lockedOut(), [
+    about("banned", "it has a token"),
+    about("ci", "policy.clients.ci"),
+    about("phone", "it has a token"),
+  ]);
+  // The line that the warning names, a role, and an exclusion on purpose.
+  const text = `permit(principal in Role::"robot", action == Action::"list", resource);
+permit(principal == Client::"phone", action in Action::"use", resource);
+forbid(principal == Client::"banned", action, resource);
+permit(principal in Role::"operator", action == Action::"save", resource);`;
+  writePolicies(directory, text);
+  assert.deepEqual(await lockedOut(), [about("cli", "policy.clients.cli")]);
+});

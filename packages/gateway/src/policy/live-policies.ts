@@ -5,7 +5,13 @@
  */
 
 import { stat } from "node:fs/promises";
-import { type CedarPolicies, openCedarPolicies, type ParsedPolicies, parsePolicies } from "@toolcrib/cedar";
+import {
+  type CedarPolicies,
+  findLockedOut,
+  openCedarPolicies,
+  type ParsedPolicies,
+  parsePolicies,
+} from "@toolcrib/cedar";
 import { type PolicyFile, readPolicyFile } from "@toolcrib/config";
 import { type Diagnostic, formatDiagnostics, hasErrors, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { type ReadFile, readRegularFile } from "@toolcrib/files";
@@ -148,7 +154,10 @@ export class LivePolicies implements AsyncDisposable {
       this.#files = files;
       this.#problem = undefined;
       record("policy.changed", { digest: this.#current.digest, previousDigest: previous.digest });
-      const warnings = diagnostics.length === 0 ? {} : { warnings: formatDiagnostics(diagnostics) };
+      const seen = previous.seenClients().map((client) => ({ ...client, known: "it used this gateway" }));
+      const all = [...diagnostics, ...lockedOut(parsed, seen)];
+      const warnings = all.length === 0 ? {} : { warnings: formatDiagnostics(all) };
+      if (all.length > 0) logger.warn(warnings, "changed policies have warnings");
       logger.info({ ...this.status(), ...warnings }, "policies were replaced");
       onReplaced();
     } catch (error) {
@@ -164,6 +173,15 @@ export class LivePolicies implements AsyncDisposable {
     record("policy.rejected", { digest, problem });
     logger.warn({ digest, problem }, "changed policies are not used; the previous ones stay in force");
   }
+}
+
+/** Clients that nothing permits anything, besides the policies that every gateway has. */
+function lockedOut(
+  { policies, sources }: ParsedPolicies,
+  clients: Parameters<typeof findLockedOut>[1],
+): readonly Diagnostic[] {
+  const own = policies.filter(({ rule }) => !isBuiltIn(rule));
+  return findLockedOut({ policies: own, sources: sources.slice(1) }, clients);
 }
 
 /** Name of the policies that every gateway has, in the place of a file. */
