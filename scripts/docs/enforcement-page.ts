@@ -81,7 +81,7 @@ export function enforcementPage(): string {
     "",
     "The resources that a server lists change with its data. What is approved is therefore that it lists any: until then, none is listed or read. Later entries need no approval; those of an `unverified` server are labelled with their origin and lose hidden characters, as its results do. With `pin_resources: true`, each resource waits for itself, when it is new or changed (except for its size and date). While a resource, template or list waits, a URI that the approved lists do not offer is not read from its server.",
     "",
-    "At most 12,000 definitions of a server are accepted; more are held back. While definitions wait, clients find the tool `list_waiting_servers`, which names the servers and the command. Events, which name the kind of the definition: `definition.changed`, `definition.approved`.",
+    "At most 12,000 definitions of a server are accepted; more are held back. While definitions wait that a client may list, it finds the tool `list_waiting_servers`, which names their servers and the command. Events, which name the kind of the definition: `definition.changed`, `definition.approved`.",
     "",
     "## Calls that need an approval",
     "",

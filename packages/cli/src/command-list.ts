@@ -75,6 +75,16 @@ const sections: readonly {
     },
   },
   {
+    title: "Package tools",
+    commands: {
+      pack: () => import("./commands/pack.ts"),
+      validate: () => import("./commands/validate.ts"),
+      info: () => import("./commands/info.ts"),
+      sign: () => import("./commands/sign.ts"),
+      verify: () => import("./commands/verify.ts"),
+    },
+  },
+  {
     title: "Inspect calls",
     commands: {
       why: () => import("./commands/why.ts"),

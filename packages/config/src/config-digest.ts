@@ -23,6 +23,7 @@ export function digestConfig(config: GatewayConfig): string {
     ...config,
     toolServers: config.toolServers.map(serverContent),
     toolspecs: config.toolspecs.map(toolspecContent),
+    telemetry: telemetryContent(config.telemetry),
   };
   return `sha256:${hash("sha256", canonicalJson(content), "hex")}`;
 }
@@ -51,6 +52,11 @@ function serverContent({ containment, transport, ...server }: ToolServerConfig):
 
 function toolspecContent(toolspec: ToolspecConfig): object {
   return without(toolspec, "source", "span", "pair");
+}
+
+function telemetryContent(telemetry: GatewayConfig["telemetry"]): object | undefined {
+  if (telemetry === undefined) return undefined;
+  return { ...telemetry, headers: textsContent(telemetry.headers) };
 }
 
 function transportContent(transport: TransportConfig): object {

@@ -27,6 +27,7 @@ import {
 } from "./foreign-config.ts";
 import { withCompletePolicyPaths } from "./policy-shape.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
+import { withCompleteHeaders } from "./telemetry-shape.ts";
 import { maxToolServers } from "./tool-server-shape.ts";
 import { toolspecIdOf, toToolspecDeclaration } from "./toolspec-declaration.ts";
 import { maxToolspecs, toolspecShape } from "./toolspec-shape.ts";
@@ -62,7 +63,7 @@ export interface ConfigLayer {
   /** Sections as written, with complete paths; empty when the file has errors. */
   readonly sections: Pick<
     ConfigDocument,
-    "egress" | "guards" | "policy" | "serve" | "audit" | "execution" | "sandbox"
+    "egress" | "guards" | "policy" | "serve" | "audit" | "telemetry" | "execution" | "sandbox"
   >;
   /** Ids of all tool servers, toolspecs and provider targets, including invalid ones. */
   readonly serverIds: readonly PlacedId[];
@@ -141,6 +142,7 @@ function sectionsOf(document: ConfigDocument, source: Source): ConfigLayer["sect
     egress: withCompletePaths(sections.egress, source.name),
     policy: withCompletePolicyPaths(sections.policy, source.name),
     audit: withCompleteAnchor(sections.audit, source.name),
+    telemetry: withCompleteHeaders(sections.telemetry, source.name),
   };
 }
 

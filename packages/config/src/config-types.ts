@@ -7,6 +7,7 @@
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
 import type { JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
+import type { openTelemetry } from "@toolcrib/telemetry";
 import type { Manifest, Toolspec } from "@toolcrib/toolspec";
 
 /** The whole configuration of a gateway, with defaults. */
@@ -21,6 +22,8 @@ export interface GatewayConfig {
   readonly guards: GuardsConfig;
   readonly serve: ServeConfig;
   readonly audit: AuditConfig;
+  /** `undefined`: no telemetry is sent. */
+  readonly telemetry: TelemetryConfig | undefined;
   readonly execution: ExecutionConfig;
   readonly sandbox: SandboxConfig;
   /** The data labels of all tool servers and toolspecs, also where only some of them are started. */
@@ -29,6 +32,14 @@ export interface GatewayConfig {
 
 /** Limits of calls, and what calls cost (`guards`). */
 export type GuardsConfig = ConstructorParameters<typeof Limits>[0];
+
+type TelemetrySettings = Parameters<typeof openTelemetry>[0];
+
+/** The telemetry of calls, and the headers for its collector (`telemetry`). */
+export interface TelemetryConfig extends TelemetrySettings {
+  /** By lower-case name. */
+  readonly headers: { readonly [name: string]: ConfigText };
+}
 
 /** Access of a server: none, the entries of its list, or everything. */
 export type ContainmentLevel = "deny" | "scoped" | "allow";

@@ -22,6 +22,7 @@ import { executionShape } from "./execution-shape.ts";
 import { guardsShape } from "./guards-shape.ts";
 import { policyShape } from "./policy-shape.ts";
 import { serveShape } from "./serve-shape.ts";
+import { telemetryShape } from "./telemetry-shape.ts";
 import { maxToolServers, toolServerShape } from "./tool-server-shape.ts";
 import { maxToolspecs, toolspecShape } from "./toolspec-shape.ts";
 
@@ -81,6 +82,7 @@ const fields = {
   guards: guardsShape,
   serve: serveShape,
   audit: auditShape,
+  telemetry: telemetryShape,
   secrets: record({
     description: "The secret store. This version has no settings for it; it never contains a secret.",
     fields: {},
@@ -158,6 +160,8 @@ export const documentShape = record({
     apis: "did you mean toolspecs?",
     upstreamServers: "write all servers below tool_servers",
     toolServers: "did you mean tool_servers?",
+    otlp: "write it below telemetry: telemetry: { otlp: … }",
+    opentelemetry: "did you mean telemetry?",
     limits: "write it below guards: guards: { limits: … }",
     listen: "write it below serve: serve: { listen: … }",
     version: "remove it: the configuration has no version",

@@ -27,6 +27,7 @@ import { lintIds } from "./lint-ids.ts";
 import { lintRules } from "./lint-rules.ts";
 import { lintFloor, mergedFloor } from "./policy-floor.ts";
 import { toPolicyConfig, toServeConfig } from "./section-config.ts";
+import { toTelemetryConfig } from "./telemetry-shape.ts";
 
 /** A configuration, or the findings about it. */
 export interface ConfigResult {
@@ -92,6 +93,7 @@ function composed(
     guards: toGuardsConfig(sections.guards),
     serve: toServeConfig(sections.serve),
     audit: toAuditConfig(sections.audit),
+    telemetry: toTelemetryConfig(sections.telemetry),
     execution: toExecutionConfig(sections.execution),
     sandbox: {
       mode: sections.sandbox?.mode ?? "required",

@@ -7,35 +7,35 @@
 import type { Problem } from "@toolcrib/document";
 import { quote } from "./display-source.ts";
 
-/** Returns the problem of `url`; `undefined` when it is valid. */
-export function lintServerUrl(url: string, allowHttp: boolean): Problem | undefined {
+/** Returns the problem of `url`; `undefined` when it is valid. @param field its place in the configuration */
+export function lintServerUrl(url: string, allowHttp: boolean, field = "transport.url"): Problem | undefined {
   const isClean = /^[\x21-\x7e\u00a1-\uffff]+$/.test(url);
   const parsed = isClean && URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || parsed.hostname === "") {
     return {
       code: "CONFIG_URL_INVALID",
-      message: "Cannot read transport.url: it is not a complete URL",
+      message: `Cannot read ${field}: it is not a complete URL`,
       hint: "write a scheme and a host: https://host/path",
     };
   }
   if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
     return {
       code: "CONFIG_URL_INVALID",
-      message: `transport.url cannot have the scheme ${quote(parsed.protocol.slice(0, -1))}: https and http are allowed`,
+      message: `${field} cannot have the scheme ${quote(parsed.protocol.slice(0, -1))}: https and http are allowed`,
       hint: "write https://host/path",
     };
   }
   if (parsed.username !== "" || parsed.password !== "") {
     return {
       code: "CONFIG_URL_CREDENTIALS",
-      message: "transport.url cannot contain a user name or password",
+      message: `${field} cannot contain a user name or password`,
       hint: "remove the text before the @ and write headers: { Authorization: { secret_key_ref: NAME } }",
     };
   }
   if (parsed.protocol === "http:" && !allowHttp && !isLoopbackHost(parsed.hostname)) {
     return {
       code: "CONFIG_URL_INSECURE",
-      message: `transport.url cannot be http to ${quote(parsed.hostname)}: http is allowed to this machine only`,
+      message: `${field} cannot be http to ${quote(parsed.hostname)}: http is allowed to this machine only`,
       hint: "write https, or allow_http: true if you trust the network",
     };
   }

@@ -120,7 +120,8 @@ export const ownHeaders: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-const headers = dictionary(textShape("header"), {
+/** HTTP headers with references to secrets. */
+export const headersShape = dictionary(textShape("header"), {
   description: "HTTP headers of every request. Values may use secret_key_ref.",
   maxEntries: 64,
   key: {
@@ -232,7 +233,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
           hint: "add url: with the endpoint, such as https://host/mcp",
         },
       },
-      headers,
+      headers: headersShape,
       allow_http: flag("Whether url may be plain http to another machine.", { default: false }),
       proxy: describedText(
         "The HTTP proxy to the server: a URL, or env for the one that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name. A URL with a password needs secret_key_ref. Default: a direct connection.",

@@ -168,6 +168,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         floor: { networkEgress: undefined, filesystemWrite: undefined, maxExecutionSeconds: undefined },
       },
       guards: { rules: [], costs: [] },
+      telemetry: undefined,
       serve: {
         listen: { host: "127.0.0.1", port: 7420 },
         auth: "token",

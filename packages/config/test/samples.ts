@@ -105,6 +105,7 @@ serve:
     max_concurrent_calls: 5
     max_calls_per_server: 4
     max_queued_calls_per_server: 3
+telemetry: { otlp: { endpoint: "https://otlp.example.com/x", protocol: http/json, headers: { authorization: { prefix: "Bearer ", secret_key_ref: OTLP } }, allow_http: false }, traces: true, metrics: false, logs: true, service_name: crib, sample_ratio: 0.5, resource_attributes: { deployment.environment.name: ci }, metrics_interval_seconds: 10 }
 audit: { durability: fsync, retention_max_bytes: 268435456, client_max_bytes_per_day: 67108864, retention_days: 30, anchor: { file: anchors.jsonl, command: [logger, -t, toolcrib] }, fingerprints: false, redact: [{ tool: "files:*", arguments: [content, /meta/a~1b, rows.*.email, "*"] }] }
 secrets: {}
 `;
@@ -133,6 +134,12 @@ export const faultyShapes: readonly string[] = [
   "serve: { limits: { max_sessions: 0 } }",
   "policy: { allow: x }",
   "audit: { durability: x }",
+  "telemetry: {}",
+  "telemetry: { otlp: {} }",
+  "telemetry: { otlp: { endpoint: 5 } }",
+  'telemetry: { otlp: { endpoint: "https://a.example" }, sample_ratio: 2 }',
+  'telemetry: { otlp: { endpoint: "https://a.example", protocol: grpc } }',
+  'telemetry: { otlp: { endpoint: "https://a.example" }, metrics_interval_seconds: 0 }',
   "audit: { retention_days: 0 }",
   "audit: { retention_max_bytes: 1 }",
   "audit: { client_max_bytes_per_day: 1 }",

@@ -31,7 +31,7 @@ export const gatewayCodes = {
     "A tool is held back because its definition changed after it was accepted (`toolcrib approve` shows the change).",
   TOOL_NOT_FOUND: "No tool has this name, or this client may not see it.",
   TOOL_CHANGED:
-    "The definition of a tool changed after its call was made, for example while its server started again, so the call is not sent. Of certified servers, only a change of the schemas or the annotations counts.",
+    "The definition of a tool, prompt or resource template changed after its call was made, for example while its server started again, so the call is not sent. Of certified servers, only a change of the schemas, the annotations or the arguments of a prompt counts.",
   PROMPT_NOT_FOUND: "No prompt has this name, or this client may not see it.",
   RESOURCE_NOT_FOUND: "No server offers this resource to this client.",
   SERVER_NOT_FOUND: "The endpoint names a server that does not exist.",

@@ -32,7 +32,7 @@ import {
   toToolId,
 } from "@toolcrib/tool";
 import { Approvals } from "./approvals/approvals.ts";
-import { HeldDefinitions, holdBy, isNotApproved } from "./approvals/held-definitions.ts";
+import { HeldDefinitions, holdBy, isNotApproved, type WaitingServer } from "./approvals/held-definitions.ts";
 import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
@@ -131,7 +131,9 @@ export class GatewayCore {
     this.policy = createGatewayPolicy(config.policy);
     this.#listing = new ToolListing(config.serve, config.execution?.isEnabled === true);
     const { pins, approveCommand = "toolcrib approve" } = deps;
-    this.#definitionPins = new DefinitionPins({ audit, logger, scrubber, now, pins, approveCommand });
+    const onUnreadable = () => this.approvals.reconsider();
+    const pinDeps = { audit, logger, scrubber, now, pins, approveCommand, onUnreadable };
+    this.#definitionPins = new DefinitionPins(pinDeps);
     this.index = new ToolIndex({
       selectBackend,
       search: deps.search,
@@ -230,6 +232,11 @@ export class GatewayCore {
     return [...this.roster.quarantinedServers(), ...definitions];
   }
 
+  /** The servers with definitions that wait for approval, as far as `identity` may list them. */
+  waitingFor(identity: Identity): readonly WaitingServer[] {
+    return this.approvals.servers((held) => this.visibility.mayList(identity, held));
+  }
+
   /** Drops the remembered findings about definitions that became valid or disappeared. Call when every source made first contact. */
   settle(): void {
     this.#quarantine.settle();
@@ -240,12 +247,6 @@ export class GatewayCore {
   policyTargets(): readonly PolicyTarget[] {
     const targets = policyTargetsOf(this.index, this.roster);
     return targets.map((target) => this.#deps.scrubber.value(target));
-  }
-
-  /** Other policies are in force: what clients see can be different. */
-  policyReplaced(): void {
-    const all = new Set(this.roster.entries.map(({ id }) => id));
-    for (const kind of ["tools", "resources", "prompts"] as const) this.service.changed(kind, all);
   }
 
   /** Resolves when the findings are stored, or cannot be. Never rejects. */
@@ -431,8 +432,7 @@ export class GatewayCore {
       },
       callTool: (context, name, args) => this.#callByName(context, name, args),
       untilListed: (context) => this.untilListed(context),
-      waiting: (identity) =>
-        this.approvals.servers().filter(({ server }) => this.visibility.isVisible(identity, server)),
+      waiting: (identity) => this.waitingFor(identity),
       approveCommand: this.#deps.approveCommand ?? "toolcrib approve",
       now: this.#deps.now,
     });
@@ -471,10 +471,10 @@ export class GatewayCore {
   }
 
   #findings(identity?: Identity): readonly QuarantineFinding[] {
-    const tools = this.index.quarantined.filter(
-      (held) => !isNotApproved(held) && (identity === undefined || isListedFor(held.tool, identity)),
-    );
-    return [...tools.map(toFinding), ...this.roster.quarantined()];
+    const mayList: Visibility["mayList"] = (...args) => this.visibility.mayList(...args);
+    const isShown = (one: Parameters<typeof mayList>[1]) => identity === undefined || mayList(identity, one);
+    const tools = this.index.quarantined.filter((held) => !isNotApproved(held) && isShown(held));
+    return [...tools.map(toFinding), ...this.roster.quarantined().filter(isShown)];
   }
 
   #updateTools(): void {
@@ -487,7 +487,7 @@ export class GatewayCore {
     // The index is being built, or the source is being added.
     queueMicrotask(() => {
       this.#definitionPins.save();
-      this.#metaSource?.setWaiting(this.approvals.servers().length > 0);
+      this.#metaSource?.setWaiting(this.approvals.servers());
     });
   }
 

@@ -17,6 +17,7 @@ import type { PolicyStatus } from "./policy/live-policies.ts";
 import type { PolicySituation } from "./policy/policy-targets.ts";
 import type { IdleRule } from "./sources/idle-rules.ts";
 import type { SourceStatuses } from "./sources/source-roster.ts";
+import type { Telemetry } from "./telemetry/traced-call.ts";
 
 /** A tool in a list for people. */
 export interface ToolSummary {
@@ -82,6 +83,8 @@ export interface GatewayStatus extends SourceStatuses {
   readonly limits: ReturnType<Limits["usage"]>;
   /** Places that keep the signed ends of the audit trail. */
   readonly anchors: readonly AnchorStatus[];
+  /** What became of the telemetry; absent where none is configured. For clients without addresses and reasons. */
+  readonly telemetry?: ReturnType<Telemetry["status"]>;
 }
 
 /** The outcome of a call. Exactly one completion or denial is recorded for each. */

@@ -12,6 +12,8 @@ export interface AuditDeps {
   readonly home: string;
   readonly logger: Logger;
   readonly anchors: HeadAnchors;
+  /** Receives the lines that are written. */
+  readonly onLines: ((text: string) => void) | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
@@ -20,7 +22,7 @@ export interface AuditDeps {
 /** Opens the store. Its disposal, by `opening`, reports a trail that could not be completed instead of throwing. */
 export async function openAudit(
   { audit }: GatewayConfig,
-  { home, logger, anchors, now, randomBytes }: AuditDeps,
+  { home, logger, anchors, onLines, now, randomBytes }: AuditDeps,
   opening: AsyncDisposableStack,
 ): Promise<Store> {
   const store = await openStore(
@@ -38,6 +40,7 @@ export async function openAudit(
       randomBytes,
       onProblem: (problem) => logger.warn({ code: problem.code, reason: problem.message }, "audit trail"),
       onHead: (line) => anchors.add(line),
+      onLines,
     },
   );
   opening.defer(async () => {

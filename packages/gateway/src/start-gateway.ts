@@ -42,6 +42,7 @@ import { type HeadAnchors, openAnchors } from "./anchors/head-anchors.ts";
 import { openPins } from "./approvals/open-pins.ts";
 import { watchApprovals } from "./approvals/watch-approvals.ts";
 import { createCallIds } from "./call/call-id.ts";
+import { clientStatus } from "./client-status.ts";
 import { openComposites } from "./composites/open-composites.ts";
 import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayCore } from "./gateway-core.ts";
@@ -53,6 +54,7 @@ import { type PolicySituation, policySituationOf } from "./policy/policy-targets
 import { findIdleRules, type IdleRule } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
+import { type GatewayTelemetry, openGatewayTelemetry } from "./telemetry/open-gateway-telemetry.ts";
 import { openToolspecs } from "./toolspecs/open-configured-toolspecs.ts";
 import { trustedCertificates } from "./trusted-certificates.ts";
 
@@ -122,8 +124,19 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const anchors = opening.use(
     openAnchors(config.audit.anchor, { launcher, scrubber, logger, now, userHome: userHomeOf(env) }),
   );
-  const store = await openAudit(config, { home, logger, anchors, now, randomBytes }, opening);
-  const httpClient = createHttpClient(await trustedCertificates(env["SSL_CERT_FILE"], logger));
+  const network = await trustedCertificates(env["SSL_CERT_FILE"], logger);
+  const instanceId = randomUUID();
+  const monotonicMs = () => performance.now();
+  const sending = { home, env, logger, scrubber, network, version, instanceId };
+  // Disposed of after the trail, too: it sends the last records.
+  const telemetry = await openGatewayTelemetry(
+    config.telemetry,
+    { ...sending, now, monotonicMs, random: Math.random, randomBytes },
+    opening,
+  );
+  const onLines = telemetry?.recorded;
+  const store = await openAudit(config, { home, logger, anchors, onLines, now, randomBytes }, opening);
+  const httpClient = createHttpClient(network);
   opening.defer(() => httpClient.destroy());
   const record: Store["audit"]["record"] = (type, data) => {
     store.audit.record(type, data);
@@ -141,6 +154,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       },
       callFinished: (server, outcome, seconds) => metrics.callFinished(server, outcome, seconds),
       callDenied: (server) => metrics.callDenied(server),
+      trace: telemetry?.trace,
     },
     logger,
     scrubber,
@@ -183,7 +197,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     httpClient,
     upstreamLimits: deps.upstreamLimits,
     now,
-    monotonicMs: () => performance.now(),
+    monotonicMs,
     random: Math.random,
     randomBytes,
     sleep: (ms, signal) => delay(ms, undefined, { signal }),
@@ -198,6 +212,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     core,
     metrics,
     anchors,
+    telemetry,
     policies,
     opened,
     resources: opening.move(),
@@ -228,6 +243,7 @@ interface GatewayParts {
   readonly metrics: GatewayMetrics;
   readonly policies: LivePolicies | undefined;
   readonly anchors: HeadAnchors;
+  readonly telemetry: GatewayTelemetry | undefined;
   readonly opened: readonly OpenedSources[];
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
   readonly resources: AsyncDisposableStack;
@@ -237,9 +253,7 @@ class RunningGateway implements Gateway {
   readonly #config: GatewayConfig;
   readonly #deps: GatewayDeps;
   readonly #core: GatewayCore;
-  readonly #metrics: GatewayMetrics;
-  readonly #policies: LivePolicies | undefined;
-  readonly #anchors: HeadAnchors;
+  readonly #parts: Pick<GatewayParts, "metrics" | "policies" | "anchors" | "telemetry">;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
   readonly #sessions = new MemorySessionStore({ now: Date.now });
@@ -253,13 +267,11 @@ class RunningGateway implements Gateway {
   #control: ControlServer | undefined;
 
   constructor(config: GatewayConfig, deps: GatewayDeps, parts: GatewayParts) {
-    const { core, metrics, anchors, policies, opened, resources } = parts;
+    const { core, opened, resources } = parts;
     this.#config = config;
     this.#deps = deps;
     this.#core = core;
-    this.#metrics = metrics;
-    this.#policies = policies;
-    this.#anchors = anchors;
+    this.#parts = parts;
     this.#resources = resources;
     this.#ready = Promise.allSettled(opened.map((sources) => sources.start()));
     this.#prepared = this.#ready.then(() => {
@@ -293,8 +305,9 @@ class RunningGateway implements Gateway {
   }
 
   status(): GatewayStatus {
-    const policy = this.#policies?.status();
-    const facts = { ...this.#facts(), idleRules: this.#idleRules(), anchors: this.#anchors.status() };
+    const { policies, anchors } = this.#parts;
+    const policy = policies?.status();
+    const facts = { ...this.#facts(), idleRules: this.#idleRules(), anchors: anchors.status() };
     return { ...facts, ...(policy === undefined ? {} : { policy }) };
   }
 
@@ -306,6 +319,7 @@ class RunningGateway implements Gateway {
   /** The status without the comparison of rules with tools, which takes time. */
   #facts(identity?: Identity): Omit<GatewayStatus, "idleRules" | "anchors"> {
     const { roster, toolCount, ownToolCount, service, inFlight } = this.#core;
+    const telemetry = this.#parts.telemetry?.status();
     return {
       version: this.#deps.version,
       startedAt: new Date(this.#startedAt).toISOString(),
@@ -319,6 +333,7 @@ class RunningGateway implements Gateway {
       waiting: this.#core.approvals.servers(),
       ...this.#core.pauses.facts(),
       limits: this.#core.callLimits?.usage() ?? [],
+      ...(telemetry === undefined ? {} : { telemetry }),
     };
   }
 
@@ -413,23 +428,8 @@ class RunningGateway implements Gateway {
     const status = this.#facts(identity);
     const isShown = (id: string) => identity !== undefined && this.#core.visibility.isVisible(identity, id);
     const tools = identity === undefined ? [] : this.#core.listTools(identity);
-    const ownTools = tools.filter(({ isOwn }) => isOwn).length;
-    return {
-      ...status,
-      servers: status.servers.filter(({ id }) => isShown(id)),
-      toolspecs: status.toolspecs.filter(({ id }) => isShown(id)),
-      tools: tools.length - ownTools,
-      ownTools,
-      quarantined: status.quarantined.filter(({ id }) => isShown(id.slice(0, id.indexOf(":")))),
-      waiting: status.waiting.filter(({ server }) => isShown(server)),
-      // Whose calls used a budget is for the operator.
-      limits: status.limits.map((limit) => ({ ...limit, top: [] })),
-      pauses: status.pauses.filter(
-        ({ kind, name }) => kind === "all" || (kind === "server" && isShown(name)),
-      ),
-      idleRules: [],
-      anchors: [],
-    };
+    const waiting = identity === undefined ? [] : this.#core.waitingFor(identity);
+    return clientStatus({ ...status, waiting }, tools, isShown);
   }
 
   #serverDeps(): Omit<HttpServerDeps, "authenticate"> {
@@ -451,7 +451,7 @@ class RunningGateway implements Gateway {
       },
       serverLog: (id, lines) => roster.log(id, lines),
       readiness: () => roster.readiness(),
-      metrics: this.#metrics,
+      metrics: this.#parts.metrics,
       logger: this.#deps.logger,
       now: Date.now,
       newId: () => randomUUID(),

@@ -356,7 +356,7 @@ test("the person at a client decides in a form, where the operator allows that, 
       assert.equal(asked.length, 5);
       assert.equal(
         asked[0],
-        'Allow one call of "s__write" of the server "s", which nobody has verified? Arguments: {"text":"a"}',
+        'Toolcrib asks: allow one call of "s__write" of the server "s", which nobody has verified? Arguments: {"text":"a"}',
       );
 
       answer = { action: "accept", content: { approve: true } };

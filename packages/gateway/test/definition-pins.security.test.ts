@@ -1,7 +1,7 @@
 /** Definitions of tools that are held back until the operator approves them, through real gateways, servers and homes. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
@@ -303,3 +303,43 @@ it("pins that cannot be read are not taken for a first contact", () =>
     await using test = await setting.start(verified);
     assert.deepEqual(idsIn(test), ["s:read"]);
   }));
+
+for (const [how, damage] of [
+  ["cut off", (path: string, content: string) => writeFileSync(path, content.slice(0, -20))],
+  ["emptied", (path: string) => writeFileSync(path, '{"format":1,"records":[]}\n')],
+  ["replaced by a folder", (path: string) => void mkdirSync(path)],
+] as const) {
+  it(`pins that are ${how} while the gateway runs are not made anew, also with first_contact: pin`, () =>
+    withServer([toolNamed("read")], async (setting) => {
+      const pinned = { ...unverified, first_contact: "pin" };
+      await using test = await setting.start(pinned);
+      assert.deepEqual(idsIn(test), ["s:read"]);
+      const folder = join(setting.home, "pins");
+      const nameIn = () =>
+        (existsSync(folder) ? readdirSync(folder) : []).find((one) => one.endsWith(".json"));
+      await waitUntil(() => nameIn() !== undefined, { what: "it is stored" });
+      const path = join(folder, nameIn() ?? assert.fail("no pins"));
+      const content = readFileSync(path, "utf8");
+      rmSync(path);
+      damage(path, content);
+      const client = await test.connect();
+      setting.tools = [toolNamed("read"), toolNamed("write")];
+      await relist(test, setting, () => idsIn(test).length === 0);
+      const reason = /held back: the pins of the server "s" cannot be read.*restore their file/;
+      for (const name of ["s__read", "s__write"]) await assert.rejects(client.callTool({ name }), reason);
+      const warned = test.logger.records.filter(({ message }) =>
+        message.startsWith("pins can no longer be read"),
+      );
+      assert.equal(warned.length, 1);
+      await assert.rejects(approveAll(test), { code: "STORE_UNREADABLE" });
+      // Nothing replaced what is damaged. A file that is missing is no first contact for this gateway.
+      if (how === "cut off") assert.equal(readFileSync(path, "utf8"), content.slice(0, -20));
+      rmSync(path, { recursive: true });
+      await test.gateway.approvals.refresh();
+      assert.deepEqual(idsIn(test), []);
+      // It continues with the pins as they were before: the new tool is a first contact.
+      writeFileSync(path, content);
+      await waitUntil(() => idsIn(test).length === 2, { what: "the repaired pins are in use" });
+      assert.equal(textOf(await client.callTool({ name: "s__read" })), "read ran");
+    }));
+}

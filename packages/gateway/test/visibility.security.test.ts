@@ -7,7 +7,7 @@ import { readToken } from "@toolcrib/auth";
 import type { JsonObject } from "@toolcrib/json";
 import { startEchoHttpServer } from "@toolcrib/testing";
 import type { Identity } from "@toolcrib/tool";
-import { callsIn, onHttp, startTestGateway } from "./gateway-harness.ts";
+import { callsIn, onHttp, startScriptedServer, startTestGateway } from "./gateway-harness.ts";
 
 const secretServers = /vault|backup|payroll/;
 
@@ -157,4 +157,108 @@ it("a client sees hidden servers only with the role of an operator", async () =>
     const response = await fetch(`${origin}/api/v1/status`, { headers: { authorization: `Bearer ${name}` } });
     assert.equal((await response.text()).includes("vault"), isShown, name);
   }
+});
+
+it("completions say nothing of what is denied: of a prompt, a template, or the URIs that a value makes", async () => {
+  const paths = ["public", "secret/1", "secret/2", "sec"];
+  const received: JsonObject[] = [];
+  await using server = await startScriptedServer({
+    prompts: () => [{ name: "open" }, { name: "denied" }],
+    resources: () => [{ uri: "file:///secret/list", name: "r" }],
+    templates: () => [
+      { uriTemplate: "file:///{+path}", name: "t" },
+      { uriTemplate: "file:///{dir}/{name}", name: "t" },
+      { uriTemplate: "hidden://{path}", name: "t" },
+      { uriTemplate: "search://all{?q,path}", name: "t" },
+    ],
+    other({ method, params }) {
+      if (method !== "completion/complete") return undefined;
+      received.push(params);
+      return { completion: { values: paths, total: paths.length, hasMore: false } };
+    },
+  });
+  const deny = [
+    "s:prompts/denied",
+    "s:resources/hidden:*",
+    "s:resources/file:///secret/*",
+    "s:resources/search://all*path=secret*",
+  ];
+  await using test = await startTestGateway(
+    { tool_servers: [onHttp("s", server.url)], policy: { clients: { ci: { deny } } } },
+    { clients: ["ci", "free"] },
+  );
+  const all = { values: paths, total: paths.length, hasMore: false };
+  const filtered = { values: ["public", "sec"], hasMore: false };
+  type Params = { ref: JsonObject; argument: JsonObject; context?: JsonObject };
+  const template = (uri: string, name: string, value: string, known?: JsonObject): Params => ({
+    ref: { type: "ref/resource", uri },
+    argument: { name, value },
+    ...(known === undefined ? {} : { context: { arguments: known } }),
+  });
+  const prompt = (name: string): Params => ({
+    ref: { type: "ref/prompt", name },
+    argument: { name: "x", value: "" },
+  });
+  const cases: readonly (readonly [
+    params: Params,
+    expected: JsonObject | "unknown",
+    free?: JsonObject | "unknown",
+  ])[] = [
+    [prompt("open"), all],
+    [prompt("nil"), "unknown", "unknown"],
+    [prompt("denied"), "unknown"],
+    [template("nil:///{path}", "path", ""), "unknown", "unknown"],
+    [template("hidden://{path}", "path", "a"), "unknown"],
+    [template("hidden://a", "path", "a"), "unknown"],
+    [template("file:///secret/list", "path", "a"), "unknown"],
+    [template("file:///{+path}", "path", ""), filtered],
+    [template("file:///{+path}", "path", "sec"), filtered],
+    [template("file:///{+path}", "other", "secret/"), all],
+    ...["secret/", "secret/1", "a/../secret/1", "secret%2F1", "secret\\1", "./secret/1", "%73ecret/1"].map(
+      (value) => [template("file:///{+path}", "path", value), "unknown"] as const,
+    ),
+    [template("file:///{dir}/{name}", "name", "a", { dir: "public" }), all],
+    [template("file:///{dir}/{name}", "name", "a", { dir: "secret" }), "unknown"],
+    [template("file:///{dir}/{name}", "name", "a"), all],
+    [template("file:///{dir}/{name}", "dir", "secret"), "unknown"],
+    [template("search://all{?q,path}", "path", "secret"), "unknown"],
+    [template("search://all{?q,path}", "path", "public"), filtered],
+    [
+      { ref: { type: "ref/prompt", name: "denied" }, argument: { name: "x", value: ["a"] } },
+      "unknown",
+      "unknown",
+    ],
+  ];
+  for (const view of [undefined, "s"]) {
+    const where = view === undefined ? {} : { server: view };
+    for (const as of ["ci", "free"]) {
+      const legacy = await test.connect({ as, ...where });
+      const modern = await test.connectModern({ as, ...where });
+      for (const [params, ofCi, ofFree = all] of cases) {
+        const { ref } = params;
+        const sent =
+          "name" in ref && view === undefined
+            ? { ...params, ref: { ...ref, name: `s__${String(ref["name"])}` } }
+            : params;
+        const expected = as === "ci" ? ofCi : ofFree;
+        const count = received.length;
+        for (const client of [legacy, modern]) {
+          const answer = await client.complete(sent as never).then(
+            ({ completion }) => completion,
+            ({ code, message }: { readonly code: number; readonly message: string }) => {
+              assert.equal(code, -32602);
+              return /"ref" names no prompt or resource template|"argument" must be an object/.test(message)
+                ? "unknown"
+                : message;
+            },
+          );
+          assert.deepEqual(answer, expected, `${as} ${view} ${JSON.stringify(sent)}`);
+        }
+        assert.equal(received.length - count, expected === "unknown" ? 0 : 2);
+      }
+    }
+  }
+  await test.stop();
+  const denials = callsIn(test.audit()).filter((line) => line.includes("denied POLICY_DENIED"));
+  assert.ok(denials.some((line) => line.startsWith("s:resources/file:///secret/1 ")));
 });

@@ -32,6 +32,17 @@ export interface MeasuredStatus {
   readonly pausesProblem?: string;
   /** What was used of each limit. */
   readonly limits: readonly { readonly name: string; readonly refused: number; readonly usedRatio: number }[];
+  /** What became of the telemetry for a collector. */
+  readonly telemetry?:
+    | {
+        readonly signals: readonly {
+          readonly signal: string;
+          readonly sent: number;
+          readonly dropped: number;
+          readonly pending: number;
+        }[];
+      }
+    | undefined;
 }
 
 /** Maximum number of servers with a label of their own; calls of further ones count as `other`. */
@@ -209,6 +220,7 @@ function statusMetrics(status: MeasuredStatus): Metric[] {
       help: "Largest share of the budget of a limit that was used in its hour or day.",
       samples: status.limits.map(({ name, usedRatio }) => ({ labels: { limit: name }, value: usedRatio })),
     },
+    ...telemetryMetrics(status.telemetry?.signals ?? []),
     {
       name: "toolcrib_upstream_up",
       type: "gauge",
@@ -225,6 +237,32 @@ function statusMetrics(status: MeasuredStatus): Metric[] {
       samples: sources.flatMap(({ id, restarts }) =>
         restarts === undefined ? [] : [{ labels: { server: id }, value: restarts }],
       ),
+    },
+  ];
+}
+
+function telemetryMetrics(signals: NonNullable<MeasuredStatus["telemetry"]>["signals"]): Metric[] {
+  if (signals.length === 0) return [];
+  const counted = (field: "sent" | "dropped" | "pending") =>
+    signals.map((one) => ({ labels: { signal: one.signal }, value: one[field] }));
+  return [
+    {
+      name: "toolcrib_telemetry_sent_total",
+      type: "counter",
+      help: "Spans, log records and exports of metrics that the collector accepted.",
+      samples: counted("sent"),
+    },
+    {
+      name: "toolcrib_telemetry_dropped_total",
+      type: "counter",
+      help: "Spans, log records and exports of metrics that were discarded.",
+      samples: counted("dropped"),
+    },
+    {
+      name: "toolcrib_telemetry_pending",
+      type: "gauge",
+      help: "Spans and log records that wait to be sent.",
+      samples: counted("pending"),
     },
   ];
 }

@@ -36,6 +36,7 @@ export { HttpEndpoint } from "./server/http-endpoint.ts";
 export { sendJson } from "./server/http-io.ts";
 export { LegacyDefinitions } from "./server/legacy-definitions.ts";
 export { ListCache, pageOf } from "./server/list-pages.ts";
+export { ListWatch } from "./server/list-watch.ts";
 export { ServerMemory } from "./server/server-memory.ts";
 export type {
   Listener,

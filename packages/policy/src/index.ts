@@ -26,5 +26,5 @@ export {
 export { ToolPatterns } from "./tool-patterns.ts";
 export { type Decision, ToolPolicy } from "./tool-policy.ts";
 export { findUnmatchedRules, type KnownName, ruleListsOf } from "./unmatched-rules.ts";
-export { createTemplateMatcher } from "./uri-template.ts";
+export { createTemplateMatcher, expandTemplate } from "./uri-template.ts";
 export { Watermark } from "./watermark.ts";

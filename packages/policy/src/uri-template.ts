@@ -1,6 +1,7 @@
 /**
- * Matches URIs against templates (RFC 6570, in reverse). The result only selects
- * the server that receives a request; the server itself decides. Pure.
+ * Matches URIs against templates (RFC 6570, in reverse): the result only selects
+ * the server that receives a request, and the server itself decides. Expands templates, so
+ * that a policy can decide about the URIs. Pure.
  *
  * Templates come from servers and URIs from clients, so neither becomes a
  * regular expression: matching costs at most template times URI.
@@ -19,6 +20,58 @@ export function createTemplateMatcher(template: string): ((uri: string) => boole
     .filter((part) => part !== "")
     .map(toPart);
   return (uri) => uri.length <= templateMaxLength && matches(parts, uri);
+}
+
+/**
+ * Returns the URIs that `template` makes of `values`: with the values as they are, and encoded, because servers do
+ * either. Expressions whose values are not known stay.
+ *
+ * @returns `template` alone when it has none of the variables
+ */
+export function expandTemplate(
+  template: string,
+  values: { readonly [name: string]: string },
+): readonly string[] {
+  const encodings = [(value: string) => value, encodeURIComponent];
+  return [
+    ...new Set(
+      encodings.map((encodeValue) =>
+        template.replace(expression, (whole, operator: string, variables: string) =>
+          expand(whole, { operator, variables: variables.split(","), values, encodeValue }),
+        ),
+      ),
+    ),
+  ];
+}
+
+const expression = /\{([+#./;?&]?)([^{}]*)\}/g;
+
+/** Expands one expression (RFC 6570, section 3.2). */
+function expand(
+  whole: string,
+  {
+    operator,
+    variables,
+    values,
+    encodeValue,
+  }: {
+    readonly operator: string;
+    readonly variables: readonly string[];
+    readonly values: { readonly [name: string]: string };
+    readonly encodeValue: (value: string) => string;
+  },
+): string {
+  let isExpanded = false;
+  const parts = variables.map((variable) => {
+    const name = variable.replace(/\*$|:\d+$/, "");
+    const isKnown = Object.hasOwn(values, name);
+    isExpanded ||= isKnown;
+    const value = isKnown ? encodeValue(values[name] ?? "") : `{${variable}}`;
+    return /[;?&]/.test(operator) ? `${name}=${value}` : value;
+  });
+  if (!isExpanded) return whole;
+  const separator = operator === "?" ? "&" : /[./;&]/.test(operator) ? operator : ",";
+  return `${operator === "+" ? "" : operator}${parts.join(separator)}`;
 }
 
 function toPart(part: string): Part {

@@ -73,6 +73,8 @@ interface Entry {
 export interface WriterEvents {
   /** Records were written. */
   readonly written: (count: number) => void;
+  /** The lines of these records, each with its line feed. @default no call */
+  readonly lines?: ((text: string) => void) | undefined;
   /** A segment was finished. */
   readonly rotated: () => void;
   readonly problem: (problem: StoreError) => void;
@@ -311,11 +313,13 @@ export class AuditWriter {
     if (appended.error === undefined) {
       this.#lastHash = hashes.at(-1) as string;
       this.#settleWritten(batch, next - this.#sequence);
+      this.#events.lines?.(text);
       if (this.#failing || this.#dropped !== undefined) this.#recover();
     } else {
       const landedCount = countLines(bytes, appended.bytes);
       this.#lastHash = hashes[landedCount] as string;
       this.#settleFailed(batch, landedCount, appended.error);
+      if (landedCount > 0) this.#events.lines?.(text.split("\n", landedCount).join("\n"));
       if (appended.torn !== undefined) this.#reportTorn(this.#appender.segment, appended.torn);
     }
   }

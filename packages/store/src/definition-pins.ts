@@ -89,6 +89,8 @@ export interface DefinitionPinsDeps {
   readonly pins?: PinMemory | undefined;
   /** The command by which the operator approves, such as `toolcrib approve`. */
   readonly approveCommand: string;
+  /** Called when the pins of a source can no longer be read: `check` holds all of its definitions back from now on. */
+  readonly onUnreadable?: () => void;
 }
 
 /** Bytes of one definition that is kept, as JSON. */
@@ -103,16 +105,18 @@ export class DefinitionPins {
   readonly #writer: PinWriter;
   /** By source id. */
   readonly #accepted = new Map<string, AcceptedDefinitions>();
-  readonly #unreadable: ReadonlySet<string>;
+  /** Ids of the sources whose pins cannot be read. */
+  readonly #unreadable: Set<string>;
 
   constructor(deps: DefinitionPinsDeps) {
     this.#deps = deps;
-    this.#unreadable = deps.pins?.unreadable ?? new Set();
+    this.#unreadable = new Set(deps.pins?.unreadable);
     this.#writer = new PinWriter({
       store: deps.pins?.store,
       logger: deps.logger,
       what: "accepted definitions",
       pinsFor: (sourceId, stored) => this.#pinsFor(sourceId, stored),
+      onUnreadable: (sourceId, error) => this.#unreadableSince(sourceId, error),
     });
     for (const { sourceId, pins } of deps.pins?.remembered ?? []) this.#learn(sourceId, pins);
   }
@@ -128,7 +132,7 @@ export class DefinitionPins {
     if (this.#unreadable.has(sourceId)) {
       return notApproved(
         id,
-        `"${id}" is held back: the pins of the server "${sourceId}" cannot be read (see the log)`,
+        `"${id}" is held back: the pins of the server "${sourceId}" cannot be read (see the log of the gateway); the operator has to restore their file, or to remove it and restart the gateway`,
       );
     }
     const known = this.#accepted.get(sourceId)?.get(listed);
@@ -211,18 +215,30 @@ export class DefinitionPins {
   }
 
   /**
-   * Reads what other processes accepted for the sources.
+   * Reads what other processes accepted for the sources, and records that were repaired.
    *
-   * @returns whether anything changed. A record that cannot be read changes nothing.
+   * @returns whether anything changed. A record that cannot be read changes nothing, and neither does one that is
+   *   missing: what could not be read is not taken for a first contact before the next start.
    */
   async refresh(sourceIds: Iterable<string>): Promise<boolean> {
     const store = this.#deps.pins?.store;
     let hasChanged = false;
     for (const sourceId of store === undefined ? [] : sourceIds) {
       const stored = await store?.get(sourceId).catch(() => undefined);
-      hasChanged = this.#learn(sourceId, stored?.pins ?? []) || hasChanged;
+      if (stored === undefined) continue;
+      const isRepaired = this.#unreadable.delete(sourceId);
+      if (isRepaired) this.#deps.logger.info({ source: sourceId }, "pins can be read again");
+      hasChanged = this.#learn(sourceId, stored.pins) || isRepaired || hasChanged;
     }
     return hasChanged;
+  }
+
+  #unreadableSince(sourceId: string, { message, hint }: StoreError): void {
+    if (this.#unreadable.has(sourceId)) return;
+    this.#unreadable.add(sourceId);
+    const what = "pins can no longer be read; all definitions of the server are held back";
+    this.#deps.logger.warn({ source: sourceId, reason: message, hint }, what);
+    this.#deps.onUnreadable?.();
   }
 
   /** Resolves when everything is stored, or cannot be. Never rejects. */

@@ -37,6 +37,8 @@ export interface FileAuditStoreDeps {
   readonly onProblem: (problem: StoreError) => void;
   /** Called with the line of each signed end of the trail. */
   readonly onHead: (line: string) => void;
+  /** Called with the lines of records that were written. */
+  readonly onLines: ((text: string) => void) | undefined;
 }
 
 /** The trail as one of the writers of the home. */
@@ -60,6 +62,7 @@ export class FileAuditStore implements AuditStore {
     this.#index = new IndexHost(layout, onProblem);
     const events = {
       written: (count: number) => this.#index.notify(count),
+      lines: deps.onLines,
       rotated: () => this.#prune(),
       problem: onProblem,
     };

@@ -132,6 +132,7 @@ class FilePinStore implements PinStore {
         },
         hint: "restore the file from a backup, or remove it: its definitions then count as new",
         removesEmpty: true,
+        isNeverEmpty: true,
       },
     );
   }

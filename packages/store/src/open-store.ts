@@ -31,6 +31,11 @@ export interface StoreDeps {
    * @default no call
    */
   readonly onHead?: ((line: string) => void) | undefined;
+  /**
+   * Called with the lines of records when they are in the trail, each with its line feed, in order. Must not throw.
+   * @default no call
+   */
+  readonly onLines?: ((text: string) => void) | undefined;
 }
 
 /** An open store. Disposing writes pending records, and rejects with `AUDIT_UNWRITABLE` when that is impossible. */
@@ -48,7 +53,7 @@ export async function openStore(options: StoreOptions, deps: StoreDeps): Promise
   const layout = toHomeLayout(options.home);
   const auditOptions = resolveAuditOptions(options.audit);
   await createHome(layout);
-  const { now, randomBytes, onProblem = () => undefined, onHead = () => undefined } = deps;
-  const audit = new FileAuditStore({ layout, now, randomBytes, onProblem, onHead }, auditOptions);
+  const { now, randomBytes, onProblem = () => undefined, onHead = () => undefined, onLines } = deps;
+  const audit = new FileAuditStore({ layout, now, randomBytes, onProblem, onHead, onLines }, auditOptions);
   return { audit, [Symbol.asyncDispose]: () => audit[Symbol.asyncDispose]() };
 }

@@ -18,6 +18,8 @@ export interface PinWriterDeps {
   readonly what: string;
   /** Returns all pins of the record of a source. @param stored the present ones, of which it changes its own. */
   readonly pinsFor: (sourceId: string, stored: readonly Pin[]) => readonly Pin[];
+  /** Called when the record of a source cannot be read: it was damaged after it was read at the start. */
+  readonly onUnreadable?: (sourceId: string, error: StoreError) => void;
 }
 
 /** Attempts to store pins that other processes change at the same time. */
@@ -77,7 +79,7 @@ export class PinWriter {
 
   async #saveSource(store: PinStore, sourceId: string): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
-      const stored = await store.get(sourceId);
+      const stored = await this.#read(store, sourceId);
       const pins = this.#deps.pinsFor(sourceId, stored?.pins ?? []);
       if (isSameJson(pins, stored?.pins ?? [])) return;
       try {
@@ -90,4 +92,18 @@ export class PinWriter {
       }
     }
   }
+
+  async #read(store: PinStore, sourceId: string): ReturnType<PinStore["get"]> {
+    try {
+      return await store.get(sourceId);
+    } catch (error) {
+      if (isUnreadable(error)) this.#deps.onUnreadable?.(sourceId, error);
+      throw error;
+    }
+  }
+}
+
+/** Whether a record exists and cannot be read. */
+export function isUnreadable(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.code === "STORE_UNREADABLE";
 }

@@ -57,6 +57,8 @@ export interface RecordFileOptions<T> {
   readonly hint: string;
   /** Removes the file with its last record. @default false */
   readonly removesEmpty?: boolean;
+  /** Whether a file without a record counts as damaged. @default false */
+  readonly isNeverEmpty?: boolean;
 }
 
 /** The records of one file. */
@@ -122,7 +124,7 @@ export class RecordFile<T> {
   }
 
   async #parseFile(): Promise<ReadonlyMap<string, T>> {
-    const { path, maxBytes, keyOf, parse } = this.#options;
+    const { path, maxBytes, keyOf, parse, isNeverEmpty = false } = this.#options;
     const { bytes } = await readRegularFile(path, maxBytes);
     if (bytes.length > maxBytes) throw this.#unreadable(`it has more than ${maxBytes} bytes`);
     const document = parseDocument(Buffer.from(bytes).toString("utf8"));
@@ -134,7 +136,8 @@ export class RecordFile<T> {
       );
     }
     const values = document["records"];
-    if (!Array.isArray(values)) throw this.#unreadable(damaged);
+    const isLost = isNeverEmpty && Array.isArray(values) && values.length === 0;
+    if (!Array.isArray(values) || isLost) throw this.#unreadable(damaged);
     const records = new Map<string, T>();
     for (const value of values) {
       const record = isJsonObject(value) ? parse(value) : undefined;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type AuditCall, openAuditReader, openStore, type Store, toAuditClient } from "@toolcrib/store";
-import { waitUntil } from "@toolcrib/testing";
+import { slowTest, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
   callIdsOf,
@@ -311,13 +311,31 @@ test("a segment that was replaced or edited is indexed again", async (t) => {
   assert.deepEqual(await reader.problems(), []);
 });
 
-test("the index indexes new records without a query", async (t) => {
-  const home = newHome(t);
-  await using store = await openStore({ home }, { now: tickingClock(start) });
-  await Promise.all(Array.from({ length: 1000 }, (_, n) => store.audit.intent(intentOf(`c${n}`))));
-  const path = join(home, "toolcrib.db-wal");
-  await waitUntil(() => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) >= 50_000);
-});
+test(
+  "the index indexes many new records without a query, and its thread ends when it is idle",
+  slowTest,
+  async (t) => {
+    const home = newHome(t);
+    await using store = await openStore({ home }, { now: tickingClock(start) });
+    const write = (count: number, name: string) =>
+      Promise.all(Array.from({ length: count }, (_, n) => store.audit.intent(intentOf(`${name}${n}`))));
+    await write(1000, "few");
+    const path = join(home, "toolcrib.db");
+    assert(!existsSync(path), "few records are indexed by a query alone");
+    for (let written = 0; written < 50_000; written += 5000) await write(5000, `many${written}-`);
+    await waitUntil(() => existsSync(path));
+    // Where threads have names, wait for the end of the idle one.
+    const hasThread = () =>
+      readdirSync("/proc/self/task").some((id) =>
+        readFileSync(`/proc/self/task/${id}/comm`, "utf8").startsWith("toolcrib-audit"),
+      );
+    if (process.platform === "linux") {
+      await waitUntil(hasThread);
+      await waitUntil(() => !hasThread(), { timeoutMs: 60_000 });
+    }
+    assert.equal((await store.audit.show("many45000-4999"))?.callId, "many45000-4999");
+  },
+);
 
 test("a reader of a home that does not exist returns an empty trail and creates nothing", async (t) => {
   const home = newHome(t);

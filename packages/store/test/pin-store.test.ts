@@ -45,7 +45,14 @@ test("a file of pins is created with the first pin, and only its owner can read 
 test("a damaged file, or one of a later version, is never taken for no pins and never replaced", async () => {
   const record = (changes: object) =>
     JSON.stringify({ format: 1, records: [{ ...pins, version: 1, ...changes }] });
-  const damaged = ["", "{", "[]", record({ sourceId: "b" }), record({ pins: [{ ...pin, state: {} }] })];
+  const damaged = [
+    "",
+    "{",
+    "[]",
+    '{"format":1,"records":[]}',
+    record({ sourceId: "b" }),
+    record({ pins: [{ ...pin, state: {} }] }),
+  ];
   const later = '{"format":2,"records":[]}';
   for (const text of [...damaged, later]) {
     await withFile(async (home, path) => {

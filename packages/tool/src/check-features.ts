@@ -48,7 +48,7 @@ export function checkFeatures(sourceId: string, features: SourceFeatures): Check
       ...templates.check(features.resourceTemplates()).malformed,
       ...prompts.check(features.prompts()).malformed,
     ],
-    request: (method, params, context) => features.request(method, params, context),
+    request: (...args) => features.request(...args),
     watch: (uri, watcher) => features.watch(uri, watcher),
     unwatch: (uri, watcher) => features.unwatch(uri, watcher),
   };

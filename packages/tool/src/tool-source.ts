@@ -81,6 +81,8 @@ export interface ToolSource extends AsyncDisposable {
 export interface ResourceWatcher {
   /** The session of the client, if it has one. Its own upstream session is then used. */
   readonly session?: ClientSession;
+  /** Checks the watch against the lists as they are then, right before each time that the source asks for it. What it throws ends the attempt. */
+  beforeSend?(): void;
   updated(uri: string): void;
 }
 
@@ -97,9 +99,15 @@ export interface SourceFeatures {
   /**
    * Sends `resources/read`, `prompts/get` or `completion/complete`.
    *
+   * @param beforeSend as for `ToolSource.call`
    * @throws {CodedError} when the operation failed; an error of the server itself keeps its JSON-RPC code.
    */
-  request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject>;
+  request(
+    method: string,
+    params: JsonObject,
+    context: CallContext,
+    beforeSend?: () => void,
+  ): Promise<JsonObject>;
   /** Subscribes `watcher` to a resource: it receives `updated` until `unwatch` or the end of its session. */
   watch(uri: string, watcher: ResourceWatcher): Promise<void>;
   unwatch(uri: string, watcher: ResourceWatcher): Promise<void>;

@@ -46,12 +46,16 @@ export interface Tool {
   /** `ToolSource.id` of the source that lists and executes it. */
   readonly sourceId: string;
   readonly definition: ToolDefinition;
-  /** The only client that lists and finds it, besides the operator. @default every client that may use it */
-  readonly listedFor?: Identity;
+  /**
+   * The only client that lists and finds it, besides the operator; or a function that decides for each client, the
+   * operator included. @default every client that may use it
+   */
+  readonly listedFor?: Identity | ((identity: Identity) => boolean);
 }
 
 /** Whether `identity` lists and finds a tool that it may use. */
 export function isListedFor({ listedFor }: Pick<Tool, "listedFor">, identity: Identity): boolean {
+  if (typeof listedFor === "function") return listedFor(identity);
   return listedFor === undefined || isSameIdentity(listedFor, identity) || isOperator(identity);
 }
 

@@ -5,6 +5,7 @@ import { type Connection, McpError, openConnection } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
 import type { ClientSession, Era } from "@toolcrib/tool";
 import { type OpenTransport, openTransport } from "./open-transport.ts";
+import { senderOf } from "./received.ts";
 import { ServerMessages } from "./server-messages.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { exitText } from "./upstream-failure.ts";
@@ -62,7 +63,7 @@ export async function openSession(
     calls,
     isInteractive: settings.isInteractive !== false,
     onAsked: options.onAsked,
-    sender: { server: serverId, isUntrusted: settings.isUntrusted === true },
+    sender: senderOf(settings),
     logger,
     scrub,
     onNotification: (method, params) => options.onNotification(method, params, session),

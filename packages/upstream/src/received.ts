@@ -15,13 +15,26 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { stripHidden, stripHiddenValue } from "@toolcrib/redaction";
 import { withoutOwnErrorData, withoutOwnMeta } from "./own-meta.ts";
 import { mapParts } from "./result-parts.ts";
+import { withOrigin, withOriginOfElicitations } from "./shown-origin.ts";
 import { UpstreamError } from "./upstream-error.ts";
+import type { UpstreamSettings } from "./upstream-options.ts";
 
 /** The server that a message comes from. */
 export interface Sender {
   readonly server: string;
   /** Whether hidden characters are removed. */
   readonly isUntrusted: boolean;
+  /** How its requests and log messages name it to people; undefined where they do not. */
+  readonly shownAs: string | undefined;
+}
+
+/** Returns the sender that the settings of a server describe. */
+export function senderOf({
+  id,
+  isUntrusted = false,
+  shownAs,
+}: Pick<UpstreamSettings, "id" | "isUntrusted" | "shownAs">): Sender {
+  return { server: id, isUntrusted, shownAs };
 }
 
 /**
@@ -39,16 +52,24 @@ export function receivedResult(
 }
 
 /** Returns the parameters of a notification or of a request of the server. */
-export function receivedParams(params: JsonObject, { isUntrusted }: Pick<Sender, "isUntrusted">): JsonObject {
-  return withoutOwnMeta(isUntrusted ? stripHiddenValue(params) : params);
+export function receivedParams(
+  method: string,
+  params: JsonObject,
+  { isUntrusted, shownAs }: Pick<Sender, "isUntrusted" | "shownAs">,
+): JsonObject {
+  return withOrigin(method, withoutOwnMeta(isUntrusted ? stripHiddenValue(params) : params), shownAs);
 }
 
 /** Members by which errors of the gateway state their code and how to fix them. */
 const errorMembers = ["code", "hint"];
 
 /** Returns the data of an error response; that of an untrusted server never looks like an error of the gateway. */
-export function receivedErrorData(data: unknown, { isUntrusted }: Pick<Sender, "isUntrusted">): unknown {
-  const visible = isUntrusted ? stripHiddenValue(data as JsonValue) : (data as JsonValue);
+export function receivedErrorData(
+  data: unknown,
+  { isUntrusted, shownAs }: Pick<Sender, "isUntrusted" | "shownAs">,
+): unknown {
+  const stripped = isUntrusted ? stripHiddenValue(data as JsonValue) : (data as JsonValue);
+  const visible = withOriginOfElicitations(stripped, shownAs);
   return isJsonObject(visible) ? withoutOwnErrorData(visible, isUntrusted ? errorMembers : []) : visible;
 }
 

@@ -151,6 +151,7 @@ export class ResourceWatch {
     }
     watch.lease = lease;
     try {
+      watch.watcher.beforeSend?.();
       await this.#topicsOf(lease.session).add(watch);
     } catch (error) {
       release(watch);

@@ -45,13 +45,13 @@ export class ServerMessages {
   }
 
   /** Returns parameters that the server sent in the form in which a client gets them. */
-  received(params: JsonObject): JsonObject {
-    return receivedParams(params, this.#deps.sender);
+  received(method: string, params: JsonObject): JsonObject {
+    return receivedParams(method, params, this.#deps.sender);
   }
 
   /** Answers a request of the server, through the client that it belongs to. */
   async request({ method, params: sent, signal, relatedTo }: InboundRequest): Promise<JsonObject> {
-    const params = this.received(sent);
+    const params = this.received(method, sent);
     const { calls, isInteractive, sender, onAsked } = this.#deps;
     const { server } = sender;
     const capability = capabilityFor[method];
@@ -72,7 +72,7 @@ export class ServerMessages {
       const isCertain = relatedTo !== undefined || calls.size === 1;
       return context.ask(method, params, isCertain ? AbortSignal.any([signal, context.signal]) : signal);
     }
-    if (recipient?.kind === "client") return recipient.session.ask(method, params, signal);
+    if (recipient?.kind === "client") return recipient.session.ask(method, this.#scrubbed(params), signal);
     if (method === "roots/list") return { roots: [] };
     throw new UpstreamError(
       "UPSTREAM_ASK_UNATTRIBUTED",
@@ -83,13 +83,13 @@ export class ServerMessages {
 
   /** Delivers a notification of the server. @param relatedTo the request on whose stream it arrived */
   notification(method: string, sent: JsonObject, relatedTo: RpcId | undefined): void {
-    const params = this.received(sent);
+    const params = this.received(method, sent);
     const { calls, onNotification } = this.#deps;
     if (method === "notifications/message") {
-      if (!deliver(calls.logRecipientOf(relatedTo), method, params)) this.#logMessage(params);
+      if (!this.#deliver(calls.logRecipientOf(relatedTo), method, params)) this.#logMessage(params);
     } else if (method === "notifications/elicitation/complete") {
       const recipient = calls.elicitationRecipientOf(params["elicitationId"]) ?? calls.recipientOf(relatedTo);
-      if (!deliver(recipient, method, params)) {
+      if (!this.#deliver(recipient, method, params)) {
         const { logger, sender } = this.#deps;
         logger.debug({ server: sender.server }, "completion of an unknown elicitation");
       }
@@ -102,11 +102,18 @@ export class ServerMessages {
     const data = scrub(JSON.stringify(params["data"]) ?? "").slice(0, loggedMaxLength);
     logger.debug({ server: sender.server, level: params["level"], data }, "log message of the server");
   }
-}
 
-/** @returns whether there is a recipient */
-function deliver(recipient: Recipient | undefined, method: string, params: JsonObject): boolean {
-  if (recipient?.kind === "call") recipient.context.notify(method, params);
-  else recipient?.session.notify(method, params);
-  return recipient !== undefined;
+  /** @returns whether there is a recipient */
+  #deliver(recipient: Recipient | undefined, method: string, params: JsonObject): boolean {
+    if (recipient?.kind === "call") recipient.context.notify(method, params);
+    else recipient?.session.notify(method, this.#scrubbed(params));
+    return recipient !== undefined;
+  }
+
+  /** Removes secrets from what reaches a client outside a call, whose context does that otherwise. */
+  #scrubbed(params: JsonObject): JsonObject {
+    const { scrub } = this.#deps;
+    const scrubText = (_name: string, value: unknown) => (typeof value === "string" ? scrub(value) : value);
+    return JSON.parse(JSON.stringify(params), scrubText) as JsonObject;
+  }
 }

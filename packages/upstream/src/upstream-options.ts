@@ -38,6 +38,11 @@ export interface UpstreamSettings {
    */
   readonly isUntrusted?: boolean;
   /**
+   * How the requests and log messages of the server name it to people, such as `Server "files" (unverified)`.
+   * @default they are passed on without a name
+   */
+  readonly shownAs?: string | undefined;
+  /**
    * Whether clients that can be asked get a session of their own. With `false`, all clients share one session, which
    * declares no capability, and requests of the server are refused. @default when the server is known to ask
    */

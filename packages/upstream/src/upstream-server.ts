@@ -35,7 +35,7 @@ import {
 import { LivenessCheck } from "./liveness-check.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
 import { Quarantine } from "./quarantine.ts";
-import { receivedResult, type Sender } from "./received.ts";
+import { receivedResult, type Sender, senderOf } from "./received.ts";
 import { ResourceWatch } from "./resource-watch.ts";
 import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
 import { ServerHealth } from "./server-health.ts";
@@ -110,7 +110,7 @@ export class UpstreamServer implements ToolSource {
     this.#deps = deps;
     this.#limits = limits;
     this.#scrub = scrub;
-    this.#sender = { server: serverId, isUntrusted: settings.isUntrusted === true };
+    this.#sender = senderOf(settings);
     this.#health = new ServerHealth({
       serverId,
       now,
@@ -271,7 +271,8 @@ export class UpstreamServer implements ToolSource {
       resources: () => this.#catalogue.lists.resources,
       resourceTemplates: () => this.#catalogue.lists.resourceTemplates,
       prompts: () => this.#catalogue.lists.prompts,
-      request: (method, params, context) => this.#request(method, params, context),
+      request: (method, params, context, beforeSend) =>
+        this.#request(method, params, context, { beforeSend }),
       watch: (uri, watcher) => this.#withCallerErrors(this.#watch.add(uri, watcher)),
       unwatch: (uri, watcher) => this.#withCallerErrors(this.#watch.remove(uri, watcher)),
     };

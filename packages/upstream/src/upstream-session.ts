@@ -93,7 +93,7 @@ export class UpstreamSession implements AsyncDisposable {
       return await connection.request(method, withMeta(params, context), {
         signal: context.signal,
         onProgress: context.wantsProgress
-          ? (progress) => context.progress(this.#messages.received(progress))
+          ? (progress) => context.progress(this.#messages.received("notifications/progress", progress))
           : undefined,
         onNotification: (name, notification) => this.#messages.notification(name, notification, id),
         onId: (given) => {

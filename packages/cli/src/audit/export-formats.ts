@@ -4,6 +4,7 @@
  */
 
 import { type AuditClient, type AuditRecord, clientIdentityOf, escapeUnsafe } from "@toolcrib/store";
+import { toLogRecord } from "@toolcrib/telemetry";
 import { version } from "../version.ts";
 import type { ExportFormat } from "./export-format-names.ts";
 
@@ -104,52 +105,34 @@ function otlpLine(portion: readonly TrailLine[]): string {
     resourceLogs: [
       {
         resource: { attributes: toAttributes({ "service.name": "toolcrib", "service.version": version }) },
-        scopeLogs: [{ scope: { name: "toolcrib.audit" }, logRecords: portion.map(toLogRecord) }],
+        scopeLogs: [{ scope: { name: "toolcrib.audit" }, logRecords: portion.map(toOtlp) }],
       },
     ],
   };
   return escapeUnsafe(JSON.stringify(logs));
 }
 
-function toLogRecord(one: TrailLine): object {
-  const { time, type, writer, sequence, id, source } = one.record;
-  const data = dataOf(one);
-  const { outcome } = data;
-  const isProblem = outcome !== undefined && outcome !== "ok";
-  const client = data["client"] as { readonly name?: string } | undefined;
-  const at = `${Date.parse(time)}000000`;
+function toOtlp({ record }: TrailLine): object {
+  const { timeMs, body, attributes, ...rest } = toLogRecord(record);
+  const at = `${timeMs}000000`;
   return {
     timeUnixNano: at,
     observedTimeUnixNano: at,
-    severityNumber: isProblem ? 13 : 9,
-    severityText: isProblem ? "WARN" : "INFO",
-    eventName: type.toWellFormed(),
-    body: toAnyValue(data),
-    attributes: toAttributes({
-      "cloudevents.event_id": id,
-      "cloudevents.event_source": source,
-      "cloudevents.event_type": type,
-      "toolcrib.writer": writer,
-      "toolcrib.sequence": Number(sequence),
-      "toolcrib.call_id": data["callId"],
-      "toolcrib.parent_id": data["parentId"],
-      "toolcrib.tool": data["tool"],
-      "toolcrib.server": data["server"],
-      "toolcrib.client": client?.name,
-      "toolcrib.outcome": outcome,
-    }),
+    ...rest,
+    body: toAnyValue(body),
+    attributes: toAttributes(attributes),
   };
 }
 
 function toAttributes(fields: AnyData): readonly object[] {
   return Object.entries(fields).flatMap(([key, value]) =>
-    value === undefined ? [] : [{ key: key.toWellFormed(), value: toAnyValue(value) }],
+    value === undefined ? [] : [{ key, value: toAnyValue(value) }],
   );
 }
 
-/** A value in the JSON form of OTLP. A 64-bit integer is a text there, and half of a surrogate pair is not allowed. */
+/** A value in the JSON form of OTLP. A 64-bit integer is a text there. */
 function toAnyValue(value: unknown): object {
-  if (typeof value === "string") return { stringValue: value.toWellFormed() };
+  if (typeof value === "string") return { stringValue: value };
   if (typeof value === "boolean") return { boolValue: value };
   if (typeof value === "number")
     return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };

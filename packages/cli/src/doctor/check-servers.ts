@@ -30,6 +30,7 @@ import { waitForServers } from "../serve/wait-for-servers.ts";
 import { version } from "../version.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
 import { anchorFinding, checkAnchors } from "./check-anchors.ts";
+import { checkTelemetry, telemetryFindings } from "./check-telemetry.ts";
 
 /** Checks everything that depends on the configuration. Reports each finding when it is known. */
 export async function checkConfigured(
@@ -49,10 +50,14 @@ export async function checkConfigured(
   }
   for (const finding of checkNetworkVariables(context, loaded.config.toolServers)) report(finding);
   for (const finding of checkAnchors(context, loaded.config.audit.anchor)) report(finding);
+  for (const finding of await checkTelemetry(context, loaded.config.telemetry)) report(finding);
   report(await checkPort(loaded, running));
   const findings =
     asked?.findings ??
-    (await contactServers(context, { ...loaded, config: { ...loaded.config, toolServers: valid } }));
+    (await contactServers(context, {
+      ...loaded,
+      config: { ...loaded.config, toolServers: valid, telemetry: undefined },
+    }));
   findings.forEach(report);
 }
 
@@ -244,13 +249,14 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
     ),
   );
   try {
-    const { servers, toolspecs, idleRules, anchors } = await statusOf(context, running);
+    const { servers, toolspecs, idleRules, anchors, telemetry } = await statusOf(context, running);
     const findings = [
       ...changed,
       ...(servers ?? []).map((server) => contactOf(context, server, false)),
       ...(toolspecs ?? []).map(toolspecFinding),
       ...(idleRules ?? []).map(idleRuleFinding),
       ...(anchors ?? []).map(anchorFinding),
+      ...(telemetry === undefined ? [] : telemetryFindings(telemetry)),
     ];
     const isUsed = ({ health }: SourceStatus) => health.state === "ready" || health.state === "idle";
     return { findings, readyIds: new Set((servers ?? []).filter(isUsed).map(({ id }) => id)) };

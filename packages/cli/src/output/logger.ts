@@ -5,11 +5,12 @@
  * It never writes a credential that it can recognize: it replaces fields with
  * the name of a credential and everything in the form of a bearer token. The
  * name of a secret is not secret: fields such as `secretName` are written. It
- * never passes a control or bidirectional character to a terminal. The audit
+ * never passes a control, bidirectional or invisible character to a terminal. The audit
  * trail is another stream, with its own rules.
  */
 
 import type { Logger } from "@toolcrib/diagnostics";
+import { escapeUnsafe } from "@toolcrib/store";
 import { pino } from "pino";
 import type { LogLevel } from "../global-options.ts";
 
@@ -84,26 +85,18 @@ function redactText(text: string): string {
     .replace(/\btcb_[A-Za-z0-9_-]{16,}/g, "tcb_[redacted]");
 }
 
-/** Characters that control a terminal or the direction of text; JSON escapes only those below U+0020. */
-function escapeUnprintable(text: string): string {
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
 function toSafeLine(line: string): string {
-  return `${escapeUnprintable(redactText(line.trimEnd()))}\n`;
+  return `${escapeUnsafe(redactText(line.trimEnd()))}\n`;
 }
 
 function toPrettyLine(line: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(redactText(line)) as Record<string, unknown>;
   const pairs = Object.entries(fields).map(([name, value]) => {
     const text = typeof value === "string" && /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
-    return ` ${escapeUnprintable(name)}=${escapeUnprintable(text)}`;
+    return ` ${escapeUnsafe(name)}=${escapeUnsafe(text)}`;
   });
   const stack = typeof err === "object" && err !== null && "stack" in err ? String(err.stack) : undefined;
-  const stackLines = stack?.split("\n").map((text) => `    ${escapeUnprintable(text.trim())}\n`) ?? [];
+  const stackLines = stack?.split("\n").map((text) => `    ${escapeUnsafe(text.trim())}\n`) ?? [];
   const head = `${String(time).slice(11, 23)} ${String(level).toUpperCase().padEnd(5)}`;
-  return `${head} ${escapeUnprintable(String(msg))}${pairs.join("")}\n${stackLines.join("")}`;
+  return `${head} ${escapeUnsafe(String(msg))}${pairs.join("")}\n${stackLines.join("")}`;
 }

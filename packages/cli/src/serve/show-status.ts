@@ -139,7 +139,7 @@ async function showRunning(
     );
   }
   output.print(...idleRuleLines(output, status.idleRules));
-  output.print(...anchorLines(output, status.anchors));
+  output.print(...anchorLines(output, status.anchors), ...telemetryLines(output, status.telemetry));
   return exitCodes.done;
 }
 
@@ -157,6 +157,17 @@ function anchorLines(output: Output, anchors: GatewayStatus["anchors"] = []): st
     if (reason === undefined) return [];
     const lost = dropped === 0 ? "" : ` (${counted(dropped, "signed end")} lost)`;
     return [`${output.style("yellow", "not anchored")} ${safeLine(place)}: ${reasonLine(reason)}${lost}`];
+  });
+}
+
+/** The telemetry that is not delivered, or was lost. */
+function telemetryLines(output: Output, telemetry: GatewayStatus["telemetry"]): string[] {
+  return (telemetry?.signals ?? []).flatMap(({ signal, dropped, reason }) => {
+    if (reason === undefined && dropped === 0) return [];
+    const lost = dropped === 0 ? "" : ` (${dropped} lost)`;
+    const why = reason === undefined ? "delivered again" : reasonLine(reason);
+    const word = reason === undefined ? "telemetry" : "not delivered";
+    return [`${output.style("yellow", word)} ${safeLine(signal)}: ${why}${lost}`];
   });
 }
 

@@ -6,6 +6,7 @@ import { formatProgram } from "@toolcrib/starlark";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeText } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { writeUserFile } from "../write-user-file.ts";
 import { readProgram, standardInput } from "./program-file.ts";
@@ -45,7 +46,7 @@ export async function formatPrograms(
   const changedFiles = results.filter(({ changed }) => changed).map(({ file }) => file);
   if (findings.length > 0) output.note(formatDiagnostics(findings));
   if (written === undefined || isCheck) output.print(...changedFiles);
-  else if (!output.isJson) context.stdout.write(written);
+  else if (!output.isJson) context.stdout.write(output.isTerminal ? safeText(written) : written);
   const ok = results.every((one) => one.ok) && !(isCheck && changedFiles.length > 0);
   output.json({
     ok,

@@ -16,7 +16,9 @@ export class ProgressLine implements Disposable {
   }
 
   update({ progress, total, message }: JsonObject): void {
-    const count = typeof total === "number" ? `${String(progress)}/${total}` : String(progress);
+    // A server can send anything in the place of a number.
+    const done = safeLine(String(progress));
+    const count = typeof total === "number" ? `${done}/${total}` : done;
     const text = typeof message === "string" ? `${count} ${safeLine(message)}` : count;
     this[Symbol.dispose]();
     // A terminal with unknown width reports 0.

@@ -129,14 +129,15 @@ function mayAskPerson(
  *   approves what is not shown.
  */
 async function askPerson(
-  { shownName, server }: CallTarget,
+  { wireName, server }: CallTarget,
   { clientChannel, signal }: CallOrigin,
   args: JsonObject | undefined,
 ): Promise<"approved" | "denied" | undefined> {
   const shown = args === undefined ? undefined : escapeUnsafe(JSON.stringify(args));
   if (shown === undefined || shown.length > formMaxLength) return undefined;
   const params = {
-    message: `Allow one call of "${shownName}" of the server "${server}", which nobody has verified? Arguments: ${shown}`,
+    // Questions of servers begin with the name of the server, and never with that of the gateway.
+    message: `Toolcrib asks: allow one call of "${wireName}" of the server "${server}", which nobody has verified? Arguments: ${shown}`,
     requestedSchema: {
       type: "object",
       properties: {

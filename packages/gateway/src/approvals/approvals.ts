@@ -45,9 +45,9 @@ export class Approvals {
     this.#deps = deps;
   }
 
-  /** The servers with definitions that wait for approval. */
-  servers(): readonly WaitingServer[] {
-    return this.#deps.held.servers();
+  /** The servers with definitions that wait for approval. @param isShown which definitions count. @default all */
+  servers(isShown?: Parameters<HeldDefinitions["servers"]>[0]): readonly WaitingServer[] {
+    return this.#deps.held.servers(isShown);
   }
 
   /** Returns what waits. @throws {StoreError} when the approvals cannot be read. */
@@ -113,6 +113,11 @@ export class Approvals {
       this.#deps.logger.error({ type, reason: messageOf(error) }, "audit record could not be written");
     }
     return toPending(decided);
+  }
+
+  /** Decides again which definitions are held back. */
+  reconsider(): void {
+    this.#deps.held.reconsider();
   }
 
   /** Takes over definitions that other processes approved. Never rejects. */

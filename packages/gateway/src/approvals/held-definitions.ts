@@ -66,10 +66,15 @@ export class HeldDefinitions {
     this.#deps = deps;
   }
 
-  /** The servers with definitions that wait for approval, in the order of their tools. */
-  servers(): readonly WaitingServer[] {
+  /**
+   * The servers with definitions that wait for approval, in the order of their tools.
+   *
+   * @param isShown which definitions count. @default all
+   */
+  servers(isShown: (held: QuarantinedTool | HeldFeature) => boolean = () => true): readonly WaitingServer[] {
     const counts = new Map<string, { new: number; changed: number; what: WaitingServer["what"] }>();
-    for (const { listed, isNew } of this.#held()) {
+    for (const { held, listed, isNew } of this.#held()) {
+      if (!isShown(held)) continue;
       const { sourceId, kind } = listed;
       const count = counts.get(sourceId) ?? { new: 0, changed: 0, what: "tools" };
       counts.set(sourceId, count);
@@ -116,7 +121,7 @@ export class HeldDefinitions {
       );
     } finally {
       // Also after a failure: lists that were read in the meantime were decided by what is not stored.
-      this.#reconsider();
+      this.reconsider();
     }
     return approved.map(({ shown }) => shown.name);
   }
@@ -124,10 +129,11 @@ export class HeldDefinitions {
   /** Takes over what other processes approved for the waiting servers. Never rejects. */
   async refresh(): Promise<void> {
     const servers = this.servers().map(({ server }) => server);
-    if (servers.length > 0 && (await this.#deps.pins.refresh(servers))) this.#reconsider();
+    if (servers.length > 0 && (await this.#deps.pins.refresh(servers))) this.reconsider();
   }
 
-  #reconsider(): void {
+  /** Decides again which definitions are held back. */
+  reconsider(): void {
     this.#deps.index.reconsider();
     this.#deps.features.reconsider();
   }
@@ -160,14 +166,18 @@ export class HeldDefinitions {
     );
   }
 
-  #held(): readonly { readonly listed: ListedDefinition; readonly isNew: boolean }[] {
+  #held(): readonly {
+    readonly held: QuarantinedTool | HeldFeature;
+    readonly listed: ListedDefinition;
+    readonly isNew: boolean;
+  }[] {
     const { index, features } = this.#deps;
     const tools = index.quarantined.filter(
       (held) => isNotApproved(held) || held.code === "TOOL_DEFINITION_CHANGED",
     );
     return [
-      ...tools.map((held) => ({ listed: toListed(held.tool), isNew: isNotApproved(held) })),
-      ...features.held().map((held) => ({ listed: held, isNew: isNotApproved(held) })),
+      ...tools.map((held) => ({ held, listed: toListed(held.tool), isNew: isNotApproved(held) })),
+      ...features.held().map((held) => ({ held, listed: held, isNew: isNotApproved(held) })),
     ];
   }
 }

@@ -93,8 +93,7 @@ class PinnedFeatures implements HeldFeatures {
   prompts = () => this.#current().offered.prompts;
   malformed = () => [...this.#features.malformed(), ...this.#current().malformed];
   held = () => this.#current().held;
-  request: CheckedFeatures["request"] = (method, params, context) =>
-    this.#features.request(method, params, context);
+  request: CheckedFeatures["request"] = (...args) => this.#features.request(...args);
   watch: CheckedFeatures["watch"] = (uri, watcher) => this.#features.watch(uri, watcher);
   unwatch: CheckedFeatures["unwatch"] = (uri, watcher) => this.#features.unwatch(uri, watcher);
 

@@ -1,5 +1,5 @@
 /**
- * Reports the events of a call to the audit trail, to the metrics and, for
+ * Reports the events of a call to the audit trail, to the metrics, to its trace and, for
  * failures, to the program log. The governed call reports events; this file
  * decides where each goes.
  */
@@ -9,6 +9,8 @@ import type { JsonObject } from "@toolcrib/json";
 import type { Decision, TrustViolation } from "@toolcrib/policy";
 import type { AuditCallSubject, AuditEvents, AuditStore } from "@toolcrib/store";
 import type { ToolResult } from "@toolcrib/tool";
+import type { CallTrace, TraceCall } from "../telemetry/traced-call.ts";
+import type { CallOrigin, CallTarget } from "./call-target.ts";
 
 /** The arguments of a call in the form for the audit; empty for arguments that are not JSON, whose call is never dispatched. */
 export interface ArgumentFacts {
@@ -21,6 +23,15 @@ export interface CallMetrics {
   callStarted(): void;
   callFinished(server: string, outcome: "ok" | "tool_error" | "failed" | "cancelled", seconds: number): void;
   callDenied(server: string): void;
+  /** Begins the trace of a call; undefined where no telemetry is configured. */
+  readonly trace?: TraceCall | undefined;
+}
+
+/** The facts about a call that are known when it begins. */
+export interface BegunCall {
+  readonly subject: AuditCallSubject;
+  readonly startedAt: number;
+  readonly trace: CallTrace | undefined;
 }
 
 /** Dependencies of a call log. */
@@ -40,6 +51,11 @@ export class CallLog {
 
   constructor(deps: CallLogDeps) {
     this.#deps = deps;
+  }
+
+  /** Begins the trace of a call. */
+  trace(subject: AuditCallSubject, target: CallTarget, origin: CallOrigin): CallTrace | undefined {
+    return this.#deps.metrics.trace?.(subject, target, origin);
   }
 
   /** Resolves when the intent is on record. @throws {StoreError} when it cannot be. */
@@ -83,12 +99,13 @@ export class CallLog {
   }
 
   /** The intent is on record, and the call is dispatched. */
-  started(): void {
+  started({ trace }: BegunCall, facts: Parameters<CallTrace["dispatched"]>[0]): void {
     this.#deps.metrics.callStarted();
+    trace?.dispatched(facts);
   }
 
   denied(
-    subject: AuditCallSubject,
+    { subject, trace }: BegunCall,
     facts: ArgumentFacts & {
       readonly decision?: Decision & { kind: "deny" };
       readonly error?: CodedError;
@@ -103,19 +120,22 @@ export class CallLog {
     const { argumentsDigest, preview, decision, error, approval } = facts;
     const code = decision?.code ?? error?.code ?? "CALL_REFUSED";
     const reason = decision?.reason ?? error?.message;
+    const rule = decision?.rule ?? facts.rule;
+    const kind = facts.isApprovalMissing === true ? "approve" : "deny";
     this.#record("call.denied", {
       ...subject,
       outcome: "denied",
-      decision: facts.isApprovalMissing === true ? "approve" : "deny",
+      decision: kind,
       argumentsDigest,
       preview,
-      rule: decision?.rule ?? facts.rule,
+      rule,
       code,
       reason,
       ...(approval === undefined ? undefined : { approval }),
     });
     const { metrics, logger } = this.#deps;
     metrics.callDenied(serverOf(subject));
+    trace?.denied({ decision: kind, rule, code });
     logger.info({ callId: subject.callId, tool: subject.tool, code, reason }, "call was denied");
   }
 
@@ -135,27 +155,29 @@ export class CallLog {
   }
 
   completed(
-    subject: AuditCallSubject,
+    { subject, trace }: BegunCall,
     result: ToolResult,
     facts: Pick<AuditEvents["call.completed"], "fingerprints" | "labels"> & {
       readonly durationMs: number;
       readonly resultBytes: number;
     },
   ): void {
-    const { durationMs } = facts;
+    const { durationMs, resultBytes } = facts;
     const isError = result.isError === true;
     const code = result._meta?.["toolcrib/code"] === "ARGUMENTS_INVALID" ? "ARGUMENTS_INVALID" : undefined;
     const outcome = isError ? "tool_error" : "ok";
     this.#record("call.completed", { ...subject, outcome, code, ...facts });
     this.#deps.metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
+    trace?.finished({ outcome, code, durationMs, resultBytes });
   }
 
-  failed(subject: AuditCallSubject, error: CodedError, durationMs: number): void {
+  failed({ subject, trace }: BegunCall, error: CodedError, durationMs: number): void {
     const { metrics, logger } = this.#deps;
     const isCancelled = error.code === "CALL_CANCELLED" || error.code === "CALL_PAUSED";
     const outcome = isCancelled ? "cancelled" : "failed";
     this.#record("call.completed", { ...subject, outcome, code: error.code, durationMs });
     metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
+    trace?.finished({ outcome, code: error.code, durationMs });
     const { callId, tool } = subject;
     const fields = { callId, tool, code: error.code, reason: error.message, durationMs };
     // A cancellation by the client or the operator is no reason for a warning.

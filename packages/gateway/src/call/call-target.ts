@@ -5,6 +5,7 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
+import type { ServiceRequest } from "@toolcrib/mcp";
 import type { TrustViolation } from "@toolcrib/policy";
 import type { CallContext, Origin, ToolId } from "@toolcrib/tool";
 import type { AccessSubject } from "../policy/access-subject.ts";
@@ -20,6 +21,8 @@ export interface CallTarget {
   /** Name in messages to the client: without a prefix on the endpoint of one server. */
   readonly shownName: string;
   readonly origin: Origin;
+  /** The method of MCP that runs it: `tools/call`, `resources/read`, … */
+  readonly method: string;
   /** Id of the configured source that runs it; undefined for other sources. */
   readonly server: string | undefined;
   /** Whether it is one of Toolcrib's own tools. */
@@ -54,6 +57,8 @@ export interface CallOrigin
   readonly signal: AbortSignal | undefined;
   /** Name and version of the client's software, as it reports them. */
   readonly clientInfo: { readonly name: string; readonly version: string } | undefined;
+  /** The trace context in the headers of the client's HTTP request, unchecked; absent for inner calls. */
+  readonly httpTrace?: ServiceRequest["httpTrace"];
   /** Whether the client chose this call itself: not a composite, which can choose calls that nobody at the client sees. */
   readonly isDirect: boolean;
   /** The call that makes this inner call; absent for a client's own call. */

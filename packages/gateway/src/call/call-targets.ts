@@ -23,6 +23,7 @@ import { deadlineOf, type SourceFacts } from "../sources/source-facts.ts";
 import type { FeatureSource } from "../sources/source-roster.ts";
 import type { CallTarget } from "./call-target.ts";
 import { currentEntry } from "./current-entry.ts";
+import { currentFeature } from "./current-feature.ts";
 import { sourceLabel, unverifiedLabel } from "./origin-label.ts";
 
 /** Dependencies of `CallTargets`. */
@@ -62,20 +63,23 @@ export class CallTargets {
    */
   forFeature(source: FeatureSource, kind: FeatureKind, name: string, method: string): CallTarget {
     const { wireName } = featureSubject(source, kind, name);
-    const target = this.forFeatureAction(source, kind, name, async (params, context) =>
-      toResult(await source.features.request(method, params, context), wireName),
-    );
+    const assertCurrent = currentFeature(source, kind, name, wireName);
+    const target = this.forFeatureAction(source, kind, name, method, async (params, context) => {
+      const current = () => assertCurrent(context.era);
+      return toResult(await source.features.request(method, params, context, current), wireName);
+    });
     // Several servers can list one URI.
     return method === "resources/read"
       ? { ...target, label: target.label ?? sourceLabel(source.id) }
       : target;
   }
 
-  /** Returns a target that runs `execute` for a resource or prompt of `source`. */
+  /** Returns a target that runs `execute` for a resource or prompt of `source`, as an answer to `method`. */
   forFeatureAction(
     source: FeatureSource,
     kind: FeatureKind,
     name: string,
+    method: string,
     execute: CallTarget["execute"],
   ): CallTarget {
     const subject = featureSubject(source, kind, name);
@@ -86,6 +90,7 @@ export class CallTargets {
       wireName,
       shownName: wireName,
       origin: source.source.origin,
+      method,
       isOwn: false,
       ...governanceOf(source.id, source.facts),
       violations: violationsOf(source.facts, featureClaims),
@@ -109,6 +114,7 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     wireName,
     shownName,
     origin: tool.origin,
+    method: "tools/call",
     isOwn: facts.isOwn,
     ...governanceOf(source.id, facts),
     violations: violationsOf(facts, tool.definition.annotations),

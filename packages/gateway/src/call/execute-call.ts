@@ -12,7 +12,7 @@ import type { TextScrubber } from "@toolcrib/redaction";
 import { type CallContext, identityKey } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { Pauses } from "../guards/pauses.ts";
-import type { CallLog } from "./call-log.ts";
+import type { BegunCall } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import type { LabelledCall, LabelTracker } from "./label-tracker.ts";
 import type { RelayLimit } from "./relay-limit.ts";
@@ -32,12 +32,6 @@ export interface ExecutionDeps extends ScrubberDeps {
   readonly labels: LabelTracker | undefined;
   /** What the operator paused. */
   readonly pauses: Pick<Pauses, "refusal" | "enter">;
-}
-
-/** The facts about a call that are known when it begins. */
-export interface BegunCall {
-  readonly subject: Parameters<CallLog["intent"]>[0];
-  readonly startedAt: number;
 }
 
 /**
@@ -121,7 +115,7 @@ function toContext(
     era,
     signal,
     deadline: call.startedAt + target.deadlineMs,
-    meta,
+    meta: call.trace === undefined ? meta : call.trace.metaOf(meta),
     session,
     wantsProgress,
     progress(params) {

@@ -39,10 +39,10 @@ import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { CallLimits } from "../guards/call-limits.ts";
 import type { GatewayPolicy } from "../policy/access-subject.ts";
-import type { CallLog } from "./call-log.ts";
+import type { BegunCall, CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { cleanPlaces } from "./clean-places.ts";
-import { type BegunCall, type ExecutionDeps, execute, scrubberFor } from "./execute-call.ts";
+import { type ExecutionDeps, execute, scrubberFor } from "./execute-call.ts";
 import type { HiddenArguments } from "./hidden-arguments.ts";
 import { dataLabelled } from "./label-tracker.ts";
 import { errorLabelled, originLabelled } from "./origin-label.ts";
@@ -94,12 +94,12 @@ export async function governedCall(
   const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
   const described = describeArguments(deps, target, args);
   if (decision.kind === "deny") {
-    deps.log.denied(call.subject, { ...described.facts, decision });
+    deps.log.denied(call, { ...described.facts, decision });
     return { ...decision, kind: "denied", callId };
   }
   const guarded = deps.pauses.refusal(target, origin) ?? deps.callLimits?.refusal(target, origin);
   if (guarded !== undefined) {
-    deps.log.denied(call.subject, { ...described.facts, ...guarded });
+    deps.log.denied(call, { ...described.facts, ...guarded });
     return { kind: "failed", callId, error: guarded.error };
   }
   // Contain: the operator's word about the server, the form of the arguments, the depth, the number of calls in flight.
@@ -109,7 +109,7 @@ export async function governedCall(
   const refusal =
     (blocking && blockedError(target, blocking)) ?? described.error ?? refuse(deps, depth, holder);
   if (refusal !== undefined) {
-    deps.log.denied(call.subject, { ...described.facts, error: refusal, rule: blocking?.rule.id });
+    deps.log.denied(call, { ...described.facts, error: refusal, rule: blocking?.rule.id });
     return { kind: "failed", callId, error: refusal };
   }
   // An inner call is part of its outer call.
@@ -130,7 +130,7 @@ export async function governedCall(
         : undefined;
     if (approved?.kind === "refused") {
       const { error, approval } = approved;
-      deps.log.denied(call.subject, { ...described.facts, error, approval, isApprovalMissing: true });
+      deps.log.denied(call, { ...described.facts, error, approval, isApprovalMissing: true });
       return { kind: "failed", callId, error };
     }
     const caller = approved === undefined ? origin : approvedOrigin(origin);
@@ -139,14 +139,14 @@ export async function governedCall(
     // Count it. Another call can have used the rest of a budget meanwhile.
     const taken = deps.callLimits?.take(target, origin, () => jsonSize(args, deps.limits.resultMaxBytes));
     if (taken !== undefined && "error" in taken) {
-      deps.log.denied(call.subject, { ...described.facts, ...taken });
+      deps.log.denied(call, { ...described.facts, ...taken });
       return { kind: "failed", callId, error: taken.error };
     }
     // Record the intent before anything is executed.
+    const { containment } = target;
+    const { rule } = decision;
+    const approval = approved?.approval;
     try {
-      const { containment } = target;
-      const { rule } = decision;
-      const approval = approved?.approval;
       const labels = deps.labels?.factsOf(labelled);
       const fingerprints = deps.fingerprints?.ofArguments(args, (places) =>
         cleanPlaces(deps.scrubber, places),
@@ -155,10 +155,10 @@ export async function governedCall(
       await deps.log.intent(call.subject, facts);
     } catch (cause) {
       const error = unrecordedError(cause);
-      deps.log.denied(call.subject, { ...described.facts, error });
+      deps.log.denied(call, { ...described.facts, error });
       return { kind: "failed", callId, error };
     }
-    deps.log.started();
+    deps.log.started(call, { rule, containment, approval });
     // Validate, execute, limit, validate the result, scrub and label it. Nothing reads or changes it after its label.
     const invalid = validateArguments(deps, target, args, callId);
     const result = invalid ?? (await execute(deps, target, args, call, { origin: caller, labelled }));
@@ -173,7 +173,7 @@ export async function governedCall(
     const durationMs = deps.now() - call.startedAt;
     const fingerprints = deps.fingerprints?.ofResult(scrubbed as unknown as ToolResult);
     const labels = labelled?.run.labels;
-    deps.log.completed(call.subject, shown, {
+    deps.log.completed(call, shown, {
       durationMs,
       resultBytes,
       fingerprints,
@@ -184,7 +184,7 @@ export async function governedCall(
     // An error of a tool can contain its data.
     if (labelled !== undefined) deps.labels?.passedOn(labelled);
     const error = toCallError(deps, target, call, thrown);
-    deps.log.failed(call.subject, error, deps.now() - call.startedAt);
+    deps.log.failed(call, error, deps.now() - call.startedAt);
     return { kind: "failed", callId, error };
   } finally {
     if (depth === 0) deps.shares.giveBack(holder);
@@ -194,19 +194,17 @@ export async function governedCall(
 
 function beginCall(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigin): BegunCall {
   const { parent, identity, owners, clientInfo } = origin;
-  return {
-    startedAt: deps.now(),
-    subject: {
-      callId: deps.newCallId(),
-      ...(parent === undefined ? undefined : { parentId: parent.callId }),
-      depth: parent === undefined ? 0 : parent.depth + 1,
-      client: toAuditClient(identity, clientInfo),
-      owners: owners?.map((owner) => toAuditClient(owner)),
-      tool: shownId(deps, target),
-      origin: target.origin,
-      ...(target.server === undefined ? undefined : { server: target.server }),
-    },
+  const subject: BegunCall["subject"] = {
+    callId: deps.newCallId(),
+    ...(parent === undefined ? undefined : { parentId: parent.callId }),
+    depth: parent === undefined ? 0 : parent.depth + 1,
+    client: toAuditClient(identity, clientInfo),
+    owners: owners?.map((owner) => toAuditClient(owner)),
+    tool: shownId(deps, target),
+    origin: target.origin,
+    ...(target.server === undefined ? undefined : { server: target.server }),
   };
+  return { startedAt: deps.now(), subject, trace: deps.log.trace(subject, target, origin) };
 }
 
 /** The id for the record. The id of a resource contains a URI, which can be long and can contain a secret. */

@@ -25,7 +25,13 @@ export async function openPolicies(
   // Loaded on demand: most configurations have no policy files.
   const { LivePolicies } = await import("./live-policies.ts");
   const attributesOf = createClientAttributes(clients);
-  const deps = { policy: core.policy, attributesOf, record, logger, onReplaced: () => core.policyReplaced() };
+  const deps = {
+    policy: core.policy,
+    attributesOf,
+    record,
+    logger,
+    onReplaced: () => core.service.policyReplaced(),
+  };
   return opening.use(await LivePolicies.open(files, deps));
 }
 

@@ -25,9 +25,20 @@ export function listPrompts(
   return listUnique(sources, ({ features }) => features.prompts(), {
     key: "name",
     isAllowed: (source, name) => isAllowed(source, "prompts", name),
-    toListed: (source, prompt, name) =>
-      isPrefixed ? { ...prompt, name: toWireName(source.id, name) } : prompt,
+    toListed: (source, prompt) => (isPrefixed ? prefixed(source, prompt) : prompt),
   });
+}
+
+/** The same object for the same prompt, so that an unchanged list has the same entries. */
+const prefixedPrompts = new WeakMap<JsonObject, JsonObject>();
+
+function prefixed(source: FeatureSource, prompt: JsonObject): JsonObject {
+  const name = toWireName(source.id, String(prompt["name"]));
+  const known = prefixedPrompts.get(prompt);
+  if (known?.["name"] === name) return known;
+  const listed = { ...prompt, name };
+  prefixedPrompts.set(prompt, listed);
+  return listed;
 }
 
 /** The allowed resources of `sources`; of those with one URI the first. */
@@ -58,7 +69,7 @@ function listUnique(
   how: {
     readonly key: string;
     readonly isAllowed: (source: FeatureSource, name: string) => boolean;
-    readonly toListed?: (source: FeatureSource, item: JsonObject, name: string) => JsonObject;
+    readonly toListed?: (source: FeatureSource, item: JsonObject) => JsonObject;
   },
 ): readonly JsonObject[] {
   const seen = new Set<unknown>();
@@ -68,7 +79,7 @@ function listUnique(
       const name = String(item[how.key]);
       // An item that is denied does not hide one of its name that is not.
       if (!how.isAllowed(source, name)) continue;
-      const shown = how.toListed?.(source, item, name) ?? item;
+      const shown = how.toListed?.(source, item) ?? item;
       if (seen.has(shown[how.key])) continue;
       seen.add(shown[how.key]);
       listed.push(shown);
@@ -104,12 +115,30 @@ export function findResource(
   uri: string,
   isAllowed: IsAllowed,
 ): FeatureSource | undefined {
+  const found = findOffered(sources, uri, isAllowed);
+  if (found !== undefined || sources.length !== 1) return found;
+  return sources[0]?.features.reasonAgainst("resources", uri) === undefined ? sources[0] : undefined;
+}
+
+function findOffered(
+  sources: readonly FeatureSource[],
+  uri: string,
+  isAllowed: IsAllowed,
+): FeatureSource | undefined {
   const listing = sources.filter(({ features }) => urisOf(features.resources()).has(uri));
   const offering = sources.filter(({ features }) => features.resourceTemplates().some(isTemplateOf(uri)));
   const all = [...listing, ...offering];
-  const found = all.find((source) => isAllowed(source, "resources", uri)) ?? all[0];
-  if (found !== undefined || sources.length !== 1) return found;
-  return sources[0]?.features.reasonAgainst("resources", uri) === undefined ? sources[0] : undefined;
+  return all.find((source) => isAllowed(source, "resources", uri)) ?? all[0];
+}
+
+/** The entries of the lists of one source that offer `uri`, which can also be a template: the resource, or else templates. */
+export function offersOf(
+  features: Pick<FeatureSource["features"], "resources" | "resourceTemplates">,
+  uri: string,
+): readonly JsonObject[] {
+  if (urisOf(features.resources()).has(uri)) return [{ uri }];
+  const isOffering = isTemplateOf(uri);
+  return features.resourceTemplates().filter((one) => one["uriTemplate"] === uri || isOffering(one));
 }
 
 /** Returns why a resource of `sources` is not offered to a client that may use it; undefined for an unknown one. */
@@ -161,10 +190,11 @@ export function findReference(
   const having = sources.filter(({ features }) =>
     features.resourceTemplates().some((one) => one["uriTemplate"] === uri),
   );
+  // A single server gets no reference that it does not list either: its answer would differ from that for a denied one.
   const source =
     having.find((one) => isAllowed(one, "resources", uri)) ??
     having[0] ??
-    findResource(sources, uri, isAllowed);
+    findOffered(sources, uri, isAllowed);
   return source === undefined ? undefined : { source, ref };
 }
 

@@ -11,6 +11,7 @@ import {
   ListCache,
   type Listener,
   type ListenFilter,
+  ListWatch,
   type McpService,
   methodNotFound,
   pageOf,
@@ -27,13 +28,14 @@ import type { CallTargets } from "../call/call-targets.ts";
 import { toArguments } from "../call/governed-call.ts";
 import type { RelayLimit } from "../call/relay-limit.ts";
 import type { CallOutcome } from "../gateway.ts";
-import { GatewayError } from "../gateway-error.ts";
+import type { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import { type FeatureKind, featureSubject, type GatewayPolicy } from "../policy/access-subject.ts";
 import type { ListingClient } from "../sources/first-contact.ts";
 import type { LateRequest } from "../sources/late-tools.ts";
 import type { FeatureSource, SourceRoster } from "../sources/source-roster.ts";
+import { allowedValues, deniedUri } from "./completion-values.ts";
 import {
   findPrompt,
   findReference,
@@ -47,8 +49,9 @@ import {
 } from "./feature-routes.ts";
 import { forClient, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
-  invalidParams,
+  completedOf,
   paramsError,
+  promptError,
   referenceOf,
   resourceError,
   serverOfView,
@@ -80,7 +83,7 @@ export interface GatewayServiceDeps {
   readonly targets: CallTargets;
   /** Runs a target through the governed call. */
   readonly call: (target: CallTarget, args: JsonObject, origin: CallOrigin) => Promise<CallOutcome>;
-  readonly visibility: Pick<Visibility, "isVisible">;
+  readonly visibility: Pick<Visibility, "mayReach">;
   /** Limits the messages to each client. */
   readonly relays: RelayLimit;
   /** Removes known secrets from lists and errors. */
@@ -109,7 +112,7 @@ export class GatewayService implements McpService {
   readonly serverInfo: ServerInfo;
   readonly #deps: GatewayServiceDeps;
   readonly #sessions = new Set<ServerSession>();
-  readonly #listeners = new Set<Listener>();
+  readonly #watch: ListWatch;
   readonly #subscriptions: Subscriptions;
   readonly #lists: ListCache<JsonObject>;
   readonly #legacyDefinitions = new LegacyDefinitions();
@@ -125,9 +128,15 @@ export class GatewayService implements McpService {
         const origin = originOfProgram(identity, { signal: closed });
         toRpcFailure(await deps.call(target, { uri }, origin), "modern");
       },
+      isAllowed: (identity, source, uri) => this.#allowedTo(identity)(source, "resources", uri),
+      scrub: (uri) => deps.scrubber.text(uri),
       allows: (identity) => deps.relays.allows(identityKey(identity)),
     });
     this.#lists = new ListCache(deps.run);
+    this.#watch = new ListWatch((kind, view, identity) => {
+      const items = this.#itemsOf(kind, view, identity);
+      return kind === "resources" ? [...items, ...this.#itemsOf("resourceTemplates", view, identity)] : items;
+    });
   }
 
   /** Number of open client sessions. */
@@ -162,10 +171,12 @@ export class GatewayService implements McpService {
 
   sessionOpened(session: ServerSession): void {
     this.#sessions.add(session);
+    this.#watch.add(session);
   }
 
   sessionClosed(session: ServerSession): void {
     this.#sessions.delete(session);
+    this.#watch.remove(session);
     this.#subscriptions.end(session);
   }
 
@@ -173,12 +184,11 @@ export class GatewayService implements McpService {
   async listen(listener: Listener): Promise<ListenFilter> {
     const { filter } = listener;
     const honored: { -readonly [Key in keyof ListenFilter]: ListenFilter[Key] } = {};
-    if (filter.toolsListChanged) honored.toolsListChanged = true;
-    if (filter.promptsListChanged) honored.promptsListChanged = true;
-    if (filter.resourcesListChanged) honored.resourcesListChanged = true;
+    const kinds = (["tools", "prompts", "resources"] as const).filter((kind) => filter[`${kind}ListChanged`]);
+    for (const kind of kinds) honored[`${kind}ListChanged`] = true;
     if (!listener.closed.aborted) {
-      this.#listeners.add(listener);
-      listener.closed.addEventListener("abort", () => this.#listeners.delete(listener), { once: true });
+      this.#watch.add(listener, kinds);
+      listener.closed.addEventListener("abort", () => this.#watch.remove(listener), { once: true });
     }
     const allowed = (filter.resourceSubscriptions ?? []).filter((uri) => {
       const source = uri.length > uriMaxLength ? undefined : this.#resourceSource(listener, uri);
@@ -189,22 +199,20 @@ export class GatewayService implements McpService {
     return honored;
   }
 
-  /** Notifies clients that a list of the sources `sourceIds` changed. */
+  /** Notifies the clients whose list is another one after a change of the sources `sourceIds`. */
   changed(kind: "tools" | FeatureKind, sourceIds: ReadonlySet<string>): void {
     if (kind !== "tools") this.#changes[kind] += 1;
-    const method = `notifications/${kind}/list_changed`;
     const { visibility } = this.#deps;
-    const isConcerned = ({ view, identity }: Pick<Listener, "view" | "identity">) => {
+    this.#watch.changed(kind, (view, identity) => {
       const id = serverOfView(view);
       if (id !== undefined) return sourceIds.has(id);
-      return sourceIds.values().some((one) => visibility.isVisible(identity, one));
-    };
-    for (const session of this.#sessions) if (isConcerned(session)) session.notify(method, {});
-    for (const listener of this.#listeners) {
-      if (isConcerned(listener) && listener.filter[`${kind}ListChanged`] === true) {
-        listener.notify(method, {});
-      }
-    }
+      return sourceIds.values().some((one) => visibility.mayReach(identity, one));
+    });
+  }
+
+  /** Notifies the clients whose lists are other ones under other policies. */
+  policyReplaced(): void {
+    for (const kind of ["tools", "resources", "prompts"] as const) this.#watch.changed(kind, () => true);
   }
 
   #answer(request: ServiceRequest): Promise<JsonObject> {
@@ -290,16 +298,22 @@ export class GatewayService implements McpService {
     const isPrefixed = serverOfView(request.view) === undefined;
     const isAllowed = this.#allowedTo(request.identity);
     const reference = referenceOf(request);
+    const completed = completedOf(request);
     const found = await this.#found(request, () =>
       findReference(this.#sourcesOf(request.view), reference, isAllowed, isPrefixed),
     );
     const unknown = () => paramsError('"ref" names no prompt or resource template');
     if (found === undefined) throw unknown();
     const { source, ref } = found;
-    const [kind, name] =
-      ref.type === "ref/prompt" ? (["prompts", ref.name] as const) : (["resources", ref.uri] as const);
-    const target = this.#deps.targets.forFeature(source, kind, name, "completion/complete");
-    return this.#callFeature(request, target, { ...withoutMeta(request.params), ref: { ...ref } }, unknown);
+    const complete = (kind: FeatureKind, name: string) => {
+      const target = this.#deps.targets.forFeature(source, kind, name, "completion/complete");
+      return this.#callFeature(request, target, { ref: { ...ref }, ...completed }, unknown);
+    };
+    if (ref.type === "ref/prompt") return complete("prompts", ref.name);
+    const allows = (uri: string) => isAllowed(source, "resources", uri);
+    // A call about a denied URI is denied, and recorded.
+    const result = await complete("resources", deniedUri(ref.uri, completed, allows) ?? ref.uri);
+    return allowedValues(result, ref.uri, completed, allows);
   }
 
   /** @param unknown makes the error for a name that does not exist, which is also that of a denied one */
@@ -326,7 +340,7 @@ export class GatewayService implements McpService {
   }
 
   #subscribeTarget(source: FeatureSource, uri: string, subscribe: () => Promise<void>): CallTarget {
-    return this.#deps.targets.forFeatureAction(source, "resources", uri, async () => {
+    return this.#deps.targets.forFeatureAction(source, "resources", uri, "resources/subscribe", async () => {
       await subscribe();
       return {};
     });
@@ -355,12 +369,10 @@ export class GatewayService implements McpService {
     const { index, policy, scrubber, pageSize, untilListed } = this.#deps;
     const waiting = untilListed(request, serverOfView(view));
     if (waiting !== undefined) await waiting;
+    const { prompts, resources } = this.#changes;
+    // Definitions of every kind decide which servers wait, and for whom `list_waiting_servers` is listed.
     const state =
-      key === "tools"
-        ? index.generation
-        : key === "prompts"
-          ? this.#changes.prompts
-          : this.#changes.resources;
+      key === "tools" ? index.generation + prompts + resources : key === "prompts" ? prompts : resources;
     const toShown = (item: JsonObject) =>
       scrubber.value(key === "tools" && era === "legacy" ? this.#legacyDefinitions.of(item) : item);
     // A secret that is learned and a policy that is replaced make every list stale: all numbers only grow.
@@ -439,13 +451,4 @@ function isConcealed(
   policy: GatewayPolicy,
 ): boolean {
   return kind === "denied" && !isOperator(identity) && !policy.allowsListing(identity, subject);
-}
-
-/** @param reason why the prompt is not offered, where it waits for approval */
-function promptError(name: unknown, reason?: string): GatewayError {
-  const message =
-    reason === undefined
-      ? `Unknown prompt: "${String(name)}"`
-      : `The prompt "${String(name)}" cannot be used: ${reason}`;
-  return new GatewayError("PROMPT_NOT_FOUND", message, { rpcCode: invalidParams });
 }

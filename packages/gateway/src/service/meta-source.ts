@@ -150,35 +150,30 @@ export class MetaSource implements ToolSource {
   readonly #health: Health;
   readonly #listeners = new ListenerSet<[SourceChange]>();
   readonly #always: readonly Tool[];
-  readonly #waiting: Tool;
-  #hasWaiting = false;
+  #waiting: Tool | undefined;
+  #waitingState = "";
 
   constructor(deps: MetaSourceDeps) {
     this.#deps = deps;
     this.#health = { state: "ready", since: deps.now() };
-    const toTool = (definition: ToolDefinition): Tool => ({
-      id: toToolId(this.id, definition.name),
-      namespace: this.id,
-      tags: normalizeTags(["meta"]),
-      origin: this.origin,
-      sourceId: this.id,
-      definition,
-    });
-    this.#always = definitions.map(toTool);
-    this.#waiting = toTool(waitingDefinition);
+    this.#always = definitions.map((definition) => this.#toTool(definition));
   }
 
-  /** Offers `list_waiting_servers`, or no longer. */
-  setWaiting(hasWaiting: boolean): void {
-    if (hasWaiting === this.#hasWaiting) return;
-    this.#hasWaiting = hasWaiting;
+  /** Offers `list_waiting_servers` to the clients that see one of the servers that wait, or no longer. */
+  setWaiting(servers: readonly WaitingServer[]): void {
+    const state = JSON.stringify(servers);
+    if (state === this.#waitingState) return;
+    this.#waitingState = state;
+    // Another tool each time: for whom it is listed can have changed.
+    const listedFor = (identity: Identity) => this.#deps.waiting(identity).length > 0;
+    this.#waiting = servers.length === 0 ? undefined : { ...this.#toTool(waitingDefinition), listedFor };
     this.#listeners.emit({ kind: "tools" });
   }
 
   async start(): Promise<void> {}
 
   tools(): readonly Tool[] {
-    return this.#hasWaiting ? [...this.#always, this.#waiting] : this.#always;
+    return this.#waiting === undefined ? this.#always : [...this.#always, this.#waiting];
   }
 
   onChange(listener: (change: SourceChange) => void): Unsubscribe {
@@ -207,6 +202,17 @@ export class MetaSource implements ToolSource {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
+
+  #toTool(definition: ToolDefinition): Tool {
+    return {
+      id: toToolId(this.id, definition.name),
+      namespace: this.id,
+      tags: normalizeTags(["meta"]),
+      origin: this.origin,
+      sourceId: this.id,
+      definition,
+    };
+  }
 
   #search(args: JsonObject, identity: Identity): ToolResult {
     const hits = this.#deps.search(identity, String(args["query"]), Number(args["limit"] ?? 10));

@@ -18,13 +18,14 @@ export function serverOfView(view: View): string | undefined {
 
 /** The origin of a client's own call. */
 export function toOrigin(request: ServiceRequest): CallOrigin {
-  const { identity, era, session, wantsProgress, signal } = request;
+  const { identity, era, session, wantsProgress, signal, httpTrace } = request;
   return {
     identity,
     era,
     session,
     wantsProgress,
     signal,
+    httpTrace,
     isDirect: true,
     parent: undefined,
     clientInfo: toClientInfo(request.clientInfo),
@@ -78,6 +79,32 @@ export function referenceOf({ params }: ServiceRequest): CompletionReference {
   throw paramsError('"ref.type" must be "ref/prompt" or "ref/resource"');
 }
 
+/** What a completion request completes: the argument, and the values that are known already. */
+export interface Completed {
+  readonly argument: { readonly name: string; readonly value: string };
+  readonly context?: { readonly arguments: { readonly [name: string]: string } };
+}
+
+/**
+ * What a completion request completes, without members that were not checked.
+ *
+ * @throws {GatewayError} `PARAMS_INVALID`
+ */
+export function completedOf({ params }: ServiceRequest): Completed {
+  const { argument, context } = params;
+  const { name, value } = isJsonObject(argument) ? argument : {};
+  if (typeof name !== "string" || typeof value !== "string") {
+    throw paramsError('"argument" must be an object with the strings "name" and "value"');
+  }
+  const known = isJsonObject(context) ? context["arguments"] : undefined;
+  if (known === undefined) return { argument: { name, value } };
+  if (!isJsonObject(known) || !Object.values(known).every((one) => typeof one === "string")) {
+    throw paramsError('"context.arguments" must be an object of strings');
+  }
+  const values = known as { readonly [name: string]: string };
+  return { argument: { name, value }, context: { arguments: values } };
+}
+
 /**
  * Returns `uri` if it can be compared with patterns. That takes time
  * proportional to its length. URL parsers drop control characters and outer
@@ -99,7 +126,11 @@ export function paramsError(message: string): GatewayError {
 }
 
 /** The error for a resource that no server offers to this client. @param reason why, where it waits for approval */
-export function resourceError(request: ServiceRequest, uri: string, reason?: string): GatewayError {
+export function resourceError(
+  request: Pick<ServiceRequest, "era">,
+  uri: string,
+  reason?: string,
+): GatewayError {
   const shown = `"${uri.slice(0, 500)}"`;
   const message =
     reason === undefined ? `Resource not found: ${shown}` : `The resource ${shown} cannot be read: ${reason}`;
@@ -108,4 +139,13 @@ export function resourceError(request: ServiceRequest, uri: string, reason?: str
     rpcCode: request.era === "modern" ? invalidParams : -32002,
     data: { uri },
   });
+}
+
+/** The error for a prompt that no server offers to this client. @param reason why the prompt is not offered, where it waits for approval */
+export function promptError(name: unknown, reason?: string): GatewayError {
+  const message =
+    reason === undefined
+      ? `Unknown prompt: "${String(name)}"`
+      : `The prompt "${String(name)}" cannot be used: ${reason}`;
+  return new GatewayError("PROMPT_NOT_FOUND", message, { rpcCode: invalidParams });
 }

@@ -7,6 +7,8 @@
 
 import { type Listener, McpError, type ServerSession } from "@toolcrib/mcp";
 import type { Identity, ResourceWatcher } from "@toolcrib/tool";
+import { currentFeature } from "../call/current-feature.ts";
+import { featureSubject } from "../policy/access-subject.ts";
 import type { FeatureSource } from "../sources/source-roster.ts";
 import { ResourceUpdates } from "./resource-updates.ts";
 
@@ -36,6 +38,10 @@ export interface SubscriptionsDeps {
     uri: string,
     subscribe: () => Promise<void>,
   ) => Promise<void>;
+  /** Whether a client may use a resource of `source` now: policies can be replaced while it is watched. */
+  readonly isAllowed: (identity: Identity, source: FeatureSource, uri: string) => boolean;
+  /** Removes known secrets from a URI that a server sent. */
+  readonly scrub: (uri: string) => string;
   /** Counts a message to a client. @returns whether it may be sent now */
   readonly allows: (identity: Identity) => boolean;
 }
@@ -60,7 +66,7 @@ export class Subscriptions {
     if (ofSession.size >= maxUris) throw tooManyError();
     const subscription = subscribe(source, uri, {
       session,
-      updated: (changed) => this.#updatesOf(session).add(changed, uri),
+      updated: (changed) => this.#updated(session, source, { changed, watched: uri }),
     });
     ofSession.set(uri, subscription);
     try {
@@ -99,6 +105,18 @@ export class Subscriptions {
     return watched;
   }
 
+  /** Notifies `client` that `changed`, which is `watched` or a part of it, changed, if it may use both. */
+  #updated(
+    client: Client,
+    source: FeatureSource,
+    { changed, watched }: { readonly changed: string; readonly watched: string },
+  ): void {
+    const { isAllowed, scrub } = this.#deps;
+    if (!isAllowed(client.identity, source, watched)) return;
+    if (changed !== watched && !isAllowed(client.identity, source, changed)) return;
+    this.#updatesOf(client).add(changed === watched ? watched : scrub(changed), watched);
+  }
+
   #updatesOf(client: Client): ResourceUpdates {
     const known = this.#updates.get(client);
     if (known !== undefined) return known;
@@ -116,7 +134,7 @@ export class Subscriptions {
     if (source === undefined || listener.closed.aborted) return false;
     const watching = this.#deps.governed(listener, source, uri, () => {
       const subscription = subscribe(source, uri, {
-        updated: (changed) => this.#updatesOf(listener).add(changed, uri),
+        updated: (changed) => this.#updated(listener, source, { changed, watched: uri }),
       });
       listener.closed.addEventListener("abort", () => unsubscribeLater(subscription, uri), { once: true });
       return subscription.ready;
@@ -129,7 +147,17 @@ export class Subscriptions {
   }
 }
 
-function subscribe(source: FeatureSource, uri: string, watcher: ResourceWatcher): Subscription {
+function subscribe(source: FeatureSource, uri: string, watching: ResourceWatcher): Subscription {
+  const { wireName } = featureSubject(source, "resources", uri);
+  const era = watching.session === undefined ? "modern" : "legacy";
+  const check = () => currentFeature(source, "resources", uri, wireName);
+  // On a later session, the resource is to be offered; its definition can be another one by then.
+  let first: ReturnType<typeof check> | undefined = check();
+  const beforeSend = () => {
+    (first ?? check())(era);
+    first = undefined;
+  };
+  const watcher = { ...watching, beforeSend };
   return { source, watcher, ready: source.features.watch(uri, watcher) };
 }
 

@@ -119,6 +119,7 @@ function createServer(
       tags: [],
       scrub: (text) => scrubber.text(text),
       isUntrusted: server.trustState === "unverified",
+      shownAs: shownAs(server),
       isInteractive: server.isInteractive,
       contain: sandboxes.containmentOf(server, packages),
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,
@@ -213,4 +214,10 @@ function egressHostsOf({ transport }: ToolServerConfig): readonly string[] | und
   const { url } = transport;
   const text = url.kind === "literal" ? url.text.trim() : "";
   return URL.canParse(text) ? [new URL(text).hostname] : undefined;
+}
+
+/** The name by which people recognize requests of a server; a certified one speaks for itself. */
+function shownAs({ id, trustState }: Pick<ToolServerConfig, "id" | "trustState">): string | undefined {
+  if (trustState === "certified") return undefined;
+  return `Server "${id}"${trustState === "unverified" ? " (unverified)" : ""}`;
 }

@@ -3,7 +3,7 @@
  * streams with a limit for unread bytes.
  */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { messageOf } from "@toolcrib/diagnostics";
 import { estimateValues, type JsonLimits, type JsonValue, parseJson } from "@toolcrib/json";
 import type { Identity } from "@toolcrib/tool";
@@ -11,7 +11,7 @@ import type { RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import { type HeldBody, smallMaxBytes, tooManyBytes } from "./request-bytes.ts";
-import type { View } from "./service.ts";
+import type { TraceHeaders, View } from "./service.ts";
 
 /** The caller of one request, authenticated by the owner of the HTTP server. */
 export interface HttpCaller {
@@ -93,6 +93,12 @@ const bytesPerValue = 64;
 /** Whether the body is declared as JSON. A browser cannot send that across origins without a preflight request. */
 export function isJsonBody(request: IncomingMessage): boolean {
   return /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "");
+}
+
+/** Returns the trace context in the headers of a request. */
+export function traceOf({ traceparent, tracestate }: IncomingHttpHeaders): TraceHeaders | undefined {
+  if (typeof traceparent !== "string") return undefined;
+  return { traceparent, tracestate: typeof tracestate === "string" ? tracestate : undefined };
 }
 
 /** Sends a JSON response. */

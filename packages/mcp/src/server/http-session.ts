@@ -17,7 +17,7 @@ import { rpcCodes } from "../protocol.ts";
 import { RequestTable } from "../request-table.ts";
 import type { ClientCounts } from "./client-counts.ts";
 import { EventLog, type ReplayedEvent } from "./event-log.ts";
-import { openEventStream, sendError, sendJson, writeEvent } from "./http-io.ts";
+import { openEventStream, sendError, sendJson, traceOf, writeEvent } from "./http-io.ts";
 import { LegacySession, type LegacySessionOptions } from "./legacy-session.ts";
 import type { ServerMemory } from "./server-memory.ts";
 import type { McpService } from "./service.ts";
@@ -97,7 +97,11 @@ export class HttpSession {
       service,
       (message, relatedTo) => this.#send(message, relatedTo),
       // A cancelled request gets no answer that would end its HTTP response.
-      { ...options, onCancelled: (id) => this.#settle(id, undefined) },
+      {
+        ...options,
+        onCancelled: (id) => this.#settle(id, undefined),
+        traceOf: (id) => traceOf(this.#exchanges.get(id)?.response.req.headers ?? {}),
+      },
     );
     this.lastUsedAt = options.now;
   }

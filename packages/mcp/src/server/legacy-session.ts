@@ -10,7 +10,7 @@ import { metaOf, type RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { type InboundRequest, MessageRouter, type SendMessage } from "../message-router.ts";
 import { latestLegacyVersion, legacyVersions, logLevels, passesLogLevel, rpcCodes } from "../protocol.ts";
-import type { McpService, ServerSession, ServiceRequest, View } from "./service.ts";
+import type { McpService, ServerSession, ServiceRequest, TraceHeaders, View } from "./service.ts";
 
 /** Options of a `LegacySession`. */
 export interface LegacySessionOptions {
@@ -23,6 +23,8 @@ export interface LegacySessionOptions {
   readonly askTimeoutMs?: number;
   /** Reports that the client cancelled its request: no response is sent. */
   readonly onCancelled?: (id: RpcId) => void;
+  /** Returns the trace context of the HTTP request with a request of the client. @default none */
+  readonly traceOf?: (id: RpcId) => TraceHeaders | undefined;
   /** Reports invalid messages and responses to no pending request; for the log. */
   readonly onUnexpected?: (reason: string) => void;
 }
@@ -43,6 +45,7 @@ export class LegacySession implements ServerSession {
   readonly #send: SendMessage;
   readonly #maxInFlight: number;
   readonly #askTimeoutMs: number;
+  readonly #traceOf: LegacySessionOptions["traceOf"];
   readonly #closing = new AbortController();
   readonly #rootsListeners = new Set<() => void>();
   protocolVersion: string = latestLegacyVersion;
@@ -59,6 +62,7 @@ export class LegacySession implements ServerSession {
     this.#send = send;
     this.#maxInFlight = options.maxInFlight ?? 256;
     this.#askTimeoutMs = options.askTimeoutMs ?? 600_000;
+    this.#traceOf = options.traceOf;
     this.router = new MessageRouter(
       send,
       {
@@ -161,6 +165,7 @@ export class LegacySession implements ServerSession {
       clientCapabilities: this.capabilities,
       signal,
       wantsProgress,
+      httpTrace: this.#traceOf?.(id),
       progress: (progress) => {
         if (wantsProgress) notify("notifications/progress", { ...progress, progressToken: token });
       },

@@ -12,7 +12,7 @@ import { headerMismatch, invalidRequest, McpError, toRpcError } from "../mcp-err
 import { checkMirroredHeaders } from "../mirrored-headers.ts";
 import { modernVersionOf } from "../modern-version.ts";
 import { eraOf, rpcCodes } from "../protocol.ts";
-import { type HttpCaller, openEventStream, sendJson, writeEvent } from "./http-io.ts";
+import { type HttpCaller, openEventStream, sendJson, traceOf, writeEvent } from "./http-io.ts";
 import { answerModernRequest, unsupportedVersion } from "./modern-request.ts";
 import type { McpService } from "./service.ts";
 import type { UnreadBytes } from "./unread-bytes.ts";
@@ -62,7 +62,9 @@ export async function answerModernHttp(
   try {
     const params = paramsOf(message);
     const notify = (name: string, notification: JsonObject) => answer.notify(name, notification);
-    const result = await answerModernRequest(service, { id, method, params, identity, view, signal, notify });
+    const httpTrace = traceOf(response.req.headers);
+    const request = { id, method, params, identity, view, signal, notify, httpTrace };
+    const result = await answerModernRequest(service, request);
     text = JSON.stringify({ jsonrpc: "2.0", id, result });
   } catch (thrown) {
     if (thrown instanceof McpError && thrown.httpStatus !== undefined) status = thrown.httpStatus;

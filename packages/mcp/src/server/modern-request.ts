@@ -18,7 +18,7 @@ import {
   rpcCodes,
 } from "../protocol.ts";
 import { capabilityFor } from "./legacy-session.ts";
-import type { ListenFilter, McpService, View } from "./service.ts";
+import type { ListenFilter, McpService, TraceHeaders, View } from "./service.ts";
 
 /** A modern request with the channel for its notifications. */
 export interface ModernRequest {
@@ -28,6 +28,8 @@ export interface ModernRequest {
   readonly identity: Identity;
   readonly view: View;
   readonly signal: AbortSignal;
+  /** The trace context of its HTTP request. @default none */
+  readonly httpTrace?: TraceHeaders | undefined;
   /** Sends a notification on the stream of this request. */
   notify(method: string, params: JsonObject): void;
 }
@@ -117,7 +119,7 @@ function answer(
   meta: JsonObject,
   clientCapabilities: JsonObject,
 ): Promise<JsonObject> {
-  const { method, params, identity, view, signal } = request;
+  const { method, params, identity, view, signal, httpTrace } = request;
   if (method === "server/discover") return Promise.resolve(discover(service, view, identity));
   if (method === listenMethod) return listen(service, request);
   const token = meta["progressToken"];
@@ -133,6 +135,7 @@ function answer(
     clientInfo: isJsonObject(clientInfo) ? clientInfo : undefined,
     clientCapabilities,
     signal,
+    httpTrace,
     wantsProgress,
     progress(progress) {
       if (wantsProgress) request.notify("notifications/progress", { ...progress, progressToken: token });

@@ -44,12 +44,20 @@ export interface ServiceRequest {
   readonly signal: AbortSignal;
   /** Whether the client sent a progress token. */
   readonly wantsProgress: boolean;
+  /** The W3C trace context in the headers of the HTTP request, unchecked; absent without one. */
+  readonly httpTrace?: TraceHeaders | undefined;
   /** Reports progress; without effect if the client sent no progress token. */
   progress(params: JsonObject): void;
   /** Sends a notification that belongs to this request. */
   notify(method: string, params: JsonObject): void;
   /** Sends a request to the client on behalf of this request. Rejects for modern clients. */
   ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
+}
+
+/** The headers of a W3C trace context. */
+export interface TraceHeaders {
+  readonly traceparent: string;
+  readonly tracestate?: string | undefined;
 }
 
 /** The change stream of a modern client (`subscriptions/listen`). */

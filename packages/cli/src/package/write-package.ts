@@ -1,0 +1,96 @@
+/** `toolcrib pack` and `toolcrib sign`: write the archive of a package. */
+
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import { replaceFile } from "@toolcrib/files";
+import {
+  archiveNameOf,
+  digestArchive,
+  keyIdOf,
+  type PackageFiles,
+  signaturePath,
+  signPackage,
+  writeArchive,
+} from "@toolcrib/mcpkg";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine } from "../output/output.ts";
+import { publisherKey } from "./publisher-key-file.ts";
+import { type FoundPackage, readValidPackage } from "./read-package.ts";
+
+/** Options of `pack`. */
+export interface PackFlags {
+  readonly out?: string;
+  readonly sign?: boolean;
+  readonly key?: string;
+}
+
+/** Runs `pack`. */
+export async function packFolder(context: CliContext, path: string, flags: PackFlags): Promise<ExitCode> {
+  const { output } = context;
+  const read = await readValidPackage(context, path);
+  if (read.kind !== "folder") {
+    const hint = "toolcrib sign signs an archive";
+    throw new CliError("CLI_USAGE", `Cannot pack "${path}": it is not a folder`, { hint });
+  }
+  const { found, leftOut } = read;
+  const isSigning = flags.sign === true || flags.key !== undefined;
+  const key = isSigning ? await publisherKey(context, flags.key) : undefined;
+  const files = key === undefined ? withoutSignature(found.files) : signPackage(found, key);
+  const file = flags.out ?? archiveNameOf(found.manifest);
+  const written = await write(context, file, files);
+  output.json({ ...written, keyId: key && keyIdOf(key), files: [...files.keys()], leftOut });
+  output.print(
+    `Wrote ${safeLine(file)}: ${files.size} files, ${written.bytes} bytes, ${written.digest}`,
+    ...(key === undefined ? [] : [`Signed by ${keyIdOf(key)}`]),
+    ...(leftOut.length === 0 ? [] : [`Left out: ${leftOut.map(safeLine).join(", ")}`]),
+  );
+  return exitCodes.done;
+}
+
+/** Options of `sign`. */
+export interface SignFlags {
+  readonly out?: string;
+  readonly key?: string;
+}
+
+/** Runs `sign`. */
+export async function signArchive(context: CliContext, path: string, flags: SignFlags): Promise<ExitCode> {
+  const { output } = context;
+  const read = await readValidPackage(context, path);
+  if (read.kind !== "archive") {
+    const hint = `toolcrib pack ${path} --sign packs and signs a folder`;
+    throw new CliError("CLI_USAGE", `Cannot sign "${path}": it is not an archive`, { hint });
+  }
+  const key = await publisherKey(context, flags.key);
+  const before = signerOf(read);
+  const written = await write(context, flags.out ?? path, signPackage(read.found, key));
+  output.json({ ...written, keyId: keyIdOf(key) });
+  output.print(`Signed ${safeLine(flags.out ?? path)} by ${keyIdOf(key)}`);
+  if (before !== undefined && before !== keyIdOf(key)) {
+    output.print(`It was signed by ${before} before: installations that know that key refuse another one`);
+  }
+  return exitCodes.done;
+}
+
+function signerOf({ found: { signature } }: FoundPackage): string | undefined {
+  return signature.kind === "signed" ? signature.keyId : undefined;
+}
+
+/** A signature of an earlier state would break the package. */
+function withoutSignature(files: PackageFiles): PackageFiles {
+  const unsigned = new Map(files);
+  unsigned.delete(signaturePath);
+  return unsigned;
+}
+
+async function write({ directory }: CliContext, file: string, files: PackageFiles) {
+  const archive = writeArchive(files);
+  await replaceFile({ randomBytes }, resolve(directory, file), archive, {
+    mode: 0o644,
+    keepPermissions: true,
+    followSymlink: true,
+  });
+  return { file, bytes: archive.length, digest: digestArchive(archive) };
+}

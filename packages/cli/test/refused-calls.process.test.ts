@@ -1,0 +1,78 @@
+/** Calls that the command line makes are refused by the same decisions as those of clients: itself, and through a gateway that runs. */
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { runToolcrib, startServe } from "./transcript.ts";
+
+/** A server with the tools that its arguments name. */
+const program = `
+const tools = process.argv.slice(2).map((name) => ({ name, inputSchema: { type: "object" }, annotations: { destructiveHint: true } }));
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } }),
+  "tools/list": () => ({ tools }),
+  "tools/call": ({ name }) => ({ content: [{ type: "text", text: name + " ran" }] }),
+};
+let text = "";
+process.stdin.on("data", (chunk) => {
+  text += chunk;
+  for (let end = text.indexOf("\\n"); end !== -1; end = text.indexOf("\\n")) {
+    const { id, method, params } = JSON.parse(text.slice(0, end));
+    text = text.slice(end + 1);
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method]?.(params) ?? {} }));
+  }
+});
+`;
+
+const cases: readonly (readonly [tool: string, answer: RegExp])[] = [
+  // The operator reads the rule.
+  ["s__denied", /error POLICY_DENIED: .*policy\.deny/],
+  ["s__nil", /error (?:TOOL_NOT_FOUND|CLI_\w+): .*s__nil/],
+  ["w__waiting", /error TOOL_UNAVAILABLE: .*"w:waiting" waits for approval/],
+  ["s__limited", /error BUDGET_EXCEEDED: .*limit "money"/],
+  ["s__paused", /error CALL_PAUSED: .*paused/],
+  ["r__blocked", /error MUTABILITY_VIOLATION: .*declares destructiveHint: true/],
+];
+
+test("toolcrib call is refused as a client is, and the operator needs no approval of a call", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("server.mjs"), program);
+  const server = (id: string, tools: readonly string[], more: object) => ({
+    id,
+    transport: { kind: "stdio", command: process.execPath, args: [directory.join("server.mjs"), ...tools] },
+    containment: { read_paths: [directory.path] },
+    ...more,
+  });
+  const config = {
+    sandbox: { mode: "preferred" },
+    tool_servers: [
+      server("s", ["denied", "limited", "paused"], { trust_state: "certified" }),
+      server("w", ["waiting"], {}),
+      server("a", ["asked"], { first_contact: "pin" }),
+      server("r", ["blocked"], { trust_state: "verified", mutability_class: "read_only" }),
+    ],
+    policy: { deny: ["s:denied"] },
+    guards: {
+      limits: [{ name: "money", tools: ["s:limited"], budget: { cost: 1 }, every: "day" }],
+      costs: { "s:limited": 2 },
+    },
+  };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const setting = { directory: directory.path };
+  assert.equal((await runToolcrib(["pause", "tool", "s:paused"], setting)).code, 0);
+  const answers = async () => {
+    const outcomes = await Promise.all(cases.map(([tool]) => runToolcrib(["call", tool], setting)));
+    for (const [at, { code, stdout, stderr }] of outcomes.entries()) {
+      const [tool, expected] = cases[at] ?? assert.fail();
+      assert.match(stderr, expected, tool);
+      assert.deepEqual([stdout, code === 0], ["", false], tool);
+    }
+    const { stdout } = await runToolcrib(["call", "a__asked"], setting);
+    assert.equal(stdout, "asked ran\n");
+    return outcomes.map(({ stderr }) => stderr.replace(/in [\d.]+ (?:s|min|h)\b/g, "in TIME"));
+  };
+  const alone = await answers();
+  await using _served = await startServe(["--listen", "127.0.0.1:0"], setting);
+  assert.deepEqual(await answers(), alone);
+});

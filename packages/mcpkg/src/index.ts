@@ -1,0 +1,15 @@
+// For other packages here.
+export { archiveNameOf, digestArchive, readArchive, writeArchive } from "./archive.ts";
+export type { Endpoint, Manifest } from "./manifest/manifest-shape.ts";
+export { McpkgError } from "./mcpkg-error.ts";
+export { type OpenedPackage, openPackage } from "./open-package.ts";
+export type { PackageFile, PackageFiles } from "./package-files.ts";
+export { parsePackage, type ToolPackage } from "./parse-package.ts";
+export { readPackageFolder } from "./read-folder.ts";
+export {
+  checkSignature,
+  type SignatureState,
+  signaturePath,
+  signPackage,
+} from "./signature/package-signature.ts";
+export { keyIdOf, newPublisherKey, readPrivateKey, readPublicKey } from "./signature/publisher-key.ts";

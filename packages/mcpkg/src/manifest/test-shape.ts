@@ -1,0 +1,55 @@
+/** The shape of a test (MCPKG document, Test Case Format). */
+
+import {
+  anyJson,
+  flag,
+  integer,
+  list,
+  record,
+  reportType,
+  type Shape,
+  text,
+  toJsonValue,
+  type ValueOf,
+} from "@toolcrib/document";
+import type { JsonObject } from "@toolcrib/json";
+
+const input: Shape<JsonObject> = {
+  check: (node, place) =>
+    node.kind === "map" ? (toJsonValue(node) as JsonObject) : reportType(node, place, "an object"),
+  toJsonSchema: () => ({ type: "object", description: "The arguments of the call." }),
+};
+
+const assertion = record({
+  description: "A condition for the result.",
+  fields: {
+    path: { required: text({ description: "JSONPath (RFC 9535).", maxLength: 2000 }) },
+    equals: anyJson("What every match equals."),
+    notEquals: anyJson("What no match equals."),
+    exists: flag("Whether there is a match."),
+    notExists: flag("Whether there is no match."),
+  },
+});
+
+/** The shape of a test. */
+export const testShape = record({
+  description: "One test of a tool package.",
+  fields: {
+    name: { required: text({ description: "Name of the test.", maxLength: 200 }) },
+    description: text({ description: "What the test shows.", maxLength: 4096, minLength: 0 }),
+    input: { required: input },
+    expected: anyJson("A part of the result: objects may have more members."),
+    assertions: list(assertion, { description: "Conditions for the result.", maxItems: 1000 }),
+    timeoutMs: integer({
+      description: "Longest time of the call in milliseconds.",
+      minimum: 1,
+      maximum: 3_600_000,
+      perSecond: 1000,
+    }),
+  },
+});
+
+/** A test of the right shape. */
+export type PackageTest = ValueOf<typeof testShape>;
+/** A condition of a test. */
+export type Assertion = ValueOf<typeof assertion>;
