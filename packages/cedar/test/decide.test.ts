@@ -209,6 +209,11 @@ describe("CedarPolicies", () => {
     );
     assert.equal(dynamic.decide(callOf({ merge: "x" })).kind, "allow");
     assert.equal(dynamic.decide(callOf({ other: "x" })).kind, "deny");
+    using timed = await open(
+      'permit(principal, action == Action::"call", resource) when { context.time has hour && context.time.hour < 12 };',
+    );
+    assert.equal(timed.decide(callOf()).kind, "allow");
+    assert.equal(timed.decide({ ...callOf(), call: { ...facts, now: 13 * 3_600_000 } }).kind, "deny");
     using whole = await open(
       'permit(principal, action == Action::"call", resource) when { context.integers.hasTag(resource.name) };',
     );

@@ -358,7 +358,7 @@ class RunningGateway implements Gateway {
   }
 
   policySituation(): PolicySituation {
-    return policySituationOf(this.#config.policy, this.#policies, this.#core.policyTargets());
+    return policySituationOf(this.#config.policy, this.#parts.policies, this.#core.policyTargets());
   }
 
   serverLog(id: string, lines: number): readonly string[] {

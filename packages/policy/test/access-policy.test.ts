@@ -80,6 +80,7 @@ test("a source is reached where no list excludes all of it", () => {
   for (const allow of ["b:x", "b*", "ab:x", "a", "b__x"])
     assert.equal(reaches({ allow: [allow] }), false, allow);
   assert.equal(reaches({ allow: ["a:*"], deny: ["a:*"] }), false);
+  assert.equal(reaches({ allow: ["a*z:x"] }, "abc"), true, "a name in it can end in z:x");
   assert.equal(reaches({}, "a", "deny"), false);
   const policy = new ToolPolicy({ allow: ["b:*"], deny: [], clients: {} }, []);
   assert.deepEqual(
