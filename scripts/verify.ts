@@ -33,14 +33,16 @@ interface Counts {
 
 const steps: readonly Step[] = [
   { name: "cases", command: script("scripts/test.ts", ...listSampledTests()) },
+  { name: "policies", command: script("scripts/verify-policies.ts") },
   { name: "mcp-2025-11-25", command: script("scripts/conformance.ts", "--requirements", "2025-11-25") },
   { name: "starlark-go", command: script("scripts/verify-starlark.ts") },
 ];
 
-/** Steps that run only where they are named: they fetch many packages, which can take minutes and fail. */
+/** Steps that run only where they are named: they take minutes, and the first two fetch packages, which can fail. */
 const furtherSteps: readonly Step[] = [
   { name: "server-upgrades", command: script("scripts/verify-upgrades.ts") },
   { name: "real-servers", command: script("scripts/verify-real-servers.ts") },
+  { name: "policy-mutations", command: script("scripts/verify-mutations.ts") },
 ];
 
 const chosen = process.argv.slice(2);
@@ -103,7 +105,11 @@ async function run([file = "", ...args]: readonly string[]): Promise<{
 
 /** Returns the test files that run a sample of their cases in `npm test`. */
 function listSampledTests(): string[] {
-  return globSync("packages/*/test/**/*.test.ts", { cwd: root })
-    .filter((path) => /\b(?:runsAll|sampled|leftOut)\b/.test(readFileSync(join(root, path), "utf8")))
-    .sort();
+  return (
+    globSync("packages/*/test/**/*.test.ts", { cwd: root })
+      // The step `policies` runs all shards of it.
+      .filter((path) => path !== "packages/cedar/test/agreement.test.ts")
+      .filter((path) => /\b(?:runsAll|sampled|leftOut)\b/.test(readFileSync(join(root, path), "utf8")))
+      .sort()
+  );
 }

@@ -29,6 +29,7 @@ import {
   argumentText,
   callContext,
   clientEntities,
+  clientIdOf,
   scopeOf,
   targetEntities,
   targetUid,
@@ -52,6 +53,8 @@ const maxClients = 1000;
 interface KnownClient {
   /** Short, and different for each client. */
   readonly key: string;
+  /** Its id in policies. */
+  readonly id: string;
   readonly name: string;
   readonly attributes: ClientAttributes;
   readonly entities: readonly EntityJson[];
@@ -128,6 +131,11 @@ export class CedarPolicies implements FilePolicies, Disposable {
       this.#verdicts.set(key, verdict);
     }
     return toDecision(verdict, request);
+  }
+
+  /** The clients about which these policies decided. */
+  seenClients(): readonly { readonly id: string; readonly roles: readonly string[] }[] {
+    return [...this.#clients.values()].map(({ id, attributes }) => ({ id, roles: attributes.roles }));
   }
 
   /** Whether a policy about the request reads arguments. */
@@ -229,6 +237,7 @@ export class CedarPolicies implements FilePolicies, Disposable {
     const attributes = this.#deps.attributesOf(identity);
     const client = {
       key: JSON.stringify([key, identity.name]),
+      id: clientIdOf(identity),
       name: identity.name,
       attributes,
       entities: clientEntities(identity, attributes),
@@ -283,7 +292,7 @@ const actionEntities: readonly EntityJson[] = [
 const shownMaxLength = 200;
 
 /** The rule of a denial that no single policy causes. */
-const allPolicies = "policy.files";
+export const allPolicies = "policy.files";
 
 /** What policies say about all requests that do not differ in anything that they read. */
 type Verdict =

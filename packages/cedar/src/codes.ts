@@ -6,6 +6,7 @@ export const cedarCodes = {
   CEDAR_INVALID: "A policy does not fit the schema of Toolcrib, such as by an attribute that does not exist.",
   CEDAR_SUSPICIOUS: "A policy is valid and can have no effect, or another one than its text suggests.",
   CEDAR_UNMATCHED: "A policy names a tool server, role or client that does not exist.",
+  CEDAR_LOCKED_OUT: "No policy permits an existing client anything.",
   CEDAR_TOOL_ID: "A policy names a tool in a form that no id of a tool has.",
   CEDAR_TEMPLATE: "A policy file contains a template; only policies are supported.",
   CEDAR_ID_DUPLICATE: "Two policies of one file have the same @id.",
@@ -14,5 +15,6 @@ export const cedarCodes = {
   POLICY_TEST_TOO_LARGE: "A file of policy tests is longer than can be read.",
   POLICY_TEST_SYNTAX: "A file of policy tests is neither readable YAML nor readable JSON.",
   POLICY_TEST_INVALID: "A policy test has an unknown, missing or invalid field.",
+  POLICY_TEST_UNMATCHED: "A policy test names a client, tool server, tool or rule that does not exist.",
   CEDAR_UNAVAILABLE: "The policy engine cannot be used.",
 } as const;

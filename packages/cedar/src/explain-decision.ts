@@ -44,13 +44,14 @@ export async function explainPolicies(
 }
 
 /** A request as the engine needs it. */
-interface Situation {
+export interface Situation {
   readonly scope: ScopedRequest;
   readonly context: Readonly<Record<string, CedarValueJson>>;
   readonly entities: readonly EntityJson[];
 }
 
-function situationOf(request: PolicyRequest, attributes: ClientAttributes): Situation {
+/** Returns a request as the engine needs it. */
+export function situationOf(request: PolicyRequest, attributes: ClientAttributes): Situation {
   const { identity, action, target, call } = request;
   const facts = call === undefined ? undefined : callContext(call, undefined, undefined);
   return {
@@ -97,7 +98,7 @@ const anything: PolicyJson = {
 };
 
 /** Whether a condition holds. One that cannot be evaluated, such as by an absent tag, does not. */
-function isTrue(cedar: CedarModule, expr: Expr, { scope, context, entities }: Situation): boolean {
+export function isTrue(cedar: CedarModule, expr: Expr, { scope, context, entities }: Situation): boolean {
   const answer = cedar.isAuthorized({
     principal: uidOf(scope.principal),
     action: uidOf(scope.action),

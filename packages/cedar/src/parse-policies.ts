@@ -16,6 +16,7 @@ import {
 import { type CedarModule, loadCedar } from "./cedar-module.ts";
 import { cedarSchema } from "./cedar-schema.ts";
 import { findTooDeep, maxDepth, maxJoined } from "./check-complexity.ts";
+import { annotationPlace, mistakePlace, valuePlace } from "./policy-tokens.ts";
 import { findUnknownValues } from "./unknown-values.ts";
 
 /** Longest policy file, in characters. */
@@ -147,8 +148,8 @@ function readFile(cedar: CedarModule, source: Source): FileResult {
     toPolicy(cedar, one, at, { source, span: places[at] ?? { start: 0, end: 1 } }),
   );
   const ids = new Map<string, number>();
-  for (const [at, { name, json, span }] of policies.entries()) {
-    const place = { source, span };
+  for (const [at, policy] of policies.entries()) {
+    const { name, json } = policy;
     if (ids.has(name)) {
       const message = `Two policies of this file have the id "${name}"`;
       diagnostics.push({
@@ -156,11 +157,12 @@ function readFile(cedar: CedarModule, source: Source): FileResult {
         code: "CEDAR_ID_DUPLICATE",
         message,
         hint: "give each its own @id",
-        ...place,
+        source,
+        span: annotationPlace(policy, "id", "value"),
       });
     }
     ids.set(name, at);
-    diagnostics.push(...checkAnnotations(json, place));
+    diagnostics.push(...checkAnnotations(policy));
     for (const { attribute, value, values } of findUnknownValues(json)) {
       const near = nearestName(value, values);
       diagnostics.push({
@@ -168,7 +170,8 @@ function readFile(cedar: CedarModule, source: Source): FileResult {
         code: "CEDAR_VALUE_UNKNOWN",
         message: `${attribute} is never "${value}"`,
         hint: near === undefined ? `it is one of ${values.join(", ")}` : `did you mean "${near}"?`,
-        ...place,
+        source,
+        span: valuePlace(policy, attribute, value),
       });
     }
   }
@@ -230,7 +233,15 @@ function* validate(cedar: CedarModule, source: Source, toSpan: ToSpan): Generato
     return;
   }
   const { validationErrors, validationWarnings } = answer;
-  for (const { error } of validationErrors) yield toFinding("CEDAR_INVALID", error, source, toSpan);
+  // The engine validates a policy for tools, resources and prompts, each of which can have the same error.
+  const seen = new Set<string>();
+  for (const { error } of validationErrors) {
+    const finding = toFinding("CEDAR_INVALID", error, source, toSpan);
+    const { message, hint, span } = finding;
+    const key = JSON.stringify([message.replace(/ on entity type `\w+`/, ""), hint, span]);
+    if (!seen.has(key)) yield finding;
+    seen.add(key);
+  }
   // The warnings about a policy with an error follow from the error.
   const faulty = new Set(validationErrors.map(({ policyId }: ValidationError) => policyId));
   for (const { policyId, error } of validationWarnings) {
@@ -240,17 +251,17 @@ function* validate(cedar: CedarModule, source: Source, toSpan: ToSpan): Generato
 
 const annotationNames = ["id", "message", "approval", "description"];
 
-function checkAnnotations(
-  { annotations = {}, effect }: PolicyJson,
-  place: { source: Source; span: Span },
-): Diagnostic[] {
+function checkAnnotations(policy: Policy): Diagnostic[] {
+  const { source, json } = policy;
+  const { annotations = {}, effect } = json;
   const findings: Diagnostic[] = [];
-  const report = (message: string, hint: string) =>
-    findings.push({ severity: "error", code: "CEDAR_ANNOTATION", message, hint, ...place });
+  const report = (span: Span, message: string, hint: string) =>
+    findings.push({ severity: "error", code: "CEDAR_ANNOTATION", message, hint, source, span });
   for (const name of Object.keys(annotations)) {
     if (annotationNames.includes(name)) continue;
     const near = nearestName(name, annotationNames);
     report(
+      annotationPlace(policy, name, "name"),
       `Unknown annotation @${name}`,
       near === undefined
         ? `use ${annotationNames.map((one) => `@${one}`).join(", ")}`
@@ -259,7 +270,8 @@ function checkAnnotations(
   }
   const { approval } = annotations;
   if (approval !== undefined && (approval !== "waived" || effect !== "permit")) {
-    report(`@approval("${approval}") is not allowed here`, 'write @approval("waived"), on a permit');
+    const span = annotationPlace(policy, "approval", approval === "waived" ? "name" : "value");
+    report(span, `@approval("${approval}") is not allowed here`, 'write @approval("waived"), on a permit');
   }
   return findings;
 }
@@ -288,12 +300,13 @@ function toFinding(
     .replace(/^failed to parse policies from string: /, "");
   const label = place?.label ?? undefined;
   const hint = help ?? label;
+  const span = place === undefined ? undefined : toSpan(place.start, place.end);
   return {
     severity,
     code,
     message: `${shown.charAt(0).toUpperCase()}${shown.slice(1)}`,
     source,
     ...(hint === undefined ? undefined : { hint }),
-    ...(place === undefined ? undefined : { span: toSpan(place.start, place.end) }),
+    ...(span === undefined ? undefined : { span: mistakePlace(shown, source.text, span) }),
   };
 }

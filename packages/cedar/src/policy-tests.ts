@@ -1,10 +1,11 @@
 /**
  * Files of tests of a policy (`*.policy-test.yaml`): requests, and the decision that
  * each must get. They state the facts that a gateway would know; those of configured
- * servers can be left out. Parses texts; it decides nothing.
+ * servers can be left out. Names that nothing has are reported: a test about a misspelled
+ * tool that expects a denial would pass. Parses texts; it decides nothing.
  */
 
-import type { Diagnostic, Source } from "@toolcrib/diagnostics";
+import { type Diagnostic, hasErrors, nearestName, type Source } from "@toolcrib/diagnostics";
 import {
   anyJson,
   checkDocument,
@@ -14,7 +15,10 @@ import {
   flag,
   integer,
   list,
+  nodeAt,
+  type OpenDocument,
   openDocument,
+  quote,
   record,
   text,
   type ValueOf,
@@ -116,12 +120,86 @@ const fileShape = record({
 /** One test of a policy, as its file writes it. */
 export type PolicyTest = ValueOf<typeof testShape>;
 
-/** Parses a file of tests. `value` is `undefined` when `diagnostics` contains an error. */
-export function parsePolicyTests(source: Source): {
+/** The names that tests can refer to. */
+export interface KnownTestNames {
+  /** Names of clients. */
+  readonly clients: readonly string[];
+  /** Ids of tool servers and toolspecs. */
+  readonly servers: readonly string[];
+  /** Returns the names of the tools of a server, without its id; `undefined` where they are not known. */
+  readonly toolsOf: (server: string) => readonly string[] | undefined;
+  /** Rules that can decide: policies as `FILE#ID`, and paths of the configuration. */
+  readonly rules: readonly string[];
+}
+
+/**
+ * Parses a file of tests. `value` is `undefined` when `diagnostics` contains an error.
+ *
+ * @param known names that exist: an unknown rule is an error, an unknown client, server or tool a warning.
+ */
+export function parsePolicyTests(
+  source: Source,
+  known: KnownTestNames,
+): {
   readonly value: readonly PolicyTest[] | undefined;
   readonly diagnostics: readonly Diagnostic[];
 } {
   const open = openDocument(source, testKind);
-  const value = checkDocument(open, fileShape)?.tests;
-  return { value, diagnostics: open.reporter.diagnostics };
+  const tests = checkDocument(open, fileShape)?.tests;
+  for (const [index, test] of tests?.entries() ?? []) reportUnknownNames(open, index, test, known);
+  const { diagnostics } = open.reporter;
+  return { value: hasErrors(diagnostics) ? undefined : tests, diagnostics };
+}
+
+/** Whether a test means `rule` by `written`: the whole rule, its id, or its file without folders and its id. */
+export function isNamedRule(rule: string, written: string): boolean {
+  return rule === written || rule.endsWith(`#${written}`) || rule.endsWith(`/${written}`);
+}
+
+function reportUnknownNames(
+  { reporter, tree }: OpenDocument,
+  index: number,
+  { client, tool, resource, prompt, server: stated, rule }: PolicyTest,
+  { clients, servers, toolsOf, rules }: KnownTestNames,
+): void {
+  const report = (field: string, severity: "error" | "warning", message: string, fix: string) =>
+    reporter.report({
+      severity,
+      code: "POLICY_TEST_UNMATCHED",
+      message,
+      hint: fix,
+      span: nodeAt(tree, ["tests", index, field])?.span,
+      path: `tests[${index}].${field}`,
+    });
+  const fixOf = (near: string | undefined, otherwise: string) =>
+    near === undefined ? otherwise : `did you mean ${quote(near)}?`;
+  if (!clients.includes(client)) {
+    const message = `No client is called ${quote(client)}: it has no token and no entry in policy.clients`;
+    const fix = "correct it, or keep it for a client that does not exist";
+    report("client", "warning", message, fixOf(nearestName(client, clients), fix));
+  }
+  if (rule !== undefined && !rules.some((one) => isNamedRule(one, rule))) {
+    const names = rules.map((one) => one.slice(one.indexOf("#") + 1));
+    const fix = "write the @id of a policy, or a path of the configuration such as policy.deny[0]";
+    report("rule", "error", `No rule is called ${quote(rule)}`, fixOf(nearestName(rule, names), fix));
+  }
+  const written = tool ?? resource ?? prompt ?? "";
+  const field = tool !== undefined ? "tool" : resource !== undefined ? "resource" : "prompt";
+  const at = written.indexOf(":");
+  const server = at === -1 ? written : written.slice(0, at);
+  if (!servers.includes(server)) {
+    // A test that states the facts about its server is about one that is not configured.
+    if (stated !== undefined || written === "") return;
+    const near = nearestName(server, servers);
+    const fix = "correct it, or state the facts about the server: server: { trust_state: verified }";
+    const message = `No tool server and no toolspec has the id ${quote(server)}`;
+    report(field, "warning", message, fixOf(near && near + written.slice(server.length), fix));
+    return;
+  }
+  const tools = tool === undefined ? undefined : toolsOf(server);
+  const own = written.slice(server.length + 1);
+  if (tools === undefined || tools.includes(own)) return;
+  const near = nearestName(own, tools);
+  const fix = "correct it, or keep it for a tool that is added later";
+  report(field, "warning", `"${server}" has no tool ${quote(own)}`, fixOf(near && `${server}:${near}`, fix));
 }

@@ -8,6 +8,7 @@ import { type Diagnostic, nearestName } from "@toolcrib/diagnostics";
 import type { ParsedPolicies, Policy } from "./parse-policies.ts";
 import { readsOf } from "./policy-reads.ts";
 import { toUid } from "./policy-scope.ts";
+import { entityPlace } from "./policy-tokens.ts";
 
 /** The names that policies can refer to. */
 export interface KnownEntities {
@@ -33,9 +34,11 @@ export function findUnmatchedNames(
 }
 
 /** Ids of tools that only lists of patterns allow. */
-function malformedTools({ name, json, source, span }: Policy): readonly Diagnostic[] {
+function malformedTools(policy: Policy): readonly Diagnostic[] {
+  const { name, json, source } = policy;
   const ids = [...readsOf([json]).named].filter((uid) => uid.startsWith("Tool ")).map((uid) => uid.slice(5));
   return ids.flatMap((id): readonly Diagnostic[] => {
+    const span = entityPlace(policy, "Tool", id);
     const shared = { severity: "error", code: "CEDAR_TOOL_ID", source, span } as const;
     if (/[*?]/.test(id)) {
       const message = `The policy "${name}" names the tool "${id}", and the id of a tool is no pattern`;
@@ -47,10 +50,8 @@ function malformedTools({ name, json, source, span }: Policy): readonly Diagnost
   });
 }
 
-function unmatchedPrincipals(
-  { name, json, source, span }: Policy,
-  { roles, clients }: KnownEntities,
-): readonly Diagnostic[] {
+function unmatchedPrincipals(policy: Policy, { roles, clients }: KnownEntities): readonly Diagnostic[] {
+  const { name, json, source } = policy;
   const { principal } = json;
   if (!("entity" in principal)) return [];
   const { type, id } = toUid(principal.entity);
@@ -65,19 +66,21 @@ function unmatchedPrincipals(
       message: `The policy "${name}" is about ${type}::"${id}", and ${what}`,
       hint: near === undefined ? "correct it, or keep it if it is added later" : `did you mean "${near}"?`,
       source,
-      span,
+      span: entityPlace(policy, type, id),
     },
   ];
 }
 
-function unmatchedServers(
-  { name, json, source, span }: Policy,
-  serverIds: readonly string[],
-): readonly Diagnostic[] {
-  const named = [...readsOf([json]).named].map(serverOf).filter((id) => id !== undefined);
-  const unknown = [...new Set(named)].filter((id) => !serverIds.includes(id));
-  return unknown.map((id): Diagnostic => {
+function unmatchedServers(policy: Policy, serverIds: readonly string[]): readonly Diagnostic[] {
+  const { name, json, source } = policy;
+  const named = new Map<string, string>();
+  for (const uid of readsOf([json]).named) {
+    const server = serverOf(uid);
+    if (server !== undefined && !serverIds.includes(server) && !named.has(server)) named.set(server, uid);
+  }
+  return [...named].map(([id, uid]): Diagnostic => {
     const near = nearestName(id, serverIds);
+    const at = uid.indexOf(" ");
     return {
       severity: "warning",
       code: "CEDAR_UNMATCHED",
@@ -87,7 +90,7 @@ function unmatchedServers(
           ? "correct it, or keep it if the server is added later"
           : `did you mean "${near}"?`,
       source,
-      span,
+      span: entityPlace(policy, uid.slice(0, at), uid.slice(at + 1)),
     };
   });
 }

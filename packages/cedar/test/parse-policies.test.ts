@@ -74,7 +74,7 @@ test("parsePolicies() reports each mistake with its place and a fix", async () =
   await check(`// é€\n${head} when { foo };`, "main.cedar:2:44", "CEDAR_SYNTAX", "foo");
   await check(
     `// 𝒳é€\n${head} when { resource.nme == "x" };`,
-    "main.cedar:2:44",
+    "main.cedar:2:53",
     "CEDAR_INVALID",
     "ttribute `nme`",
   );
@@ -104,21 +104,21 @@ test("parsePolicies() reports each mistake with its place and a fix", async () =
   );
   await check(
     `@id("a") ${head};\n@id("a") ${head};`,
-    "main.cedar:2:1",
+    "main.cedar:2:5",
     "CEDAR_ID_DUPLICATE",
     "give each its own @id",
   );
-  await check(`@mesage("x") ${head};`, "main.cedar:1:1", "CEDAR_ANNOTATION", "did you mean @message?");
-  await check(`@approval("wave") ${head};`, "main.cedar:1:1", "CEDAR_ANNOTATION", '@approval("waived")');
+  await check(`@mesage("x") ${head};`, "main.cedar:1:2", "CEDAR_ANNOTATION", "did you mean @message?");
+  await check(`@approval("wave") ${head};`, "main.cedar:1:11", "CEDAR_ANNOTATION", '@approval("waived")');
   await check(
     `\n${head} when { resource.server.trust_state == "verifed" };`,
-    "main.cedar:2:1",
+    "main.cedar:2:75",
     "CEDAR_VALUE_UNKNOWN",
     'did you mean "verified"?',
   );
   await check(
     `${head} when { ["read_only", "wirte"].contains(resource.server.mutability_class) };`,
-    "main.cedar:1:1",
+    "main.cedar:1:58",
     "CEDAR_VALUE_UNKNOWN",
     'did you mean "write"?',
   );
@@ -149,4 +149,34 @@ test("parsePolicies() reports the mistakes of all files at once", async () => {
 test("parsePolicies() limits the policies of all files together", async () => {
   const text = "permit(principal, action, resource);\n".repeat(501);
   assert.match(await findings(text, text), /There are 1002 policies; at most 1000/);
+});
+
+test("a finding about the second of several policies marks the token in its file and line", async () => {
+  const first = '@id("first")\npermit(principal, action, resource);\n\n// "verifid" is é no value\n';
+  const marked = async (second: string) => {
+    const found = await findings("permit(principal, action, resource);", first + second);
+    const [place = "", , frame = "", carets = ""] = found.split("\n");
+    const from = carets.indexOf("^");
+    return `${place.split(": ")[0]} ${frame.slice(from, carets.length)}`;
+  };
+  const head = '@id("second")\nforbid(principal, action, resource)';
+  const cases: readonly (readonly [string, string])[] = [
+    [`${head} when { resource.read_onlyy };`, "1.cedar:6:53 read_onlyy"],
+    [`${head} when { resource.server.trust_state = "verified" };`, "1.cedar:6:72 ="],
+    [
+      `${head}\n  when { resource.read_only && "verifid" == resource.server.trust_state };`,
+      '1.cedar:7:32 "verifid"',
+    ],
+    [
+      `${head}\n  when { resource.name == "verifid" || resource.server.trust_state == "verifid" };`,
+      '1.cedar:7:71 "verifid"',
+    ],
+    [`${head.replace("second", "first")};`, '1.cedar:5:5 "first"'],
+    [`${head.replace(")", ') @massage("x")')};`, "1.cedar:5:16 massage"],
+    [`${head.replace(")", ') @approval("no")')};`, '1.cedar:5:25 "no"'],
+    [`${head} when { resource.server == ToolServr::"x" };`, "1.cedar:6:63 ToolServr"],
+  ];
+  for (const [text, expected] of cases) assert.equal(await marked(text), expected);
+  const found = await findings(`${head} when { resource.nme == "x" };`);
+  assert.equal(found.match(/CEDAR_INVALID/g)?.length, 1, "once for tools, resources and prompts");
 });

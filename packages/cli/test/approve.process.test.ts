@@ -117,6 +117,49 @@ test("tools are shown completely, approved, and shown again as a difference when
   assert.equal((await run("call", "s__read")).stdout, "ran\n");
 });
 
+test("many tools are summarized, and exactly those that were shown are approved", async () => {
+  const { directory, list, run } = await setUp();
+  await using _directory = directory;
+  const many = Array.from({ length: 30 }, (_, at) => ({
+    ...read,
+    name: `read${at}`,
+    description: "Reads",
+    inputSchema: { type: "object", properties: { a: { type: "string" }, b: { type: "string" } } },
+  }));
+  list(...many, { ...suspicious, name: "odd" });
+  const shown = await run("approve", "s");
+  assert.equal(shown.code, 1);
+  assert.match(
+    shown.stdout,
+    /^s: 31 tools \(31 new, 0 changed, 1 suspicious\)\n\nodd new\n {2}Reads a file\. First, send/,
+  );
+  assert.match(shown.stdout, /\n {2}suspicious description: .+\n/);
+  assert.match(
+    shown.stdout,
+    /\nNew, and nothing in them is suspicious: 30 tools\n {2}read0\n(?: {2}read\d+\n){29}\nRead all of their texts: .* approve s --full, or of one: --tool NAME\n/,
+  );
+  assert.ok(shown.stdout.split("\n").length < 60, shown.stdout);
+  const digest = /--yes --digest (sha256:[0-9a-f]{64})/.exec(shown.stderr)?.[1] ?? assert.fail(shown.stderr);
+  assert.match((await run("approve", "s", "--full")).stdout, /read29 new\n {2}Reads\n/);
+  assert.match(
+    (await run("approve", "s", "--tool", "read7")).stdout,
+    /^read7 new\n {2}Reads\n {2}inputSchema/,
+  );
+
+  // The text of a tool changes between the summary and the approval.
+  list(...many.with(3, { ...many[3], description: "Reads more" } as (typeof many)[number]), {
+    ...suspicious,
+    name: "odd",
+  });
+  const outdated = await run("approve", "s", "--yes", "--digest", digest);
+  assert.notEqual(outdated.code, 0);
+  assert.match(outdated.stderr, /CLI_APPROVAL_OUTDATED|other definitions of "s" wait/);
+  assert.match((await run("approve")).stdout, /\ns +31 +0 +tools\n/);
+  list(...many, { ...suspicious, name: "odd" });
+  const approved = await run("approve", "s", "--yes", "--digest", digest);
+  assert.deepEqual([approved.code, approved.stdout.split("\n").at(-2)], [0, "Approved 31 tools of s"]);
+});
+
 test("prompts, templates, instructions and that resources are listed are approved by their names", async () => {
   const { directory, list, run } = await setUp();
   await using _directory = directory;
@@ -302,7 +345,9 @@ test("misused options are explained", async () => {
     [["--yes"], /name the server or the call/],
     [["call:0123456789abcdef", "--tool", "x"], /--tool chooses definitions of a server/],
     [["s", "--deny"], /--deny is for calls/],
-    [["s", "--full"], /--full shows all arguments of a call/],
+    [["--full"], /--full shows all of a server or a call/],
+    [["call:0123456789abcdef", "--digest", "x"], /--digest is that of definitions/],
+    [["s", "--yes", "--digest", "sha256:0"], /other definitions of "s" wait/],
     [["t"], /No tool server has the id "t"/],
   ] as const) {
     const { code, stderr } = await run("approve", ...words);

@@ -1,93 +1,16 @@
-/** The commands about the policy, with real servers, as a person uses them. */
+/** The commands about what the policy decides, with real servers, as a person uses them. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { echoStdioPath, fixtureCommand, makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { valid, writePolicies } from "./policy-files.ts";
 import { runToolcrib } from "./transcript.ts";
 
-const policies = `@id("operator") permit(principal in Role::"operator", action, resource);
-@id("robots") permit(principal in Role::"robot", action in Action::"use", resource in ToolServer::"notes")
-  when { resource.server.labels_are_fine };
-`;
-
-const valid = policies
-  .replace(" resource.server.labels_are_fine ", ' resource.server.getTag("team") == "core" ')
-  .replace("when {", 'when { resource.server.hasTag("team") &&')
-  .concat(`@id("short") @message("Texts have at most 9 characters")
-forbid(principal, action == Action::"call", resource == Tool::"notes:echo")
-  when { context.arguments.hasTag("text") && context.arguments.getTag("text") like "??????????*" };
-@id("sums") forbid(principal, action == Action::"call", resource == Tool::"notes:echo")
-  when { context.integers.hasTag("n") && context.integers.getTag("n") > 100 };
-`)
-  .replace('like "??????????*"', 'like "long*"');
-
-function write(directory: { join(...parts: string[]): string }, text: string): void {
-  mkdirSync(directory.join("policies"), { recursive: true });
-  writeFileSync(directory.join("policies/main.cedar"), text);
-  const notes = { kind: "stdio", ...fixtureCommand(echoStdioPath) };
-  const config = {
-    sandbox: { mode: "preferred" },
-    tool_servers: [{ id: "notes", transport: notes, trust_state: "certified", labels: { team: "core" } }],
-    policy: {
-      files: ["policies/main.cedar"],
-      clients: { ci: { roles: ["robot"] }, cli: { roles: ["operator"] } },
-    },
-  };
-  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
-}
-
-test("policy check, test, matrix and simulate, and why answer about the policy", async () => {
+test("policy matrix and simulate, and why answer about the policy", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };
   const run = (...args: string[]) => runToolcrib(args, setting);
-
-  write(directory, policies);
-  const faulty = await run("policy", "check");
-  assert.equal(faulty.code, 2);
-  assert.match(faulty.stdout, /policies\/main\.cedar:3:10: error CEDAR_INVALID/);
-  assert.equal(
-    (await run("call", "notes:echo", "--arg", "text=x")).code,
-    2,
-    "no command runs with a faulty policy",
-  );
-
-  write(directory, valid);
-  const checked = await run("policy", "check");
-  assert.equal(checked.code, 0, checked.stdout);
-  assert.match(checked.stdout, /OK policies\/main\.cedar/);
-  write(directory, valid.replace('ToolServer::"notes"', 'ToolServer::"note"'));
-  const unmatched = await run("policy", "check");
-  assert.match(
-    unmatched.stdout,
-    /main\.cedar:2:1: warning CEDAR_UNMATCHED\n.*\n(?:.*\n)*hint: did you mean "notes"\?/,
-  );
-  write(directory, valid);
-  assert.match((await run("policy", "schema")).stdout, /entity Client in \[Role\]/);
-
-  const tests = [
-    { client: "ci", tool: "notes:echo", expect: "allow", rule: "robots" },
-    { client: "ci", tool: "notes:echo", arguments: { text: "long text" }, expect: "deny", rule: "short" },
-    { client: "ci", tool: "notes:echo", arguments: { n: 101.5 }, expect: "deny", rule: "sums" },
-    { client: "other", action: "list", tool: "notes:echo", expect: "deny" },
-  ];
-  writeFileSync(directory.join("policies/main.policy-test.yaml"), JSON.stringify({ tests }));
-  const tested = await run("policy", "test");
-  assert.equal(tested.stdout.trim(), "4 passed, 0 failed");
-  writeFileSync(
-    directory.join("policies/main.policy-test.yaml"),
-    JSON.stringify({ tests: [{ client: "other", tool: "notes:echo", expect: "allow" }] }),
-  );
-  const failed = await run("policy", "test");
-  assert.equal(failed.code, 1);
-  assert.match(
-    failed.stdout,
-    /failed policies\/main\.policy-test\.yaml: other call notes:echo\n {2}expected allow/,
-  );
-  writeFileSync(directory.join("bad.yaml"), "tests: [{ client: ci, tol: x, expect: maybe }]");
-  const bad = await run("policy", "test", "bad.yaml");
-  assert.equal(bad.code, 2);
-  assert.match(bad.stdout, /bad\.yaml:1:23: error POLICY_TEST_INVALID/);
+  writePolicies(directory, valid);
 
   const matrix = JSON.parse((await run("policy", "matrix", "--tool", "notes:*", "--json")).stdout) as {
     readonly targets: readonly {
@@ -119,9 +42,27 @@ test("policy check, test, matrix and simulate, and why answer about the policy",
   assert.equal(explained.code, 3);
   assert.match(explained.stdout, /denied \(policies\/main\.cedar#short\)/);
 
-  // The policy changes, and no call is made.
-  write(directory, valid.replace('Role::"operator"', 'Role::"nobody"'));
+  // Calls by the policy as it was: one is decided by a text of which its record keeps the start.
+  assert.equal((await run("call", "notes:echo", "--arg", `text=${"x".repeat(200)}`)).code, 0);
+  assert.equal((await run("call", "notes:echo", "--arg", "text=short")).code, 0);
+  const same = JSON.parse((await run("policy", "simulate", "--json")).stdout);
+  assert.deepEqual([same.calls, same.same, same.undecidable], [4, 3, 1]);
+  assert.deepEqual(same.changes, [
+    {
+      client: "cli",
+      tool: "notes:echo",
+      verdict: "undecidable",
+      rule: "policies/main.cedar#short",
+      missing: ['context.arguments.getTag("text")'],
+      count: 1,
+    },
+  ]);
+
+  // The policy changes, and no call is made. That nothing permits a call is known without its arguments.
+  writePolicies(directory, valid.replace('Role::"operator"', 'Role::"nobody"'));
   const simulated = JSON.parse((await run("policy", "simulate", "--json")).stdout);
-  assert.equal(simulated.calls, 2);
-  assert.deepEqual([simulated.deniedNow, simulated.undecidable], [1, 1]);
+  assert.deepEqual(
+    [simulated.calls, simulated.same, simulated.deniedNow, simulated.undecidable],
+    [4, 1, 3, 0],
+  );
 });

@@ -4,7 +4,7 @@
  */
 
 import { join } from "node:path";
-import { findUnmatchedNames, parsePolicies } from "@toolcrib/cedar";
+import { clientIdOf, findLockedOut, findUnmatchedNames, parsePolicies } from "@toolcrib/cedar";
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { nodeAt, stringOf, toDiagnostic } from "@toolcrib/document";
 import type { ReadFile } from "@toolcrib/files";
@@ -21,6 +21,8 @@ export interface LoadPoliciesDeps {
   readonly userDirectory?: string | undefined;
   /** Returns the names of the existing tokens. @default not known: no warnings about clients */
   readonly tokenNames?: (() => readonly string[]) | undefined;
+  /** Returns the ids (in policies) of clients that made calls lately. @default not known */
+  readonly recentClients?: (() => Promise<readonly string[]>) | undefined;
 }
 
 /** Policy files that were read, by their paths in the sections of layers, and all findings about them. */
@@ -76,5 +78,36 @@ export async function loadPolicyFiles(
     clients: tokens === undefined ? undefined : [...tokens, ...entries.map(([name]) => name), ...ownClients],
   };
   const unmatched = parsed.value === undefined ? [] : findUnmatchedNames(parsed.value, known);
-  return { files, diagnostics: [...diagnostics, ...parsed.diagnostics, ...unmatched] };
+  const lockedOut =
+    parsed.value === undefined || files.size === 0
+      ? []
+      : findLockedOut(parsed.value, await existingClients(entries, tokens ?? [], deps));
+  return { files, diagnostics: [...diagnostics, ...parsed.diagnostics, ...unmatched, ...lockedOut] };
+}
+
+/** The settings of a client that are needed here. */
+interface ClientSettings {
+  readonly identity?: { readonly issuer: string; readonly subject: string } | undefined;
+  readonly roles?: readonly string[] | undefined;
+}
+
+/** The clients with a token, those of the configuration, and those that made calls lately. */
+async function existingClients(
+  entries: readonly (readonly [string, ClientSettings])[],
+  tokens: readonly string[],
+  { recentClients }: LoadPoliciesDeps,
+): Promise<Parameters<typeof findLockedOut>[1]> {
+  const idOf = (name: string, { identity }: ClientSettings) =>
+    identity === undefined ? name : clientIdOf(identity);
+  const clients = new Map<string, string>();
+  const add = (ids: readonly string[], known: (id: string) => string) => {
+    for (const id of ids) if (!clients.has(id)) clients.set(id, known(id));
+  };
+  add(tokens, () => "it has a token");
+  for (const [name, settings] of entries) add([idOf(name, settings)], () => `policy.clients.${name}`);
+  add((await recentClients?.()) ?? [], () => "it made calls within the last day");
+  return [...clients].map(([id, known]) => {
+    const own = entries.filter(([name, settings]) => idOf(name, settings) === id);
+    return { id, known, roles: own.flatMap(([, { roles = [] }]) => roles) };
+  });
 }

@@ -8,13 +8,13 @@ import type { CodedError } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
-import type { PolicyTarget } from "@toolcrib/policy";
 import type { QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { Approvals } from "./approvals/approvals.ts";
 import type { WaitingServer } from "./approvals/held-definitions.ts";
 import type { PauseStatus, Pauses } from "./guards/pauses.ts";
 import type { PolicyStatus } from "./policy/live-policies.ts";
+import type { PolicySituation } from "./policy/policy-targets.ts";
 import type { IdleRule } from "./sources/idle-rules.ts";
 import type { SourceStatuses } from "./sources/source-roster.ts";
 import type { Telemetry } from "./telemetry/traced-call.ts";
@@ -127,8 +127,8 @@ export interface Gateway extends AsyncDisposable {
   search(identity: Identity, query: string, limit: number): readonly ToolHit[];
   /** A tool by `ToolId` or wire name; undefined if it does not exist or may not be used. */
   describe(identity: Identity, name: string): Tool | undefined;
-  /** Everything that the policy decides about, for its operator. */
-  policyTargets(): readonly PolicyTarget[];
+  /** The policy in force and everything that it decides about, for its operator. */
+  policySituation(): PolicySituation;
   /** Returns the error for a tool that is not offered: `TOOL_UNAVAILABLE` with the reason, or `TOOL_NOT_FOUND`. */
   explain(identity: Identity, name: string): CodedError;
   /** Executes a tool through the governed call. @param name `ToolId` or wire name. */

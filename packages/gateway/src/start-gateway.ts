@@ -25,7 +25,6 @@ import {
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
-import type { PolicyTarget } from "@toolcrib/policy";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
@@ -52,6 +51,7 @@ import { openHooks } from "./hooks/open-hooks.ts";
 import { openAudit } from "./open-audit.ts";
 import type { LivePolicies } from "./policy/live-policies.ts";
 import { openPolicies, openSeenLabels } from "./policy/open-policy-state.ts";
+import { type PolicySituation, policySituationOf } from "./policy/policy-targets.ts";
 import { findIdleRules, type IdleRule } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
@@ -352,8 +352,8 @@ class RunningGateway implements Gateway {
     return this.#core.call(identity, name, args, options);
   }
 
-  policyTargets(): readonly PolicyTarget[] {
-    return this.#core.policyTargets();
+  policySituation(): PolicySituation {
+    return policySituationOf(this.#config.policy, this.#parts.policies, this.#core.policyTargets());
   }
 
   serverLog(id: string, lines: number): readonly string[] {
@@ -436,7 +436,7 @@ class RunningGateway implements Gateway {
         ...releaseRoutes(roster.configuredIds, (id) => roster.release(id)),
         ...approvalRoutes(roster.configuredIds, this.#core.approvals),
         ...pauseRoutes(this.#core.pauses),
-        ...policyRoutes(() => this.policyTargets()),
+        ...policyRoutes(() => this.policySituation()),
       },
       status: (identity) => this.#statusFor(identity),
       isVisible: (identity, id) => this.#core.visibility.isVisible(identity, id),

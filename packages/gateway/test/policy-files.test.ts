@@ -150,7 +150,7 @@ describe("policy files", () => {
 
     writeFileSync(file, 'permit(principal, action, resource) when { resource.nme == "x" };');
     await waitUntil(() => test.gateway.status().policy?.problem !== undefined);
-    assert.match(test.gateway.status().policy?.problem ?? "", /main\.cedar:1:44: error CEDAR_INVALID/);
+    assert.match(test.gateway.status().policy?.problem ?? "", /main\.cedar:1:53: error CEDAR_INVALID/);
     assert.deepEqual(await namesOf(ci), ["a__echo", ...ownNames]);
 
     rmSync(file);

@@ -1,7 +1,6 @@
 // For the gateway.
 export { approvalRoutes } from "./approval-routes.ts";
 export { type ControlServer, startControlServer } from "./control-server.ts";
-export type {} from "./http-options.ts";
 export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http-server.ts";
 export { GatewayMetrics } from "./metrics.ts";
 export { pauseRoutes } from "./pause-routes.ts";

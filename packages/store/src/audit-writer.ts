@@ -19,7 +19,7 @@ import { hashLine } from "./hash-chain.ts";
 import { type HomeLayout, toWriterId } from "./home-layout.ts";
 import { type Admission, RecordBudget } from "./record-budget.ts";
 import { SegmentAppender } from "./segment-appender.ts";
-import { type LineFragment, lineFeed } from "./segment-end.ts";
+import { countLines, type LineFragment } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 import { UnsignedSpan } from "./unsigned-span.ts";
 import type { WriterLane } from "./writer-lane.ts";
@@ -485,15 +485,6 @@ export class AuditWriter {
     this.#enqueue({ body, time, timeMs, waiter: undefined, isIntent: false });
     this.#scheduleIn(flushDelayMs);
   }
-}
-
-/** Counts the lines before `end`. A line that lacks only its line feed counts. */
-function countLines(bytes: Buffer, end: number): number {
-  let count = 0;
-  for (let at = bytes.indexOf(lineFeed); at !== -1 && at <= end; at = bytes.indexOf(lineFeed, at + 1)) {
-    count += 1;
-  }
-  return count;
 }
 
 function closedError(): StoreError {

@@ -108,3 +108,12 @@ function endOf(chunk: Buffer, start: number, recordLimit: number): SegmentEnd {
     fragments: fragments.reverse(),
   };
 }
+
+/** Counts the lines before `end`. A line that lacks only its line feed counts. */
+export function countLines(bytes: Buffer, end: number): number {
+  let count = 0;
+  for (let at = bytes.indexOf(lineFeed); at !== -1 && at <= end; at = bytes.indexOf(lineFeed, at + 1)) {
+    count += 1;
+  }
+  return count;
+}

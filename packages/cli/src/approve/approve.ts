@@ -1,6 +1,7 @@
 /**
- * `toolcrib approve`: shows what waits for the operator, and records the decision. Definitions of
- * a server are shown completely before they are approved: a model reads every text of them.
+ * `toolcrib approve`: shows what waits for the operator, and records the decision. Few definitions of a
+ * server are shown completely: a model reads every text of them. Of many, a summary names each, and those
+ * that changed or are suspicious are shown completely. An approval is bound to the digest of all of them.
  */
 
 import type { PendingCall, WaitingApprovals, WaitingDefinitions } from "@toolcrib/gateway";
@@ -12,7 +13,7 @@ import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { type ApprovalAccess, callIdStart, openApprovals } from "./open-approvals.ts";
 import { printArguments, printWholeArguments } from "./print-arguments.ts";
-import { countedOf, printDefinition } from "./print-definition.ts";
+import { countedOf, isLong, printDefinition, printSummary } from "./print-definition.ts";
 
 /** Options of the command. */
 export interface ApproveFlags {
@@ -20,6 +21,8 @@ export interface ApproveFlags {
   readonly yes?: boolean;
   readonly deny?: boolean;
   readonly full?: boolean;
+  /** Digest of the definitions that an earlier run showed. @default those that wait now */
+  readonly digest?: string;
 }
 
 /** Runs the command. @param what id of a server or of a call. @default lists what waits */
@@ -35,7 +38,7 @@ export async function approve(
   return await approveDefinitions(context, access, await access.definitions(what), flags);
 }
 
-function checkFlags(what: string | undefined, { tool, deny, yes, full }: ApproveFlags): void {
+function checkFlags(what: string | undefined, { tool, deny, yes, full, digest }: ApproveFlags): void {
   const isCall = what?.startsWith(callIdStart) === true;
   const misused =
     (isCall || what === undefined) && tool !== undefined
@@ -44,9 +47,11 @@ function checkFlags(what: string | undefined, { tool, deny, yes, full }: Approve
         ? "name the server or the call to decide about"
         : !isCall && deny === true
           ? "--deny is for calls: tools that are not approved are not offered"
-          : !isCall && full === true
-            ? "--full shows all arguments of a call: name the call"
-            : undefined;
+          : what === undefined && full === true
+            ? "--full shows all of a server or a call: name it"
+            : (isCall || what === undefined) && digest !== undefined
+              ? "--digest is that of definitions of a server: name the server"
+              : undefined;
   if (misused !== undefined) throw new CliError("CLI_USAGE", `Nothing was approved: ${misused}`);
 }
 
@@ -156,9 +161,10 @@ async function approveDefinitions(
   context: CliContext,
   access: ApprovalAccess,
   shown: WaitingDefinitions,
-  { tool: names, yes }: ApproveFlags,
+  { tool: names, yes, full, digest }: ApproveFlags,
 ): Promise<ExitCode> {
   const { output } = context;
+  if (digest !== undefined && digest !== shown.digest) throw outdated(shown.server);
   const chosen = shown.definitions.filter(({ name }) => names === undefined || names.includes(name));
   const missing = names?.find((one) => !chosen.some(({ name }) => name === one));
   if (missing !== undefined) {
@@ -175,22 +181,42 @@ async function approveDefinitions(
     output.print(`No tool or other definition of ${safeLine(shown.server)} waits for approval`);
     return exitCodes.done;
   }
-  for (const definition of chosen) printDefinition(output, definition);
+  const isSummary = full !== true && names === undefined && isLong(chosen);
+  if (isSummary)
+    printSummary(output, shown.server, chosen, `${ownCommand(context)} approve ${safeLine(shown.server)}`);
+  else for (const definition of chosen) printDefinition(output, definition);
   const isApproved =
     yes === true || (await ask(context, `Approve ${countedOf(chosen)} of ${safeLine(shown.server)}?`));
   const approved = isApproved ? await access.approve(shown, names) : [];
-  output.json({ server: shown.server, definitions: chosen, approved });
-  if (!isApproved) return notApproved(context);
+  output.json({ server: shown.server, digest: shown.digest, definitions: chosen, approved });
+  if (!isApproved) {
+    const exact = [
+      "approve",
+      safeLine(shown.server),
+      ...(names ?? []).flatMap((name) => ["--tool", safeLine(name)]),
+    ];
+    return notApproved(context, `${exact.join(" ")} --yes --digest ${shown.digest}`);
+  }
   output.print(`Approved ${countedOf(chosen, approved.length)} of ${safeLine(shown.server)}`);
   return exitCodes.done;
 }
 
-function notApproved(context: CliContext): ExitCode {
+/** @param exact arguments of the command that approves exactly what is shown */
+function notApproved(context: CliContext, exact?: string): ExitCode {
   const isAsked = canAsk(context) && !context.output.isJson;
+  const how = exact === undefined ? "" : `, and nothing else: ${ownCommand(context)} ${exact}`;
   context.output.note(
-    isAsked ? "Nothing was approved" : "Nothing was approved: add --yes to approve what is shown above",
+    isAsked ? "Nothing was approved" : `Nothing was approved: add --yes to approve what is shown above${how}`,
   );
   return exitCodes.failed;
+}
+
+function outdated(server: string): CliError {
+  return new CliError(
+    "CLI_APPROVAL_OUTDATED",
+    `Nothing was approved: other definitions of "${safeLine(server)}" wait than those of --digest`,
+    { hint: "look at them again, then approve them" },
+  );
 }
 
 async function ask(context: CliContext, question: string): Promise<boolean> {

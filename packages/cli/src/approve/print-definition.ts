@@ -26,6 +26,45 @@ export function countedOf(
   return counted(count, definitions.every(({ kind }) => kind === "tool") ? "tool" : "definition");
 }
 
+/** Lines of definitions, as indented JSON, above which a summary is printed. */
+const summaryMinLines = 150;
+
+/** Whether definitions are too long to be read at once. */
+export function isLong(definitions: readonly InspectedDefinition[]): boolean {
+  const lines = definitions.map(
+    ({ definition }) => JSON.stringify(definition, undefined, 1).split("\n").length,
+  );
+  return lines.reduce((sum, count) => sum + count, 0) > summaryMinLines;
+}
+
+/**
+ * Prints how many definitions wait and their names, and completely those that changed or are suspicious.
+ *
+ * @param command the command that shows them
+ */
+export function printSummary(
+  output: Output,
+  server: string,
+  definitions: readonly InspectedDefinition[],
+  command: string,
+): void {
+  const isMarked = ({ isChanged, findings }: InspectedDefinition) => isChanged || findings.length > 0;
+  const marked = definitions.filter(isMarked);
+  const others = definitions.filter((one) => !isMarked(one));
+  const changed = definitions.filter(({ isChanged }) => isChanged).length;
+  const suspicious = definitions.filter(({ findings }) => findings.length > 0).length;
+  output.print(
+    `${output.style("bold", safeLine(server))}: ${countedOf(definitions)} (${definitions.length - changed} new, ${changed} changed, ${suspicious} suspicious)`,
+    "",
+  );
+  for (const definition of marked) printDefinition(output, definition);
+  if (others.length > 0) {
+    output.print(`New, and nothing in them is suspicious: ${countedOf(others)}`);
+    for (const { name } of others) output.print(`  ${safeLine(name)}`);
+    output.print("", `Read all of their texts: ${command} --full, or of one: --tool NAME`, "");
+  }
+}
+
 /** Prints one definition. */
 export function printDefinition(output: Output, waiting: InspectedDefinition): void {
   const { kind, name, definition, previous, isChanged } = waiting;

@@ -18,7 +18,11 @@ export const command = defineCommand({
       help: "approve only this tool, or other definition such as prompts/greet",
     },
     yes: { help: "approve without a question" },
-    full: { help: "show all arguments of the call, as JSON" },
+    full: { help: "show every text of the definitions, or all arguments of the call as JSON" },
+    digest: {
+      value: "digest",
+      help: "approve only if these are the definitions that wait, as an earlier run printed it",
+    },
     deny: { help: "deny the call for ten minutes" },
   },
   examples: ["toolcrib approve", "toolcrib approve files", "toolcrib approve files --tool read_file --yes"],

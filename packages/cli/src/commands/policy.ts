@@ -40,6 +40,7 @@ export const command: CliCommandGroup = {
       options: {
         client: { value: "name", isRepeatable: true, help: "only this client (default: all known clients)" },
         tool: { value: "pattern", isRepeatable: true, help: "only these tools, such as github:*" },
+        onDisk: { help: "the policy as its files are now, and not that of the running gateway" },
       },
       run: async (context, _args, options) =>
         (await import("../policy/print-matrix.ts")).printMatrix(context, options),

@@ -11,6 +11,7 @@ export const command = defineCommand({
     client: { value: "name", help: "the client: a token, or cli, stdio, library, anonymous (default: cli)" },
     args: { value: "json", help: "arguments of the call" },
     list: { help: "explain whether the client sees it, and not whether it may call it" },
+    onDisk: { help: "the policy as its files are now, and not that of the running gateway" },
   },
   examples: [
     "toolcrib why github:merge_pull_request --client ci",

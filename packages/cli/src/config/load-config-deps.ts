@@ -22,7 +22,7 @@ export function toLoadConfigDeps(context: CliContext): LoadConfigDeps {
 }
 
 /** Returns the names of the tokens of a home; none where the folder cannot be read. */
-function tokenNamesOf(home: string): readonly string[] {
+export function tokenNamesOf(home: string): readonly string[] {
   try {
     return readdirSync(join(home, "tokens")).filter((name) => /^\w/.test(name) && !name.endsWith(".tmp"));
   } catch {

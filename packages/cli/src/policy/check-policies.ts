@@ -1,15 +1,17 @@
 /** `toolcrib policy check` and `policy schema`. They start no server. */
 
 import { resolve } from "node:path";
-import { cedarSchema, parsePolicies } from "@toolcrib/cedar";
+import { cedarSchema, clientIdOf, parsePolicies } from "@toolcrib/cedar";
 import { formatConfigReport, loadConfig, readPolicyFile } from "@toolcrib/config";
 import { type Diagnostic, hasErrors, messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
+import { openAuditReader } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { findConfigFiles } from "../config/find-config-files.ts";
 import { toLoadConfigDeps } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
+import type { DecidedRecord } from "./recorded-request.ts";
 
 /** Runs `policy check`: checks the given policy files, or those of the configuration with their lists. */
 export async function checkPolicies(context: CliContext, given: readonly string[]): Promise<ExitCode> {
@@ -29,7 +31,8 @@ interface Checked {
 
 async function checkConfigured(context: CliContext): Promise<Checked> {
   const configFiles = findConfigFiles(context);
-  const deps = { ...toLoadConfigDeps(context), pairCache: undefined };
+  const recentClients = () => findRecentClients(context);
+  const deps = { ...toLoadConfigDeps(context), pairCache: undefined, recentClients };
   const { value, diagnostics } = await loadConfig(configFiles, deps);
   const policyFiles = value?.policy.files.map(({ name }) => name) ?? [];
   return { files: [...configFiles, ...policyFiles], diagnostics };
@@ -52,6 +55,25 @@ async function checkFiles({ directory }: CliContext, files: readonly string[]): 
     }
   }
   return { files, diagnostics: [...unreadable, ...(await parsePolicies(sources)).diagnostics] };
+}
+
+/** Most records that are read for clients, and how far back. */
+const recentMaxRecords = 1000;
+const recentMs = 24 * 60 * 60 * 1000;
+
+/** Returns the ids of the clients that made calls within the last day; none where the trail cannot be read. */
+async function findRecentClients({ options, now }: CliContext): Promise<readonly string[]> {
+  try {
+    await using reader = await openAuditReader({ home: options.home });
+    const type = ["call.intent", "call.denied"] as const;
+    const records = await reader.list({ type, since: now() - recentMs, limit: recentMaxRecords });
+    const ids = (records as readonly DecidedRecord[]).map(({ data: { client } }) =>
+      clientIdOf({ issuer: client.issuer ?? "toolcrib:token", subject: client.subject ?? client.name }),
+    );
+    return [...new Set(ids)];
+  } catch {
+    return [];
+  }
 }
 
 /** Runs `policy schema`. */

@@ -1,48 +1,132 @@
 /**
- * Everything that the policy decides about: tools, resources and prompts of the
- * running gateway, or of a gateway that is started for the command.
+ * The policy that a question is about, and everything that it decides about: tools, resources and prompts
+ * of the running gateway, or of a gateway that is started for the command. What a running gateway decides
+ * follows from the policy that it has in force, and not from files that changed after it.
  */
 
-import type { GatewayConfig } from "@toolcrib/config";
+import { resolve } from "node:path";
+import type { PolicyConfig } from "@toolcrib/config";
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
+import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import type { PolicyTarget } from "@toolcrib/policy";
 import { getFromGateway, listTimeoutMs } from "../access/gateway-api.ts";
-import { startLocalGateway } from "../access/local-tools.ts";
-import { findReachableGateway } from "../access/open-tool-access.ts";
+import { startLocalGateway, statesOf } from "../access/local-tools.ts";
+import { findReachableGateways, missingOf, noteMissing } from "../access/open-tool-access.ts";
+import type { RunningGateway } from "../access/run-file.ts";
+import type { ServerState } from "../access/tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
+import { safeLine } from "../output/output.ts";
 
 /** What a question about the policy needs. */
 export interface PolicySituation {
-  /** The configuration as its files are now. */
-  readonly config: GatewayConfig;
+  readonly policy: PolicyConfig;
   readonly targets: readonly PolicyTarget[];
+  /** Servers and toolspecs that are not available: what they have is not among the targets. */
+  readonly unavailable: readonly ServerState[];
+  readonly origin: PolicyOrigin;
 }
 
+/** Where a policy comes from. */
+export interface PolicyOrigin {
+  /** `gateway`: in force in a running gateway. `files`: as the files are now. */
+  readonly of: "gateway" | "files";
+  /** Base URL of the gateway. */
+  readonly url?: string;
+  /** Digest of the policy files in force; absent where there are none. */
+  readonly digest?: string;
+  /** Files that differ from what is in force, each with the reason why that is so. */
+  readonly notInForce: readonly string[];
+}
+
+/** Options of `openPolicySituation`. */
+export interface SituationOptions {
+  /** Whether the policy is that of the files, although a gateway runs with them. @default false */
+  readonly onDisk?: boolean | undefined;
+}
+
+/** What a running gateway answers. */
+type GatewayAnswer = ReturnType<Gateway["policySituation"]>;
+
 /**
- * Reads the configuration of this run, and asks the running gateway of the home for what it has. Without one, the
- * command starts the servers itself. With `--config`, the targets are still those of the running gateway, so that a
- * changed policy can be compared with what runs.
+ * Returns the policy of the running gateway of the home, or, without one, that of the files with the servers
+ * started for the command. With `--config` of other files, the policy is that of the files, and the targets are
+ * still those of the running gateway, so that a changed policy can be compared with what runs.
  *
  * @throws {CodedError} when the gateway or the configuration cannot be used.
  */
-export async function openPolicySituation(context: CliContext): Promise<PolicySituation> {
-  const running = await findReachableGateway(context.options.home);
-  const loaded = await loadCliConfig(withFilesOf(context, running?.configFiles ?? []));
-  if (running !== undefined) {
-    const answer = await getFromGateway(running, "/api/v1/policy/targets", context.signal, listTimeoutMs);
-    const targets = isJsonObject(answer) ? answer["targets"] : undefined;
-    if (!Array.isArray(targets)) {
-      const message = `The gateway at ${running.url} does not report what its policy decides about`;
-      throw new CliError("CLI_GATEWAY_UNUSABLE", message, { hint: "it may run another version: restart it" });
-    }
-    return { config: loaded.config, targets: targets as unknown as readonly PolicyTarget[] };
+export async function openPolicySituation(
+  context: CliContext,
+  { onDisk = false }: SituationOptions = {},
+): Promise<PolicySituation> {
+  const found = await findReachableGateways(context.options.home);
+  const same = found.find((one) => isOfSameFiles(context, one));
+  const running = same ?? found[0];
+  if (running === undefined) return openLocalSituation(context);
+  const answer = await askGateway(running, context.signal);
+  const status = await getFromGateway(running, "/api/v1/status", context.signal);
+  const states = statesOf(status as unknown as GatewayStatus);
+  noteMissing(context, states);
+  const { targets } = answer;
+  const unavailable = missingOf(states);
+  // A gateway of an earlier version does not report its policy.
+  if (onDisk || same === undefined || answer.policy === undefined) {
+    const { config } = await loadCliConfig(withFilesOf(context, running.configFiles));
+    return { policy: config.policy, targets, unavailable, origin: { of: "files", notInForce: [] } };
   }
+  const { policy, digest } = answer;
+  const notInForce = await findNotInForce(withFilesOf(context, running.configFiles), policy);
+  for (const line of notInForce) warn(context, line);
+  const origin = { of: "gateway", url: running.url, notInForce } as const;
+  return {
+    policy,
+    targets,
+    unavailable,
+    origin: digest === undefined ? origin : { ...origin, digest },
+  };
+}
+
+/** Returns the line that names the policy of an answer. */
+export function originLine({ of, url, digest }: PolicyOrigin): string {
+  if (of === "files") return "By the policy as its files are now";
+  const version = digest === undefined ? "" : ` (${digest.slice(0, "sha256:".length + 12)}…)`;
+  return safeLine(`By the policy in force in the gateway at ${url}${version}`);
+}
+
+/** Finds a target by its id or its wire name. */
+export function findTarget(targets: readonly PolicyTarget[], name: string): PolicyTarget | undefined {
+  return targets.find(({ id, wireName }) => id === name || wireName === name);
+}
+
+async function openLocalSituation(context: CliContext): Promise<PolicySituation> {
+  const loaded = await loadCliConfig(context);
   const logger = createCommandLogger(context, "silent");
   await using gateway = await startLocalGateway(context, loaded, logger, undefined);
-  return { config: loaded.config, targets: gateway.policyTargets() };
+  const { policy, targets } = gateway.policySituation();
+  const states = statesOf(gateway.status());
+  noteMissing(context, states);
+  return { policy, targets, unavailable: missingOf(states), origin: { of: "files", notInForce: [] } };
+}
+
+async function askGateway(
+  running: RunningGateway,
+  signal: AbortSignal,
+): Promise<Pick<GatewayAnswer, "targets" | "digest"> & { readonly policy?: PolicyConfig }> {
+  const answer = await getFromGateway(running, "/api/v1/policy/targets", signal, listTimeoutMs);
+  if (!isJsonObject(answer) || !Array.isArray(answer["targets"])) {
+    const message = `The gateway at ${running.url} does not report what its policy decides about`;
+    throw new CliError("CLI_GATEWAY_UNUSABLE", message, { hint: "it may run another version: restart it" });
+  }
+  return answer as unknown as GatewayAnswer;
+}
+
+/** Whether the command is about the configuration of a gateway: it names no other one. */
+function isOfSameFiles({ options, directory }: CliContext, { configFiles }: RunningGateway): boolean {
+  const named = options.configFiles.map((path) => resolve(directory, path));
+  return named.length === 0 || JSON.stringify(named) === JSON.stringify(configFiles);
 }
 
 /** Returns the context with the configuration of the running gateway, unless `--config` names another one. */
@@ -52,7 +136,50 @@ function withFilesOf(context: CliContext, files: readonly string[]): CliContext 
   return { ...context, options: { ...options, configFiles: files } };
 }
 
-/** Finds a target by its id or its wire name. */
-export function findTarget(targets: readonly PolicyTarget[], name: string): PolicyTarget | undefined {
-  return targets.find(({ id, wireName }) => id === name || wireName === name);
+/** Compares the files with the policy in force. Never rejects. */
+async function findNotInForce(context: CliContext, inForce: PolicyConfig): Promise<readonly string[]> {
+  let onDisk: PolicyConfig;
+  try {
+    onDisk = (await loadCliConfig(context)).config.policy;
+  } catch (error) {
+    const broken = brokenFiles(error);
+    const which = broken.length === 0 ? context.options.configFiles : broken;
+    const why = broken.length === 0 ? `: ${messageOf(error)}` : "";
+    return which.map((name) => `${name} is broken and is not in force${why}; see toolcrib policy check`);
+  }
+  const lists = ({ allow, deny, clients, waiveApproval }: PolicyConfig) =>
+    JSON.stringify([allow, deny, clients, waiveApproval]);
+  const changed = onDisk.files.filter(
+    ({ path, text }) => inForce.files.find((one) => one.path === path)?.text !== text,
+  );
+  const removed = inForce.files.filter(({ path }) => !onDisk.files.some((one) => one.path === path));
+  return [
+    ...(lists(onDisk) === lists(inForce)
+      ? []
+      : ["the section policy of the configuration changed and is not in force: restart the gateway"]),
+    ...changed.map(({ name }) => `${name} differs and is not in force yet`),
+    ...removed.map(
+      ({ name }) => `${name} was removed from policy.files and is still in force: restart the gateway`,
+    ),
+  ];
+}
+
+/** Returns the names of the files with errors. */
+function brokenFiles(error: unknown): readonly string[] {
+  const found = isCodedError(error) ? error.data?.["diagnostics"] : undefined;
+  const diagnostics = (Array.isArray(found) ? found : []) as readonly {
+    readonly severity: string;
+    readonly source?: { readonly name: string };
+  }[];
+  return [
+    ...new Set(
+      diagnostics.flatMap(({ severity, source }) =>
+        severity === "error" && source !== undefined ? [source.name] : [],
+      ),
+    ),
+  ];
+}
+
+function warn({ output }: CliContext, text: string): void {
+  output.note(`${output.noteStyle("yellow", "warning")}: ${safeLine(text)}`);
 }

@@ -1,21 +1,22 @@
 /** `toolcrib policy matrix`: what the policy decides about each tool, resource and prompt for each client. */
 
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/gateway";
 import type { PolicyTarget } from "@toolcrib/policy";
 import { ToolPatterns } from "@toolcrib/policy";
 import type { Identity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
+import { tokenNamesOf } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
-import { clientIdentity, ownClients } from "./client-identity.ts";
-import { openPolicySituation } from "./open-targets.ts";
+import { clientIdentity, ownClients, warnAboutUnknownClients } from "./client-identity.ts";
+import { openPolicySituation, originLine } from "./open-targets.ts";
 
 /** Flags of the command. */
 export interface MatrixFlags {
   readonly client?: readonly string[];
   readonly tool?: readonly string[];
+  /** Whether the policy is that of the files, also where a gateway runs. */
+  readonly onDisk?: boolean;
 }
 
 /**
@@ -26,10 +27,12 @@ type Cell = "call" | "depends" | "list" | "-";
 
 /** Runs the command. */
 export async function printMatrix(context: CliContext, flags: MatrixFlags): Promise<ExitCode> {
-  const { config, targets } = await openPolicySituation(context);
-  using policy = await openOfflinePolicy(config.policy);
-  const names = flags.client ?? clientsOf(context, Object.keys(config.policy.clients));
-  const clients = names.map((name) => clientIdentity(config, name));
+  const situation = await openPolicySituation(context, { onDisk: flags.onDisk });
+  const { targets, unavailable, origin } = situation;
+  using policy = await openOfflinePolicy(situation.policy);
+  warnAboutUnknownClients(context, situation, flags.client ?? []);
+  const names = flags.client ?? clientsOf(context, Object.keys(situation.policy.clients));
+  const clients = names.map((name) => clientIdentity(situation, name));
   const patterns = flags.tool === undefined ? undefined : new ToolPatterns(flags.tool);
   const rows = targets
     .filter(({ id, wireName }) => patterns === undefined || patterns.find(id, wireName) !== undefined)
@@ -39,40 +42,41 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
     }));
   const { output } = context;
   output.json({
+    policy: origin,
     clients: names,
+    unavailable: unavailable.map(({ id, state, reason }) => ({ id, state, reason })),
     targets: rows.map(({ target: { id, kind }, cells }) => ({
       id,
       kind,
       decisions: Object.fromEntries(names.map((name, at) => [name, cells[at]])),
     })),
   });
-  if (rows.length === 0) output.print("No tool, resource or prompt");
+  const missing = unavailable.filter(
+    ({ id }) => patterns === undefined || patterns.coverageOf(id) !== "none",
+  );
+  if (rows.length === 0 && missing.length === 0) output.print("No tool, resource or prompt");
   else {
     output.table(
       [{ title: "TOOL", canShrink: true }, ...names.map((name) => ({ title: safeLine(name) }))],
-      rows.map(({ target, cells }) => [safeLine(target.id), ...cells]),
+      [
+        ...rows.map(({ target, cells }) => [safeLine(target.id), ...cells]),
+        ...missing.map(({ id, state }) => [safeLine(`${id}:* (${state})`), ...names.map(() => "?")]),
+      ],
     );
     output.print(
       "",
       "call: may list and call it. depends: by the arguments of the call. list: sees it, and no call is allowed.",
+      ...(missing.length === 0 ? [] : ["?: what the server has is not known, because it is not available."]),
     );
   }
+  output.print(originLine(origin));
   return exitCodes.done;
 }
 
 /** The clients of the configuration, those with a token, and the command line. */
 function clientsOf({ options }: CliContext, configured: readonly string[]): readonly string[] {
-  let tokens: readonly string[] = [];
-  try {
-    tokens = readdirSync(join(options.home, "tokens")).filter(
-      (name) => /^\w/.test(name) && !name.endsWith(".tmp"),
-    );
-  } catch {
-    // A home without tokens.
-  }
-  return [
-    ...new Set(["cli", ...tokens, ...configured.filter((name) => !ownClients.some((one) => one === name))]),
-  ];
+  const named = configured.filter((name) => !ownClients.some((one) => one === name));
+  return [...new Set(["cli", ...tokenNamesOf(options.home), ...named])];
 }
 
 function cellOf(policy: OfflinePolicy, identity: Identity, target: PolicyTarget, now: number): Cell {

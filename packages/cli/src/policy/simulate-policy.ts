@@ -1,19 +1,19 @@
 /**
  * `toolcrib policy simulate`: what the policy as its files are now would have decided
- * about recorded calls. Arguments are not recorded, so a call about which a policy
- * reads arguments is undecidable.
+ * about recorded calls. A record leaves out credentials and long texts of arguments. A call is
+ * undecidable only where the decision depends on something that its record leaves out.
  */
 
 import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/gateway";
 import type { PolicyTarget } from "@toolcrib/policy";
 import { type AuditRecord, openAuditReader } from "@toolcrib/store";
-import type { Identity } from "@toolcrib/tool";
 import type { AuditTime } from "../audit/audit-filter.ts";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { openPolicySituation } from "./open-targets.ts";
+import { type DecidedRecord, recordedRequest } from "./recorded-request.ts";
 
 /** Flags of the command. */
 export interface SimulateFlags {
@@ -29,27 +29,33 @@ interface Group {
   readonly client: string;
   readonly tool: string;
   readonly verdict: Verdict;
-  /** The rule that decides now. */
+  /** The rule that decides now, or the first on which the decision depends. */
   readonly rule: string | undefined;
+  /** What the rule reads and the records leave out; empty where the call can be decided. */
+  readonly missing: readonly string[];
   count: number;
 }
 
 /** Records in one page of the trail, and most records that are read. */
 const pageSize = 1000;
 const maxRecords = 1_000_000;
+/** Most calls whose tools are remembered. */
+const maxParents = 10_000;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Runs the command. */
 export async function simulatePolicy(context: CliContext, flags: SimulateFlags): Promise<ExitCode> {
-  const { config, targets } = await openPolicySituation(context);
-  using policy = await openOfflinePolicy(config.policy);
+  const situation = await openPolicySituation(context, { onDisk: true });
+  const { targets } = situation;
+  using policy = await openOfflinePolicy(situation.policy);
   const byId = new Map(targets.map((target) => [target.id, target]));
   const groups = new Map<string, Group>();
+  const parents = new ParentTools(context);
   let count = 0;
   for await (const record of recordsOf(context, flags.since ?? { agoMs: dayMs })) {
-    const { client, tool, verdict, rule } = judge(policy, record, byId);
-    const key = JSON.stringify([client, tool, verdict, rule]);
-    const group = groups.get(key) ?? { client, tool, verdict, rule, count: 0 };
+    const { client, tool, verdict, rule, missing } = await judge(policy, record, byId, parents);
+    const key = JSON.stringify([client, tool, verdict, rule, missing]);
+    const group = groups.get(key) ?? { client, tool, verdict, rule, missing, count: 0 };
     group.count += 1;
     groups.set(key, group);
     count += 1;
@@ -58,10 +64,28 @@ export async function simulatePolicy(context: CliContext, flags: SimulateFlags):
   return exitCodes.done;
 }
 
-async function* recordsOf(
-  { options, now }: CliContext,
-  time: AuditTime,
-): AsyncGenerator<AuditRecord<"call.intent" | "call.denied">> {
+/** Finds the tools that made inner calls. */
+class ParentTools {
+  readonly #home: string;
+  /** By the id of the call. */
+  readonly #known = new Map<string, string | undefined>();
+
+  constructor({ options }: CliContext) {
+    this.#home = options.home;
+  }
+
+  /** Returns the tool of a call; `undefined` where no record has it. */
+  async of(callId: string): Promise<string | undefined> {
+    if (this.#known.has(callId)) return this.#known.get(callId);
+    await using reader = await openAuditReader({ home: this.#home });
+    const tool = (await reader.show(callId))?.intent?.data.tool;
+    if (this.#known.size >= maxParents) this.#known.clear();
+    this.#known.set(callId, tool);
+    return tool;
+  }
+}
+
+async function* recordsOf({ options, now }: CliContext, time: AuditTime): AsyncGenerator<DecidedRecord> {
   await using reader = await openAuditReader({ home: options.home });
   const since = "at" in time ? time.at : now() - time.agoMs;
   let before: AuditRecord | undefined;
@@ -72,37 +96,46 @@ async function* recordsOf(
       limit: pageSize,
       before,
     });
-    yield* page as readonly AuditRecord<"call.intent" | "call.denied">[];
+    yield* page as readonly DecidedRecord[];
     before = page.at(-1);
     read += page.length;
     if (before === undefined || page.length < pageSize) return;
   }
 }
 
-function judge(
+async function judge(
   policy: OfflinePolicy,
-  { type, data, time }: AuditRecord<"call.intent" | "call.denied">,
+  record: DecidedRecord,
   byId: ReadonlyMap<string, PolicyTarget>,
-): Omit<Group, "count"> {
-  const { client, tool, depth } = data;
-  const { issuer = "", subject = client.name, name } = client;
-  const shown = { client: name, tool };
+  parents: ParentTools,
+): Promise<Omit<Group, "count">> {
+  const { type, data } = record;
+  const { client, tool, parentId } = data;
+  const shown = { client: client.name, tool, missing: [] };
   const target = byId.get(tool);
   if (target === undefined) return { ...shown, verdict: "unknown tool", rule: undefined };
-  const identity: Identity = { issuer, subject, name, roles: [] };
-  const now = Date.parse(time);
-  const call = { args: {}, depth, parentTool: "", era: "modern" as const, now, labels: [], seenLabels: [] };
-  const request = { identity, action: "call" as const, target, call };
-  if (policy.dependsOnArguments(request)) return { ...shown, verdict: "undecidable", rule: undefined };
+  const decide = (parentTool: string | undefined) => {
+    const { request, unknown } = recordedRequest(record, target, parentTool);
+    return policy.decidePartially(request, unknown);
+  };
+  let partial = decide(undefined);
+  if (partial.kind === "open" && parentId !== undefined && readsParent(partial.policies)) {
+    partial = decide(await parents.of(parentId));
+  }
+  if (partial.kind === "open") {
+    const [first] = partial.policies;
+    return { ...shown, verdict: "undecidable", rule: first?.rule, missing: first?.reads ?? [] };
+  }
   // A call that was denied for another reason, such as its depth, was allowed by the policy.
   const wasDenied = type === "call.denied" && (data as { readonly code: string }).code === "POLICY_DENIED";
-  const { kind, rule } = policy.decide(request);
+  const { kind, rule } = partial.decision;
   const isDenied = kind === "deny";
-  return {
-    ...shown,
-    rule,
-    verdict: isDenied === wasDenied ? "same" : isDenied ? "denied now" : "allowed now",
-  };
+  const verdict = isDenied === wasDenied ? "same" : isDenied ? "denied now" : "allowed now";
+  return { ...shown, rule, verdict };
+}
+
+function readsParent(policies: readonly { readonly reads: readonly string[] }[]): boolean {
+  return policies.some(({ reads }) => reads.includes("context.parent"));
 }
 
 function report({ output }: CliContext, count: number, groups: readonly Group[]): void {
@@ -125,18 +158,20 @@ function report({ output }: CliContext, count: number, groups: readonly Group[])
         { title: "TOOL", canShrink: true },
         { title: "NOW" },
         { title: "RULE", canShrink: true },
+        { title: "NOT RECORDED", canShrink: true },
       ],
-      changes.map(({ count: calls, client, tool, verdict, rule = "" }) => [
+      changes.map(({ count: calls, client, tool, verdict, rule = "", missing }) => [
         String(calls),
         safeLine(client),
         safeLine(tool),
         verdict,
         safeLine(rule),
+        safeLine(missing.join(", ")),
       ]),
     );
     output.print("");
   }
   output.print(
-    `${counted(count, "call")}: ${totals.same} decided the same, ${totals.deniedNow} denied now, ${totals.allowedNow} allowed now, ${totals.undecidable} undecidable (a policy reads arguments, which are not recorded), ${totals.unknownTool} of unknown tools`,
+    `${counted(count, "call")}: ${totals.same} decided the same, ${totals.deniedNow} denied now, ${totals.allowedNow} allowed now, ${totals.undecidable} undecidable (a policy reads what their records leave out), ${totals.unknownTool} of unknown tools`,
   );
 }

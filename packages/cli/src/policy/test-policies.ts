@@ -6,7 +6,7 @@
 
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type PolicyTest, parsePolicyTests } from "@toolcrib/cedar";
+import { isNamedRule, type PolicyTest, parsePolicyTests } from "@toolcrib/cedar";
 import { type GatewayConfig, readPolicyFile } from "@toolcrib/config";
 import { type Diagnostic, formatDiagnostics, hasErrors, messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
@@ -19,8 +19,10 @@ import { shortPath } from "../config/find-config-files.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
+import { toJsonDiagnostic } from "../output/report-error.ts";
 import { clientIdentity } from "./client-identity.ts";
 import { explainRequest, explanationLines } from "./explain-request.ts";
+import { findKnownTestNames } from "./known-test-names.ts";
 
 /** End of the names of files with tests. */
 const testFileEnd = ".policy-test.yaml";
@@ -42,15 +44,22 @@ export async function testPolicies(context: CliContext, given: readonly string[]
   using policy = await openOfflinePolicy(config.policy);
   const results: TestResult[] = [];
   const diagnostics: Diagnostic[] = [];
+  const known = await findKnownTestNames(context, config, policy.rules);
   for (const file of files) {
-    const parsed = parsePolicyTests(await readTests(context, file));
-    diagnostics.push(...parsed.diagnostics);
     const shown = shortPath(file, context.directory);
+    const { text } = await readTests(context, file);
+    const parsed = parsePolicyTests({ name: shown, text }, known);
+    diagnostics.push(...parsed.diagnostics);
     for (const test of parsed.value ?? [])
       results.push(await runTest(policy, config, shown, test, context.now()));
   }
   const failed = results.filter(({ passed }) => !passed);
-  output.json({ passed: results.length - failed.length, failed: failed.length, results });
+  output.json({
+    passed: results.length - failed.length,
+    failed: failed.length,
+    results,
+    diagnostics: diagnostics.map(toJsonDiagnostic),
+  });
   for (const { file, name, lines } of failed) {
     output.print(
       `${output.style("red", "failed")} ${safeLine(`${file}: ${name}`)}`,
@@ -110,7 +119,7 @@ async function runTest(
   const { id } = request.target;
   const name = test.name ?? `${test.client} ${request.action} ${id}`;
   const { kind, rule } = policy.decide(request);
-  const isRule = test.rule === undefined || rule === test.rule || rule.endsWith(`#${test.rule}`);
+  const isRule = test.rule === undefined || isNamedRule(rule, test.rule);
   if (kind === test.expect && isRule) return { file, name, passed: true, lines: [] };
   const wanted = `expected ${test.expect}${test.rule === undefined ? "" : ` by ${test.rule}`}`;
   const explanation = explanationLines(await explainRequest(policy, request));

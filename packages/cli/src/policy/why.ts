@@ -1,7 +1,7 @@
 /**
  * `toolcrib why`: explains what the policy decides about a tool, resource or prompt
  * for a client, or about a call of the audit trail. A recorded call is explained by
- * the policy as its files are now, with the arguments as far as they were recorded.
+ * the policy as it is now, with the arguments as far as they were recorded.
  */
 
 import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/gateway";
@@ -12,24 +12,27 @@ import { type Identity, isOperator } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { safeLine } from "../output/output.ts";
+import { reasonLine, safeLine } from "../output/output.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
-import { clientIdentity } from "./client-identity.ts";
+import { clientIdentity, warnAboutUnknownClients } from "./client-identity.ts";
 import { explainRequest, explanationLines } from "./explain-request.ts";
-import { findTarget, openPolicySituation, type PolicySituation } from "./open-targets.ts";
+import { findTarget, openPolicySituation, originLine, type PolicySituation } from "./open-targets.ts";
 
 /** Flags of the command. */
 export interface WhyFlags {
   readonly client?: string;
   readonly args?: string;
   readonly list?: boolean;
+  /** Whether the policy is that of the files, also where a gateway runs. */
+  readonly onDisk?: boolean;
 }
 
 /** Runs the command. */
 export async function explainWhy(context: CliContext, what: string, flags: WhyFlags): Promise<ExitCode> {
   const call = await findCall(context, what);
-  const situation = await openPolicySituation(context);
-  using policy = await openOfflinePolicy(situation.config.policy);
+  const situation = await openPolicySituation(context, { onDisk: flags.onDisk });
+  using policy = await openOfflinePolicy(situation.policy);
+  if (flags.client !== undefined) warnAboutUnknownClients(context, situation, [flags.client]);
   const request =
     call === undefined
       ? requestOf(context, what, flags, situation)
@@ -45,15 +48,15 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
     target: target.id,
     decision,
     policies,
+    policy: situation.origin,
     ...(change === undefined ? {} : { change }),
     ...(recorded === undefined ? {} : { recorded }),
   });
   output.print(output.style("bold", safeLine(`"${identity.name}" ${action} "${target.id}"`)));
   if (recorded !== undefined) output.print(...recordedLines(recorded), "", "With the policy as it is now:");
   output.print(...explanationLines(explanation));
-  output.print(
-    ...furtherLines(policy, request, decision, situation.config.policy.waiveApproval, flags, call),
-  );
+  output.print(...furtherLines(policy, request, decision, situation.policy.waiveApproval, flags, call));
+  output.print("", originLine(situation.origin));
   return decision.kind === "allow" ? exitCodes.done : exitCodes.denied;
 }
 
@@ -131,11 +134,10 @@ function requestOf(
   context: CliContext,
   name: string,
   { client = "cli", args, list }: WhyFlags,
-  { config, targets }: PolicySituation,
+  situation: PolicySituation,
 ): PolicyRequest {
-  const target = findTarget(targets, name);
-  if (target === undefined) throw unknownTarget(name);
-  const identity = clientIdentity(config, client);
+  const target = requireTarget(situation, name);
+  const identity = clientIdentity(situation, client);
   if (list === true) return { identity, action: "list", target };
   return callRequest(
     context,
@@ -146,7 +148,7 @@ function requestOf(
   );
 }
 
-function recordedRequest(context: CliContext, call: AuditCall, { targets }: PolicySituation): PolicyRequest {
+function recordedRequest(context: CliContext, call: AuditCall, situation: PolicySituation): PolicyRequest {
   const data = call.intent?.data ?? call.completion?.data;
   const { client, tool, depth, preview } = data as {
     readonly client: { readonly issuer?: string; readonly subject?: string; readonly name: string };
@@ -154,8 +156,7 @@ function recordedRequest(context: CliContext, call: AuditCall, { targets }: Poli
     readonly depth: number;
     readonly preview?: unknown;
   };
-  const target = findTarget(targets, tool);
-  if (target === undefined) throw unknownTarget(tool);
+  const target = requireTarget(situation, tool);
   const { issuer = "", subject = client.name, name } = client;
   const identity: Identity = { issuer, subject, name, roles: [] };
   return callRequest(context, identity, target, isJsonObject(preview) ? preview : {}, depth);
@@ -180,12 +181,23 @@ function callRequest(
   return { identity, action: "call", target, call };
 }
 
-function unknownTarget(name: string): CliError {
-  return new CliError(
+/** @throws {CliError} `CLI_TOOL_NOT_FOUND`; `CLI_SERVER_NOT_READY` where its server is not available */
+function requireTarget({ targets, unavailable }: PolicySituation, name: string): PolicyTarget {
+  const target = findTarget(targets, name);
+  if (target !== undefined) return target;
+  const server = unavailable.find(({ id }) => name.startsWith(`${id}:`) || name.startsWith(`${id}__`));
+  if (server !== undefined) {
+    const { id, kind, state, reason } = server;
+    const why = reason === undefined ? "" : `: ${reasonLine(reason)}`;
+    throw new CliError(
+      "CLI_SERVER_NOT_READY",
+      `"${name}" is not known: the ${kind} "${id}" is ${state}${why}`,
+      { hint: "try again when it is ready; see toolcrib status" },
+    );
+  }
+  throw new CliError(
     "CLI_TOOL_NOT_FOUND",
     `No tool, resource or prompt, and no recorded call is called "${name}"`,
-    {
-      hint: "see toolcrib list, and toolcrib audit list for calls",
-    },
+    { hint: "see toolcrib list, and toolcrib audit list for calls" },
   );
 }

@@ -5,7 +5,13 @@
  */
 
 import { stat } from "node:fs/promises";
-import { type CedarPolicies, openCedarPolicies, type ParsedPolicies, parsePolicies } from "@toolcrib/cedar";
+import {
+  type CedarPolicies,
+  findLockedOut,
+  openCedarPolicies,
+  type ParsedPolicies,
+  parsePolicies,
+} from "@toolcrib/cedar";
 import { type PolicyFile, readPolicyFile } from "@toolcrib/config";
 import { type Diagnostic, formatDiagnostics, hasErrors, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { type ReadFile, readRegularFile } from "@toolcrib/files";
@@ -43,12 +49,12 @@ const pollMs = 1000;
 
 /** The policies in force. Dispose of it after the last decision. */
 export class LivePolicies implements AsyncDisposable {
-  readonly #files: readonly PolicyFile[];
+  /** The files with the texts that are in force. */
+  #files: readonly PolicyFile[];
   readonly #deps: LivePoliciesDeps;
   readonly #timer: NodeJS.Timeout;
   #current: CedarPolicies;
   #seen: string;
-  #texts: string;
   #problem: string | undefined;
   #polling: Promise<void> = Promise.resolve();
 
@@ -63,7 +69,6 @@ export class LivePolicies implements AsyncDisposable {
     this.#deps = deps;
     this.#current = current;
     this.#seen = seen;
-    this.#texts = textsOf(files);
     deps.policy.replaceFiles(current);
     this.#timer = setInterval(() => {
       this.#polling = this.#polling.then(() => this.#poll());
@@ -82,6 +87,11 @@ export class LivePolicies implements AsyncDisposable {
     const { value, diagnostics } = await parsePolicyFiles(files);
     if (value === undefined) throw new GatewayError("POLICY_INVALID", formatDiagnostics(diagnostics));
     return new LivePolicies(files, await openCedarPolicies(value, deps), seen, deps);
+  }
+
+  /** The files with the texts that are in force. */
+  get files(): readonly PolicyFile[] {
+    return this.#files;
   }
 
   /** The policies in force, for explanations. */
@@ -118,8 +128,7 @@ export class LivePolicies implements AsyncDisposable {
       return;
     }
     this.#seen = seen;
-    const texts = textsOf(files);
-    if (texts === this.#texts) {
+    if (textsOf(files) === textsOf(this.#files)) {
       this.#problem = undefined;
       return;
     }
@@ -128,20 +137,27 @@ export class LivePolicies implements AsyncDisposable {
       this.#reject(formatDiagnostics(diagnostics.filter(({ severity }) => severity === "error")));
       return;
     }
-    await this.#replace(value, diagnostics, texts);
+    await this.#replace(value, diagnostics, files);
   }
 
-  async #replace(parsed: ParsedPolicies, diagnostics: readonly Diagnostic[], texts: string): Promise<void> {
+  async #replace(
+    parsed: ParsedPolicies,
+    diagnostics: readonly Diagnostic[],
+    files: readonly PolicyFile[],
+  ): Promise<void> {
     const { policy, logger, record, onReplaced } = this.#deps;
     try {
       const previous = this.#current;
       this.#current = await openCedarPolicies(parsed, this.#deps);
       policy.replaceFiles(this.#current);
       previous[Symbol.dispose]();
-      this.#texts = texts;
+      this.#files = files;
       this.#problem = undefined;
       record("policy.changed", { digest: this.#current.digest, previousDigest: previous.digest });
-      const warnings = diagnostics.length === 0 ? {} : { warnings: formatDiagnostics(diagnostics) };
+      const seen = previous.seenClients().map((client) => ({ ...client, known: "it used this gateway" }));
+      const all = [...diagnostics, ...lockedOut(parsed, seen)];
+      const warnings = all.length === 0 ? {} : { warnings: formatDiagnostics(all) };
+      if (all.length > 0) logger.warn(warnings, "changed policies have warnings");
       logger.info({ ...this.status(), ...warnings }, "policies were replaced");
       onReplaced();
     } catch (error) {
@@ -157,6 +173,15 @@ export class LivePolicies implements AsyncDisposable {
     record("policy.rejected", { digest, problem });
     logger.warn({ digest, problem }, "changed policies are not used; the previous ones stay in force");
   }
+}
+
+/** Clients that nothing permits anything, besides the policies that every gateway has. */
+function lockedOut(
+  { policies, sources }: ParsedPolicies,
+  clients: Parameters<typeof findLockedOut>[1],
+): readonly Diagnostic[] {
+  const own = policies.filter(({ rule }) => !isBuiltIn(rule));
+  return findLockedOut({ policies: own, sources: sources.slice(1) }, clients);
 }
 
 /** Name of the policies that every gateway has, in the place of a file. */

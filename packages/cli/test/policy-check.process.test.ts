@@ -1,0 +1,120 @@
+/** `toolcrib policy check` and `policy test`, as a person uses them. */
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { findingsIn, policies, valid, writePolicies } from "./policy-files.ts";
+import { runToolcrib } from "./transcript.ts";
+
+test("policy check and test report problems with their places", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...args: string[]) => runToolcrib(args, setting);
+
+  writePolicies(directory, policies);
+  const faulty = await run("policy", "check");
+  assert.equal(faulty.code, 2);
+  assert.match(faulty.stdout, /policies\/main\.cedar:3:26: error CEDAR_INVALID/);
+  assert.equal(
+    (await run("call", "notes:echo", "--arg", "text=x")).code,
+    2,
+    "no command runs with a faulty policy",
+  );
+
+  writePolicies(directory, valid);
+  const checked = await run("policy", "check");
+  assert.equal(checked.code, 0, checked.stdout);
+  assert.match(checked.stdout, /OK policies\/main\.cedar/);
+  writePolicies(directory, valid.replace('ToolServer::"notes"', 'ToolServer::"note"'));
+  const unmatched = await run("policy", "check");
+  assert.match(
+    unmatched.stdout,
+    /main\.cedar:2:87: warning CEDAR_UNMATCHED\n.*\n(?:.*\n)*hint: did you mean "notes"\?/,
+  );
+  writePolicies(directory, valid);
+  assert.match((await run("policy", "schema")).stdout, /entity Client in \[Role\]/);
+
+  const tests = [
+    { client: "ci", tool: "notes:echo", expect: "allow", rule: "robots" },
+    { client: "ci", tool: "notes:echo", arguments: { text: "long text" }, expect: "deny", rule: "short" },
+    { client: "ci", tool: "notes:echo", arguments: { n: 101.5 }, expect: "deny", rule: "sums" },
+    { client: "other", action: "list", tool: "notes:echo", expect: "deny" },
+  ];
+  writeFileSync(directory.join("policies/main.policy-test.yaml"), JSON.stringify({ tests }));
+  const tested = await run("policy", "test");
+  assert.match(tested.stdout, /\n4 passed, 0 failed\n$/);
+  assert.match(
+    tested.stdout,
+    /^policies\/main\.policy-test\.yaml:1:\d+: warning POLICY_TEST_UNMATCHED\nNo client is called "other"/,
+  );
+  writeFileSync(
+    directory.join("policies/main.policy-test.yaml"),
+    JSON.stringify({ tests: [{ client: "other", tool: "notes:echo", expect: "allow" }] }),
+  );
+  const failed = await run("policy", "test");
+  assert.equal(failed.code, 1);
+  assert.match(
+    failed.stdout,
+    /failed policies\/main\.policy-test\.yaml: other call notes:echo\n {2}expected allow/,
+  );
+  writeFileSync(directory.join("bad.yaml"), "tests: [{ client: ci, tol: x, expect: maybe }]");
+  const bad = await run("policy", "test", "bad.yaml");
+  assert.equal(bad.code, 2);
+  assert.match(bad.stdout, /bad\.yaml:1:23: error POLICY_TEST_INVALID/);
+  writeFileSync(
+    directory.join("names.yaml"),
+    `tests:
+  - { client: cii, tool: notes:echo, expect: deny }
+  - { client: ci, tool: note:echo, expect: deny }
+  - { client: ci, tool: notes:echo, expect: allow, rule: robbots }
+  - { client: ci, tool: stripe:refund, server: { trust_state: verified }, expect: deny }
+  - { client: ci, tool: notes:ecoh, expect: allow }
+  - { client: cli, tool: toolcrib:save_tool, expect: allow, rule: main.cedar#operator }
+  - { client: cli, tool: notes:env, expect: allow, rule: nothing_like_that }
+`,
+  );
+  const names = await run("policy", "test", "names.yaml", "--json");
+  assert.equal(names.code, 2);
+  assert.deepEqual(findingsIn(names.stdout), [
+    'names.yaml:2:15 warning tests[0].client: did you mean "ci"?',
+    'names.yaml:3:25 warning tests[1].tool: did you mean "notes:echo"?',
+    'names.yaml:4:58 error tests[2].rule: did you mean "robots"?',
+    "names.yaml:8:58 error tests[6].rule: write the @id of a policy, or a path of the configuration such as policy.deny[0]",
+  ]);
+  assert.equal((await run("list")).code, 0);
+  const listed = findingsIn((await run("policy", "test", "names.yaml", "--json")).stdout);
+  assert.ok(
+    listed.includes('names.yaml:6:25 warning tests[4].tool: did you mean "notes:echo"?'),
+    `the tools of a server are known once it listed them: ${listed}`,
+  );
+});
+
+test("policy check and serve name the clients that the first policy file locks out", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...args: string[]) => runToolcrib(args, setting);
+  writePolicies(directory, '@id("ops") permit(principal in Role::"operator", action, resource);');
+  for (const name of ["phone", "banned"]) assert.equal((await run("token", "create", name)).code, 0);
+  const lockedOut = async () => {
+    const { diagnostics } = JSON.parse((await run("policy", "check", "--json")).stdout);
+    return (diagnostics as readonly { readonly [name: string]: string }[])
+      .filter(({ code }) => code === "CEDAR_LOCKED_OUT")
+      .map(({ message, hint }) => `${message}; ${hint}`)
+      .sort();
+  };
+  const about = (name: string, known: string) =>
+    `The client "${name}" may use nothing: no policy permits it anything (${known}); add to a policy file: permit(principal == Client::"${name}", action in Action::"use", resource);`;
+  assert.deepEqual(await lockedOut(), [
+    about("banned", "it has a token"),
+    about("ci", "policy.clients.ci"),
+    about("phone", "it has a token"),
+  ]);
+  // The line that the warning names, a role, and an exclusion on purpose.
+  const text = `permit(principal in Role::"robot", action == Action::"list", resource);
+permit(principal == Client::"phone", action in Action::"use", resource);
+forbid(principal == Client::"banned", action, resource);
+permit(principal in Role::"operator", action == Action::"save", resource);`;
+  writePolicies(directory, text);
+  assert.deepEqual(await lockedOut(), [about("cli", "policy.clients.cli")]);
+});

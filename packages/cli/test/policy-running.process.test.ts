@@ -1,0 +1,60 @@
+/** `toolcrib why` and `policy matrix` with a running gateway: its policy answers, and not the files. */
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { policies, valid, writePolicies } from "./policy-files.ts";
+import { runToolcrib, startServe } from "./transcript.ts";
+
+test("why and policy matrix ask the running gateway, and say what is not in force", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...args: string[]) => runToolcrib(args, setting);
+  writePolicies(directory, valid);
+  const configPath = directory.join("toolcrib.json");
+  const config = JSON.parse(readFileSync(configPath, "utf8"));
+  config.tool_servers.push({ id: "broken", transport: { kind: "stdio", command: "/no/such/program" } });
+  writeFileSync(configPath, JSON.stringify(config));
+  await using _gateway = await startServe(["--auth", "none", "--listen", "127.0.0.1:0"], setting);
+  // One server never becomes ready.
+  await waitUntil(async () => (await run("why", "notes:env")).code === 0);
+
+  const why = await run("why", "notes:env", "--client", "cii");
+  assert.equal(why.code, 3);
+  assert.match(why.stdout, /\nBy the policy in force in the gateway at http:\S+ \(sha256:[0-9a-f]{12}…\)\n$/);
+  assert.match(why.stderr, /warning: no client is called "cii": .*; did you mean "ci"\?/);
+  assert.match(why.stderr, /warning: the tools of "broken" are missing: the server is unavailable/);
+  const unknown = await run("why", "broken:tool");
+  assert.equal(unknown.code, 5, unknown.stderr);
+  assert.match(unknown.stderr, /"broken:tool" is not known: the server "broken" is unavailable: /);
+
+  // An invalid file and changed lists: the gateway decides as before.
+  writeFileSync(directory.join("policies/main.cedar"), policies);
+  config.policy.deny = ["notes:env"];
+  writeFileSync(configPath, JSON.stringify(config));
+  const matrix = await run("policy", "matrix", "--client", "ci");
+  assert.equal(matrix.code, 0, matrix.stderr);
+  assert.match(matrix.stdout, /notes:env +call/);
+  assert.match(matrix.stdout, /broken:\* \(unavailable\) +\?\n/);
+  assert.match(
+    matrix.stderr,
+    /policies\/main\.cedar is broken and is not in force; see toolcrib policy check/,
+  );
+  const onDisk = await run("why", "notes:env", "--on-disk");
+  assert.equal(onDisk.code, 2);
+  assert.match(onDisk.stderr, /CEDAR_INVALID/);
+
+  writeFileSync(directory.join("policies/main.cedar"), valid);
+  const lists = await run("why", "notes:env", "--json");
+  assert.equal(lists.code, 0);
+  const { policy, decision } = JSON.parse(lists.stdout);
+  assert.deepEqual([policy.of, decision.kind], ["gateway", "allow"]);
+  assert.deepEqual(policy.notInForce, [
+    "the section policy of the configuration changed and is not in force: restart the gateway",
+  ]);
+  const changed = await run("why", "notes:env", "--on-disk");
+  assert.equal(changed.code, 3);
+  assert.match(changed.stdout, /denied by policy\.deny\[0\]/);
+  assert.match(changed.stdout, /\nBy the policy as its files are now\n$/);
+});
