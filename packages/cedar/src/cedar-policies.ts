@@ -26,6 +26,7 @@ import type { ParsedPolicies, Policy } from "./parse-policies.ts";
 import { type PolicyReads, readsOf } from "./policy-reads.ts";
 import { isPartMatched, isScopeMatched } from "./policy-scope.ts";
 import {
+  actionEntities,
   argumentText,
   callContext,
   clientEntities,
@@ -277,16 +278,6 @@ export class CedarPolicies implements FilePolicies, Disposable {
     return key.length <= callKeyMaxLength ? key : undefined;
   }
 }
-
-/** `list` and `call` are in `use`. */
-const actionEntities: readonly EntityJson[] = [
-  ...["list", "call"].map((id) => ({
-    uid: { type: "Action", id },
-    attrs: {},
-    parents: [{ type: "Action", id: "use" }],
-  })),
-  { uid: { type: "Action", id: "use" }, attrs: {}, parents: [] },
-];
 
 /** Maximum length of a name in a reason; longer names, such as URIs, are truncated. */
 const shownMaxLength = 200;

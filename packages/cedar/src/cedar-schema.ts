@@ -87,7 +87,7 @@ action call in [use] appliesTo {
     // legacy or modern
     era: String,
     time: Time,
-    // Labels of the results that this call tree received, such as "data=personal".
+    // Labels of the results that this call tree received, such as "personal".
     labels: Set<String>,
     // Labels of the results that this client received.
     seen_labels: Set<String>,

@@ -24,8 +24,15 @@ interface Level {
   joined: number;
 }
 
-/** Returns the place where `text` nests too deeply; undefined where it does not. */
-export function findTooDeep(text: string): Span | undefined {
+/** A place of a text that is too complex. */
+interface Excess {
+  readonly span: Span;
+  /** The limit that it exceeds: `maxDepth` or `maxJoined`. */
+  readonly exceeds: "depth" | "joined";
+}
+
+/** Returns the first place where `text` is too complex; undefined where it is not. */
+export function findExcess(text: string): Excess | undefined {
   let levels: Level[] = [{ inRow: 0, joined: 0 }];
   let depth = 0;
   let joined = 0;
@@ -65,7 +72,9 @@ export function findTooDeep(text: string): Span | undefined {
       level.inRow += 1;
       depth += 1;
     }
-    if (depth > maxDepth || joined > maxJoined) return { start: index, end: index + token.length };
+    if (depth <= maxDepth && joined <= maxJoined) continue;
+    const span = { start: index, end: index + token.length };
+    return { span, exceeds: depth > maxDepth ? "depth" : "joined" };
   }
   return undefined;
 }

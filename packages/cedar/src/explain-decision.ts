@@ -10,7 +10,7 @@ import { type CedarModule, loadCedar } from "./cedar-module.ts";
 import { conditionsOf, isVariable, memberOf, operandsOf, operationOf, textOf } from "./expressions.ts";
 import type { Policy } from "./parse-policies.ts";
 import { isPartMatched, type ScopedRequest } from "./policy-scope.ts";
-import { callContext, clientEntities, scopeOf, targetEntities } from "./request-entities.ts";
+import { actionEntities, callContext, clientEntities, scopeOf, targetEntities } from "./request-entities.ts";
 
 /** A part of a policy and what it found. */
 export interface ExplainedPart {
@@ -58,6 +58,7 @@ export function situationOf(request: PolicyRequest, attributes: ClientAttributes
     scope: scopeOf(identity, action, target, attributes),
     context: facts?.context ?? {},
     entities: [
+      ...actionEntities,
       ...clientEntities(identity, attributes),
       ...targetEntities(target),
       ...(facts?.entities ?? []),

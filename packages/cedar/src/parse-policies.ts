@@ -15,7 +15,7 @@ import {
 } from "@toolcrib/diagnostics";
 import { type CedarModule, loadCedar } from "./cedar-module.ts";
 import { cedarSchema } from "./cedar-schema.ts";
-import { findTooDeep, maxDepth, maxJoined } from "./check-complexity.ts";
+import { findExcess, maxDepth, maxJoined } from "./check-complexity.ts";
 import { annotationPlace, mistakePlace, valuePlace } from "./policy-tokens.ts";
 import { findUnknownValues } from "./unknown-values.ts";
 
@@ -91,15 +91,16 @@ function parseFile(cedar: CedarModule, source: Source): FileResult {
     const message = `A policy file can have at most ${policyFileMaxLength} characters`;
     return only({ code: "CEDAR_TOO_LARGE", message, hint: "split it into several files" });
   }
-  const deep = findTooDeep(text);
-  if (deep !== undefined) {
-    const message = `A policy nests more than ${maxDepth} levels (brackets, members and operators in a row), or joins more than ${maxJoined} conditions`;
-    return only({
-      code: "CEDAR_TOO_COMPLEX",
-      message,
-      hint: "split the condition with && or ||",
-      span: deep,
-    });
+  const excess = findExcess(text);
+  if (excess !== undefined) {
+    const [message, hint] =
+      excess.exceeds === "depth"
+        ? [
+            `A policy nests more than ${maxDepth} levels (brackets, members and operators in a row)`,
+            "split the condition with && or ||",
+          ]
+        : [`A policy joins more than ${maxJoined} conditions`, "divide it into several policies"];
+    return only({ code: "CEDAR_TOO_COMPLEX", message, hint, span: excess.span });
   }
   try {
     return readFile(cedar, source);

@@ -71,6 +71,21 @@ function attributesOf(target: PolicyTarget, server: TypeAndId): Record<string, C
   };
 }
 
+/** Actions that a policy can name together, as `Action::"use"`. */
+const actionsInUse: readonly string[] = ["list", "call"];
+
+/** What an action is in. */
+function actionParents(action: string): readonly TypeAndId[] {
+  return actionsInUse.includes(action) ? [{ type: "Action", id: "use" }] : [];
+}
+
+/** The entities of the actions that are in another one. */
+export const actionEntities: readonly EntityJson[] = [...actionsInUse, "use"].map((id) => ({
+  uid: { type: "Action", id },
+  attrs: {},
+  parents: [...actionParents(id)],
+}));
+
 /** The scope of a request: its principal, action and resource with what they are in. */
 export function scopeOf(
   identity: Identity,
@@ -87,7 +102,7 @@ export function scopeOf(
     action: {
       type: "Action",
       id: action,
-      parents: action === "list" || action === "call" ? [{ type: "Action", id: "use" }] : [],
+      parents: [...actionParents(action)],
     },
     resource: { ...targetUid(target), parents: [{ type: "ToolServer", id: target.server.id }] },
   };

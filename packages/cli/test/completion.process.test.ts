@@ -22,6 +22,7 @@ test("bash completes commands, subcommands, options and choices", async () => {
     "save",
     "saved",
     "starlark",
+    "sign",
   ]);
   assert.deepEqual(await complete("audit", "t"), ["tail"]);
   assert.deepEqual(await complete("audit", "tail", "--f"), ["--follow"]);

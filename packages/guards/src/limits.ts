@@ -136,6 +136,11 @@ export class Limits {
     this.#counters = new Counters(maxStates);
   }
 
+  /** Whether a budget applies to a call. */
+  hasBudget(call: LimitedCall): boolean {
+    return this.#rules.some((one) => one.rule.budget !== undefined && doesApply(one, call));
+  }
+
   /** Returns why a call cannot be made now; undefined if it can. Counts nothing but the refusal. */
   refusal(call: LimitedCall, now: number): LimitRefusal | undefined {
     return this.#refusalOf(this.#statesOf(call, now), call, now);
@@ -197,12 +202,10 @@ export class Limits {
 
   /** The rules that apply to a call, with their states. */
   #statesOf(call: LimitedCall, now: number): readonly Applying[] {
-    const { id, wireName, isOwn, identity } = call;
     const states: Applying[] = [];
     for (const compiled of this.#rules) {
-      const { rule, tools, isClient } = compiled;
-      const isTool = tools === undefined ? !isOwn : tools.findInAny(id, wireName) !== undefined;
-      if (!isTool || !isClient(identity)) continue;
+      const { rule } = compiled;
+      if (!doesApply(compiled, call)) continue;
       const counter = this.#counters.of(rule, keyOf(rule, call), now);
       if (rule.rate !== undefined) refill(counter, rule.rate, now);
       if (rule.budget !== undefined) beginPeriod(counter, rule.budget, rule.timeZone, now);
@@ -229,6 +232,14 @@ export class Limits {
     }
     return undefined;
   }
+}
+
+function doesApply(
+  { tools, isClient }: CompiledRule,
+  { id, wireName, isOwn, identity }: LimitedCall,
+): boolean {
+  const isTool = tools === undefined ? !isOwn : tools.findInAny(id, wireName) !== undefined;
+  return isTool && isClient(identity);
 }
 
 function refusalBy(
@@ -295,7 +306,7 @@ function budgetRefusal(
     if (limit === undefined || used[kind] + needed[kind] <= limit) continue;
     const left = Math.max(0, limit - used[kind]);
     const needs = kind === "cost" ? `; this call costs ${shown(kind, cost)}` : "";
-    const reason = `${shown(kind, left)} of ${shown(kind, limit)} ${kind === "cost" ? "cost" : kind} ${every === "hour" ? "an hour" : "a day"} are left${needs}`;
+    const reason = `${shown(kind, left)} of ${shown(kind, limit)} ${kind} ${every === "hour" ? "an hour" : "a day"} are left${needs}`;
     const isPossible = needed[kind] <= limit;
     return { code: "BUDGET_EXCEEDED", rule, reason, retryAt: isPossible ? budget.period.end : undefined };
   }

@@ -31,12 +31,19 @@ export interface ServerTrust {
 }
 
 /** What a server declares about a tool. */
-export type ToolClaims = Pick<ToolAnnotations, "readOnlyHint" | "destructiveHint" | "openWorldHint">;
+export type ToolClaims = Pick<
+  ToolAnnotations,
+  "readOnlyHint" | "destructiveHint" | "idempotentHint" | "openWorldHint"
+>;
 
 /** What the gateway believes about a tool. Where nothing safe is believed, MCP's defaults apply: it writes, and it reaches other systems. */
 export interface ToolBelief {
   /** It changes nothing. */
   readonly isReadOnly: boolean;
+  /** It may destroy or overwrite something. */
+  readonly isDestructive: boolean;
+  /** A second call with the same arguments changes nothing more. */
+  readonly isIdempotent: boolean;
   /** It reaches no system besides its server. */
   readonly isClosedWorld: boolean;
 }
@@ -44,20 +51,26 @@ export interface ToolBelief {
 /**
  * Returns what the gateway believes about a tool.
  *
- * - The operator's word comes first: `read_only` makes a tool that does not contradict it read-only in every trust
+ * - The operator's declaration comes first: `read_only` makes a tool that does not contradict it read-only in every trust
  *   state, and `write` means that nothing is inferred to be safe.
  * - `unverified`: annotations never make a tool safer.
  * - `verified` and `certified`: safety is believed. A danger that is stated beside it wins (`readOnlyHint: true` with
  *   `destructiveHint: true` is not read-only).
  */
-export function believe({ trustState, mutabilityClass }: ServerTrust, claims: ToolClaims): ToolBelief {
+export function believe(
+  { trustState, mutabilityClass }: Pick<ServerTrust, "trustState" | "mutabilityClass">,
+  claims: ToolClaims,
+): ToolBelief {
   const isTrusted = trustState !== "unverified" && mutabilityClass !== "write";
   const claimsReadOnly = claims.readOnlyHint === true && claims.destructiveHint !== true;
+  const isReadOnly =
+    mutabilityClass === "read_only"
+      ? toolConditions.writes.find(claims) === undefined
+      : isTrusted && claimsReadOnly;
   return {
-    isReadOnly:
-      mutabilityClass === "read_only"
-        ? toolConditions.writes.find(claims) === undefined
-        : isTrusted && claimsReadOnly,
+    isReadOnly,
+    isDestructive: !isReadOnly && !(isTrusted && claims.destructiveHint === false),
+    isIdempotent: isReadOnly || (isTrusted && claims.idempotentHint === true),
     isClosedWorld: isTrusted && claims.openWorldHint === false,
   };
 }
@@ -65,22 +78,21 @@ export function believe({ trustState, mutabilityClass }: ServerTrust, claims: To
 /**
  * Returns the annotations of a tool as clients are shown them: those that the server declares, except that nothing is
  * safer than what the gateway believes. A hint that is not believed has MCP's default, and a tool that is read-only by the
- * operator's word says so. The same object where nothing differs.
+ * operator's declaration says so. The same object where nothing differs.
  */
 export function believedAnnotations(
   server: ServerTrust,
   declared: ToolAnnotations | undefined,
 ): ToolAnnotations | undefined {
   const claims = declared ?? {};
-  const { isReadOnly, isClosedWorld } = believe(server, claims);
-  const isTrusted = server.trustState !== "unverified" && server.mutabilityClass !== "write";
+  const { isReadOnly, isDestructive, isIdempotent, isClosedWorld } = believe(server, claims);
   const changes: { -readonly [Hint in keyof ToolAnnotations]: boolean } = {};
   if (isReadOnly) {
     if (claims.readOnlyHint !== true) changes.readOnlyHint = true;
   } else {
     if (claims.readOnlyHint === true) changes.readOnlyHint = false;
-    if (claims.destructiveHint === false && !isTrusted) changes.destructiveHint = true;
-    if (claims.idempotentHint === true && !isTrusted) changes.idempotentHint = false;
+    if (claims.destructiveHint === false && isDestructive) changes.destructiveHint = true;
+    if (claims.idempotentHint === true && !isIdempotent) changes.idempotentHint = false;
   }
   if (claims.openWorldHint === false && !isClosedWorld) changes.openWorldHint = true;
   return Object.keys(changes).length === 0 ? declared : ({ ...declared, ...changes } as ToolAnnotations);

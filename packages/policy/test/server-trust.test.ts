@@ -68,7 +68,7 @@ function expected(server: ServerTrust, claims: ToolClaims): string[] {
     if (effect !== ".") found.push(`containment.violation ${effect}`);
   }
   if (denied.includes("filesystem_write")) {
-    // The operator's word, uncontradicted, makes a tool read-only in every trust state.
+    // The operator's declaration, uncontradicted, makes a tool read-only in every trust state.
     const effect = isReadOnly && !isContradicted ? "." : cell(writes[trustState], column);
     if (effect !== ".") found.push(`containment.violation ${effect}`);
   }
@@ -159,6 +159,10 @@ test("annotations are shown as they are believed: never safer, and as declared w
       const { isReadOnly, isClosedWorld } = believe(server, claims);
       assert.equal(meant.readOnlyHint, isReadOnly, what);
       assert.equal(meant.openWorldHint, !isClosedWorld, what);
+      // What policies decide by is what clients are shown.
+      const { isDestructive, isIdempotent } = believe(server, declared);
+      assert.equal(isDestructive, !isReadOnly && meant.destructiveHint, what);
+      assert.equal(isIdempotent, isReadOnly || meant.idempotentHint, what);
       if (!isReadOnly && (server.trustState === "unverified" || server.mutabilityClass === "write")) {
         assert.deepEqual([meant.destructiveHint, meant.idempotentHint], [true, false], what);
       } else {

@@ -61,6 +61,8 @@ export class SeenLabels {
   readonly #seen = new Map<string, ReadonlySet<string>>();
   /** Labels that are being written. */
   readonly #unwritten = new Map<string, Set<string>>();
+  /** Ends when the last read or write of the file has ended. A read must not undo what was written meanwhile. */
+  #turn: Promise<unknown> = Promise.resolve();
   #isUnknown = true;
   #problem: string | undefined;
 
@@ -82,7 +84,18 @@ export class SeenLabels {
   }
 
   /** Reads the file where it changed. Never rejects: a file that cannot be read makes every label seen. */
-  async refresh(): Promise<void> {
+  refresh(): Promise<void> {
+    return this.#inTurn(() => this.#read());
+  }
+
+  /** Runs `task` after the tasks before it, whatever became of them. */
+  #inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(task, task);
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  async #read(): Promise<void> {
     try {
       const records = await this.#file.read();
       this.#seen.clear();
@@ -127,7 +140,7 @@ export class SeenLabels {
     const writing = this.#unwritten.get(key) ?? new Set();
     for (const label of added) writing.add(label);
     this.#unwritten.set(key, writing);
-    return this.#write(identity, added, by);
+    return this.#inTurn(() => this.#write(identity, added, by));
   }
 
   async #write(

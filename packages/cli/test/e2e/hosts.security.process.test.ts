@@ -211,9 +211,14 @@ describe("access to other hosts", () => {
 
       it("connects to no internal address from DNS", async () => {
         const cases = casesOf("egress", setting.dnsCases);
-        await checkForeign(setting, "dns", dnsRows(cases));
+        // One answer after the other: lookups that run at the same time are one.
+        const rounds = Math.max(...cases.map(({ answers }) => answers.length));
+        for (let round = 0; round < rounds; round += 1) {
+          const rows = dnsRows(cases.filter(({ answers }) => answers.length > round));
+          await checkForeign(setting, `dns-${round}`, rows);
+          checkAttempts(setting, `dns-${round}`, { hasProxy: true, reaches: false });
+        }
         for (const { host, answers } of cases) assert.equal(setting.dns.askedFor(host), answers.length, host);
-        checkAttempts(setting, "dns", { hasProxy: true, reaches: false });
       });
 
       it(`lets it reach ${benignNames.length} hosts with unusual names`, async () => {

@@ -1,7 +1,7 @@
 /**
  * Hands the signed ends of the audit trail to places outside the home: a file, a
  * command, or both. Each place has a bounded queue of its own and a time limit. A place that fails is
- * a warning and tried again with the next end; calls never wait for it.
+ * a warning and tried again after a minute or with the next end; calls never wait for it.
  *
  * A later end proves everything that an earlier one does, so a full queue loses its oldest.
  */
@@ -20,6 +20,8 @@ import { runAnchorCommand } from "./anchor-command.ts";
 const queueMaxCount = 100;
 /** Milliseconds that a place may take for one end. */
 const sendMaxMs = 5000;
+/** Milliseconds until a place that failed is tried again, unless a new end tries it earlier. */
+const retryMs = 60_000;
 /** Milliseconds that places get to take the last ends at shutdown. */
 const drainMaxMs = 8000;
 
@@ -83,6 +85,8 @@ class AnchorPlace {
   readonly #ending = new AbortController();
   readonly #queue: string[] = [];
   #sending: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #isDraining = false;
   #anchored = 0;
   #dropped = 0;
   #lastAt: number | undefined;
@@ -100,6 +104,12 @@ class AnchorPlace {
       this.#dropped += 1;
     }
     this.#queue.push(line);
+    this.#start();
+  }
+
+  #start(): void {
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = undefined;
     });
@@ -115,8 +125,10 @@ class AnchorPlace {
     };
   }
 
-  /** Resolves when the queue is empty, or `maxMs` later. */
+  /** Tries to empty the queue once more. Resolves when that ends, or `maxMs` later. */
   async drain(maxMs: number): Promise<void> {
+    this.#isDraining = true;
+    this.#start();
     const timer = new AbortController();
     const late = delay(maxMs, undefined, { signal: timer.signal }).then(
       () => this.#ending.abort(new Error("the gateway is stopped")),
@@ -169,5 +181,6 @@ class AnchorPlace {
       this.#deps.logger.warn(fields, "the audit trail could not be anchored; calls are not affected");
     }
     this.#reason = reason;
+    if (!this.#isDraining) this.#retry ??= setTimeout(() => this.#start(), retryMs).unref();
   }
 }

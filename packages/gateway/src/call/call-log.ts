@@ -181,12 +181,26 @@ export class CallLog {
     trace?.finished({ outcome, code, durationMs, resultBytes });
   }
 
-  failed({ subject, trace }: BegunCall, error: CodedError, durationMs: number, hooks: HookRecords): void {
+  failed(
+    { subject, trace }: BegunCall,
+    error: CodedError,
+    facts: Pick<AuditEvents["call.completed"], "labels"> & {
+      readonly durationMs: number;
+      readonly hooks: HookRecords;
+    },
+  ): void {
+    const { durationMs, hooks, labels } = facts;
     const { metrics, logger } = this.#deps;
     const isCancelled = error.code === "CALL_CANCELLED" || error.code === "CALL_PAUSED";
     const outcome = isCancelled ? "cancelled" : "failed";
-    const asked = hooks === undefined ? undefined : { hooks };
-    this.#record("call.completed", { ...subject, outcome, code: error.code, durationMs, ...asked });
+    this.#record("call.completed", {
+      ...subject,
+      outcome,
+      code: error.code,
+      durationMs,
+      ...(hooks === undefined ? undefined : { hooks }),
+      ...(labels === undefined ? undefined : { labels }),
+    });
     metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
     trace?.finished({ outcome, code: error.code, durationMs });
     const { callId, tool } = subject;

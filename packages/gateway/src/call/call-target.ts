@@ -33,7 +33,7 @@ export interface CallTarget {
   readonly deadlineSetting: string | undefined;
   /** Containment tier for the audit. */
   readonly containment: string | undefined;
-  /** What every call of it breaks of the operator's word about its server. */
+  /** What every call of it breaks of the operator's declaration about its server. */
   readonly violations: readonly TrustViolation[];
   /** Whether its server is unverified: what it sends is labelled, and has no hidden characters. The source removes them from results, before it checks them. */
   readonly isUnverified: boolean;

@@ -108,7 +108,7 @@ export async function governedCall(
     deps.log.denied(call, { ...described.facts, ...guarded });
     return { kind: "failed", callId, error: guarded.error };
   }
-  // Contain: the operator's word about the server, the form of the arguments, the depth, the number of calls in flight.
+  // Contain: the operator's declaration about the server, the form of the arguments, the depth, the number of calls in flight.
   for (const violation of target.violations) deps.log.violation(call.subject, violation);
   const blocking = target.violations.find(({ rule: { effect } }) => effect === "block");
   const holder = identityKey(origin.identity);
@@ -184,20 +184,16 @@ export async function governedCall(
     const label = invalid === undefined ? target.label : undefined;
     const shown = originLabelled(dataLabelled(scrubbed, labelled), label) as unknown as ToolResult;
     const fingerprints = deps.fingerprints?.ofResult(scrubbed as unknown as ToolResult);
-    const labels = labelled?.run.labels;
-    deps.log.completed(call, shown, {
-      durationMs: deps.now() - call.startedAt,
-      resultBytes,
-      fingerprints,
-      hooks: hooked?.takeRecords(),
-      ...(labels === undefined ? undefined : { labels }),
-    });
+    const facts = { hooks: hooked?.takeRecords(), labels: labelled?.run.labels };
+    const durationMs = deps.now() - call.startedAt;
+    deps.log.completed(call, shown, { ...facts, durationMs, resultBytes, fingerprints });
     return { kind: "result", callId, result: shown };
   } catch (thrown) {
     // An error of a tool can contain its data.
     if (labelled !== undefined) deps.labels?.passedOn(labelled);
     const error = toCallError(deps, target, call, thrown);
-    deps.log.failed(call, error, deps.now() - call.startedAt, hooked?.takeRecords());
+    const facts = { hooks: hooked?.takeRecords(), labels: labelled?.run.labels };
+    deps.log.failed(call, error, { ...facts, durationMs: deps.now() - call.startedAt });
     return { kind: "failed", callId, error };
   } finally {
     if (depth === 0) deps.shares.giveBack(holder);

@@ -49,7 +49,9 @@ export class CallLimits {
   readonly #hasBudgets: boolean;
   /** What this gateway announced that it may use, by rule and key. */
   readonly #ahead = new Map<string, Amounts>();
-  #problem: GatewayError | undefined;
+  #isUnreadable = false;
+  /** The reason of the last problem, while it lasts. */
+  #reported: string | undefined;
   #exchanging: Promise<void> | undefined;
 
   constructor(settings: GatewayConfig["guards"], deps: CallLimitsDeps) {
@@ -61,7 +63,7 @@ export class CallLimits {
   /** Returns why a call may not be made now; undefined if it may. */
   refusal(target: CallTarget, origin: CallOrigin): GuardRefusal | undefined {
     const refusal = this.#limits.refusal(toLimited(target, origin), this.#deps.now());
-    return refusal === undefined ? this.#unreadable(target) : this.#refused(target, refusal);
+    return refusal === undefined ? this.#unreadable(target, origin) : this.#refused(target, refusal);
   }
 
   /** Counts a call. @param argumentBytes returns the size of its arguments; called where a budget counts bytes */
@@ -70,7 +72,7 @@ export class CallLimits {
     origin: CallOrigin,
     argumentBytes: () => number,
   ): Pick<LimitTicket, "spend"> | GuardRefusal {
-    const unreadable = this.#unreadable(target);
+    const unreadable = this.#unreadable(target, origin);
     if (unreadable !== undefined) return unreadable;
     const taken = this.#limits.take(toLimited(target, origin), this.#deps.now());
     if ("code" in taken) return this.#refused(target, taken);
@@ -83,21 +85,30 @@ export class CallLimits {
     return this.#limits.usage(this.#deps.now());
   }
 
-  /** Reads what was used before the start. Calls are refused when that cannot be read. Never rejects. */
+  /**
+   * Reads what was used before the start. Calls that count towards a budget are refused while that cannot be read; `keep`
+   * tries again. Never rejects.
+   */
   async restore(): Promise<void> {
-    const { budgetStore, run, now, logger } = this.#deps;
+    const { budgetStore, run, now } = this.#deps;
     if (budgetStore === undefined || !this.#hasBudgets) return;
     try {
-      for (const used of await budgetStore.read(run)) this.#limits.restore(used, now());
-    } catch (cause) {
-      const reason = messageOf(cause);
-      logger.error({ reason }, "budgets cannot be read: calls are refused");
-      this.#problem = new GatewayError(
-        "BUDGETS_UNREADABLE",
-        `What was used of the budgets cannot be read: ${reason}`,
-        { cause, hint: "the operator can repair or remove the file, and restart the gateway" },
-      );
+      const used = await budgetStore.read(run);
+      for (const one of used) this.#limits.restore(one, now());
+      this.#isUnreadable = false;
+      this.#reported = undefined;
+    } catch (error) {
+      this.#isUnreadable = true;
+      this.#report(error, "budgets cannot be read: calls that count towards one are refused");
     }
+  }
+
+  /** Logs a problem once, until another one or a success follows. */
+  #report(error: unknown, message: string): void {
+    const reason = messageOf(error);
+    if (this.#reported === reason) return;
+    this.#reported = reason;
+    this.#deps.logger.error({ reason }, message);
   }
 
   /** Exchanges budgets with the home from now on. @returns ends it, and gives back what was not used */
@@ -119,16 +130,18 @@ export class CallLimits {
   }
 
   async #exchangeOnce(isLast: boolean): Promise<void> {
-    const { budgetStore, run, logger } = this.#deps;
+    const { budgetStore, run } = this.#deps;
+    if (this.#isUnreadable && !isLast) await this.restore();
     const kept = [...this.#limits.budgets()].filter((one) => this.#isDue(one));
-    if (budgetStore === undefined || this.#problem !== undefined || kept.length === 0) return;
+    if (budgetStore === undefined || this.#isUnreadable || kept.length === 0) return;
     const entries = kept.map((one) => toEntry(one, isLast));
     try {
       const known = await budgetStore.exchange(run, entries);
       for (const [index, one] of kept.entries()) this.#apply(one, entries[index], known[index]);
+      this.#reported = undefined;
     } catch (error) {
       // What was used stays counted here, and is added with the next exchange.
-      logger.error({ reason: messageOf(error) }, "budgets could not be stored");
+      this.#report(error, "budgets could not be stored");
     }
   }
 
@@ -157,13 +170,12 @@ export class CallLimits {
     };
   }
 
-  #unreadable({ shownName }: CallTarget): GuardRefusal | undefined {
-    if (this.#problem === undefined) return undefined;
-    const { hint } = this.#problem;
+  #unreadable(target: CallTarget, origin: CallOrigin): GuardRefusal | undefined {
+    if (!this.#isUnreadable || !this.#limits.hasBudget(toLimited(target, origin))) return undefined;
     const error = new GatewayError(
       "BUDGETS_UNREADABLE",
-      `"${shownName}" was not called: what was used of the budgets cannot be read`,
-      { hint },
+      `"${target.shownName}" was not called: what was used of its budgets cannot be read`,
+      { hint: "the operator can repair or remove the file that the log of the gateway names" },
     );
     return { error, rule: "limit.unreadable" };
   }

@@ -1,7 +1,7 @@
 /**
  * Tools, resources and prompts as the policy sees them: their names, the facts about
  * their source, and what the gateway believes about them. Every fact is the
- * operator's word or follows from it; what a server claims is believed as far as the
+ * operator's declaration or follows from it; what a server claims is believed as far as the
  * trust in it goes. A tool whose definition is not known is believed to do anything.
  */
 
@@ -13,7 +13,7 @@ import {
   type PolicyTarget,
   ToolPolicy,
 } from "@toolcrib/policy";
-import { type Tool, type ToolAnnotations, type ToolId, toToolId } from "@toolcrib/tool";
+import { type Tool, type ToolId, toToolId } from "@toolcrib/tool";
 import { ownNamespace, savedNamespace, toWireName } from "../index/wire-name.ts";
 import { defaultAllowedTools } from "../service/meta-source.ts";
 import { defaultFacts, type SourceFacts } from "../sources/source-facts.ts";
@@ -115,7 +115,7 @@ export function toTarget({ id, wireName, source, facts, tool, feature }: AccessS
     };
   }
   const name = tool?.definition.name ?? id.slice(id.indexOf(":") + 1);
-  const { origin = "server", version = "", tags = [], definition } = tool ?? {};
+  const { origin = "server", version = "", tags = [] } = tool ?? {};
   return {
     kind: "tool",
     id,
@@ -125,7 +125,7 @@ export function toTarget({ id, wireName, source, facts, tool, feature }: AccessS
     origin,
     version,
     tags,
-    ...beliefsOf(facts, definition?.annotations),
+    ...beliefsOf(facts, tool),
   };
 }
 
@@ -134,23 +134,14 @@ type Beliefs = Pick<PolicyTarget, "isReadOnly" | "isDestructive" | "isIdempotent
 /** To read a resource or to fetch a prompt changes nothing. */
 const readsOnly: Beliefs = { isReadOnly: true, isDestructive: false, isIdempotent: true, isOpenWorld: true };
 
-function beliefsOf({ trust }: SourceFacts, claims: ToolAnnotations | undefined): Beliefs {
-  if (claims === undefined) {
+/** Without a tool server around it, a tool is the operator's: its annotations are believed. */
+const operatorTrust = { trustState: "certified", mutabilityClass: "unknown" } as const;
+
+/** @param tool undefined where the definition is not known: nothing safe is believed then */
+function beliefsOf({ trust }: SourceFacts, tool: Pick<Tool, "definition"> | undefined): Beliefs {
+  if (tool === undefined) {
     return { isReadOnly: false, isDestructive: true, isIdempotent: false, isOpenWorld: true };
   }
-  // Without a tool server around it, a tool is the operator's: its annotations are believed.
-  const isTrusted = trust === undefined || trust.trustState !== "unverified";
-  const belief =
-    trust === undefined
-      ? {
-          isReadOnly: claims.readOnlyHint === true && claims.destructiveHint !== true,
-          isClosedWorld: claims.openWorldHint === false,
-        }
-      : believe(trust, claims);
-  return {
-    isReadOnly: belief.isReadOnly,
-    isDestructive: !belief.isReadOnly && !(isTrusted && claims.destructiveHint === false),
-    isIdempotent: belief.isReadOnly || (isTrusted && claims.idempotentHint === true),
-    isOpenWorld: !belief.isClosedWorld,
-  };
+  const { isClosedWorld, ...believed } = believe(trust ?? operatorTrust, tool.definition.annotations ?? {});
+  return { ...believed, isOpenWorld: !isClosedWorld };
 }

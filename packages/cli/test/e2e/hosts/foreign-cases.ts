@@ -141,16 +141,14 @@ export const http2Rows: readonly ForeignRow[] = [
 
 /** Tunnels to hosts that DNS resolves to internal addresses, requested once for each different answer. */
 export function dnsRows(cases: readonly DnsCase[]): readonly ForeignRow[] {
-  return cases.flatMap(({ host, answers }) => {
+  return cases.map(({ host, answers }): ForeignRow => {
     const bytes = base64(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-    return answers.map(
-      (): ForeignRow => ({
-        title: `${host} ${JSON.stringify(answers)}`,
-        say: { kind: "inside", authority: `${host}:443`, serverName: host, bytes },
-        // The first answer may be an allowed address on which nothing listens. The order of the requests is not known.
-        isRight: (outcome) => outcome === 403 || (answers.length > 1 && outcome === 502),
-      }),
-    );
+    return {
+      title: `${host} ${JSON.stringify(answers)}`,
+      say: { kind: "inside", authority: `${host}:443`, serverName: host, bytes },
+      // The first answer may be an allowed address on which nothing listens.
+      isRight: (outcome) => outcome === 403 || (answers.length > 1 && outcome === 502),
+    };
   });
 }
 
