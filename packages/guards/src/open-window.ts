@@ -28,7 +28,7 @@ function isOpen(windows: readonly OpenWindow[], weekday: number, minute: number)
   });
 }
 
-/** Returns the next time after `at` at which a window opens; undefined if none does within eight days. */
+/** Returns the next time after `at` at which a window opens; undefined without days. */
 export function nextOpening(
   windows: readonly OpenWindow[],
   at: number,

@@ -1,5 +1,5 @@
 // For other packages here.
-export { archiveNameOf, digestArchive, readArchive, writeArchive } from "./archive.ts";
+export { archiveNameOf, digestArchive } from "./archive-names.ts";
 export type { Endpoint, Manifest } from "./manifest/manifest-shape.ts";
 export { McpkgError } from "./mcpkg-error.ts";
 export { type OpenedPackage, openPackage } from "./open-package.ts";
@@ -13,3 +13,5 @@ export {
   signPackage,
 } from "./signature/package-signature.ts";
 export { keyIdOf, newPublisherKey, readPrivateKey, readPublicKey } from "./signature/publisher-key.ts";
+export { readArchive } from "./zip/read-archive.ts";
+export { writeArchive } from "./zip/write-archive.ts";

@@ -5,11 +5,12 @@
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import type { SchemaValidator } from "@toolcrib/json";
-import { digestArchive, readArchive, writeArchive } from "./archive.ts";
+import { digestArchive } from "./archive-names.ts";
 import { McpkgError } from "./mcpkg-error.ts";
-import type { PackageLimits } from "./package-limits.ts";
 import { parsePackage, type ToolPackage } from "./parse-package.ts";
 import { checkSignature, type SignatureState } from "./signature/package-signature.ts";
+import { readArchive } from "./zip/read-archive.ts";
+import { writeArchive } from "./zip/write-archive.ts";
 
 /** A package that was read from an archive. */
 export interface OpenedPackage extends ToolPackage {
@@ -30,9 +31,8 @@ export interface OpenedPackage extends ToolPackage {
 export async function openPackage(
   bytes: Uint8Array,
   validator: SchemaValidator,
-  limits: PackageLimits = {},
 ): Promise<{ readonly value: OpenedPackage | undefined; readonly diagnostics: readonly Diagnostic[] }> {
-  const files = await readArchive(bytes, limits);
+  const files = await readArchive(bytes);
   const { value, diagnostics } = parsePackage(files, validator);
   if (value === undefined) return { value, diagnostics };
   const signature = checkSignature(value);

@@ -9,7 +9,7 @@ import { type FileHandle, open, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { McpkgError } from "./mcpkg-error.ts";
 import type { PackageFile, PackageFiles } from "./package-files.ts";
-import { type PackageLimits, resolvePackageLimits } from "./package-limits.ts";
+import { entriesMaxCount, packageMaxBytes } from "./package-limits.ts";
 import { PathSet } from "./package-path.ts";
 
 /** The files of a folder, and the paths of what was left out. */
@@ -23,8 +23,7 @@ export interface FolderFiles {
  *
  * @throws {McpkgError} `MCPKG_FOLDER_UNUSABLE`, `MCPKG_PATH_INVALID`, `MCPKG_ARCHIVE_TOO_LARGE`
  */
-export async function readPackageFolder(folder: string, limits: PackageLimits = {}): Promise<FolderFiles> {
-  const { maxBytes, maxEntries } = resolvePackageLimits(limits);
+export async function readPackageFolder(folder: string): Promise<FolderFiles> {
   const root = await realpath(folder).catch((cause: unknown) => {
     throw unusable(folder, "it cannot be read", cause);
   });
@@ -32,7 +31,7 @@ export async function readPackageFolder(folder: string, limits: PackageLimits = 
   const leftOut: string[] = [];
   const paths = new PathSet();
   const folders = [""];
-  let bytesLeft = maxBytes;
+  let bytesLeft = packageMaxBytes;
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
     const entries = await readdir(join(root, at), { withFileTypes: true }).catch((cause: unknown) => {
       throw unusable(join(folder, at), "it is not a folder that can be read", cause);
@@ -46,9 +45,9 @@ export async function readPackageFolder(folder: string, limits: PackageLimits = 
         folders.push(path);
       } else if (entry.isFile()) {
         paths.addFile(path);
-        if (files.size >= maxEntries) throw tooLarge(folder, `more than ${maxEntries} files`);
+        if (files.size >= entriesMaxCount) throw tooLarge(folder, `more than ${entriesMaxCount} files`);
         const file = await readFile(join(root, path), bytesLeft);
-        if (file === undefined) throw tooLarge(folder, `more than ${maxBytes} bytes`);
+        if (file === undefined) throw tooLarge(folder, `more than ${packageMaxBytes} bytes`);
         bytesLeft -= file.bytes.length;
         files.set(path, file);
       } else {

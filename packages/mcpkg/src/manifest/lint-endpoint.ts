@@ -2,8 +2,8 @@
 
 import type { PackageFiles } from "../package-files.ts";
 import type { MemberProblem } from "./lint-chain.ts";
-import { parseCommand, pathsOfCommand } from "./lint-command.ts";
 import type { Endpoint, Manifest } from "./manifest-shape.ts";
+import { parseCommand, pathsOfCommand } from "./parse-command.ts";
 
 /** Returns the findings about `endpoint`, which is at the place `at` of the manifest. */
 export function lintEndpoint(

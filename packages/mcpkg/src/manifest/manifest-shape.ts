@@ -1,6 +1,6 @@
 /**
  * The shape of `manifest.json` (MCPKG document, sections 4, 10.2 and 11.2). Members
- * that the format does not have are kept, with a warning: a later minor version can have them.
+ * that the format does not have are warnings: a later minor version can have them.
  */
 
 import { nearestName } from "@toolcrib/diagnostics";
@@ -293,12 +293,10 @@ export const manifestShape = tolerant({
   },
 });
 
-/** A manifest of the right shape. Members that the format does not have are not in it. */
+/** A manifest of the right shape, without members that the format does not have. */
 export type Manifest = ValueOf<typeof manifestShape>;
 /** A step of a chain. */
 export type ChainStep = ValueOf<typeof step>;
-/** An implementation. */
-export type Implementation = ValueOf<typeof implementation>;
 
 /** A record whose unknown members are warnings. */
 function tolerant<const F extends Parameters<typeof record>[0]["fields"]>(options: {
@@ -322,7 +320,7 @@ function warnUnknown(node: DocumentNode, place: Place, known: readonly string[])
     at.reporter.report({
       severity: "warning",
       code: "MCPKG_UNKNOWN_FIELD",
-      message: `Unknown member ${at.reporter.quote(name)}: it is kept and has no effect`,
+      message: `Unknown member ${at.reporter.quote(name)}: it has no effect`,
       hint: near === undefined ? `known: ${known.join(", ")}` : `did you mean ${near}?`,
       span: keySpan,
       path: at.path,

@@ -51,5 +51,3 @@ export const testShape = record({
 
 /** A test of the right shape. */
 export type PackageTest = ValueOf<typeof testShape>;
-/** A condition of a test. */
-export type Assertion = ValueOf<typeof assertion>;

@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import { crc32, type InflateRaw, inflateRaw, type ZlibOptions } from "node:zlib";
 import { McpkgError } from "../mcpkg-error.ts";
 import type { PackageFile, PackageFiles } from "../package-files.ts";
-import { type ResolvedPackageLimits, ratioFreeBytes } from "../package-limits.ts";
+import { entriesMaxCount, maxRatio, packageMaxBytes, ratioFreeBytes } from "../package-limits.ts";
 import { PathSet } from "../package-path.ts";
 import { fileTypes, flags, methods, signatures, sizes } from "./zip-format.ts";
 
@@ -38,18 +38,18 @@ interface Entry {
 }
 
 /**
- * Returns the files of the archive in `bytes`, in the order of its directory.
+ * Returns the files of an archive, which may be hostile, in the order of its directory.
  *
  * @throws {McpkgError} `MCPKG_ARCHIVE_INVALID`, `MCPKG_ARCHIVE_TOO_LARGE`, `MCPKG_PATH_INVALID`
  */
-export async function readZip(bytes: Uint8Array, limits: ResolvedPackageLimits): Promise<PackageFiles> {
-  if (bytes.length > limits.maxBytes) {
-    throw tooLarge(`it has ${bytes.length} bytes; at most ${limits.maxBytes} are allowed`);
+export async function readArchive(bytes: Uint8Array): Promise<PackageFiles> {
+  if (bytes.length > packageMaxBytes) {
+    throw tooLarge(`it has ${bytes.length} bytes; at most ${packageMaxBytes} are allowed`);
   }
   const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const directory = findDirectory(archive, limits);
+  const directory = findDirectory(archive);
   const entries = readDirectory(archive, directory);
-  checkSizes(entries, limits);
+  checkSizes(entries);
   checkPaths(entries);
   const data = new Map<Entry, Buffer>();
   let end = 0;
@@ -84,7 +84,7 @@ interface Directory {
 }
 
 /** The record at the very end. A comment or anything else after it could hide a second directory. */
-function findDirectory(archive: Buffer, limits: ResolvedPackageLimits): Directory {
+function findDirectory(archive: Buffer): Directory {
   const end = archive.length - sizes.endOfDirectory;
   if (end < 0 || archive.readUInt32LE(end) !== signatures.endOfDirectory) {
     throw invalid("it does not end with the directory of a ZIP file; nothing may follow, not even a comment");
@@ -99,8 +99,8 @@ function findDirectory(archive: Buffer, limits: ResolvedPackageLimits): Director
   if (archive.readUInt16LE(end + 20) !== 0) throw invalid("it has a comment");
   if (counts[0] === 0xffff || size === inZip64 || offset === inZip64) throw invalid("it is a ZIP64 archive");
   const [count] = counts as [number, number];
-  if (count > limits.maxEntries) {
-    throw tooLarge(`it has ${count} entries; at most ${limits.maxEntries} are allowed`);
+  if (count > entriesMaxCount) {
+    throw tooLarge(`it has ${count} entries; at most ${entriesMaxCount} are allowed`);
   }
   if (offset + size !== end) throw invalid("its directory is not where its last record says");
   return { offset, end, count };
@@ -196,7 +196,7 @@ function checkExtraFields(extra: Buffer): void {
   }
 }
 
-function checkSizes(entries: readonly Entry[], { maxBytes, maxRatio }: ResolvedPackageLimits): void {
+function checkSizes(entries: readonly Entry[]): void {
   let total = 0;
   for (const { path, bytes, compressedBytes } of entries) {
     total += bytes;
@@ -205,7 +205,7 @@ function checkSizes(entries: readonly Entry[], { maxBytes, maxRatio }: ResolvedP
         `${quoted(path)} would be ${Math.round(bytes / Math.max(1, compressedBytes))} times as large as in the archive; at most ${maxRatio} times are allowed`,
       );
     }
-    if (total > maxBytes) throw tooLarge(`its files have more than ${maxBytes} bytes together`);
+    if (total > packageMaxBytes) throw tooLarge(`its files have more than ${packageMaxBytes} bytes together`);
   }
 }
 

@@ -14,7 +14,7 @@ export type Command =
 /** Runtimes that packages may name. */
 const runtimes = /^(?:node|python|python3|python3\.[0-9]{1,2}|dotnet)$/;
 
-/** Returns the command in `text`, or the reason why it is none. */
+/** Splits a command, or returns the reason why it is none. */
 export function parseCommand(text: string): Command | { readonly kind: "invalid"; readonly reason: string } {
   if (/["'`$&|;<>(){}*?~#\\\u0000-\u001f]/.test(text)) {
     const reason =

@@ -14,8 +14,8 @@ const fixedTime = 0;
 /** Version of the format that a reader needs: 2.0, for folders in names. */
 const versionNeeded = 20;
 
-/** Returns the archive of `files`. */
-export function writeZip(files: PackageFiles): Uint8Array {
+/** Returns the archive of `files`: the same bytes for the same files on every machine. */
+export function writeArchive(files: PackageFiles): Uint8Array {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
