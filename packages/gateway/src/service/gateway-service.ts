@@ -25,7 +25,7 @@ import { type Identity, identityKey, isListedFor, isOperator } from "@toolcrib/t
 import { originOfProgram } from "../call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import type { CallTargets } from "../call/call-targets.ts";
-import { toArguments } from "../call/governed-call.ts";
+import { toArguments } from "../call/check-values.ts";
 import type { RelayLimit } from "../call/relay-limit.ts";
 import type { CallOutcome } from "../gateway.ts";
 import type { GatewayError } from "../gateway-error.ts";

@@ -1,0 +1,283 @@
+/**
+ * The steps of a call before it is executed: authorize → guard → contain → ask hooks and authorize what they pass →
+ * approve → count → record the intent. A call that passes all of them has its intent on record; any other is
+ * refused, and nothing of it is executed.
+ *
+ * It never rejects, and it records no refusal: the caller does (governed-call.ts), once.
+ */
+
+import { hash } from "node:crypto";
+import { credentialRanges } from "@toolcrib/config";
+import { CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { canonicalJson, type JsonObject, jsonSize } from "@toolcrib/json";
+import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@toolcrib/policy";
+import { previewArguments, wholeArguments } from "@toolcrib/redaction";
+import { approvedArgumentsMaxBytes } from "@toolcrib/store";
+import { identityKey } from "@toolcrib/tool";
+import { askApproval, checkedOrigin, isApprovalNeeded } from "../approvals/approval-step.ts";
+import { GatewayError } from "../gateway-error.ts";
+import { toCallError } from "./call-error.ts";
+import { type HookedCall, hookedCall } from "./call-hooks.ts";
+import type { ArgumentFacts, BegunCall, CallLog } from "./call-log.ts";
+import type { CallOrigin, CallTarget } from "./call-target.ts";
+import { validateArguments } from "./check-values.ts";
+import { cleanPlaces } from "./clean-places.ts";
+import type { GovernedCallDeps } from "./governed-call-deps.ts";
+import type { LabelledCall } from "./label-tracker.ts";
+import { refusedCall } from "./refused-call.ts";
+import { shownId } from "./shown-id.ts";
+
+type DeniedFacts = Parameters<CallLog["denied"]>[1];
+type Denial = Decision & { readonly kind: "deny" };
+type Permission = Decision & { readonly kind: "allow" };
+
+/** A call as it was asked for. */
+export interface AskedCall {
+  readonly target: CallTarget;
+  readonly origin: CallOrigin;
+  readonly call: BegunCall;
+  readonly labelled: LabelledCall | undefined;
+}
+
+/** Why a call is not made: a decision of the policy or an error, and the facts for the record. */
+export type Refusal = DeniedFacts &
+  ({ readonly decision: Denial } | { readonly decision?: undefined; readonly error: CodedError });
+
+/** A call that may be made as far as that is known without waiting. */
+export interface CheckedCall {
+  readonly args: JsonObject;
+  readonly decision: Permission;
+  /** The arguments for the record. */
+  readonly facts: ArgumentFacts;
+}
+
+/** A call whose intent is on record. */
+export interface AdmittedCall {
+  readonly args: JsonObject;
+  /** With the time that hooks used, and without the time that a person took. */
+  readonly call: BegunCall;
+  /** Its origin, of which only checked parts remain where somebody checked the call. */
+  readonly caller: CallOrigin;
+  readonly hooked: HookedCall | undefined;
+  readonly intent: Pick<Parameters<CallLog["intent"]>[1], "rule" | "approval">;
+  /** Counts the bytes of its result. */
+  readonly spend: ((bytes: number) => void) | undefined;
+}
+
+/** Takes the steps that do not wait. */
+export function checkCall(
+  deps: GovernedCallDeps,
+  { target, origin, call, labelled }: AskedCall,
+  args: JsonObject,
+): CheckedCall | { readonly refusal: Refusal } {
+  const { depth } = call.subject;
+  // Authorize. Only the policy decides about the call; its arguments are described for the record.
+  const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
+  const { facts, error: notJson } = describeArguments(deps, target, args);
+  if (decision.kind === "deny") return { refusal: { ...facts, decision } };
+  const guarded = deps.pauses.refusal(target, origin) ?? deps.callLimits?.refusal(target, origin);
+  if (guarded !== undefined) return { refusal: { ...facts, ...guarded } };
+  // Contain: the operator's declaration about the server, the form of the arguments, the depth, the number of calls in flight.
+  for (const violation of target.violations) deps.log.violation(call.subject, violation);
+  const blocking = target.violations.find(({ rule: { effect } }) => effect === "block");
+  const error =
+    (blocking && blockedError(target, blocking)) ?? notJson ?? crowdedError(deps, depth, origin.identity);
+  if (error !== undefined) return { refusal: { ...facts, error, rule: blocking?.rule.id } };
+  return { args, decision, facts };
+}
+
+/** Takes the steps that can wait: for hooks, for a person, for the record. */
+export async function admitCall(
+  deps: GovernedCallDeps,
+  asked: AskedCall,
+  checked: CheckedCall,
+): Promise<AdmittedCall | { readonly refusal: Refusal }> {
+  const { target, origin, call } = asked;
+  const hooked = deps.hooks && hookedCall(deps.hooks, target, origin, call);
+  try {
+    const passed = hooked === undefined ? checked : await askHooks(deps, asked, checked, hooked);
+    if ("refusal" in passed) return passed;
+    return await admitChecked(deps, asked, passed, hooked);
+  } catch (thrown) {
+    const error = toCallError(deps, target, call, thrown);
+    return { refusal: { ...checked.facts, error, hooks: hooked?.takeRecords() } };
+  }
+}
+
+/** Asks the hooks before a call, and authorizes what they pass: the policy can have changed, and so can the arguments. */
+async function askHooks(
+  deps: GovernedCallDeps,
+  { target, origin, call, labelled }: AskedCall,
+  checked: CheckedCall,
+  hooked: HookedCall,
+): Promise<CheckedCall | { readonly refusal: Refusal }> {
+  const answered = await hooked.before(checked.args);
+  if (answered.kind === "refused") {
+    const { error, rule } = answered;
+    return { refusal: { ...checked.facts, error, rule, hooks: hooked.takeRecords() } };
+  }
+  const { args } = answered;
+  const described = args === checked.args ? undefined : describeArguments(deps, target, args);
+  const facts = described?.facts ?? checked.facts;
+  const { depth } = call.subject;
+  const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
+  if (decision.kind === "deny") return { refusal: { ...facts, decision, hooks: hooked.takeRecords() } };
+  const error = described?.error;
+  if (error !== undefined) return { refusal: { ...facts, error, hooks: hooked.takeRecords() } };
+  return { args, decision, facts };
+}
+
+async function admitChecked(
+  deps: GovernedCallDeps,
+  { target, origin, call: begun, labelled }: AskedCall,
+  { args, decision, facts }: CheckedCall,
+  hooked: HookedCall | undefined,
+): Promise<AdmittedCall | { readonly refusal: Refusal }> {
+  let call = hooked === undefined ? begun : { ...begun, usedMs: hooked.usedMs };
+  // Approve. Most calls need no approval and do not wait here; with invalid arguments there is nothing to approve.
+  const approved =
+    decision.waivesApproval !== true &&
+    isApprovalNeeded(target, origin.identity) &&
+    validateArguments(deps, target, args, call.subject.callId) === undefined
+      ? await askApproval(deps.approval, target, {
+          origin,
+          argumentsDigest: facts.argumentsDigest,
+          whole: () => approvableArguments(deps, args),
+        })
+      : undefined;
+  if (approved?.kind === "refused") {
+    const { error, approval } = approved;
+    return {
+      refusal: { ...facts, error, approval, isApprovalMissing: true, hooks: hooked?.takeRecords() },
+    };
+  }
+  const isChecked = approved !== undefined || hooked?.checksArguments === true;
+  // The time that a person takes to approve does not count.
+  if (approved !== undefined) call = { ...call, startedAt: deps.now() - call.usedMs };
+  // Count it. Another call can have used the rest of a budget meanwhile.
+  const taken = deps.callLimits?.take(target, origin, () => jsonSize(args, deps.limits.resultMaxBytes));
+  if (taken !== undefined && "error" in taken) {
+    return { refusal: { ...facts, ...taken, hooks: hooked?.takeRecords() } };
+  }
+  // Record the intent before anything is executed.
+  const intent = { rule: decision.rule, approval: approved?.approval };
+  const hooks = hooked?.takeRecords();
+  try {
+    const fingerprints = deps.fingerprints?.ofArguments(args, (places) => cleanPlaces(deps.scrubber, places));
+    const { containment } = target;
+    const labels = deps.labels?.factsOf(labelled);
+    await deps.log.intent(call.subject, { ...facts, ...intent, hooks, containment, fingerprints, ...labels });
+  } catch (cause) {
+    return { refusal: { ...facts, error: unrecordedError(cause), hooks } };
+  }
+  const caller = isChecked ? checkedOrigin(origin) : origin;
+  return { args, call, caller, hooked, intent, spend: taken?.spend };
+}
+
+/** What policies can ask about a call. */
+function callFactsOf(
+  { now, labels }: GovernedCallDeps,
+  args: JsonObject,
+  origin: CallOrigin,
+  depth: number,
+  run: CallOrigin["run"],
+): CallFacts {
+  const { parent, era } = origin;
+  return {
+    args,
+    depth,
+    parentTool: parent?.tool ?? "",
+    era,
+    now: now(),
+    labels: run?.labels ?? [],
+    seenLabels: labels?.seenBy(origin) ?? [],
+  };
+}
+
+function decide(
+  deps: GovernedCallDeps,
+  target: CallTarget,
+  origin: CallOrigin,
+  facts: () => CallFacts,
+): Decision {
+  const { policy, scrubber } = deps;
+  const { identity, owners } = origin;
+  const decision = policy.decide(identity, target.subject, "call", facts);
+  if (decision.kind === "deny") return { ...decision, reason: scrubber.text(decision.reason) };
+  if (owners === undefined) return decision;
+  // A saved tool without an approval has no permission that its owner does not have.
+  for (const owner of owners) {
+    const ofOwner = policy.decide(owner, target.subject, "call", facts);
+    if (ofOwner.kind === "deny") {
+      const reason = `"${identity.name}" may not use "${shownId(deps, target)}" here: ${ownerReason}`;
+      return { ...ofOwner, reason, hint: ownerHint };
+    }
+  }
+  return decision;
+}
+
+// The rule is on the audit trail. The caller does not learn the rules of another client.
+const ownerReason = "a saved tool around this call is not approved, and its owner may not use it";
+const ownerHint = "the operator can approve the saved tool";
+
+/** The refusal of a call that breaks what the operator declared about its server. */
+function blockedError({ shownName, server }: CallTarget, { rule, reason }: TrustViolation): GatewayError {
+  const code = rule.event === "mutability.violation" ? "MUTABILITY_VIOLATION" : "CONTAINMENT_VIOLATION";
+  const message = `"${shownName}" was not called: ${reason}, and its server "${server}" has ${settingOf(rule)}`;
+  return new GatewayError(code, message, {
+    hint: `the operator of the gateway can allow it for the server: ${rule.remedy?.replaceAll("`", "")}`,
+  });
+}
+
+/** The refusal of a call that is too deep, or one too many. */
+function crowdedError(
+  { limits, shares }: GovernedCallDeps,
+  depth: number,
+  identity: CallOrigin["identity"],
+): GatewayError | undefined {
+  if (depth > limits.maxDepth) {
+    return new GatewayError("CALL_TOO_DEEP", `Inner calls can be at most ${limits.maxDepth} levels deep`);
+  }
+  const refusal = depth > 0 ? undefined : shares.refusalFor(identityKey(identity));
+  return refusal === undefined ? undefined : refusedCall(refusal, limits.maxConcurrentCalls);
+}
+
+/** The arguments for the record, or the error if they are not JSON: a program can pass anything. */
+function describeArguments(deps: GovernedCallDeps, target: CallTarget, args: JsonObject) {
+  try {
+    // Joined instead of concatenated: JSON.stringify takes twice as long for a concatenated string.
+    const argumentsDigest = ["sha256:", hash("sha256", canonicalJson(args), "hex")].join("");
+    return {
+      facts: {
+        argumentsDigest,
+        preview: previewArguments(
+          args,
+          deps.scrubber,
+          credentialRanges,
+          deps.hiddenArguments.of(target, args),
+        ),
+      },
+      error: undefined,
+    };
+  } catch (cause) {
+    const message = `The arguments are not JSON: ${messageOf(cause)}`;
+    return { facts: {}, error: new GatewayError("PARAMS_INVALID", message, { cause }) };
+  }
+}
+
+/** The arguments that an operator approves; undefined where they are too large. */
+function approvableArguments({ scrubber }: GovernedCallDeps, args: JsonObject): JsonObject | undefined {
+  // The store measures exactly; here it is the work for much larger ones that is limited.
+  const roughMaxBytes = 8 * approvedArgumentsMaxBytes;
+  const isLarge = jsonSize(args, roughMaxBytes) > roughMaxBytes;
+  return isLarge ? undefined : wholeArguments(args, scrubber);
+}
+
+function unrecordedError(cause: unknown): CodedError {
+  const text = `The call was not made because it could not be recorded: ${messageOf(cause)}`;
+  const options = { hint: isCodedError(cause) ? cause.hint : undefined, cause };
+  // A client that used up its records can tell that from a trail that cannot be written.
+  return isCodedError(cause) && cause.code === "AUDIT_BUDGET_EXCEEDED"
+    ? new CodedError(cause.code, text, options)
+    : new GatewayError("AUDIT_UNAVAILABLE", text, options);
+}

@@ -1,0 +1,71 @@
+/** The checks of the values of a call against the schemas of its tool and against the limits. */
+
+import { isCoercible, isJsonObject, type JsonObject, jsonSize } from "@toolcrib/json";
+import { textResult } from "@toolcrib/tool";
+import { GatewayError } from "../gateway-error.ts";
+import type { CallTarget } from "./call-target.ts";
+import type { GovernedCallDeps } from "./governed-call-deps.ts";
+
+/** Returns the arguments of a call, or undefined if `value` cannot be arguments; absent arguments are empty. */
+export function toArguments(value: unknown): JsonObject | undefined {
+  if (value === undefined) return {};
+  return isJsonObject(value) ? value : undefined;
+}
+
+/** Returns an error result that lists all problems, so that a model can correct the call; undefined if the arguments are valid. */
+export function validateArguments(
+  deps: GovernedCallDeps,
+  target: CallTarget,
+  args: JsonObject,
+  callId: string,
+): JsonObject | undefined {
+  if (target.inputSchema === undefined) return undefined;
+  const verdict = deps.validator.validateSupported(target.inputSchema, args);
+  if (verdict.kind === "valid") return undefined;
+  if (target.coercesArguments && isCoercible(deps.validator, target.inputSchema, args)) return undefined;
+  if (verdict.kind === "unusable") {
+    deps.log.warn(
+      { tool: target.id, reason: verdict.reason },
+      "input schema cannot be used; arguments pass unchecked",
+    );
+    return undefined;
+  }
+  const lines = verdict.problems.map(
+    ({ path, message }) => `- ${path === "" ? "the arguments" : path} ${message}`,
+  );
+  const text = `Invalid arguments for "${target.shownName}":\n${lines.join("\n")}`;
+  return {
+    ...textResult(text, true),
+    _meta: { "toolcrib/code": "ARGUMENTS_INVALID", "toolcrib/callId": callId },
+  } as JsonObject;
+}
+
+/** The size of a result. @throws {GatewayError} `RESULT_TOO_LARGE` */
+export function limitResult({ limits }: GovernedCallDeps, result: JsonObject): number {
+  const size = jsonSize(result, limits.resultMaxBytes);
+  if (size <= limits.resultMaxBytes) return size;
+  throw new GatewayError("RESULT_TOO_LARGE", `The result is larger than ${limits.resultMaxBytes} bytes`, {
+    hint: "request less from the tool, or raise serve.limits.result_max_bytes",
+  });
+}
+
+/** @throws {GatewayError} `RESULT_INVALID` */
+export function validateResult(deps: GovernedCallDeps, target: CallTarget, result: JsonObject): void {
+  const { outputSchema } = target;
+  if (outputSchema === undefined || result["isError"] === true) return;
+  const verdict = deps.validator.validateSupported(outputSchema, result["structuredContent"]);
+  if (verdict.kind === "valid") return;
+  if (verdict.kind === "unusable") {
+    deps.log.warn(
+      { tool: target.id, reason: verdict.reason },
+      "output schema cannot be used; results pass unchecked",
+    );
+    return;
+  }
+  const lines = verdict.problems.map(({ path, message }) => `- structuredContent${path} ${message}`);
+  throw new GatewayError(
+    "RESULT_INVALID",
+    `The result of "${target.shownName}" does not match the tool's output schema:\n${lines.join("\n")}`,
+    { hint: "report it to the operator of this server; the result was not passed on" },
+  );
+}

@@ -1,0 +1,45 @@
+/** The dependencies of the governed call. Types only. */
+
+import type { SchemaValidator } from "@toolcrib/json";
+import type { FairShare, InFlight } from "@toolcrib/lifecycle";
+import type { openFingerprints } from "@toolcrib/store";
+import type { ApprovalStepDeps } from "../approvals/approval-step.ts";
+import type { CallLimits } from "../guards/call-limits.ts";
+import type { GatewayPolicy } from "../policy/access-subject.ts";
+import type { CallHooksDeps } from "./call-hooks.ts";
+import type { CallLog } from "./call-log.ts";
+import type { ExecutionDeps } from "./execute-call.ts";
+import type { HiddenArguments } from "./hidden-arguments.ts";
+
+/** Dependencies of the governed call. */
+export interface GovernedCallDeps extends ExecutionDeps {
+  readonly policy: GatewayPolicy;
+  readonly validator: SchemaValidator;
+  /** Arguments that no preview shows. */
+  readonly hiddenArguments: HiddenArguments;
+  /** Computes fingerprints of values for the record. @default records have none */
+  readonly fingerprints: Awaited<ReturnType<typeof openFingerprints>> | undefined;
+  readonly log: CallLog;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** A new unique id for a call. */
+  readonly newCallId: () => string;
+  readonly limits: {
+    /** Largest result in bytes. */
+    readonly resultMaxBytes: number;
+    /** Maximum number of calls in flight. */
+    readonly maxConcurrentCalls: number;
+    /** Greatest depth of inner calls. */
+    readonly maxDepth: number;
+  };
+  /** Calls in flight, of all callers together. */
+  readonly inFlight: InFlight;
+  /** The same calls by client. */
+  readonly shares: FairShare;
+  /** Approvals of single calls. */
+  readonly approval: ApprovalStepDeps;
+  /** Rates, budgets and windows of time; undefined where none is configured. */
+  readonly callLimits: CallLimits | undefined;
+  /** Programs that are asked about calls; undefined where none is configured. */
+  readonly hooks: CallHooksDeps | undefined;
+}
