@@ -42,6 +42,13 @@ test("whatever is not an answer denies, and says what is wrong with it", () => {
     ["empty", answering({ decision: "replace" }), /its answer replaces, and has no object "arguments"$/],
     ["proto", `printf '{"__proto__":{"decision":"allow"}}'`, /no decision that is allow, deny or replace$/],
     ["bytes", `printf '"\\377"'`, /its answer is not valid UTF-8$/],
+    ["member", `printf '{"decision":"deny","decision":"allow"}'`, /has the member "decision" twice$/],
+    ["mark", `printf '\\357\\273\\277{"decision":"allow"}'`, /its answer begins with a byte order mark$/],
+    [
+      "number",
+      `printf '{"decision":"replace","arguments":{"a":1e400}}'`,
+      /has the number 1e400, which is too large$/,
+    ],
     ["twice", `printf '{"decision":"allow"}{"decision":"allow"}'`, /its answer is not valid JSON$/],
   ];
   return withHooks(
@@ -274,7 +281,9 @@ test("a replaced result is treated as any result of its server", async () => {
 test("members called __proto__ are data", async () => {
   const text =
     '{"decision":"replace","arguments":{"__proto__":{"path":"/etc"},"constructor":{"prototype":{"polluted":1}}}}';
-  await using server = await startHookServer((_question, response) => response.writeHead(200).end(text));
+  await using server = await startHookServer((_question, response) =>
+    response.writeHead(200, { "content-type": "application/json" }).end(text),
+  );
   await withHooks({ before_call: [{ name: "proto", url: server.url }] }, async ({ test, received }) => {
     assert.match(await outcomeOf(test, "s:read", { a: 1 }), /^done/);
     assert.equal(

@@ -121,6 +121,26 @@ test("a question has the facts and the subject, and its answer is understood", a
   assert.equal(outcome.hook, "one");
 });
 
+test("an answer that readers of JSON could understand differently is none", async () => {
+  const reasonOf = async (text: string) => {
+    const { answer } = await ask(async () => text);
+    return answer.decision === "failed" ? answer.reason : answer.decision;
+  };
+  for (const text of [
+    '{"decision":"deny","decision":"allow"}',
+    '{"decision":"deny","d\\u0065cision":"allow"}',
+    '{"decision":"replace","arguments":{"a":[{"decision":1},{"decision":1,"decision":2}]}}',
+  ]) {
+    assert.equal(await reasonOf(text), 'its answer has the member "decision" twice', text);
+  }
+  for (const number of ["1e400", "-1e400"]) {
+    const text = `{"decision":"replace","arguments":{"a":[${number}]}}`;
+    assert.equal(await reasonOf(text), `its answer has the number ${number}, which is too large`);
+  }
+  const same = '{"decision":"replace","arguments":{"a":[{"b":1e300},{"b":1e-400}],"__proto__":{"a":1}}}';
+  assert.equal(await reasonOf(same), "replace");
+});
+
 test("failures are failures, and a cancellation is none", async () => {
   const failureOf = async (...args: Parameters<typeof ask>) => {
     const { answer } = await ask(...args);
@@ -221,8 +241,16 @@ test("what was shown and comes back is the original", async () => {
 
 test("a URL of this machine is asked once for each question, without redirects", async () => {
   const seen: string[] = [];
+  const types: { readonly [path: string]: string } = {
+    "/text": "text/html",
+    "/xjson": "application/jsonx",
+    "/problem": "application/problem+json",
+    "/charset": "Application/JSON; charset=utf-8",
+  };
   const server = createServer((request, response) => {
     request.resume();
+    const path = request.url ?? "";
+    if (path !== "/typeless") response.setHeader("content-type", types[path] ?? "application/json");
     seen.push(
       `${request.method} ${request.url} ${request.headers["content-type"]} ${request.headers["x-key"]}`,
     );
@@ -232,6 +260,7 @@ test("a URL of this machine is asked once for each question, without redirects",
       setImmediate(() => response.destroy());
     } else if (request.url === "/large") response.end("x".repeat(2000));
     else if (request.url === "/hang") response.flushHeaders();
+    else if (request.url === "/mark") response.end('\uFEFF{"decision":"allow"}');
     else response.end('{"decision":"allow"}');
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -255,6 +284,11 @@ test("a URL of this machine is asked once for each question, without redirects",
     };
     assert.match(await reasonOf(at("/moved")), /it redirects \(status 307\), which is not followed/);
     assert.match(await reasonOf(at("/cut")), /EGRESS_CONNECTION_LOST/);
+    for (const path of ["/text", "/xjson", "/typeless"]) {
+      assert.match(await reasonOf(at(path)), /^its answer has no content type of JSON/, path);
+    }
+    for (const path of ["/problem", "/charset"]) assert.equal(await reasonOf(at(path)), "allow");
+    assert.match(await reasonOf(at("/mark")), /^its answer begins with a byte order mark$/);
     assert.match(await reasonOf(at("/large")), /its answer is larger than 1000 bytes/);
     assert.match(await reasonOf(at("/hang"), 50), /did not answer within/);
     assert.match(await reasonOf(at("/check", "127.0.0.1", 1)), /EGRESS_CONNECTION_LOST/);
