@@ -58,8 +58,15 @@ export function postToLoopback({
       });
       response.once("close", () => {
         if (!response.complete && totalBytes <= maxBytes) reject(lost(hostname));
-        else
-          resolve({ status: response.statusCode ?? 0, headers: {}, body: Buffer.concat(parts), totalBytes });
+        else {
+          const type = response.headers["content-type"];
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: type === undefined ? {} : { "content-type": type },
+            body: Buffer.concat(parts),
+            totalBytes,
+          });
+        }
       });
       response.on("error", (cause) => reject(lost(hostname, cause)));
     },

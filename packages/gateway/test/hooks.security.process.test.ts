@@ -42,6 +42,13 @@ test("whatever is not an answer denies, and says what is wrong with it", () => {
     ["empty", answering({ decision: "replace" }), /its answer replaces, and has no object "arguments"$/],
     ["proto", `printf '{"__proto__":{"decision":"allow"}}'`, /no decision that is allow, deny or replace$/],
     ["bytes", `printf '"\\377"'`, /its answer is not valid UTF-8$/],
+    ["member", `printf '{"decision":"deny","decision":"allow"}'`, /has the member "decision" twice$/],
+    ["mark", `printf '\\357\\273\\277{"decision":"allow"}'`, /its answer begins with a byte order mark$/],
+    [
+      "number",
+      `printf '{"decision":"replace","arguments":{"a":1e400}}'`,
+      /has the number 1e400, which is too large$/,
+    ],
     ["twice", `printf '{"decision":"allow"}{"decision":"allow"}'`, /its answer is not valid JSON$/],
   ];
   return withHooks(
@@ -158,11 +165,16 @@ test("hooks see no secret and no argument that audit.redact hides, and what they
   const secret = "s3cret-of-a-server-0815";
   await using server = await startHookServer(({ arguments: args }, response) => {
     const { mode, ...others } = args as JsonObject;
-    if (mode === "move") send(response, { decision: "replace", arguments: { ...others, note: "x" } });
+    const { list, rows } = others;
+    if (mode === "leave") send(response, { decision: "replace", arguments: { ...others, note: "x" } });
     else if (mode === "change")
       send(response, { decision: "replace", arguments: { ...others, text: "Bearer [redacted]" } });
-    else if (mode === "shorten")
-      send(response, { decision: "replace", arguments: { list: ["[secret s]", "z"] } });
+    else if (mode === "shorten" && Array.isArray(list))
+      send(response, { decision: "replace", arguments: { list: list.slice(1) } });
+    else if (mode === "swap" && Array.isArray(rows))
+      send(response, { decision: "replace", arguments: { rows: rows.toReversed() } });
+    else if (mode === "copy")
+      send(response, { decision: "replace", arguments: { ...others, plain: others["text"] ?? null } });
     else send(response, allow);
   });
   await withHooks(
@@ -172,7 +184,7 @@ test("hooks see no secret and no argument that audit.redact hides, and what they
     },
     async ({ test, received }) => {
       const args = {
-        mode: "move",
+        mode: "leave",
         text: "hidden-0815",
         list: [secret, "b"],
         [secret]: 1,
@@ -181,26 +193,41 @@ test("hooks see no secret and no argument that audit.redact hides, and what they
       assert.match(await outcomeOf(test, "s:read", args), /^done/);
       const [before, after] = server.questions;
       const shown = {
-        mode: "move",
+        mode: "leave",
         text: "[redacted]",
         list: ["[secret s]", "b"],
         "[secret s]": 1,
         plain: "[redacted]",
       };
-      assert.deepEqual(before?.["arguments"], shown);
+      // Each mark has an id of the question, and a number.
+      const seen = JSON.stringify(before?.["arguments"]);
+      const marks = /\[(?:redacted|secret s) ([0-9a-f]{16})-(\d+)\]/g;
+      const ids = [...seen.matchAll(marks)].map(([, id, number]) => ({ id, number }));
+      assert.deepEqual(
+        ids.map(({ number }) => number),
+        ["1", "2", "3"],
+      );
+      assert.equal(new Set(ids.map(({ id }) => id)).size, 1);
+      assert.deepEqual(JSON.parse(seen.replace(/ [0-9a-f]{16}-\d+\]/g, "]")), shown);
       const { mode: _mode, ...rest } = shown;
       assert.deepEqual(after?.["arguments"], { ...rest, note: "x" });
       assert.doesNotMatch(JSON.stringify(server.questions), /s3cret-of-a-server/);
       const { mode: _sent, ...sent } = args;
       assert.deepEqual(received[0]?.args, { ...sent, note: "x" });
 
-      const hidden = /did not check it: it changes a part of the arguments that is hidden from it$/;
+      const hidden = /did not check it: it changes or moves a part of the arguments that is hidden from it$/;
       assert.match(await outcomeOf(test, "s:read", { ...args, mode: "change" }), hidden);
       assert.match(await outcomeOf(test, "s:read", { mode: "shorten", list: ["a", secret, "z"] }), hidden);
+      const rows = [
+        { who: "alice", iban: "A1" },
+        { who: "bob", iban: "B2" },
+      ];
+      assert.match(await outcomeOf(test, "s:read", { mode: "swap", rows }), hidden);
+      assert.match(await outcomeOf(test, "s:read", { mode: "copy", text: "hidden" }), hidden);
       assert.equal(received.length, 1);
     },
     {
-      document: { audit: { redact: [{ tool: "s:read", arguments: ["text"] }] } },
+      document: { audit: { redact: [{ tool: "s:read", arguments: ["text", "rows.*.iban"] }] } },
       secret,
     },
   );
@@ -274,7 +301,9 @@ test("a replaced result is treated as any result of its server", async () => {
 test("members called __proto__ are data", async () => {
   const text =
     '{"decision":"replace","arguments":{"__proto__":{"path":"/etc"},"constructor":{"prototype":{"polluted":1}}}}';
-  await using server = await startHookServer((_question, response) => response.writeHead(200).end(text));
+  await using server = await startHookServer((_question, response) =>
+    response.writeHead(200, { "content-type": "application/json" }).end(text),
+  );
   await withHooks({ before_call: [{ name: "proto", url: server.url }] }, async ({ test, received }) => {
     assert.match(await outcomeOf(test, "s:read", { a: 1 }), /^done/);
     assert.equal(

@@ -69,11 +69,14 @@ export function tooLarge(maxBytes: number): HookFailure {
   return new HookFailure(`its answer is larger than ${maxBytes} bytes`);
 }
 
-/** @throws {HookFailure} for bytes that are not UTF-8 */
+/** @throws {HookFailure} for bytes that are not UTF-8, or begin with a byte order mark, which JSON does not have */
 export function decode(bytes: Uint8Array): string {
+  let text: string;
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new HookFailure("its answer is not valid UTF-8");
   }
+  if (text.startsWith("\uFEFF")) throw new HookFailure("its answer begins with a byte order mark");
+  return text;
 }

@@ -4,6 +4,7 @@
  */
 
 import { messageOf } from "@toolcrib/diagnostics";
+import { readJson, type TreeBuilder } from "@toolcrib/document";
 import {
   isJsonObject,
   type JsonObject,
@@ -61,12 +62,14 @@ export function parseAnswer(text: string, subject: HookSubject): HookAnswer | st
     return /^is not valid/.test(reason) ? "its answer is not valid JSON" : `its answer ${reason}`;
   }
   if (!isJsonObject(answer)) return "its answer is not a JSON object";
+  const ambiguity = ambiguityOf(text);
+  if (ambiguity !== undefined) return ambiguity;
   const decision = decisions.find((one) => one === answer["decision"]);
   if (decision === undefined) return "its answer has no decision that is allow, deny or replace";
   const allowed = ["decision", "message", ...(decision === "replace" ? [subject] : [])];
   const other = Object.keys(answer).find((name) => !allowed.includes(name));
   if (other !== undefined) {
-    const name = JSON.stringify(other.slice(0, 40));
+    const name = JSON.stringify(shortly(other));
     return `its answer has the member ${name}, which does not belong to the decision ${decision}`;
   }
   const { message } = answer;
@@ -76,4 +79,35 @@ export function parseAnswer(text: string, subject: HookSubject): HookAnswer | st
   const value = answer[subject];
   if (!isJsonObject(value)) return `its answer replaces, and has no object "${subject}"`;
   return { decision, message: shown, value };
+}
+
+/** Returns why readers of JSON could understand `text` differently, as the end of a sentence. */
+function ambiguityOf(text: string): string | undefined {
+  let found: string | undefined;
+  const builder: TreeBuilder<ReadNode, Set<string>, undefined> = {
+    scalar(value, written) {
+      if (typeof value === "number" && !Number.isFinite(value)) {
+        found ??= `its answer has the number ${shortly(written)}, which is too large`;
+      }
+      return undefined;
+    },
+    openMap: () => new Set(),
+    addField(names, name) {
+      if (names.has(name)) found ??= `its answer has the member ${JSON.stringify(shortly(name))} twice`;
+      names.add(name);
+    },
+    closeMap: () => undefined,
+    openList: () => undefined,
+    addItem() {},
+    closeList: () => undefined,
+  };
+  readJson(text, builder, { noun: "answer", maxDepth, maxNodes: maxValues });
+  return found;
+}
+
+/** A part of an answer that is read: only objects are remembered, by the names of their members. */
+type ReadNode = Set<string> | undefined;
+
+function shortly(text: string): string {
+  return text.slice(0, 40);
 }

@@ -15,7 +15,7 @@ import { ToolPatterns } from "@toolcrib/policy";
 import { type Identity, identityKey, type ToolId } from "@toolcrib/tool";
 import { type HookAnswer, type HookPhase, type HookSubject, parseAnswer } from "./hook-answer.ts";
 import { HookFailure } from "./hook-failure.ts";
-import { restoreHidden } from "./restore-hidden.ts";
+import { HiddenValues } from "./restore-hidden.ts";
 
 /**
  * Sends a question to a hook and returns its answer, as JSON. It settles when the hook has ended,
@@ -69,6 +69,8 @@ export interface HooksDeps {
   readonly clientKeys: (name: string) => readonly string[];
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
+  /** Returns `count` unpredictable bytes. */
+  readonly randomBytes: (count: number) => Uint8Array;
 }
 
 /** A question to a hook. */
@@ -81,7 +83,7 @@ export interface HookQuestion {
   readonly subject: HookSubject;
   /** What the hook is shown of it. */
   readonly value: JsonObject;
-  /** The same with the values that are hidden from the hook, which come back where it leaves them. @default nothing is hidden */
+  /** The same with the values that are hidden from the hook, which come back where it leaves their marks. @default nothing is hidden */
   readonly original?: JsonObject;
   /** Further members. @default none */
   readonly more?: JsonObject;
@@ -112,15 +114,17 @@ export class Hooks {
   readonly #hooks: readonly CompiledHook[];
   readonly #limits: HooksSettings["limits"];
   readonly #monotonicMs: () => number;
+  readonly #randomBytes: HooksDeps["randomBytes"];
   readonly #queue: FairQueue;
 
-  constructor({ before, after, limits }: HooksSettings, { clientKeys, monotonicMs }: HooksDeps) {
+  constructor({ before, after, limits }: HooksSettings, { clientKeys, monotonicMs, randomBytes }: HooksDeps) {
     this.#hooks = [
       ...before.map((rule) => compile(rule, "before_call", clientKeys)),
       ...after.map((rule) => compile(rule, "after_call", clientKeys)),
     ];
     this.#limits = limits;
     this.#monotonicMs = monotonicMs;
+    this.#randomBytes = randomBytes;
     this.#queue = new FairQueue(limits);
   }
 
@@ -157,8 +161,10 @@ export class Hooks {
     const timer = setTimeout(() => late.abort(), limitMs);
     const either = AbortSignal.any([signal, late.signal]);
     try {
-      const text = await this.#askWithin(hook, phase, question, either);
-      const answer = restored(parseAnswer(text, subject), question);
+      const hidden = this.#hiddenValues(question);
+      const shown = hidden === undefined ? question : { ...question, value: hidden.shown };
+      const text = await this.#askWithin(hook, phase, shown, either);
+      const answer = restored(parseAnswer(text, subject), hidden);
       return typeof answer === "string" ? failed(answer) : ended(answer);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -173,6 +179,11 @@ export class Hooks {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #hiddenValues({ value, original }: HookQuestion): HiddenValues | undefined {
+    if (original === undefined) return undefined;
+    return new HiddenValues(value, original, Buffer.from(this.#randomBytes(8)).toString("hex"));
   }
 
   async #askWithin(
@@ -206,9 +217,9 @@ export class Hooks {
 }
 
 /** Returns an answer with the values that the hook was not shown. */
-function restored(answer: HookAnswer | string, { value, original }: HookQuestion): HookAnswer | string {
-  if (typeof answer === "string" || answer.decision !== "replace" || original === undefined) return answer;
-  const whole = restoreHidden(answer.value, value, original);
+function restored(answer: HookAnswer | string, hidden: HiddenValues | undefined): HookAnswer | string {
+  if (typeof answer === "string" || answer.decision !== "replace" || hidden === undefined) return answer;
+  const whole = hidden.restore(answer.value);
   return typeof whole === "string" ? whole : { ...answer, ...whole };
 }
 

@@ -1,7 +1,7 @@
 /**
  * Hooks that are URLs: one POST for each question. https goes through the egress, which checks host
  * and address and inserts the secrets; http goes to this machine alone. Only a response with the
- * status 200 is an answer, and redirects are not followed.
+ * status 200 and a content type of JSON is an answer, and redirects are not followed.
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
@@ -27,6 +27,11 @@ function withNames(answer: string, source: EgressSource | undefined): string {
   );
 }
 
+/** Whether a content type is `application/json` or a type that is written in JSON, with or without parameters. */
+function isJsonType(type: string | undefined): boolean {
+  return /^application\/(?:[\w.!#$&^-]+\+)?json[ \t]*(?:;|$)/i.test(type ?? "");
+}
+
 /** Returns the function that asks a URL. @param address returns the address for one question */
 export function createUrlSend(
   egress: Pick<Egress, "fetch" | "postToLoopback">,
@@ -42,14 +47,21 @@ export function createUrlSend(
       maxBytes: answerMaxBytes,
     };
     try {
-      const { status, body, totalBytes } =
-        source === undefined
-          ? await egress.postToLoopback(request)
-          : await egress.fetch({ ...request, method: "POST", callId }, source);
+      const {
+        status,
+        headers: received,
+        body,
+        totalBytes,
+      } = source === undefined
+        ? await egress.postToLoopback(request)
+        : await egress.fetch({ ...request, method: "POST", callId }, source);
       if (status >= 300 && status < 400) {
         throw new HookFailure(`it redirects (status ${status}), which is not followed`);
       }
       if (status !== 200) throw new HookFailure(`it answered with the status ${status}`);
+      if (!isJsonType(received["content-type"])) {
+        throw new HookFailure("its answer has no content type of JSON, such as application/json");
+      }
       if (totalBytes > answerMaxBytes) throw tooLarge(answerMaxBytes);
       return withNames(decode(body), source);
     } catch (error) {

@@ -25,7 +25,10 @@ function rule(send: SendToHook, more: Partial<HookRule> = {}): HookRule {
 
 function hooksOf(before: readonly HookRule[], after: readonly HookRule[] = []): Hooks {
   const clientKeys = (name: string) => [identityKey(localIdentity("token", name))];
-  return new Hooks({ before, after, limits }, { clientKeys, monotonicMs: () => performance.now() });
+  return new Hooks(
+    { before, after, limits },
+    { clientKeys, monotonicMs: () => performance.now(), randomBytes },
+  );
 }
 
 const never = new AbortController().signal;
@@ -62,16 +65,27 @@ function ask(
   });
 }
 
-/** Returns the arguments that a hook's answer leads to, or how it failed. @param shown what the hook sees of `original` */
-async function restored(answered: JsonObject, shown: JsonObject, original: JsonObject) {
+/**
+ * Returns the arguments that a hook's answer leads to, or how it failed.
+ *
+ * @param answer returns the answer to what the hook sees
+ * @param hidden `original` with marks, as a gateway hides it
+ */
+async function restored(answer: (seen: Seen) => JsonObject, hidden: JsonObject, original: JsonObject) {
   const roomy = { ...limits, inputMaxBytes: 1 << 24, answerMaxBytes: 1 << 24 };
-  const deps = { clientKeys: () => [], monotonicMs: () => performance.now() };
+  const deps = { clientKeys: () => [], monotonicMs: () => performance.now(), randomBytes };
   const hooks = new Hooks({ before: [], after: [], limits: roomy }, deps);
-  const send: SendToHook = async () => JSON.stringify({ decision: "replace", arguments: answered });
-  const { answer } = await ask(send, { hooks, value: shown, original });
-  if (answer.decision === "replace") return answer.value;
-  return answer.decision === "failed" ? answer.reason : assert.fail();
+  const send: SendToHook = async (question) => {
+    const { arguments: seen } = JSON.parse(question) as { readonly arguments: Seen };
+    return JSON.stringify({ decision: "replace", arguments: answer(seen) });
+  };
+  const outcome = await ask(send, { hooks, value: hidden, original });
+  if (outcome.answer.decision === "replace") return outcome.answer.value;
+  return outcome.answer.decision === "failed" ? outcome.answer.reason : assert.fail();
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: hooks read arguments of any form.
+type Seen = any;
 
 const subject = (id: string, isOwn = false, identity = agent) => {
   const wireName = id.replace(":", "__");
@@ -119,6 +133,26 @@ test("a question has the facts and the subject, and its answer is understood", a
   });
   assert.deepEqual(outcome.answer, { decision: "replace", message: "x", value: { a: "\uFFFD" } });
   assert.equal(outcome.hook, "one");
+});
+
+test("an answer that readers of JSON could understand differently is none", async () => {
+  const reasonOf = async (text: string) => {
+    const { answer } = await ask(async () => text);
+    return answer.decision === "failed" ? answer.reason : answer.decision;
+  };
+  for (const text of [
+    '{"decision":"deny","decision":"allow"}',
+    '{"decision":"deny","d\\u0065cision":"allow"}',
+    '{"decision":"replace","arguments":{"a":[{"decision":1},{"decision":1,"decision":2}]}}',
+  ]) {
+    assert.equal(await reasonOf(text), 'its answer has the member "decision" twice', text);
+  }
+  for (const number of ["1e400", "-1e400"]) {
+    const text = `{"decision":"replace","arguments":{"a":[${number}]}}`;
+    assert.equal(await reasonOf(text), `its answer has the number ${number}, which is too large`);
+  }
+  const same = '{"decision":"replace","arguments":{"a":[{"b":1e300},{"b":1e-400}],"__proto__":{"a":1}}}';
+  assert.equal(await reasonOf(same), "replace");
 });
 
 test("failures are failures, and a cancellation is none", async () => {
@@ -179,50 +213,110 @@ test("a hook holds its place until it has ended, and clients have shares", async
   );
 });
 
-test("hidden values stay in their places, or are removed, and are never changed or moved by item", async () => {
-  const original = { a: "S1", list: ["x", "S2"], deep: { b: ["S3"] }, S4: 1, n: 7 };
-  const shown = {
+const changed = "it changes or moves a part of the arguments that is hidden from it";
+
+test("hidden values stay in their places, or are removed, and are never changed", async () => {
+  const original = { a: "S1", list: ["x", "S2"], deep: { b: ["S3"] }, S4: 1, n: 7, own: "[redacted]" };
+  const hidden = {
     a: "[redacted]",
-    list: ["x", "[secret s]"],
+    list: ["x", "Bearer [secret s]"],
     deep: { b: "[redacted]" },
     "[secret s]": 1,
     n: 7,
+    own: "[redacted]",
   };
-  const check = async (answered: JsonObject, expected: JsonObject | "changed") => {
-    const found = await restored(answered, shown, original);
-    if (expected === "changed")
-      assert.match(String(found), /it changes a part of the arguments that is hidden from it/);
-    else assert.deepEqual(found, expected);
+  const nameIn = (seen: Seen) => Object.keys(seen).find((name) => name.startsWith("[secret s ")) ?? "";
+  const check = async (answer: (seen: Seen) => JsonObject, expected: JsonObject | string) =>
+    assert.deepEqual(await restored(answer, hidden, original), expected);
+  await check((seen) => seen, original);
+  await check(() => ({}), {});
+  await check((seen) => ({ ...seen, n: 8, more: "[redacted] by me" }), {
+    ...original,
+    n: 8,
+    more: "[redacted] by me",
+  });
+  await check((seen) => ({ a: "other", list: ["y", seen.list[1]] }), { a: "other", list: ["y", "S2"] });
+  await check(() => ({ list: ["x"] }), { list: ["x"] });
+  await check((seen) => ({ list: [...seen.list, "z"] }), { list: ["x", "S2", "z"] });
+  await check(({ deep }) => ({ deep }), { deep: { b: ["S3"] } });
+  await check((seen) => ({ [nameIn(seen)]: 2 }), { S4: 2 });
+  await check((seen) => ({ a: `Bearer ${seen.a}` }), changed);
+  await check((seen) => ({ list: ["x", seen.list[1].slice(0, -22)] }), changed);
+  await check(() => ({ a: "[redacted]" }), changed);
+  await check(() => ({ list: ["x", "[secret other]"] }), changed);
+  const polluted = (seen: Seen) => JSON.parse(`{"__proto__":{"a":1},"a":${JSON.stringify(seen.a)}}`);
+  assert.equal(JSON.stringify(await restored(polluted, hidden, original)), '{"__proto__":{"a":1},"a":"S1"}');
+});
+
+test("no hidden value is attached to another entry", async () => {
+  const original = {
+    rows: [
+      { who: "alice", iban: "A1" },
+      { who: "bob", iban: "B2" },
+    ],
+    password: "P3",
   };
-  await check(shown, original);
-  await check({}, {});
-  await check({ ...shown, n: 8, more: "[redacted] by me" }, { ...original, n: 8, more: "[redacted] by me" });
-  await check({ a: "other", list: ["y", "[secret s]"] }, { a: "other", list: ["y", "S2"] });
-  await check({ list: ["x"] }, { list: ["x"] });
-  await check({ list: ["x", "y", "z"] }, { list: ["x", "y", "z"] });
-  await check({ deep: { b: "[redacted]" } }, { deep: { b: ["S3"] } });
-  await check({ "[secret s]": 2 }, { S4: 2 });
-  await check({ a: "Bearer [redacted]" }, "changed");
-  await check({ list: ["[secret s]"] }, "changed");
-  await check({ list: ["x", "[secret other]"] }, "changed");
-  const polluted = JSON.parse('{"__proto__":{"a":1},"a":"[redacted]"}') as JsonObject;
-  const found = await restored(polluted, shown, original);
-  assert.equal(JSON.stringify(found), '{"__proto__":{"a":1},"a":"S1"}');
+  const hidden = {
+    rows: [
+      { who: "alice", iban: "[redacted]" },
+      { who: "bob", iban: "[redacted]" },
+    ],
+    password: "[redacted]",
+  };
+  const check = async (answer: (seen: Seen) => JsonObject, expected: JsonObject | string) =>
+    assert.deepEqual(await restored(answer, hidden, original), expected);
+  await check((seen) => ({ rows: seen.rows.toReversed() }), changed);
+  await check((seen) => ({ rows: [seen.rows[1]] }), changed);
+  await check((seen) => ({ rows: [{ who: "eve" }, ...seen.rows] }), changed);
+  await check((seen) => ({ rows: [seen.rows[0], seen.rows[0]] }), changed);
+  await check((seen) => ({ ...seen, copy: seen.password }), changed);
+  await check((seen) => ({ ...seen, copy: [{ of: `x${seen.password}` }] }), changed);
+  await check((seen) => ({ ...seen, [seen.password]: 1 }), changed);
+  await check((seen) => ({ ...seen, rows: { 0: seen.rows[0] } }), changed);
+  await check((seen) => ({ rows: [seen.rows[0]] }), { rows: [original.rows[0]] as JsonObject[] });
+  await check((seen) => ({ rows: [{ who: "eve" }, seen.rows[1]] }), {
+    rows: [{ who: "eve" }, { who: "bob", iban: "B2" }],
+  });
+  // The marks of another question are texts.
+  let old = "";
+  await check((seen) => {
+    old = seen.rows[0].iban;
+    return {};
+  }, {});
+  await check(() => ({ copy: old }), { copy: old });
+});
+
+test("a hidden name that is a number stays with its member", async () => {
+  const original = { 5: "e", 1234: "hidden", 2000: "f", z: "g" };
+  const hidden = { 5: "e", "[secret pin]": "hidden", 2000: "f", z: "g" };
+  assert.deepEqual(await restored((seen) => seen, hidden, original), original);
+  assert.deepEqual(await restored(({ 2000: one }) => ({ 2000: one }), hidden, original), { 2000: "f" });
 });
 
 test("what was shown and comes back is the original", async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue(), async (value) => {
       const original = JSON.parse(JSON.stringify({ value })) as JsonObject;
-      assert.equal(JSON.stringify(await restored(original, original, original)), JSON.stringify(original));
+      assert.equal(
+        JSON.stringify(await restored((seen) => seen, original, original)),
+        JSON.stringify(original),
+      );
     }),
   );
 });
 
 test("a URL of this machine is asked once for each question, without redirects", async () => {
   const seen: string[] = [];
+  const types: { readonly [path: string]: string } = {
+    "/text": "text/html",
+    "/xjson": "application/jsonx",
+    "/problem": "application/problem+json",
+    "/charset": "Application/JSON; charset=utf-8",
+  };
   const server = createServer((request, response) => {
     request.resume();
+    const path = request.url ?? "";
+    if (path !== "/typeless") response.setHeader("content-type", types[path] ?? "application/json");
     seen.push(
       `${request.method} ${request.url} ${request.headers["content-type"]} ${request.headers["x-key"]}`,
     );
@@ -232,6 +326,7 @@ test("a URL of this machine is asked once for each question, without redirects",
       setImmediate(() => response.destroy());
     } else if (request.url === "/large") response.end("x".repeat(2000));
     else if (request.url === "/hang") response.flushHeaders();
+    else if (request.url === "/mark") response.end('\uFEFF{"decision":"allow"}');
     else response.end('{"decision":"allow"}');
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -255,6 +350,11 @@ test("a URL of this machine is asked once for each question, without redirects",
     };
     assert.match(await reasonOf(at("/moved")), /it redirects \(status 307\), which is not followed/);
     assert.match(await reasonOf(at("/cut")), /EGRESS_CONNECTION_LOST/);
+    for (const path of ["/text", "/xjson", "/typeless"]) {
+      assert.match(await reasonOf(at(path)), /^its answer has no content type of JSON/, path);
+    }
+    for (const path of ["/problem", "/charset"]) assert.equal(await reasonOf(at(path)), "allow");
+    assert.match(await reasonOf(at("/mark")), /^its answer begins with a byte order mark$/);
     assert.match(await reasonOf(at("/large")), /its answer is larger than 1000 bytes/);
     assert.match(await reasonOf(at("/hang"), 50), /did not answer within/);
     assert.match(await reasonOf(at("/check", "127.0.0.1", 1)), /EGRESS_CONNECTION_LOST/);

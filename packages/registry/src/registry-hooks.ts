@@ -17,16 +17,18 @@ const limits = {
   answerMaxBytes: 4 * 1024 * 1024,
 };
 
-/** Returns the hooks of `config`; undefined if it has none. @param monotonicMs as in `HooksDeps` */
+type RegistryHooksDeps = Pick<ConstructorParameters<typeof Hooks>[1], "monotonicMs" | "randomBytes">;
+
+/** Returns the hooks of `config`; undefined if it has none. @param deps as in `HooksDeps` */
 export function createRegistryHooks(
   { hooks }: RegistryConfig,
-  monotonicMs: () => number,
+  { monotonicMs, randomBytes }: RegistryHooksDeps,
 ): { readonly hooks: Hooks; readonly monotonicMs: () => number } | undefined {
   const { beforeCall = {}, afterCall = {} } = hooks ?? {};
   const rules = (some: { readonly [name: string]: RegistryHook }) => Object.entries(some).map(toRule);
   const settings = { before: rules(beforeCall), after: rules(afterCall), limits };
   if (settings.before.length + settings.after.length === 0) return undefined;
-  return { hooks: new Hooks(settings, { clientKeys: () => [], monotonicMs }), monotonicMs };
+  return { hooks: new Hooks(settings, { clientKeys: () => [], monotonicMs, randomBytes }), monotonicMs };
 }
 
 function toRule([name, { tools, timeoutMs = defaultTimeoutMs, ask }]: [string, RegistryHook]): HookRule {

@@ -119,7 +119,7 @@ class RunningRegistry implements Registry {
       search: config.search,
       hasMetaTools: config.listing?.ownTools,
       pauses: this.#pauses,
-      hooks: createRegistryHooks(config, () => performance.now()),
+      hooks: createRegistryHooks(config, { monotonicMs: () => performance.now(), randomBytes }),
     });
     this.#core.roster.add(this.#local, { namespace: undefined });
     this.#core.index.onChange(() => this.#emit({ kind: "tools" }));

@@ -61,14 +61,15 @@ const keptMs = 60_000;
 
 /** Opens the hooks of a configuration; undefined if it has none. @param opening owns what they need */
 export function openHooks(context: HooksContext, opening: AsyncDisposableStack): Hooks | undefined {
-  const { config, monotonicMs } = context;
+  const { config, monotonicMs, randomBytes } = context;
   const { before, after, limits } = config.hooks;
   if (before.length + after.length === 0) return undefined;
   const opened = opening.use(new OpenedHooks(context));
   const rules = (hooks: readonly HookConfig[]) => hooks.map((hook) => opened.ruleOf(hook));
   const settings = { before: rules(before), after: rules(after), limits };
   opened.check();
-  return new Hooks(settings, { clientKeys: (name) => clientKeysOf(config.policy, name), monotonicMs });
+  const clientKeys = (name: string) => clientKeysOf(config.policy, name);
+  return new Hooks(settings, { clientKeys, monotonicMs, randomBytes });
 }
 
 /** What the hooks of one gateway need. Calls have ended before it is disposed. */
