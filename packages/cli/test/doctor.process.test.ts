@@ -112,6 +112,36 @@ test("doctor reports a problem of a server once, also while a gateway runs", asy
   assert.match(stdout, /^1 problem found/m);
 });
 
+test("doctor checks that the commands and scripts of hooks exist", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const node = process.execPath;
+  mkdirSync(directory.join("hooks"));
+  writeFileSync(directory.join("hooks/there.mjs"), "");
+  const before = [
+    { name: "absent", command: "toolcrib-test-no-such-command" },
+    { name: "script", command: node, args: ["./gone.mjs"], cwd: "./hooks" },
+    { name: "there", command: node, args: ["there.mjs"], cwd: "./hooks" },
+    { name: "inline", command: "/bin/sh", args: ["-c", "true"] },
+  ];
+  const hooks = { before_call: before, after_call: [{ name: "late", command: node, args: ["late.mjs"] }] };
+  const config = { tool_servers: [], hooks, serve: { listen: "127.0.0.1:0" } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  // The configuration names the folder of its file, and not that of the terminal.
+  mkdirSync(directory.join("elsewhere"));
+  const args = ["doctor", "--config", directory.join("toolcrib.json")];
+  const { code, stdout } = await runToolcrib(args, { directory: directory.join("elsewhere") });
+  assert.equal(code, 1, stdout);
+  const found = stdout.match(/^. hook .*/gm)?.map((line) => line.replace(/ \(\/.*?\)/, "").slice(0, 66));
+  assert.deepEqual(found, [
+    '✗ hook absent (before_call): its command "toolcrib-test-no-such-co',
+    '✗ hook script (before_call): its script "./gone.mjs" does not exis',
+    `✓ hook there (before_call): starts ${node}`.slice(0, 66),
+    "✓ hook inline (before_call): starts /bin/sh",
+    '✗ hook late (after_call): its script "late.mjs" does not exist: th',
+  ]);
+  assert.match(stdout, /fix: correct args or cwd, or write an absolute path/);
+});
+
 test("status and doctor report that the configuration changed after the gateway started", async () => {
   await using directory = await makeTemporaryDirectory();
   const path = directory.join("toolcrib.json");

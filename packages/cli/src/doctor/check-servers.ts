@@ -7,9 +7,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { commandHint, resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
+import type { ToolServerConfig } from "@toolcrib/config";
 import { formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
-import { readRegularFile } from "@toolcrib/files";
 import { type GatewayStatus, type SourceStatus, startGateway } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { changedConfigFiles } from "../access/changed-files.ts";
@@ -21,7 +20,6 @@ import type { CliContext } from "../cli-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
-import { findExecutable } from "../find-executable.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { probeAddress } from "../serve/probe-address.ts";
@@ -30,6 +28,8 @@ import { waitForServers } from "../serve/wait-for-servers.ts";
 import { version } from "../version.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
 import { anchorFinding, checkAnchors } from "./check-anchors.ts";
+import { checkDeclared } from "./check-declared.ts";
+import { checkHooks } from "./check-hooks.ts";
 import { checkTelemetry, telemetryFindings } from "./check-telemetry.ts";
 
 /** Checks everything that depends on the configuration. Reports each finding when it is known. */
@@ -45,12 +45,13 @@ export async function checkConfigured(
   const valid: ToolServerConfig[] = [];
   const reported = new Set<string>();
   for (const server of loaded.config.toolServers) {
-    const finding = await checkDeclared(context, server);
+    const finding = await checkDeclared(context, `server ${server.id}`, server);
     const shown = asked?.readyIds.has(server.id) === true ? asReady(finding) : finding;
     report(shown);
     if (shown.status === "failed") reported.add(shown.subject);
     if (finding.status === "ok") valid.push(server);
   }
+  for (const finding of await checkHooks(context, loaded.config.hooks)) report(finding);
   for (const finding of checkNetworkVariables(context, loaded.config.toolServers)) report(finding);
   for (const finding of checkAnchors(context, loaded.config.audit.anchor)) report(finding);
   for (const finding of await checkTelemetry(context, loaded.config.telemetry)) report(finding);
@@ -125,35 +126,6 @@ async function loadOrReport(
     const details = Array.isArray(diagnostics) ? `\n${formatDiagnostics(diagnostics)}` : "";
     report(failed("configuration", `${error.message}${details}`, error.hint));
     return undefined;
-  }
-}
-
-/** Checks that the secrets of a server can be read and that its command exists. */
-async function checkDeclared(context: CliContext, server: ToolServerConfig): Promise<Finding> {
-  const { options } = context;
-  const subject = `server ${server.id}`;
-  const secrets = new SecretResolver({
-    env: context.env,
-    readFile: readRegularFile,
-    home: options.home,
-  });
-  try {
-    const transport = await resolveTransport(server, secrets);
-    const count = secrets.values().length;
-    const read = count === 0 ? "" : `; ${count} secret${count === 1 ? "" : "s"} read`;
-    if (transport.kind !== "stdio") return ok(subject, `valid declaration${read}`);
-    const path = transport.env["PATH"] ?? context.env["PATH"] ?? "";
-    const directory = transport.cwd ?? context.directory;
-    const found = findExecutable(transport.command, { path, directory, platform: context.platform });
-    if (found !== undefined) return ok(subject, `starts ${safeLine(found)}${read}`);
-    return failed(
-      subject,
-      `its command ${JSON.stringify(transport.command)} is not found, or is not executable`,
-      commandHint(transport.command),
-    );
-  } catch (error) {
-    if (!isCodedError(error)) throw error;
-    return failed(subject, error.message, error.hint);
   }
 }
 
