@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
-import { golden, normalize, runToolcrib, transcript } from "./transcript.ts";
+import { golden, launcherPath, normalize, runToolcrib, transcript } from "./transcript.ts";
 
 test("config check prints OK or every problem, and config schema prints the schema", async () => {
   await using directory = await makeTemporaryDirectory();
@@ -123,4 +124,18 @@ test("init imports servers without their credentials", async () => {
   checkGolden(golden("init-refused.txt"), refused);
   for (const folder of ["a", "b", "c"])
     assert.equal(statSync(directory.join(folder), { throwIfNoEntry: false }), undefined);
+});
+
+test("printed commands use toolcrib where the PATH has it, and not a folder that npm added for one run", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const bin = directory.join("checkout/node_modules/.bin");
+  mkdirSync(bin, { recursive: true });
+  symlinkSync(launcherPath, join(bin, "toolcrib"));
+  const next = async (folder: string, npm: { [name: string]: string | undefined }) => {
+    const env = { PATH: `${bin}:/usr/bin:/bin`, npm_lifecycle_event: undefined, ...npm };
+    const { stdout } = await runToolcrib(["init", folder], { directory: directory.path, env });
+    return /^Next: .*, then (.*) serve/m.exec(stdout)?.[1];
+  };
+  assert.equal(await next("own", { npm_command: undefined }), "toolcrib");
+  assert.ok((await next("npx", { npm_command: "exec" }))?.endsWith(launcherPath));
 });

@@ -68,10 +68,18 @@ test("doctor checks the configuration of the running gateway when there is none 
 test("doctor names variables of the network that servers do not get", async () => {
   await using directory = await makeTemporaryDirectory();
   const own = { HTTPS_PROXY: "http://127.0.0.1:9", NODE_EXTRA_CA_CERTS: "" };
-  const [echo, other] = [echoServer("echo"), echoServer("own")] as { id: string; transport: object }[];
-  const withOwn = { ...other, transport: { ...other?.transport, env: own } };
-  const half = { ...withOwn, id: "half", transport: { ...other?.transport, env: { https_proxy: "" } } };
-  const config = { tool_servers: [echo, withOwn, half], serve: { listen: "127.0.0.1:0" } };
+  const withNetwork = (id: string) => ({
+    ...(echoServer(id) as { id: string; transport: object }),
+    containment: { network_egress: "allow" },
+  });
+  const [echo, other] = [withNetwork("echo"), withNetwork("own")];
+  const withOwn = { ...other, transport: { ...other.transport, env: own } };
+  const half = { ...withOwn, id: "half", transport: { ...other.transport, env: { https_proxy: "" } } };
+  // Neither needs any: no network, and a network whose proxy sets them.
+  const without = { ...echo, id: "without", containment: { network_egress: "deny" } };
+  const scoped = { network_egress: "scoped", egress_allow: ["example.com"] };
+  const servers = [echo, withOwn, half, without, { ...echo, id: "scoped", containment: scoped }];
+  const config = { tool_servers: servers, serve: { listen: "127.0.0.1:0" } };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
   const certificates = directory.join("authorities.pem");
   writeFileSync(certificates, "");
@@ -86,6 +94,52 @@ test("doctor names variables of the network that servers do not get", async () =
   );
   assert.match(stdout, /! environment: SSL_CERT_FILE is set here, and not passed on to own, half\n/);
   assert.doesNotMatch(stdout, /Sw0rdfish/);
+});
+
+test("doctor reports a problem of a server once, also while a gateway runs", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const transport = { kind: "stdio", command: "toolcrib-test-no-such-command" };
+  const config = { tool_servers: [{ id: "absent", transport }], serve: { listen: "127.0.0.1:0" } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const setting = { directory: directory.path };
+  await using gateway = await startServe([], setting);
+  const { code, stdout } = await runToolcrib(["doctor"], setting);
+  assert.equal(code, 1, stdout);
+  assert.ok(gateway.pid > 0);
+  assert.deepEqual(stdout.match(/^.*server absent: .*\n.*$/gm), [
+    '✗ server absent: its command "toolcrib-test-no-such-command" is not found, or is not executable\n    fix: install it, use its absolute path, or start Toolcrib with a PATH that contains it',
+  ]);
+  assert.match(stdout, /^1 problem found/m);
+});
+
+test("doctor checks that the commands and scripts of hooks exist", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const node = process.execPath;
+  mkdirSync(directory.join("hooks"));
+  writeFileSync(directory.join("hooks/there.mjs"), "");
+  const before = [
+    { name: "absent", command: "toolcrib-test-no-such-command" },
+    { name: "script", command: node, args: ["./gone.mjs"], cwd: "./hooks" },
+    { name: "there", command: node, args: ["there.mjs"], cwd: "./hooks" },
+    { name: "inline", command: "/bin/sh", args: ["-c", "true"] },
+  ];
+  const hooks = { before_call: before, after_call: [{ name: "late", command: node, args: ["late.mjs"] }] };
+  const config = { tool_servers: [], hooks, serve: { listen: "127.0.0.1:0" } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  // The configuration names the folder of its file, and not that of the terminal.
+  mkdirSync(directory.join("elsewhere"));
+  const args = ["doctor", "--config", directory.join("toolcrib.json")];
+  const { code, stdout } = await runToolcrib(args, { directory: directory.join("elsewhere") });
+  assert.equal(code, 1, stdout);
+  const found = stdout.match(/^. hook .*/gm)?.map((line) => line.replace(/ \(\/.*?\)/, "").slice(0, 66));
+  assert.deepEqual(found, [
+    '✗ hook absent (before_call): its command "toolcrib-test-no-such-co',
+    '✗ hook script (before_call): its script "./gone.mjs" does not exis',
+    `✓ hook there (before_call): starts ${node}`.slice(0, 66),
+    "✓ hook inline (before_call): starts /bin/sh",
+    '✗ hook late (after_call): its script "late.mjs" does not exist: th',
+  ]);
+  assert.match(stdout, /fix: correct args or cwd, or write an absolute path/);
 });
 
 test("status and doctor report that the configuration changed after the gateway started", async () => {

@@ -78,6 +78,41 @@ test("pack --sign creates the publisher key of the home once, for its owner alon
   assert.equal(verified.code, 0, verified.stderr);
 });
 
+test("pack replaces no signed archive by one without its signature, and names other contents", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, files());
+  const pack = (...flags: string[]) => runToolcrib(["pack", "echo", ...flags], { directory: directory.path });
+  const archive = () => readFileSync(directory.join("demo.echo-0.1.0.mcpkg"));
+  const done = async (...flags: string[]) => {
+    const { code, stderr } = await pack(...flags);
+    assert.equal(code, 0, stderr);
+    return stderr;
+  };
+  // Unsigned by unsigned, in silence where nothing changed.
+  assert.deepEqual([await done(), await done()], ["", ""]);
+  writeFiles(directory.path, files({ description: "Another one." }));
+  assert.match(
+    await done(),
+    /^Replaced an archive of the same version, demo\.echo 0\.1\.0.*: sha256:[0-9a-f]{64}$/m,
+  );
+  await done("--key", "key.pem");
+  const signed = archive();
+  const unsigned = await pack();
+  assert.notEqual(unsigned.code, 0);
+  assert.match(
+    unsigned.stderr,
+    /CLI_FILE_EXISTS: .*not signed: .*demo\.echo 0\.1\.0, signed by sha256:.*\nhint: .*--sign.*--force/,
+  );
+  const other = await pack("--sign");
+  assert.notEqual(other.code, 0);
+  assert.match(other.stderr, /hint: sign with the same key/);
+  assert.deepEqual(archive(), signed);
+  // Its signer replaces it; everybody else does with --force.
+  assert.equal(await done("--key", "key.pem"), "");
+  assert.match(await done("--force"), /^Replaced an archive/m);
+  assert.notDeepEqual(archive(), signed);
+});
+
 test("packages with errors, links, damage and wrong usage are refused with the reason", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, {

@@ -118,3 +118,16 @@ permit(principal in Role::"operator", action == Action::"save", resource);`;
   writePolicies(directory, text);
   assert.deepEqual(await lockedOut(), [about("cli", "policy.clients.cli")]);
 });
+
+test("an error in a flag or in a file of policies names that, and not the configuration file", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writePolicies(directory, policies);
+  const setting = { directory: directory.path };
+  const inPolicies = await runToolcrib(["serve", "--listen", "127.0.0.1:0"], setting);
+  assert.match(inPolicies.stderr, /The configuration has an error: policies\/main\.cedar$/m);
+  writePolicies(directory, valid);
+  const inFlag = await runToolcrib(["serve", "--listen", "7421"], setting);
+  assert.match(inFlag.stderr, /The configuration has an error: --listen$/m);
+  const inVariable = await runToolcrib(["serve"], { ...setting, env: { TOOLCRIB_LISTEN: "7421" } });
+  assert.match(inVariable.stderr, /The configuration has an error: TOOLCRIB_LISTEN$/m);
+});

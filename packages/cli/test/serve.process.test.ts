@@ -11,6 +11,7 @@ import {
   startServerProcess,
   waitUntil,
 } from "@toolcrib/testing";
+import { startLoopbackServer } from "./loopback-server.ts";
 import {
   echoServer,
   golden,
@@ -199,6 +200,26 @@ test("gateways of one home have a run file each, and status shows both", async (
   await second.stop();
   const after = JSON.parse((await runToolcrib(["status", "--json"], setting)).stdout);
   assert.deepEqual([after.pid, after.others], [first.pid, []]);
+});
+
+test("serve on an address in use starts and records nothing", async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using taken = await startLoopbackServer();
+  const marker = directory.join("started");
+  const transport = { kind: "stdio", command: "/bin/sh", args: ["-c", `touch '${marker}'; sleep 1`] };
+  const containment = { network_egress: "allow", filesystem_write: "allow" };
+  const config = { tool_servers: [{ id: "marking", transport, containment }] };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const setting = { directory: directory.path };
+  const listen = ["serve", "--listen", `127.0.0.1:${taken.port}`];
+  const { code, stderr } = await runToolcrib(listen, setting);
+  assert.equal(code, 5, stderr);
+  assert.match(
+    stderr,
+    /HTTP_ADDRESS_IN_USE: .*the address is in use\nhint: use another address with --listen/,
+  );
+  assert.equal(existsSync(marker), false);
+  assert.equal((await runToolcrib(["audit", "list"], setting)).stdout.includes("config.changed"), false);
 });
 
 test("with serve.shared_home: false, one gateway of a home runs at a time", async () => {

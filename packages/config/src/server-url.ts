@@ -15,7 +15,7 @@ export function lintServerUrl(url: string, allowHttp: boolean, field = "transpor
     return {
       code: "CONFIG_URL_INVALID",
       message: `Cannot read ${field}: it is not a complete URL`,
-      hint: "write a scheme and a host: https://host/path",
+      hint: loopbackHint(url) ?? "write a scheme and a host: https://host/path",
     };
   }
   if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
@@ -40,6 +40,13 @@ export function lintServerUrl(url: string, allowHttp: boolean, field = "transpor
     };
   }
   return undefined;
+}
+
+/** The hint for an address of this machine without a scheme. It quotes the host and the port alone. */
+function loopbackHint(url: string): string | undefined {
+  const { host = "", port = "" } =
+    /^(?<host>\[[^\]]*\]|[^:/?#]+)(?<port>:\d{1,5})?(?:\/|$)/.exec(url)?.groups ?? {};
+  return isLoopbackHost(host) ? `write the scheme, too: http://${host}${port}` : undefined;
 }
 
 /** Whether `host` (a name or address; IPv6 with or without brackets) is this machine. */

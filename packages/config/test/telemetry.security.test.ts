@@ -42,7 +42,16 @@ const cases: readonly (readonly [section: string, code: string, message: RegExp,
     /cannot have the scheme "ftp"/,
     /https/,
   ],
-  ["{ otlp: { endpoint: 'localhost:4318' } }", "CONFIG_URL_INVALID", /telemetry\.otlp\.endpoint/, /https/],
+  ...["127.0.0.1:4318", "localhost:4318", "[::1]:4318"].map(
+    (endpoint) =>
+      [
+        `{ otlp: { endpoint: '${endpoint}' } }`,
+        "CONFIG_URL_INVALID",
+        /telemetry\.otlp\.endpoint/,
+        new RegExp(`http://${endpoint.replaceAll(/[[\]]/g, "\\$&")}$`),
+      ] as const,
+  ),
+  ["{ otlp: { endpoint: 'collector:4318' } }", "CONFIG_URL_INVALID", /telemetry\.otlp\.endpoint/, /https/],
   [
     "{ otlp: { endpoint: 'https://user:planted@a.example' } }",
     "CONFIG_URL_CREDENTIALS",

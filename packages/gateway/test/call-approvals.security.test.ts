@@ -47,6 +47,8 @@ async function withServer(
     tools: () => [
       toolNamed("write", { inputSchema: { type: "object", properties: { text: { type: "string" } } } }),
       toolNamed("look", { annotations: { readOnlyHint: true } }),
+      toolNamed("wipe", { annotations: { destructiveHint: true } }),
+      toolNamed("store", { annotations: { readOnlyHint: false } }),
     ],
     resources: () => [{ uri: "note://1", name: "note" }],
     call(_request, name, args) {
@@ -68,6 +70,17 @@ const pendingOf = async ({ gateway }: TestGateway) => (await gateway.approvals.w
 const approve = async ({ gateway }: TestGateway, id: string) =>
   assert.ok(await gateway.approvals.decideCall(id, "approved", operator));
 const idOf = (text: string) => /call:[0-9a-f]{16}/.exec(text)?.[0] ?? assert.fail(text);
+
+test("mutability_class: read_only is suggested only for tools that it would not block", () =>
+  withServer(async ({ test }) => {
+    const client = await test.connect({ as: "agent" });
+    const suggests = async (name: string) =>
+      /mutability_class: read_only/.test(textOf(await client.callTool({ name, arguments: {} })));
+    assert.deepEqual(
+      [await suggests("s__write"), await suggests("s__wipe"), await suggests("s__store")],
+      [true, false, false],
+    );
+  }));
 
 test("a call is made once after its approval, and recorded with it", () =>
   withServer(async ({ test, received }) => {

@@ -73,6 +73,16 @@ test("whatever is not an answer denies, and says what is wrong with it", () => {
       const detail = test.logger.records.filter(({ message }) => message.startsWith("hook failed"));
       assert.equal(detail.length, cases.length);
       assert.match(JSON.stringify(detail), /secret reason/);
+      // The hint and the log name the file with what the hook wrote.
+      const failed = await test.gateway.call(localIdentity("token", "agent"), "s:code", {});
+      const hint = failed.kind === "failed" ? (failed.error as { hint?: string }).hint : undefined;
+      assert.match(hint ?? "", /in logs\/hook-code\.log of its home/);
+      assert.match(readFileSync(join(test.home, "logs/hook-code.log"), "utf8"), /secret reason/);
+      assert.ok(
+        detail.every(({ fields }) =>
+          /^logs\/hook-[a-z]+\.log$/.test(String((fields as { log?: string }).log)),
+        ),
+      );
       await test.stop();
       for (const { rule, code, hooks } of dataOf(test.audit(), "call.denied")) {
         assert.match(rule ?? "", /^hook\./);

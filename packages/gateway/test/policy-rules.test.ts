@@ -267,6 +267,7 @@ describe("a policy", () => {
           cli: { allow: ["a__structurd", "a:prompts/review cod", "toolcrib:serch_tools", "save_tol"] },
         },
       },
+      guards: { costs: { "a:echo": 1, "a:structurd": 2, "down:nothing": 3 } },
     });
     const { idleRules } = test.gateway.status();
     const tools = '"a" has no tool that it matches';
@@ -286,10 +287,11 @@ describe("a policy", () => {
           '"toolcrib" has no tool that it matches',
           'did you mean "toolcrib:search_tools"?',
         ],
+        ["guards.costs[1]", tools, 'did you mean "a:structured"?'],
       ],
     );
     const warned = test.logger.records.filter(({ message }) => message === "rule matches nothing known");
-    assert.equal(warned.length, 5);
+    assert.equal(warned.length, 6);
   });
 
   it("hides servers from clients that may use none of their tools", async () => {

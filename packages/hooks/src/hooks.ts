@@ -36,6 +36,8 @@ export interface HookRule {
   readonly tools: readonly string[] | undefined;
   /** Names of clients. @default all */
   readonly clients: readonly string[] | undefined;
+  /** The file with what it writes to its standard error, for hints. @default it writes none */
+  readonly logFile?: string | undefined;
   /** Milliseconds in which it must answer. */
   readonly timeoutMs: number;
   readonly send: SendToHook;

@@ -45,10 +45,13 @@ export async function loadCliConfig(context: CliContext, flags: ConfigFlags = {}
 
 /** Creates the error for an invalid configuration. */
 export function invalidConfig(files: readonly string[], diagnostics: readonly Diagnostic[]): CliError {
-  const count = diagnostics.filter(({ severity }) => severity === "error").length;
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  // A flag, a variable and a file of policies are sources, too.
+  const faulty = new Set(errors.flatMap(({ source }) => (source === undefined ? [] : [source.name])));
+  const places = faulty.size === 0 ? files : [...faulty];
   return new CliError(
     "CLI_CONFIG_INVALID",
-    `The configuration has ${count === 1 ? "an error" : `${count} errors`}: ${files.join(", ")}`,
+    `The configuration has ${errors.length === 1 ? "an error" : `${errors.length} errors`}: ${places.join(", ")}`,
     { hint: "fix the errors listed above", data: { diagnostics } },
   );
 }

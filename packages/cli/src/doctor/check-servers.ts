@@ -5,12 +5,10 @@
  */
 
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { commandHint, resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
+import type { ToolServerConfig } from "@toolcrib/config";
 import { formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
-import { readRegularFile } from "@toolcrib/files";
 import { type GatewayStatus, type SourceStatus, startGateway } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { changedConfigFiles } from "../access/changed-files.ts";
@@ -22,14 +20,16 @@ import type { CliContext } from "../cli-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
-import { findExecutable } from "../find-executable.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
+import { probeAddress } from "../serve/probe-address.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { waitForServers } from "../serve/wait-for-servers.ts";
 import { version } from "../version.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
 import { anchorFinding, checkAnchors } from "./check-anchors.ts";
+import { checkDeclared } from "./check-declared.ts";
+import { checkHooks } from "./check-hooks.ts";
 import { checkTelemetry, telemetryFindings } from "./check-telemetry.ts";
 
 /** Checks everything that depends on the configuration. Reports each finding when it is known. */
@@ -43,11 +43,15 @@ export async function checkConfigured(
   const isOther = context.options.configFiles.length > 0;
   const asked = running === undefined || isOther ? undefined : await askGateway(context, running);
   const valid: ToolServerConfig[] = [];
+  const reported = new Set<string>();
   for (const server of loaded.config.toolServers) {
-    const finding = await checkDeclared(context, server);
-    report(asked?.readyIds.has(server.id) === true ? asReady(finding) : finding);
+    const finding = await checkDeclared(context, `server ${server.id}`, server);
+    const shown = asked?.readyIds.has(server.id) === true ? asReady(finding) : finding;
+    report(shown);
+    if (shown.status === "failed") reported.add(shown.subject);
     if (finding.status === "ok") valid.push(server);
   }
+  for (const finding of await checkHooks(context, loaded.config.hooks)) report(finding);
   for (const finding of checkNetworkVariables(context, loaded.config.toolServers)) report(finding);
   for (const finding of checkAnchors(context, loaded.config.audit.anchor)) report(finding);
   for (const finding of await checkTelemetry(context, loaded.config.telemetry)) report(finding);
@@ -58,7 +62,10 @@ export async function checkConfigured(
       ...loaded,
       config: { ...loaded.config, toolServers: valid, telemetry: undefined },
     }));
-  findings.forEach(report);
+  // A server whose declaration has a problem fails in the running gateway for the same reason.
+  for (const finding of findings) {
+    if (finding.status !== "failed" || !reported.has(finding.subject)) report(finding);
+  }
 }
 
 /** A server that the running gateway uses works there, whatever this terminal lacks. */
@@ -122,49 +129,23 @@ async function loadOrReport(
   }
 }
 
-/** Checks that the secrets of a server can be read and that its command exists. */
-async function checkDeclared(context: CliContext, server: ToolServerConfig): Promise<Finding> {
-  const { options } = context;
-  const subject = `server ${server.id}`;
-  const secrets = new SecretResolver({
-    env: context.env,
-    readFile: readRegularFile,
-    home: options.home,
-  });
-  try {
-    const transport = await resolveTransport(server, secrets);
-    const count = secrets.values().length;
-    const read = count === 0 ? "" : `; ${count} secret${count === 1 ? "" : "s"} read`;
-    if (transport.kind !== "stdio") return ok(subject, `valid declaration${read}`);
-    const path = transport.env["PATH"] ?? context.env["PATH"] ?? "";
-    const directory = transport.cwd ?? context.directory;
-    const found = findExecutable(transport.command, { path, directory, platform: context.platform });
-    if (found !== undefined) return ok(subject, `starts ${safeLine(found)}${read}`);
-    return failed(
-      subject,
-      `its command ${JSON.stringify(transport.command)} is not found, or is not executable`,
-      commandHint(transport.command),
-    );
-  } catch (error) {
-    if (!isCodedError(error)) throw error;
-    return failed(subject, error.message, error.hint);
-  }
-}
-
 /** Variables that programs need behind a corporate proxy, in both spellings where there are two. */
 const networkVariables = [
   ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"],
   ...["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
 ] as const;
 
-/** Reports variables of this environment that servers started as processes do not get. */
+/**
+ * Reports variables of this environment that servers started as processes do not get. A server without network needs
+ * none, and one in a scoped network gets those of its proxy.
+ */
 function checkNetworkVariables({ env }: CliContext, servers: readonly ToolServerConfig[]): Finding[] {
   const names = networkVariables.filter((name) => (env[name] ?? "") !== "");
   if (names.length === 0) return [];
   // Servers by the variables that they lack. Programs read a proxy in both spellings.
   const lacking = new Map<string, string[]>();
-  for (const { id, transport } of servers) {
-    if (transport.kind !== "stdio") continue;
+  for (const { id, transport, containment } of servers) {
+    if (transport.kind !== "stdio" || containment.effective.networkEgress !== "allow") continue;
     const own = new Set(Object.keys(transport.env).map((name) => name.toUpperCase()));
     const lacked = names.filter((name) => !own.has(name.toUpperCase())).join(", ");
     if (lacked !== "") lacking.set(lacked, [...(lacking.get(lacked) ?? []), id]);
@@ -173,7 +154,7 @@ function checkNetworkVariables({ env }: CliContext, servers: readonly ToolServer
     warning(
       "environment",
       `${lacked} ${lacked.includes(",") ? "are" : "is"} set here, and not passed on to ${ids.join(", ")}`,
-      "add them to transport.env of each server that uses the network, npx and uvx included",
+      "add them to transport.env of each server that uses the network itself; fetches of the packages of npx, uvx and go use them already",
     ),
   );
 }
@@ -186,11 +167,7 @@ async function checkPort({ config }: LoadedConfig, running: RunningGateway | und
   if (running !== undefined && Number(new URL(running.url).port) === port) {
     return ok("address", `${place}: the gateway of this home listens on it (process ${running.pid})`);
   }
-  const code = await new Promise<string | undefined>((resolve) => {
-    const server = createServer();
-    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
-  });
+  const code = await probeAddress({ host, port });
   if (code === undefined) return ok("address", `${place} is free`);
   return code === "EADDRINUSE"
     ? failed(
@@ -310,8 +287,12 @@ function contactOf(
     return ok(subject, `idle; starts at its first call: ${counted(tools, "remembered tool")}`);
   }
   const file = join(options.home, "logs", `${id}.log`);
-  const log = existsSync(file) ? `see ${shellQuote(file)}` : "run toolcrib serve --log-level debug";
-  return isLate || health.state === "starting"
-    ? failed(subject, `did not respond within ${serversWaitMs / 1000} s`, log)
-    : failed(subject, safeLine(health.reason ?? `it is ${health.state}`), log);
+  const log = existsSync(file) ? `see ${shellQuote(file)}` : undefined;
+  const fallback = log ?? "run toolcrib serve --log-level debug";
+  if (isLate || health.state === "starting") {
+    return failed(subject, `did not respond within ${serversWaitMs / 1000} s`, fallback);
+  }
+  const reason = safeLine(health.reason ?? `it is ${health.state}`);
+  // A reason that ends with its hint in parentheses says how to fix it.
+  return failed(subject, reason, reason.endsWith(")") ? log : fallback);
 }

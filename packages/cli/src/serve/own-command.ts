@@ -23,9 +23,10 @@ export function ownCommand(context: CliContext): string {
 
 function programOf({ env, directory }: ProcessContext): string {
   const folders = (env["PATH"] ?? "").split(delimiter);
-  // npm and npx add these folders; another terminal does not have them.
+  // npm and npx add these folders, and another terminal does not have them. Without npm, the user added them.
+  const isByNpm = env["npm_command"] !== undefined || env["npm_lifecycle_event"] !== undefined;
   const lasting = folders.filter(
-    (folder) => folder !== "" && !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder),
+    (folder) => folder !== "" && !(isByNpm && /[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder)),
   );
   if (lasting.some((folder) => isLauncher(join(folder, "toolcrib")))) return "toolcrib";
   for (let at = directory; ; at = dirname(at)) {

@@ -18,6 +18,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { version } from "../version.ts";
 import { announce, announceServers } from "./announce.ts";
+import { probeAddress } from "./probe-address.ts";
 import { releaseMemory } from "./release-memory.ts";
 import { serveStdio, untilInterrupted } from "./serve-stdio.ts";
 import { takeHome } from "./take-home.ts";
@@ -49,6 +50,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   if (loaded.warnings.length > 0) output.note(formatDiagnostics(loaded.warnings), "");
   const logger = warnAboutContainment(context, loaded);
   using _home = await takeHome(options.home, loaded.config.serve.sharesHome);
+  if (flags.stdio !== true) await requireFreeAddress(context, loaded);
   const hungUp = () => logger.info({}, "SIGHUP is ignored; the configuration is read at start");
   process.on("SIGHUP", hungUp);
   try {
@@ -160,6 +162,16 @@ function warnAboutNoAuth(output: Output): void {
   output.note(`${output.noteStyle(["bold", "yellow"], "WARNING")} ${text}`);
 }
 
+/** Fails before anything is recorded, fetched or started where the gateway could not listen. */
+async function requireFreeAddress({ options }: CliContext, { config }: LoadedConfig): Promise<void> {
+  const { host, port } = config.serve.listen;
+  if (port === 0 || (await probeAddress({ host, port })) !== "EADDRINUSE") return;
+  const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const hint = addressHint(options.home, port);
+  throw new CodedError("HTTP_ADDRESS_IN_USE", `Cannot listen on ${place}: the address is in use`, { hint });
+}
+
+/** Another program can take the address after `requireFreeAddress`. */
 async function listen(
   { options }: CliContext,
   gateway: Gateway,
@@ -169,11 +181,13 @@ async function listen(
     return await gateway.listen();
   } catch (error) {
     if (!isCodedError(error) || error.code !== "HTTP_ADDRESS_IN_USE") throw error;
-    const running = findRunningGateways(options.home).find(({ url }) => Number(new URL(url).port) === port);
-    const hint =
-      running !== undefined
-        ? `the gateway of this home uses it (process ${running.pid}, since ${running.startedAt}): use that gateway, stop it with kill ${running.pid}, or use another address with --listen 127.0.0.1:0`
-        : "use another address with --listen 127.0.0.1:0, or stop the program that uses it";
-    throw new CodedError(error.code, error.message, { hint, cause: error });
+    throw new CodedError(error.code, error.message, { hint: addressHint(options.home, port), cause: error });
   }
+}
+
+function addressHint(home: string, port: number): string {
+  const running = findRunningGateways(home).find(({ url }) => Number(new URL(url).port) === port);
+  return running !== undefined
+    ? `the gateway of this home uses it (process ${running.pid}, since ${running.startedAt}): use that gateway, stop it with kill ${running.pid}, or use another address with --listen 127.0.0.1:0`
+    : "use another address with --listen 127.0.0.1:0, or stop the program that uses it";
 }

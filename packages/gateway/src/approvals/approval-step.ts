@@ -68,7 +68,8 @@ export async function askApproval(
   const { issuer, subject, name } = identity;
   const client = { issuer, subject, name };
   try {
-    const call = { client, tool, ...approval, argumentsDigest, policyDigest: policyDigest() };
+    const { server, definitionDigest } = approval;
+    const call = { client, tool, server, definitionDigest, argumentsDigest, policyDigest: policyDigest() };
     let permission = await approvals.request(call, whole);
     if (permission.kind === "pending" && mayAskPerson(deps, target, origin)) {
       const decision = await askPerson(target, origin, whole());
@@ -179,7 +180,7 @@ function errorOf(
   switch (permission.kind) {
     case "pending":
       return new GatewayError("APPROVAL_REQUIRED", required(target), {
-        hint: `the operator can approve exactly this call: ${command} ${permission.id}; repeat the call with the same arguments then. To call the tool without approvals, the operator can set policy.waive_approval: ["${target.wireName}"], or mutability_class: read_only or trust_state: verified for the server`,
+        hint: `the operator can approve exactly this call: ${command} ${permission.id}; repeat the call with the same arguments then. To call the tool without approvals, the operator can set policy.waive_approval: ["${target.wireName}"], or ${target.approval?.declaresWrites === true ? "" : "mutability_class: read_only or "}trust_state: verified for the server`,
         data: { approval: permission.id },
       });
     case "denied":

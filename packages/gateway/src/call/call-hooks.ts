@@ -278,7 +278,8 @@ export class HookedCall {
     this.#records.push({ hook: hook.name, decision, durationMs, ...shown });
     if (decision === "failed") {
       const detail = this.#clean(answer.detail);
-      logger.warn({ callId, hook: hook.name, phase, reason, detail }, "hook failed, and denies");
+      const { name, logFile: log } = hook;
+      logger.warn({ callId, hook: name, phase, reason, detail, log }, "hook failed, and denies");
     }
     return answer;
   }
@@ -349,12 +350,12 @@ export class HookedCall {
     );
   }
 
-  #failedBefore({ name }: HookRule, reason: string): GatewayError {
+  #failedBefore({ name, logFile }: HookRule, reason: string): GatewayError {
     const { shownName } = this.#parts.target;
     return new GatewayError(
       "HOOK_FAILED",
       `"${shownName}" was not called: the hook "${name}" did not check it: ${this.#clean(reason)}`,
-      { hint: operatorHint, data: { hook: name } },
+      { hint: operatorHint(logFile), data: { hook: name } },
     );
   }
 
@@ -376,7 +377,10 @@ export class HookedCall {
   }
 }
 
-const operatorHint = "the operator can find out more in the log of the gateway (hooks.before_call)";
+function operatorHint(logFile: string | undefined): string {
+  const file = logFile === undefined ? "" : `, and in ${logFile} of its home`;
+  return `the operator can find out more in the log of the gateway${file} (hooks.before_call)`;
+}
 
 /** A call that a hook refuses. */
 class HookRefusal extends Error {
@@ -431,7 +435,7 @@ function replacedError({ code, data }: CodedError, message: string): CodedError 
 function unexpected({ shownName }: CallTarget, cause: unknown): GatewayError {
   return new GatewayError("HOOK_FAILED", `"${shownName}" was not called: its hooks could not be asked`, {
     cause,
-    hint: operatorHint,
+    hint: operatorHint(undefined),
   });
 }
 

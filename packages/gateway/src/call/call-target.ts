@@ -40,7 +40,14 @@ export interface CallTarget {
   /** Members for the `_meta` of its results; undefined for results that need no label. */
   readonly label: JsonObject | undefined;
   /** What an approval of each call is bound to besides the call; undefined for a tool whose calls need none. */
-  readonly approval: { readonly server: string; readonly definitionDigest: string } | undefined;
+  readonly approval:
+    | {
+        readonly server: string;
+        readonly definitionDigest: string;
+        /** Whether the tool declares that it writes, so that `mutability_class: read_only` would block it. */
+        readonly declaresWrites: boolean;
+      }
+    | undefined;
   readonly inputSchema: JsonObject | undefined;
   /** Whether arguments pass that fit `inputSchema` only after a conversion of types. */
   readonly coercesArguments: boolean;

@@ -156,11 +156,16 @@ function approvalOf(
   { waived }: CallTargetsDeps,
 ): CallTarget["approval"] {
   const { trust } = facts;
-  const isNeeded =
-    trust !== undefined &&
-    needsApproval(trust, tool.definition.annotations ?? {}) &&
-    waived.find(id, wireName) === undefined;
-  return isNeeded ? { server: source.id, definitionDigest: digestOf(tool.definition) } : undefined;
+  const claims = tool.definition.annotations ?? {};
+  if (trust === undefined || !needsApproval(trust, claims) || waived.find(id, wireName) !== undefined) {
+    return undefined;
+  }
+  const ifReadOnly = findViolations({ ...trust, mutabilityClass: "read_only" }, claims);
+  return {
+    server: source.id,
+    definitionDigest: digestOf(tool.definition),
+    declaresWrites: ifReadOnly.some(({ rule }) => rule.event === "mutability.violation"),
+  };
 }
 
 /** A resource is read, and a prompt is fetched: neither changes anything. What else it reaches is not known. */

@@ -114,7 +114,9 @@ class OpenedHooks implements AsyncDisposable {
 
   ruleOf(hook: HookConfig): HookRule {
     const { id: name, tools, clients, timeoutSeconds } = hook;
-    return { name, tools, clients, timeoutMs: timeoutSeconds * 1000, send: this.#sendOf(hook) };
+    // A client learns the name of the file, and not where the home is.
+    const logFile = hook.containment === undefined ? undefined : `logs/hook-${name}.log`;
+    return { name, tools, clients, logFile, timeoutMs: timeoutSeconds * 1000, send: this.#sendOf(hook) };
   }
 
   /** Reports hooks that cannot be asked. */

@@ -50,6 +50,7 @@ export function findIdleRules(
     ...ruleListsOf(policy),
     redactions,
     ...listsOf("guards.limits", guards.rules),
+    { path: ["guards", "costs"], patterns: guards.costs.map(({ pattern }) => pattern) },
     ...listsOf("hooks.before_call", hooks.before),
     ...listsOf("hooks.after_call", hooks.after),
   ];
