@@ -38,16 +38,21 @@ function malformedTools(policy: Policy): readonly Diagnostic[] {
   const { name, json, source } = policy;
   const ids = [...readsOf([json]).named].filter((uid) => uid.startsWith("Tool ")).map((uid) => uid.slice(5));
   return ids.flatMap((id): readonly Diagnostic[] => {
+    if (!isMalformed(id)) return [];
     const span = entityPlace(policy, "Tool", id);
     const shared = { severity: "error", code: "CEDAR_TOOL_ID", source, span } as const;
     if (/[*?]/.test(id)) {
       const message = `The policy "${name}" names the tool "${id}", and the id of a tool is no pattern`;
       return [{ ...shared, message, hint: 'compare the name: resource.name like "write_*"' }];
     }
-    if (id.includes(":") || !id.includes("__")) return [];
     const message = `The policy "${name}" names the tool "${id}", which is a name on the wire and no id`;
     return [{ ...shared, message, hint: `did you mean Tool::"${id.replace("__", ":")}"?` }];
   });
+}
+
+/** Whether no tool can have the id `id`: it is a pattern, or a name on the wire. */
+function isMalformed(id: string): boolean {
+  return /[*?]/.test(id) || (!id.includes(":") && id.includes("__"));
 }
 
 function unmatchedPrincipals(policy: Policy, { roles, clients }: KnownEntities): readonly Diagnostic[] {
@@ -95,10 +100,11 @@ function unmatchedServers(policy: Policy, serverIds: readonly string[]): readonl
   });
 }
 
-/** Returns the server that an entity (`type id`) is or belongs to; undefined for other entities. */
+/** Returns the server that an entity (`type id`) is or belongs to; undefined for other entities, and for ids that are errors. */
 function serverOf(uid: string): string | undefined {
   const at = uid.indexOf(" ");
   const [type, id] = [uid.slice(0, at), uid.slice(at + 1)];
   if (type === "ToolServer") return id;
+  if (type === "Tool" && isMalformed(id)) return undefined;
   return type === "Tool" || type === "Resource" || type === "Prompt" ? id.split(":")[0] : undefined;
 }

@@ -32,6 +32,11 @@ test("policy check and test report problems with their places", async () => {
     unmatched.stdout,
     /main\.cedar:2:87: warning CEDAR_UNMATCHED\n.*\n(?:.*\n)*hint: did you mean "notes"\?/,
   );
+  writePolicies(directory, valid.replaceAll('Tool::"notes:echo"', 'Tool::"notes__echo"'));
+  const onWire = await run("policy", "check");
+  assert.equal(onWire.code, 2);
+  assert.match(onWire.stdout, /error CEDAR_TOOL_ID\n(?:.*\n)*hint: did you mean Tool::"notes:echo"\?/);
+  assert.doesNotMatch(onWire.stdout, /CEDAR_UNMATCHED/, "one mistake has one finding");
   writePolicies(directory, valid);
   assert.match((await run("policy", "schema")).stdout, /entity Client in \[Role\]/);
 
@@ -58,6 +63,21 @@ test("policy check and test report problems with their places", async () => {
     failed.stdout,
     /failed policies\/main\.policy-test\.yaml: other call notes:echo\n {2}expected allow/,
   );
+  const expectations = [
+    { client: "ci", tool: "notes:echo", arguments: { n: "7" }, expect: "allow", rule: "short" },
+    { client: "ci", tool: "notes:echo", arguments: { n: 7 }, expect: "deny", rule: "sums" },
+  ];
+  writeFileSync(directory.join("unmet.yaml"), JSON.stringify({ tests: expectations }));
+  const unmet = JSON.parse((await run("policy", "test", "unmet.yaml", "--json")).stdout);
+  const linesOf = (at: number) =>
+    (unmet.results[at].lines as readonly string[]).filter((line) => /does not (?:hold|apply)/.test(line));
+  const short = "forbid policies/main.cedar#short, which does not apply";
+  assert.ok(linesOf(0).includes(short), "denied by another rule than the one that was expected");
+  assert.deepEqual(linesOf(1).slice(0, 3), [
+    "forbid policies/main.cedar#sums, which does not apply",
+    '  does not hold: context.integers.getTag("n") > 100 (context.integers.getTag("n") is 7)',
+    short,
+  ]);
   writeFileSync(directory.join("bad.yaml"), "tests: [{ client: ci, tol: x, expect: maybe }]");
   const bad = await run("policy", "test", "bad.yaml");
   assert.equal(bad.code, 2);
