@@ -135,8 +135,8 @@ export class CedarPolicies implements FilePolicies, Disposable {
   }
 
   /** The clients about which these policies decided. */
-  seenClients(): readonly { readonly id: string; readonly roles: readonly string[] }[] {
-    return [...this.#clients.values()].map(({ id, attributes }) => ({ id, roles: attributes.roles }));
+  seenClients(): readonly (ClientAttributes & { readonly id: string })[] {
+    return [...this.#clients.values()].map(({ id, attributes }) => ({ ...attributes, id }));
   }
 
   /** Whether a policy about the request reads arguments. */

@@ -1,7 +1,7 @@
 /** `toolcrib policy check` and `policy test`, as a person uses them. */
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { findingsIn, policies, valid, writePolicies } from "./policy-files.ts";
@@ -136,5 +136,18 @@ permit(principal == Client::"phone", action in Action::"use", resource);
 forbid(principal == Client::"banned", action, resource);
 permit(principal in Role::"operator", action == Action::"save", resource);`;
   writePolicies(directory, text);
+  assert.deepEqual(await lockedOut(), [about("cli", "policy.clients.cli")]);
+  // Labels and roles that a client does not have, in conditions. What depends on more than the client can hold.
+  const labelled = `permit(principal, action, resource)
+  when { principal.hasTag("team") && resource.server.hasTag("team") && principal.getTag("team") == resource.server.getTag("team") };
+permit(principal, action, resource) when { principal in Role::"robot" } unless { principal == Client::"phone" };
+permit(principal, action, resource) when { resource.read_only && !(principal in Role::"operator" || principal == Client::"phone") }
+  unless { principal has name && principal.name == "x" || !(principal == Client::"banned") && !(principal in Role::"robot") };`;
+  writePolicies(directory, labelled);
+  assert.deepEqual(await lockedOut(), [about("cli", "policy.clients.cli"), about("phone", "it has a token")]);
+  const configPath = directory.join("toolcrib.json");
+  const config = JSON.parse(readFileSync(configPath, "utf8"));
+  config.policy.clients.phone = { labels: { team: "core" } };
+  writeFileSync(configPath, JSON.stringify(config));
   assert.deepEqual(await lockedOut(), [about("cli", "policy.clients.cli")]);
 });

@@ -81,7 +81,7 @@ export async function loadPolicyFiles(
   const lockedOut =
     parsed.value === undefined || files.size === 0
       ? []
-      : findLockedOut(parsed.value, await existingClients(entries, tokens ?? [], deps));
+      : await findLockedOut(parsed.value, await existingClients(entries, tokens ?? [], deps));
   return { files, diagnostics: [...diagnostics, ...parsed.diagnostics, ...unmatched, ...lockedOut] };
 }
 
@@ -89,6 +89,7 @@ export async function loadPolicyFiles(
 interface ClientSettings {
   readonly identity?: { readonly issuer: string; readonly subject: string } | undefined;
   readonly roles?: readonly string[] | undefined;
+  readonly labels?: { readonly [name: string]: string } | undefined;
 }
 
 /** The clients with a token, those of the configuration, and those that made calls lately. */
@@ -108,6 +109,11 @@ async function existingClients(
   add((await recentClients?.()) ?? [], () => "it made calls within the last day");
   return [...clients].map(([id, known]) => {
     const own = entries.filter(([name, settings]) => idOf(name, settings) === id);
-    return { id, known, roles: own.flatMap(([, { roles = [] }]) => roles) };
+    return {
+      id,
+      known,
+      roles: own.flatMap(([, { roles = [] }]) => roles),
+      labels: Object.assign({}, ...own.map(([, { labels }]) => labels)),
+    };
   });
 }

@@ -155,7 +155,7 @@ export class LivePolicies implements AsyncDisposable {
       this.#problem = undefined;
       record("policy.changed", { digest: this.#current.digest, previousDigest: previous.digest });
       const seen = previous.seenClients().map((client) => ({ ...client, known: "it used this gateway" }));
-      const all = [...diagnostics, ...lockedOut(parsed, seen)];
+      const all = [...diagnostics, ...(await lockedOut(parsed, seen))];
       const warnings = all.length === 0 ? {} : { warnings: formatDiagnostics(all) };
       if (all.length > 0) logger.warn(warnings, "changed policies have warnings");
       logger.info({ ...this.status(), ...warnings }, "policies were replaced");
@@ -179,7 +179,7 @@ export class LivePolicies implements AsyncDisposable {
 function lockedOut(
   { policies, sources }: ParsedPolicies,
   clients: Parameters<typeof findLockedOut>[1],
-): readonly Diagnostic[] {
+): ReturnType<typeof findLockedOut> {
   const own = policies.filter(({ rule }) => !isBuiltIn(rule));
   return findLockedOut({ policies: own, sources: sources.slice(1) }, clients);
 }
