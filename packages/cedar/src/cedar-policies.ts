@@ -36,6 +36,7 @@ import {
   targetUid,
   timeOf,
 } from "./request-entities.ts";
+import { targetsNamedBy } from "./unmatched-names.ts";
 
 /** Dependencies of the policies. */
 export interface CedarPoliciesDeps {
@@ -132,6 +133,16 @@ export class CedarPolicies implements FilePolicies, Disposable {
       this.#verdicts.set(key, verdict);
     }
     return toDecision(verdict, request);
+  }
+
+  /** Ids of the tools and prompts that each policy names. */
+  namedTargets(): readonly { readonly rule: string; readonly ids: readonly string[] }[] {
+    return this.policies.map((policy) => ({
+      rule: policy.rule,
+      ids: targetsNamedBy(policy).flatMap(({ type, id }) =>
+        type === "Tool" || type === "Prompt" ? [id] : [],
+      ),
+    }));
   }
 
   /** The clients about which these policies decided. */

@@ -151,3 +151,39 @@ permit(principal, action, resource) when { resource.read_only && !(principal in 
   writeFileSync(configPath, JSON.stringify(config));
   assert.deepEqual(await lockedOut(), [about("cli", "policy.clients.cli")]);
 });
+
+test("policy check warns about tools that a known server does not have, and labels that no source has", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const run = (...args: string[]) => runToolcrib(args, { directory: directory.path });
+  const text = `permit(principal, action, resource);
+@id("sum") forbid(principal, action, resource == Tool::"notes:ecoh");
+@id("odd") forbid(principal, action, resource) when { resource == Tool::"notes:quite_different" };
+@id("known") forbid(principal, action, resource == Tool::"notes:echo");
+@id("data") forbid(principal, action == Action::"call", resource)
+  when { context.seen_labels.contains("personl") || context.labels.containsAny(["personal", "zzz"]) };
+`;
+  writePolicies(directory, text);
+  const configPath = directory.join("toolcrib.json");
+  const config = JSON.parse(readFileSync(configPath, "utf8"));
+  config.tool_servers[0].data_labels = ["personal"];
+  writeFileSync(configPath, JSON.stringify(config));
+  const unmatched = async () => {
+    const { diagnostics } = JSON.parse((await run("policy", "check", "--json")).stdout);
+    return (diagnostics as readonly { readonly [name: string]: string }[])
+      .filter(({ code }) => code === "CEDAR_UNMATCHED")
+      .map(
+        ({ severity, line, column, message, hint }) => `${line}:${column} ${severity}: ${message}; ${hint}`,
+      );
+  };
+  const labels = [
+    `6:39 warning: The policy "data" asks for the label "personl", and no tool server and no toolspec has it in data_labels; did you mean "personal"?`,
+    `6:93 warning: The policy "data" asks for the label "zzz", and no tool server and no toolspec has it in data_labels; correct it, or add it to a source: data_labels: ["zzz"]`,
+  ];
+  assert.deepEqual(await unmatched(), labels, "the tools of a server that never ran are not known");
+  assert.equal((await run("list")).code, 0);
+  assert.deepEqual(await unmatched(), [
+    `2:50 warning: The policy "sum" names the tool "notes:ecoh", and "notes" has no tool of this name; did you mean "notes:echo"?`,
+    `3:67 warning: The policy "odd" names the tool "notes:quite_different", and "notes" has no tool of this name; correct it, or keep it if the tool is added later`,
+    ...labels,
+  ]);
+});
