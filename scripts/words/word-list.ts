@@ -18,7 +18,7 @@ export const wordRules: readonly WordRule[] = [
   { pattern: /\bdoors?\b/g, say: "HTTP server, listener, entry point" },
   { pattern: /\b(?:told|tells|telling)\b/g, say: "notify, emit, report, return" },
   { pattern: /\b(?:hears?|heard) of\b/g, say: "receives, is notified of" },
-  { pattern: /\ba look\b|\blook(?:s|ed)? again\b/g, say: "scan, poll, re-check" },
+  { pattern: /\b(?:a|two|next|last|another) looks?\b|\blook(?:s|ed)? again\b/g, say: "scan, poll, re-check" },
   { pattern: /\b(?:take|takes|taken|took|taking) up\b/g, say: "reload, pick up, index" },
   { pattern: /\bpatient(?:ly)?\b/g, say: "lazy" },
   { pattern: /\b(?:of|by) chance\b/g, say: "random, at random" },

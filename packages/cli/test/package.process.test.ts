@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, readFileSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { checkGolden, makeTemporaryDirectory, writeFiles } from "@toolcrib/testing";
 import { golden, runToolcrib, transcript } from "./transcript.ts";
@@ -41,6 +41,7 @@ function files(changes: object = {}) {
 test("a folder is validated, packed, signed, verified and shown", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, files());
+  chmodSync(directory.join("key.pem"), 0o600);
   const texts: string[] = [];
   for (const line of [
     ["validate", "echo"],
@@ -87,6 +88,7 @@ test("packages with errors, links, damage and wrong usage are refused with the r
     "good/manifest.json": JSON.stringify({ ...manifest, tests: [] }),
   });
   symlinkSync("/etc/passwd", directory.join("linked/passwd"));
+  chmodSync(directory.join("wrong.pem"), 0o600);
   const text = await transcript(
     [
       ["validate", "echo"],
@@ -99,6 +101,7 @@ test("packages with errors, links, damage and wrong usage are refused with the r
       ["sign", "good"],
       ["pack", "good", "--key", "wrong.pem"],
       ["pack", "good", "--key", "none.pem"],
+      ["pack", "good", "--key", "key.pem"],
     ],
     { directory: directory.path },
   );

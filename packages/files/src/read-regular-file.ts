@@ -33,7 +33,7 @@ export async function readRegularFile(path: string, maxBytes: number): Promise<F
     const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
     if (bytesRead === 0) break;
     length += bytesRead;
-    // What grows while it is read is read as it was; an end that is asked for costs another look.
+    // What grows while it is read is read as it was; an end that is asked for costs another read.
     if (length === status.size) break;
   }
   return toContent(buffer, length, status);

@@ -60,6 +60,7 @@ import { policyTargetsOf } from "./policy/policy-targets.ts";
 import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions } from "./service/instructions.ts";
 import { MetaSource, metaToolNames } from "./service/meta-source.ts";
+import { toInnerResult } from "./service/outcome-to-wire.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
 import { Visibility } from "./service/visibility.ts";
 import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
@@ -361,10 +362,7 @@ export class GatewayCore {
         ? await this.#lateTarget(context.identity, name, context.signal)
         : this.#targets.forTool(entry);
     const outcome = await this.#run(target, args, originOfInner(context, isDirect));
-    if (outcome.kind === "result") return outcome.result;
-    throw outcome.kind === "failed"
-      ? outcome.error
-      : new GatewayError(outcome.code, outcome.reason, { hint: outcome.hint });
+    return toInnerResult(outcome, context.identity, target);
   }
 
   /**

@@ -140,8 +140,10 @@ describe("a labelled value", () => {
       const clients = attempts.flatMap((_attempt, at) => [`l${at}`, `p${at}`]);
       await using test = await start(servers, fact, clients);
       for (const [at, [name, code]] of attempts.entries()) {
-        await run(await test.connect({ as: `l${at}` }), code.replaceAll("P.", "people."));
+        const refused = await run(await test.connect({ as: `l${at}` }), code.replaceAll("P.", "people."));
         assert.deepEqual(servers.sent.splice(0), [], name);
+        // The rule and its file are for the operator.
+        assert.doesNotMatch(JSON.stringify(refused), /main\.cedar|no-personal-mail/, name);
         const control = await run(await test.connect({ as: `p${at}` }), code.replaceAll("P.", "plain."));
         assert.notDeepEqual(
           servers.sent.splice(0),

@@ -138,19 +138,18 @@ test("SSL_CERT_FILE names authorities that are trusted for all servers", async (
   assert.match((await callOnce(serverAt(server.url), { environment })).text, /done/);
 });
 
-test("/readyz and the status notice a server that accepts requests but does not answer", async () => {
+test("the status notices a server that accepts requests but does not answer", async () => {
   let isHung = false;
   await using server = await startRawServer((exchange) => isHung && exchange.method === "POST");
   await using gateway = await startTestGateway(serverAt(server.url), {
     upstreamLimits: { pingIntervalMs: 50, pingTimeoutMs: 100 },
   });
-  const readyz = new URL("/readyz", await gateway.endpoint());
-  const unavailable = async () => ((await (await fetch(readyz)).json()) as JsonObject)["unavailable"];
-  await waitUntil(async () => (await unavailable()) === undefined);
+  const isReady = () => gateway.gateway.status().servers[0]?.health.state === "ready";
+  await waitUntil(isReady);
   isHung = true;
-  await waitUntil(async () => (await unavailable()) === 1);
+  await waitUntil(() => !isReady());
   await waitUntil(() => /does not answer/.test(JSON.stringify(gateway.logger.records)));
   isHung = false;
-  await waitUntil(async () => (await unavailable()) === undefined);
+  await waitUntil(isReady);
   assert.equal(server.log.filter((entry) => entry === "POST initialize").length, 1, "the session is kept");
 });

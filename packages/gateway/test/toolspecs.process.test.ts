@@ -127,7 +127,7 @@ test("a toolspec has its own endpoint, is found by search, described, and listed
     ],
   );
   const ready = await fetch(new URL("/readyz", await gateway.endpoint()));
-  assert.deepEqual(await ready.json(), { status: "ready", ready: 3, total: 3 });
+  assert.deepEqual(await ready.json(), { status: "ready" });
 });
 
 test("policy and hidden tools apply to toolspecs", async () => {

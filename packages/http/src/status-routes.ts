@@ -80,11 +80,10 @@ export class StatusRoutes {
   }
 
   #readiness(): Answer {
-    const { ready, total, unavailable = 0 } = this.#deps.readiness();
+    const { ready, total } = this.#deps.readiness();
+    // Unavailable servers do not make the gateway unready: the others work. Numbers would count hidden servers.
     const status = this.#isDraining() ? "stopping" : ready < total ? "starting" : "ready";
-    // Unavailable servers do not make the gateway unready: the others work.
-    const counts = unavailable === 0 ? { ready, total } : { ready, total, unavailable };
-    return { status: status === "ready" ? 200 : 503, text: JSON.stringify({ status, ...counts }) };
+    return { status: status === "ready" ? 200 : 503, text: JSON.stringify({ status }) };
   }
 
   async #tools(identity: Identity | undefined): Promise<Answer> {

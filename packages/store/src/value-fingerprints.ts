@@ -43,6 +43,7 @@ export class ValueFingerprints {
   /** The two inputs of HMAC, of which the key is the constant beginning. */
   readonly #inner = Buffer.alloc(bufferBytes);
   readonly #outer = Buffer.alloc(blockBytes + digestBytes);
+  readonly #digits = Buffer.alloc(digitsCount);
 
   /** @param key 32 bytes */
   constructor(key: Uint8Array) {
@@ -106,7 +107,9 @@ export class ValueFingerprints {
     const length = this.#inner.write(whole, blockBytes);
     const digest = hash("sha256", this.#inner.subarray(0, blockBytes + length), "latin1");
     this.#outer.write(digest, blockBytes, "latin1");
-    return hash("sha256", this.#outer, "hex").slice(0, digitsCount);
+    // Copied instead of sliced: JSON.stringify takes twice as long for a slice of a string.
+    this.#digits.write(hash("sha256", this.#outer, "hex"), 0, digitsCount, "latin1");
+    return this.#digits.toString("latin1");
   }
 }
 

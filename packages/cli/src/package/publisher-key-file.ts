@@ -3,7 +3,15 @@
 import type { KeyObject } from "node:crypto";
 import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
-import { createFile, errnoOf, makePrivateDirectory, readRegularFile, reasonOf } from "@toolcrib/files";
+import {
+  createFile,
+  errnoOf,
+  type FileContent,
+  isOpenToOthers,
+  makePrivateDirectory,
+  readRegularFile,
+  reasonOf,
+} from "@toolcrib/files";
 import { keyIdOf, newPublisherKey, readPrivateKey } from "@toolcrib/mcpkg";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -35,11 +43,19 @@ export async function publisherKey(context: CliContext, file: string | undefined
 }
 
 async function readKeyFile(path: string): Promise<KeyObject> {
-  let bytes: Uint8Array;
+  let content: FileContent;
   try {
-    ({ bytes } = await readRegularFile(path, keyMaxBytes));
+    content = await readRegularFile(path, keyMaxBytes);
   } catch (cause) {
     throw new CliError("CLI_FILE_UNUSABLE", `Cannot read the key "${path}": ${reasonOf(cause)}`, { cause });
+  }
+  const { bytes, mode } = content;
+  if (mode !== undefined && isOpenToOthers(mode)) {
+    throw new CliError(
+      "CLI_FILE_UNUSABLE",
+      `Cannot use the key "${path}": other users of this machine can read or change it`,
+      { hint: `if it was always yours alone, run: chmod 600 ${path}` },
+    );
   }
   return readPrivateKey(Buffer.from(bytes).toString("utf8"));
 }

@@ -2,7 +2,7 @@
 
 import type { Approvals } from "./approvals.ts";
 
-/** Milliseconds between two looks for definitions that other processes of the home approved. */
+/** Milliseconds between two polls for definitions that other processes of the home approved. */
 const approvalsPollMs = 1000;
 
 /** Takes over definitions that other processes approve. It reads the home only while something waits. @returns ends it */

@@ -210,7 +210,7 @@ function decide(
     const ofOwner = policy.decide(owner, target.subject, "call", facts);
     if (ofOwner.kind === "deny") {
       const reason = `"${identity.name}" may not use "${shownId(deps, target)}" here: ${ownerReason}`;
-      return { ...ofOwner, reason, hint: ownerHint };
+      return { ...ofOwner, reason, message: ownerReason, hint: ownerHint };
     }
   }
   return decision;

@@ -65,7 +65,7 @@ interface RunningCall {
   readonly cancel: (reason: GatewayError) => void;
 }
 
-/** Milliseconds between two looks for pauses of other processes of the home. */
+/** Milliseconds between two polls for pauses of other processes of the home. */
 const pollMs = 500;
 
 /** Longest pause with an end: a year. */

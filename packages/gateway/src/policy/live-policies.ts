@@ -47,7 +47,7 @@ export interface PolicyStatus {
   readonly problem?: string;
 }
 
-/** Milliseconds between two looks at the files. */
+/** Milliseconds between two polls of the files. */
 const pollMs = 1000;
 
 /** The policies in force. Dispose of it after the last decision. */
@@ -131,7 +131,7 @@ export class LivePolicies implements AsyncDisposable {
     try {
       files = await readAll(this.#files, readRegularFile);
     } catch (error) {
-      // An editor may be replacing the file: the next look reads it again.
+      // An editor may be replacing the file: the next poll reads it again.
       this.#reject(messageOf(error));
       return;
     }

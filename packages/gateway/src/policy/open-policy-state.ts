@@ -41,7 +41,7 @@ export async function openPolicies(
   return opening.use(await LivePolicies.open(files, deps));
 }
 
-/** Milliseconds between two looks for labels that other gateways of the home stored. */
+/** Milliseconds between two polls for labels that other gateways of the home stored. */
 const labelsPollMs = 1000;
 
 /** Opens the labels that clients have seen. @param known the labels of all sources; without any, nothing is opened */

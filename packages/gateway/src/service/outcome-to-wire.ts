@@ -7,9 +7,17 @@
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { McpError } from "@toolcrib/mcp";
-import { type CallFailure, type Era, failedResult, type Identity, isOperator } from "@toolcrib/tool";
+import {
+  type CallFailure,
+  type Era,
+  failedResult,
+  type Identity,
+  isOperator,
+  type ToolResult,
+} from "@toolcrib/tool";
 import type { CallTarget } from "../call/call-target.ts";
 import type { CallOutcome } from "../gateway.ts";
+import { GatewayError } from "../gateway-error.ts";
 
 /**
  * Returns a denial as its client may read it: without the rules of the gateway, with the text that the author of the
@@ -24,6 +32,23 @@ export function forClient(
   const { message, callId } = outcome;
   const reason = `"${shownName}" was not called: the policy does not allow this call${message === undefined ? "" : `: ${message}`}`;
   return { ...outcome, reason, hint: `the operator sees the reason: toolcrib why ${callId}` };
+}
+
+/**
+ * Returns the result of an inner call. Its caller reads of a denial what a client may read: a composite passes on
+ * what it is answered.
+ *
+ * @throws {CodedError} when the call was denied or failed
+ */
+export function toInnerResult(
+  outcome: CallOutcome,
+  identity: Identity,
+  target: Pick<CallTarget, "shownName">,
+): ToolResult {
+  const shown = forClient(outcome, identity, target);
+  if (shown.kind === "result") return shown.result;
+  if (shown.kind === "failed") throw shown.error;
+  throw new GatewayError(shown.code, shown.reason, { hint: shown.hint });
 }
 
 /** Converts the outcome of a tool call to a `CallToolResult`. @throws {McpError} the server's own JSON-RPC error */
