@@ -36,6 +36,7 @@ import {
   targetUid,
   timeOf,
 } from "./request-entities.ts";
+import { targetsNamedBy } from "./unmatched-names.ts";
 
 /** Dependencies of the policies. */
 export interface CedarPoliciesDeps {
@@ -134,9 +135,19 @@ export class CedarPolicies implements FilePolicies, Disposable {
     return toDecision(verdict, request);
   }
 
+  /** Ids of the tools and prompts that each policy names. */
+  namedTargets(): readonly { readonly rule: string; readonly ids: readonly string[] }[] {
+    return this.policies.map((policy) => ({
+      rule: policy.rule,
+      ids: targetsNamedBy(policy).flatMap(({ type, id }) =>
+        type === "Tool" || type === "Prompt" ? [id] : [],
+      ),
+    }));
+  }
+
   /** The clients about which these policies decided. */
-  seenClients(): readonly { readonly id: string; readonly roles: readonly string[] }[] {
-    return [...this.#clients.values()].map(({ id, attributes }) => ({ id, roles: attributes.roles }));
+  seenClients(): readonly (ClientAttributes & { readonly id: string })[] {
+    return [...this.#clients.values()].map(({ id, attributes }) => ({ ...attributes, id }));
   }
 
   /** Whether a policy about the request reads arguments. */

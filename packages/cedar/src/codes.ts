@@ -5,7 +5,7 @@ export const cedarCodes = {
   CEDAR_SYNTAX: "A policy file is not valid Cedar.",
   CEDAR_INVALID: "A policy does not fit the schema of Toolcrib, such as by an attribute that does not exist.",
   CEDAR_SUSPICIOUS: "A policy is valid and can have no effect, or another one than its text suggests.",
-  CEDAR_UNMATCHED: "A policy names a tool server, role or client that does not exist.",
+  CEDAR_UNMATCHED: "A policy names a tool server, tool, label, role or client that does not exist.",
   CEDAR_LOCKED_OUT: "No policy permits an existing client anything.",
   CEDAR_TOOL_ID: "A policy names a tool in a form that no id of a tool has.",
   CEDAR_TEMPLATE: "A policy file contains a template; only policies are supported.",

@@ -14,6 +14,7 @@ import { actionEntities, callContext, clientEntities, scopeOf, targetEntities } 
 
 /** A part of a policy and what it found. */
 export interface ExplainedPart {
+  readonly kind: "head" | "condition";
   /** As the policy writes it, such as `resource.read_only`, or the head: `principal == Client::"ci"`. */
   readonly text: string;
   readonly holds: boolean;
@@ -70,11 +71,13 @@ function explainPolicy(cedar: CedarModule, { rule, json }: Policy, situation: Si
   const heads = (["principal", "action", "resource"] as const)
     .filter((part) => json[part].op !== "All")
     .map((part) => ({
+      kind: "head" as const,
       text: headText(cedar, json, part),
       holds: isPartMatched(json, part, situation.scope),
       values: [headValue(part, situation.scope[part])],
     }));
   const conditions = conditionsOf(json).map((expr) => ({
+    kind: "condition" as const,
     text: expressionText(cedar, expr),
     holds: isTrue(cedar, expr, situation),
     values: valuesOf(expr, situation),

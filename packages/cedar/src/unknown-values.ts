@@ -1,8 +1,8 @@
-/** Finds comparisons that never hold: the schema knows that an attribute is a text, and not which texts it can be. */
+/** Finds the values with which policies compare, for comparisons that never hold: the schema knows that an attribute is a text, and not which texts it can be. */
 
 import type { Expr, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs";
 import { attributeValues } from "./cedar-schema.ts";
-import { memberOf, operandsOf, operationOf, textOf } from "./expressions.ts";
+import { isVariable, memberOf, operandsOf, operationOf, textOf } from "./expressions.ts";
 
 /** A comparison with a value that the attribute never has. */
 export interface UnknownValue {
@@ -33,6 +33,33 @@ export function findUnknownValues(policy: PolicyJson): readonly UnknownValue[] {
     if (contained !== undefined) {
       const elements = operationOf<readonly Expr[]>(contained.left, "Set") ?? [];
       compare(memberOf(contained.right)?.attr, elements.map(textOf));
+    }
+    operandsOf(expr).forEach(visit);
+  };
+  for (const { body } of policy.conditions) visit(body);
+  return found;
+}
+
+/** A label of data for which a policy asks. */
+export interface ReadLabel {
+  readonly attribute: "labels" | "seen_labels";
+  readonly label: string;
+}
+
+/** Returns the labels for which `policy` asks, such as by `context.seen_labels.contains("personal")`. */
+export function labelsReadBy(policy: PolicyJson): readonly ReadLabel[] {
+  const found: ReadLabel[] = [];
+  const visit = (expr: Expr) => {
+    for (const operator of ["contains", "containsAny", "containsAll"]) {
+      const asked = operationOf(expr, operator);
+      const member = asked === undefined ? undefined : memberOf(asked.left);
+      if (asked === undefined || member === undefined || !isVariable(member.left, "context")) continue;
+      const { attr } = member;
+      if (attr !== "labels" && attr !== "seen_labels") continue;
+      const elements = operationOf<readonly Expr[]>(asked.right, "Set") ?? [asked.right];
+      for (const label of elements.map(textOf)) {
+        if (label !== undefined) found.push({ attribute: attr, label });
+      }
     }
     operandsOf(expr).forEach(visit);
   };

@@ -1,7 +1,7 @@
 /** `toolcrib policy check` and `policy test`, as a person uses them. */
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { findingsIn, policies, valid, writePolicies } from "./policy-files.ts";
@@ -32,6 +32,11 @@ test("policy check and test report problems with their places", async () => {
     unmatched.stdout,
     /main\.cedar:2:87: warning CEDAR_UNMATCHED\n.*\n(?:.*\n)*hint: did you mean "notes"\?/,
   );
+  writePolicies(directory, valid.replaceAll('Tool::"notes:echo"', 'Tool::"notes__echo"'));
+  const onWire = await run("policy", "check");
+  assert.equal(onWire.code, 2);
+  assert.match(onWire.stdout, /error CEDAR_TOOL_ID\n(?:.*\n)*hint: did you mean Tool::"notes:echo"\?/);
+  assert.doesNotMatch(onWire.stdout, /CEDAR_UNMATCHED/, "one mistake has one finding");
   writePolicies(directory, valid);
   assert.match((await run("policy", "schema")).stdout, /entity Client in \[Role\]/);
 
@@ -58,6 +63,21 @@ test("policy check and test report problems with their places", async () => {
     failed.stdout,
     /failed policies\/main\.policy-test\.yaml: other call notes:echo\n {2}expected allow/,
   );
+  const expectations = [
+    { client: "ci", tool: "notes:echo", arguments: { n: "7" }, expect: "allow", rule: "short" },
+    { client: "ci", tool: "notes:echo", arguments: { n: 7 }, expect: "deny", rule: "sums" },
+  ];
+  writeFileSync(directory.join("unmet.yaml"), JSON.stringify({ tests: expectations }));
+  const unmet = JSON.parse((await run("policy", "test", "unmet.yaml", "--json")).stdout);
+  const linesOf = (at: number) =>
+    (unmet.results[at].lines as readonly string[]).filter((line) => /does not (?:hold|apply)/.test(line));
+  const short = "forbid policies/main.cedar#short, which does not apply";
+  assert.ok(linesOf(0).includes(short), "denied by another rule than the one that was expected");
+  assert.deepEqual(linesOf(1).slice(0, 3), [
+    "forbid policies/main.cedar#sums, which does not apply",
+    '  does not hold: context.integers.getTag("n") > 100 (context.integers.getTag("n") is 7)',
+    short,
+  ]);
   writeFileSync(directory.join("bad.yaml"), "tests: [{ client: ci, tol: x, expect: maybe }]");
   const bad = await run("policy", "test", "bad.yaml");
   assert.equal(bad.code, 2);
@@ -117,6 +137,55 @@ forbid(principal == Client::"banned", action, resource);
 permit(principal in Role::"operator", action == Action::"save", resource);`;
   writePolicies(directory, text);
   assert.deepEqual(await lockedOut(), [about("cli", "policy.clients.cli")]);
+  // Labels and roles that a client does not have, in conditions. What depends on more than the client can hold.
+  const labelled = `permit(principal, action, resource)
+  when { principal.hasTag("team") && resource.server.hasTag("team") && principal.getTag("team") == resource.server.getTag("team") };
+permit(principal, action, resource) when { principal in Role::"robot" } unless { principal == Client::"phone" };
+permit(principal, action, resource) when { resource.read_only && !(principal in Role::"operator" || principal == Client::"phone") }
+  unless { principal has name && principal.name == "x" || !(principal == Client::"banned") && !(principal in Role::"robot") };`;
+  writePolicies(directory, labelled);
+  assert.deepEqual(await lockedOut(), [about("cli", "policy.clients.cli"), about("phone", "it has a token")]);
+  const configPath = directory.join("toolcrib.json");
+  const config = JSON.parse(readFileSync(configPath, "utf8"));
+  config.policy.clients.phone = { labels: { team: "core" } };
+  writeFileSync(configPath, JSON.stringify(config));
+  assert.deepEqual(await lockedOut(), [about("cli", "policy.clients.cli")]);
+});
+
+test("policy check warns about tools that a known server does not have, and labels that no source has", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const run = (...args: string[]) => runToolcrib(args, { directory: directory.path });
+  const text = `permit(principal, action, resource);
+@id("sum") forbid(principal, action, resource == Tool::"notes:ecoh");
+@id("odd") forbid(principal, action, resource) when { resource == Tool::"notes:quite_different" };
+@id("known") forbid(principal, action, resource == Tool::"notes:echo");
+@id("data") forbid(principal, action == Action::"call", resource)
+  when { context.seen_labels.contains("personl") || context.labels.containsAny(["personal", "zzz"]) };
+`;
+  writePolicies(directory, text);
+  const configPath = directory.join("toolcrib.json");
+  const config = JSON.parse(readFileSync(configPath, "utf8"));
+  config.tool_servers[0].data_labels = ["personal"];
+  writeFileSync(configPath, JSON.stringify(config));
+  const unmatched = async () => {
+    const { diagnostics } = JSON.parse((await run("policy", "check", "--json")).stdout);
+    return (diagnostics as readonly { readonly [name: string]: string }[])
+      .filter(({ code }) => code === "CEDAR_UNMATCHED")
+      .map(
+        ({ severity, line, column, message, hint }) => `${line}:${column} ${severity}: ${message}; ${hint}`,
+      );
+  };
+  const labels = [
+    `6:39 warning: The policy "data" asks for the label "personl", and no tool server and no toolspec has it in data_labels; did you mean "personal"?`,
+    `6:93 warning: The policy "data" asks for the label "zzz", and no tool server and no toolspec has it in data_labels; correct it, or add it to a source: data_labels: ["zzz"]`,
+  ];
+  assert.deepEqual(await unmatched(), labels, "the tools of a server that never ran are not known");
+  assert.equal((await run("list")).code, 0);
+  assert.deepEqual(await unmatched(), [
+    `2:50 warning: The policy "sum" names the tool "notes:ecoh", and "notes" has no tool of this name; did you mean "notes:echo"?`,
+    `3:67 warning: The policy "odd" names the tool "notes:quite_different", and "notes" has no tool of this name; correct it, or keep it if the tool is added later`,
+    ...labels,
+  ]);
 });
 
 test("an error in a flag or in a file of policies names that, and not the configuration file", async () => {

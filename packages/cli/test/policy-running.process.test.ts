@@ -58,3 +58,34 @@ test("why and policy matrix ask the running gateway, and say what is not in forc
   assert.match(changed.stdout, /denied by policy\.deny\[0\]/);
   assert.match(changed.stdout, /\nBy the policy as its files are now\n$/);
 });
+
+test("status, doctor and serve report policies that name a tool which a ready server does not have", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...args: string[]) => runToolcrib(args, setting);
+  const all = "permit(principal, action, resource);\n";
+  const faulty = `${all}@id("sum") forbid(principal, action, resource == Tool::"notes:ecoh");`;
+  writePolicies(directory, faulty);
+  await using gateway = await startServe(["--auth", "none", "--listen", "127.0.0.1:0"], setting);
+  await waitUntil(async () => (await run("why", "notes:env")).code === 0);
+  const noEffect = /no effect policies\/main\.cedar#(\w+) "(\S+)": "notes" has no tool that it matches(.*)/;
+  const status = (await run("status")).stdout;
+  assert.deepEqual(
+    noEffect.exec(status)?.slice(1),
+    ["sum", "notes:ecoh", '; did you mean "notes:echo"?'],
+    status,
+  );
+  const doctor = (await run("doctor")).stdout;
+  assert.match(
+    doctor,
+    /policy: policies\/main\.cedar#sum "notes:ecoh" has no effect: "notes" has no tool that it matches\n\s*fix: did you mean "notes:echo"\?/,
+  );
+  // A changed file: the log names it, too.
+  writePolicies(directory, `${all}@id("env") forbid(principal, action, resource == Tool::"notes:evn");`);
+  await waitUntil(async () => (await run("status")).stdout.includes("main.cedar#env"));
+  await waitUntil(() =>
+    /^(?=.*main\.cedar#env).*rule matches nothing known/m.test(gateway.stdout() + gateway.stderr()),
+  );
+  writePolicies(directory, faulty.replace("ecoh", "echo"));
+  await waitUntil(async () => !(await run("status")).stdout.includes("no effect"));
+});

@@ -32,6 +32,18 @@ test("policy matrix and simulate, and why answer about the policy", async () => 
   assert.match(forbidden.stdout, /denied by policies\/main\.cedar#short/);
   assert.match(forbidden.stdout, /context\.arguments\.getTag\("text"\) is "long text"/);
   assert.equal((await run("why", "notes:nothing")).code, 4);
+  const allowed = await run("why", "notes:echo", "--client", "ci", "--args", '{"n": 7}');
+  assert.equal(allowed.code, 0);
+  assert.match(
+    allowed.stdout,
+    /\nforbid policies\/main\.cedar#sums, which does not apply\n {2}does not hold: context\.integers\.getTag\("n"\) > 100 \(context\.integers\.getTag\("n"\) is 7\)\n/,
+  );
+  assert.match(
+    allowed.stdout,
+    /\nforbid policies\/main\.cedar#short, which does not apply\n {2}does not hold: context\.arguments\.hasTag\("text"\) \(context\.arguments\.getTag\("text"\) is absent\)\n/,
+  );
+  const other = await run("why", "notes:env", "--client", "ci");
+  assert.doesNotMatch(other.stdout, /does not apply/, "no forbid is about this tool");
 
   const call = await run("call", "notes:echo", "--arg", "text=long");
   assert.equal(call.code, 3);

@@ -5,7 +5,7 @@
 
 import { join } from "node:path";
 import { clientIdOf, findLockedOut, findUnmatchedNames, parsePolicies } from "@toolcrib/cedar";
-import type { Diagnostic } from "@toolcrib/diagnostics";
+import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import { nodeAt, stringOf, toDiagnostic } from "@toolcrib/document";
 import type { ReadFile } from "@toolcrib/files";
 import { explainFileFailure } from "@toolcrib/secrets";
@@ -23,6 +23,8 @@ export interface LoadPoliciesDeps {
   readonly tokenNames?: (() => readonly string[]) | undefined;
   /** Returns the ids (in policies) of clients that made calls lately. @default not known */
   readonly recentClients?: (() => Promise<readonly string[]>) | undefined;
+  /** Returns the names of the tools that tool servers listed last, by their ids. @default not known */
+  readonly listedTools?: (() => Promise<ReadonlyMap<string, readonly string[]>>) | undefined;
 }
 
 /** Policy files that were read, by their paths in the sections of layers, and all findings about them. */
@@ -76,19 +78,44 @@ export async function loadPolicyFiles(
     servers: [...ids, ...ownServers],
     roles: [...entries.flatMap(([, { roles = [] }]) => roles), "operator", "admin", "viewer"],
     clients: tokens === undefined ? undefined : [...tokens, ...entries.map(([name]) => name), ...ownClients],
+    labels: dataLabelsOf(layers),
+    toolsOf: await knownToolsOf(layers, deps),
   };
   const unmatched = parsed.value === undefined ? [] : findUnmatchedNames(parsed.value, known);
   const lockedOut =
     parsed.value === undefined || files.size === 0
       ? []
-      : findLockedOut(parsed.value, await existingClients(entries, tokens ?? [], deps));
+      : await findLockedOut(parsed.value, await existingClients(entries, tokens ?? [], deps));
   return { files, diagnostics: [...diagnostics, ...parsed.diagnostics, ...unmatched, ...lockedOut] };
+}
+
+/** The labels of the data of all sources; undefined where a file has errors, so that not all are known. */
+function dataLabelsOf(layers: readonly ConfigLayer[]): readonly string[] | undefined {
+  if (layers.some(({ diagnostics }) => hasErrors(diagnostics))) return undefined;
+  return layers.flatMap(({ servers, toolspecs }) =>
+    [...servers, ...toolspecs].flatMap(({ dataLabels }) => dataLabels),
+  );
+}
+
+/** The tools of toolspecs, and those that tool servers listed last. */
+async function knownToolsOf(
+  layers: readonly ConfigLayer[],
+  { listedTools }: LoadPoliciesDeps,
+): Promise<(server: string) => readonly string[] | undefined> {
+  const toolspecs = layers
+    .flatMap((layer) => layer.toolspecs)
+    .flatMap(({ id, pair }) =>
+      pair === undefined ? [] : [[id, pair.toolspec.tools.map(({ name }) => name)] as const],
+    );
+  const tools = new Map([...((await listedTools?.()) ?? []), ...toolspecs]);
+  return (server) => tools.get(server);
 }
 
 /** The settings of a client that are needed here. */
 interface ClientSettings {
   readonly identity?: { readonly issuer: string; readonly subject: string } | undefined;
   readonly roles?: readonly string[] | undefined;
+  readonly labels?: { readonly [name: string]: string } | undefined;
 }
 
 /** The clients with a token, those of the configuration, and those that made calls lately. */
@@ -108,6 +135,11 @@ async function existingClients(
   add((await recentClients?.()) ?? [], () => "it made calls within the last day");
   return [...clients].map(([id, known]) => {
     const own = entries.filter(([name, settings]) => idOf(name, settings) === id);
-    return { id, known, roles: own.flatMap(([, { roles = [] }]) => roles) };
+    return {
+      id,
+      known,
+      roles: own.flatMap(([, { roles = [] }]) => roles),
+      labels: Object.assign({}, ...own.map(([, { labels }]) => labels)),
+    };
   });
 }

@@ -52,7 +52,7 @@ import { openAudit } from "./open-audit.ts";
 import type { LivePolicies } from "./policy/live-policies.ts";
 import { openPolicies, openSeenLabels } from "./policy/open-policy-state.ts";
 import { type PolicySituation, policySituationOf } from "./policy/policy-targets.ts";
-import { findIdleRules, type IdleRule } from "./sources/idle-rules.ts";
+import { findIdleRules, type IdleRule, warnAboutIdleRules } from "./sources/idle-rules.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
 import { type GatewayTelemetry, openGatewayTelemetry } from "./telemetry/open-gateway-telemetry.ts";
@@ -270,7 +270,7 @@ class RunningGateway implements Gateway {
     this.#resources = resources;
     this.#ready = Promise.allSettled(opened.map((sources) => sources.start()));
     this.#prepared = this.#ready.then(() => {
-      this.#warnAboutIdleRules();
+      warnAboutIdleRules(deps.logger, this.#idleRules());
       core.settle();
       return this.#indexTools();
     });
@@ -308,7 +308,7 @@ class RunningGateway implements Gateway {
 
   #idleRules(): readonly IdleRule[] {
     const { index, roster } = this.#core;
-    return findIdleRules(this.#config, index, roster);
+    return findIdleRules(this.#config, index, roster, this.#parts.policies?.namedTargets());
   }
 
   /** The status without the comparison of rules with tools, which takes time. */
@@ -452,12 +452,6 @@ class RunningGateway implements Gateway {
       newId: () => randomUUID(),
       sessions: this.#sessions,
     };
-  }
-
-  #warnAboutIdleRules(): void {
-    for (const { path, pattern, reason, hint } of this.#idleRules()) {
-      this.#deps.logger.warn({ rule: path, pattern, reason, hint }, "rule matches nothing known");
-    }
   }
 
   /** Indexes tools in small portions after the start, so that the first search does not wait. */

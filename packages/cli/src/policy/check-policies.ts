@@ -11,6 +11,7 @@ import { findConfigFiles } from "../config/find-config-files.ts";
 import { toLoadConfigDeps } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
+import { findListedTools } from "./known-test-names.ts";
 import type { DecidedRecord } from "./recorded-request.ts";
 
 /** Runs `policy check`: checks the given policy files, or those of the configuration with their lists. */
@@ -32,7 +33,9 @@ interface Checked {
 async function checkConfigured(context: CliContext): Promise<Checked> {
   const configFiles = findConfigFiles(context);
   const recentClients = () => findRecentClients(context);
-  const deps = { ...toLoadConfigDeps(context), pairCache: undefined, recentClients };
+  // Without readable pins the tools are not known.
+  const listedTools = () => findListedTools(context).catch(() => new Map());
+  const deps = { ...toLoadConfigDeps(context), pairCache: undefined, recentClients, listedTools };
   const { value, diagnostics } = await loadConfig(configFiles, deps);
   const policyFiles = value?.policy.files.map(({ name }) => name) ?? [];
   return { files: [...configFiles, ...policyFiles], diagnostics };

@@ -13,19 +13,47 @@ export interface Explanation {
   readonly decision: Decision;
   /** The policies that decided, and where none permits, those that are closest to it. */
   readonly policies: readonly ExplainedPolicy[];
+  /** The forbids about this client, action and target that do not apply, because of a condition that does not hold. */
+  readonly unmetForbids: readonly ExplainedPolicy[];
   /** The smallest change that would allow it; undefined for what is allowed. */
   readonly change: string | undefined;
 }
 
-/** Most policies that are shown where none permits. */
+/** Most policies that are shown where none permits, and most forbids that do not apply. */
 const nearestCount = 3;
 
-/** Explains `request`. */
-export async function explainRequest(policy: OfflinePolicy, request: PolicyRequest): Promise<Explanation> {
+/** Explains `request`. @param isExpected whether a forbid was expected to decide: it is explained in any case */
+export async function explainRequest(
+  policy: OfflinePolicy,
+  request: PolicyRequest,
+  isExpected: (rule: string) => boolean = () => false,
+): Promise<Explanation> {
   const decision = policy.decide(request);
+  const explained = await policy.explain(request);
+  const unmet = unmetForbidsOf(explained);
+  const unmetForbids = [
+    ...unmet.filter(({ rule }) => isExpected(rule)),
+    ...(decision.kind === "deny" ? [] : unmet.filter(({ rule }) => !isExpected(rule))),
+  ].slice(0, nearestCount);
+  return { ...explainDecision(decision, explained, request), unmetForbids };
+}
+
+/** Returns the forbids of which the head matches and a condition does not hold: those with the narrowest heads first. */
+function unmetForbidsOf(explained: readonly ExplainedPolicy[]): readonly ExplainedPolicy[] {
+  const heads = ({ parts }: ExplainedPolicy) => parts.filter(({ kind }) => kind === "head");
+  return explained
+    .filter((policy) => policy.effect === "forbid" && !policy.applies)
+    .filter((policy) => heads(policy).every(({ holds }) => holds))
+    .sort((a, b) => heads(b).length - heads(a).length);
+}
+
+function explainDecision(
+  decision: Decision,
+  explained: readonly ExplainedPolicy[],
+  request: PolicyRequest,
+): Omit<Explanation, "unmetForbids"> {
   const isOfLists = decision.kind === "deny" && /^policy\.(?!files)/.test(decision.rule);
   if (isOfLists) return { decision, policies: [], change: listChange(decision.rule, request) };
-  const explained = await policy.explain(request);
   const forbidding = explained.filter(({ effect, applies }) => effect === "forbid" && applies);
   const permits = explained.filter(({ effect }) => effect === "permit");
   if (decision.kind === "allow") {
@@ -69,16 +97,26 @@ function missingOf({ parts }: ExplainedPolicy): readonly string[] {
 }
 
 /** Returns the lines of an explanation for people. */
-export function explanationLines({ decision, policies, change }: Explanation): readonly string[] {
+export function explanationLines({
+  decision,
+  policies,
+  unmetForbids,
+  change,
+}: Explanation): readonly string[] {
   const lines = [safeLine(`${decision.kind === "allow" ? "allowed" : "denied"} by ${decision.rule}`)];
   if (decision.kind === "deny") lines.push(safeLine(decision.reason));
   for (const { rule, effect, parts } of policies) {
-    lines.push("", safeLine(`${effect} ${rule}`));
-    for (const { text, holds, values } of parts) {
-      const found = values.length === 0 ? "" : `   (${values.join("; ")})`;
-      lines.push(`  ${holds ? "holds" : "does not hold"}: ${safeLine(`${text}${found}`)}`);
-    }
+    lines.push("", safeLine(`${effect} ${rule}`), ...parts.map(partLine));
+  }
+  for (const { rule, parts } of unmetForbids) {
+    const unmet = parts.filter(({ holds }) => !holds);
+    lines.push("", safeLine(`forbid ${rule}, which does not apply`), ...unmet.map(partLine));
   }
   if (change !== undefined) lines.push("", safeLine(`To allow it: ${change}`));
   return lines;
+}
+
+function partLine({ text, holds, values }: ExplainedPolicy["parts"][number]): string {
+  const found = values.length === 0 ? "" : `   (${values.join("; ")})`;
+  return `  ${holds ? "holds" : "does not hold"}: ${safeLine(`${text}${found}`)}`;
 }

@@ -25,18 +25,27 @@ export async function findKnownTestNames(
       pair === undefined ? [] : [[id, pair.toolspec.tools.map(({ name }) => name)]],
     ),
   );
-  await using pins = createPinStore(context.options.home, { randomBytes });
   const ids = new Set(toolServers.map(({ id }) => id));
-  for (const source of (await pins.list()).sources) {
-    const names = source.pins.filter(({ kind }) => kind === "tool").map(({ name }) => name);
-    if (ids.has(source.sourceId) && names.length > 0) tools.set(source.sourceId, names);
-  }
+  for (const [id, names] of await findListedTools(context)) if (ids.has(id)) tools.set(id, names);
   return {
     clients: knownClients(context, config),
     servers: [...ids, ...toolspecs.map(({ id }) => id), ...ownServers],
     toolsOf: (server) => tools.get(server),
     rules: [...fileRules, ...listRules(policy)],
   };
+}
+
+/** Returns the names of the tools that tool servers listed earlier, as far as the home has their pins, by the ids of the servers. */
+export async function findListedTools({
+  options,
+}: Pick<CliContext, "options">): Promise<ReadonlyMap<string, readonly string[]>> {
+  await using pins = createPinStore(options.home, { randomBytes });
+  const { sources } = await pins.list();
+  const tools = sources.map(
+    (source) =>
+      [source.sourceId, source.pins.filter(({ kind }) => kind === "tool").map(({ name }) => name)] as const,
+  );
+  return new Map(tools.filter(([, names]) => names.length > 0));
 }
 
 /** The paths by which lists decide. */

@@ -122,8 +122,9 @@ async function runTest(
   const isRule = test.rule === undefined || isNamedRule(rule, test.rule);
   if (kind === test.expect && isRule) return { file, name, passed: true, lines: [] };
   const wanted = `expected ${test.expect}${test.rule === undefined ? "" : ` by ${test.rule}`}`;
-  const explanation = explanationLines(await explainRequest(policy, request));
-  return { file, name, passed: false, lines: [safeLine(wanted), ...explanation] };
+  const isExpected = (one: string) => test.rule !== undefined && isNamedRule(one, test.rule);
+  const explanation = await explainRequest(policy, request, isExpected);
+  return { file, name, passed: false, lines: [safeLine(wanted), ...explanationLines(explanation)] };
 }
 
 function requestOf(config: GatewayConfig, test: PolicyTest, now: number): PolicyRequest {

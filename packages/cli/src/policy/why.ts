@@ -39,7 +39,7 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
       : recordedRequest(context, call, situation);
   const explanation = await explainRequest(policy, request);
   const { output } = context;
-  const { decision, policies, change } = explanation;
+  const { decision, policies, unmetForbids, change } = explanation;
   const { identity, action, target } = request;
   const recorded = call === undefined ? undefined : recordOf(call);
   output.json({
@@ -48,6 +48,7 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
     target: target.id,
     decision,
     policies,
+    unmetForbids,
     policy: situation.origin,
     ...(change === undefined ? {} : { change }),
     ...(recorded === undefined ? {} : { recorded }),

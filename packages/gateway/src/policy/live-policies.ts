@@ -20,6 +20,7 @@ import type { AuditStore } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import { defaultAllowedTools } from "../service/meta-source.ts";
+import { type IdleRule, warnAboutIdleRules } from "../sources/idle-rules.ts";
 import type { GatewayPolicy } from "./access-subject.ts";
 
 /** Dependencies of the policy files. */
@@ -30,6 +31,8 @@ export interface LivePoliciesDeps {
   readonly logger: Logger;
   /** Called when other policies are in force. */
   readonly onReplaced: () => void;
+  /** Returns those of the policies that name a tool or prompt which its server does not have. */
+  readonly idleRulesOf: (named: ReturnType<CedarPolicies["namedTargets"]>) => readonly IdleRule[];
 }
 
 /** The policy files for the status. */
@@ -99,6 +102,11 @@ export class LivePolicies implements AsyncDisposable {
     return this.#current;
   }
 
+  /** Ids of the tools and prompts that the policies of the files name. */
+  namedTargets(): ReturnType<CedarPolicies["namedTargets"]> {
+    return this.#current.namedTargets().filter(({ rule }) => !isBuiltIn(rule));
+  }
+
   status(): PolicyStatus {
     const { digest, policies } = this.#current;
     return {
@@ -145,7 +153,7 @@ export class LivePolicies implements AsyncDisposable {
     diagnostics: readonly Diagnostic[],
     files: readonly PolicyFile[],
   ): Promise<void> {
-    const { policy, logger, record, onReplaced } = this.#deps;
+    const { policy, logger, record, onReplaced, idleRulesOf } = this.#deps;
     try {
       const previous = this.#current;
       this.#current = await openCedarPolicies(parsed, this.#deps);
@@ -155,9 +163,10 @@ export class LivePolicies implements AsyncDisposable {
       this.#problem = undefined;
       record("policy.changed", { digest: this.#current.digest, previousDigest: previous.digest });
       const seen = previous.seenClients().map((client) => ({ ...client, known: "it used this gateway" }));
-      const all = [...diagnostics, ...lockedOut(parsed, seen)];
+      const all = [...diagnostics, ...(await lockedOut(parsed, seen))];
       const warnings = all.length === 0 ? {} : { warnings: formatDiagnostics(all) };
       if (all.length > 0) logger.warn(warnings, "changed policies have warnings");
+      warnAboutIdleRules(logger, idleRulesOf(this.namedTargets()));
       logger.info({ ...this.status(), ...warnings }, "policies were replaced");
       onReplaced();
     } catch (error) {
@@ -179,7 +188,7 @@ export class LivePolicies implements AsyncDisposable {
 function lockedOut(
   { policies, sources }: ParsedPolicies,
   clients: Parameters<typeof findLockedOut>[1],
-): readonly Diagnostic[] {
+): ReturnType<typeof findLockedOut> {
   const own = policies.filter(({ rule }) => !isBuiltIn(rule));
   return findLockedOut({ policies: own, sources: sources.slice(1) }, clients);
 }

@@ -5,11 +5,12 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { createClientAttributes } from "@toolcrib/policy";
 import { type AuditStore, SeenLabels } from "@toolcrib/store";
 import type { GatewayCore } from "../gateway-core.ts";
+import { findIdleRules } from "../sources/idle-rules.ts";
 import type { LivePolicies } from "./live-policies.ts";
 
 /** Puts the policy files of the configuration in force. @throws {GatewayError} `POLICY_INVALID` */
 export async function openPolicies(
-  { policy: { files, clients } }: { readonly policy: PolicyConfig },
+  config: Parameters<typeof findIdleRules>[0] & { readonly policy: PolicyConfig },
   {
     core,
     record,
@@ -21,6 +22,7 @@ export async function openPolicies(
   },
   opening: AsyncDisposableStack,
 ): Promise<LivePolicies | undefined> {
+  const { files, clients } = config.policy;
   if (files.length === 0) return undefined;
   // Loaded on demand: most configurations have no policy files.
   const { LivePolicies } = await import("./live-policies.ts");
@@ -31,6 +33,10 @@ export async function openPolicies(
     record,
     logger,
     onReplaced: () => core.service.policyReplaced(),
+    idleRulesOf: (named: ReturnType<LivePolicies["namedTargets"]>) =>
+      findIdleRules(config, core.index, core.roster, named).filter(({ path }) =>
+        named.some(({ rule }) => rule === path),
+      ),
   };
   return opening.use(await LivePolicies.open(files, deps));
 }

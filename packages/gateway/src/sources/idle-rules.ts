@@ -1,10 +1,11 @@
 /**
- * Rules of the policy, of redaction, of limits and of hooks that name a tool or prompt which a running server does not
+ * Rules of the policy and its files, of redaction, of limits and of hooks that name a tool or prompt which a running server does not
  * have. Only servers that are ready are compared: the lists of the others are not
  * known. Findings about the configuration alone are those of `@toolcrib/config`.
  */
 
 import type { GatewayConfig } from "@toolcrib/config";
+import type { Logger } from "@toolcrib/diagnostics";
 import { findUnmatchedRules, type KnownName, ruleListsOf } from "@toolcrib/policy";
 import type { ToolIndex } from "../index/tool-index.ts";
 import { ownNamespace, savedNamespace } from "../index/wire-name.ts";
@@ -13,18 +14,23 @@ import type { RosterEntry, SourceRoster } from "./source-roster.ts";
 
 /** A rule without effect at the moment. */
 export interface IdleRule {
-  /** Its place in the configuration, such as `policy.deny[0]`. */
+  /** Its place in the configuration, such as `policy.deny[0]`, or a policy of a file, such as `main.cedar#2`. */
   readonly path: string;
   readonly pattern: string;
   readonly reason: string;
   readonly hint?: string | undefined;
 }
 
-/** Returns the rules of the configuration that match no tool or prompt of the servers that they name. */
+/**
+ * Returns the rules of the configuration that match no tool or prompt of the servers that they name.
+ *
+ * @param policies ids of the tools and prompts that each policy of the policy files names
+ */
 export function findIdleRules(
   { policy, audit, guards, hooks }: Pick<GatewayConfig, "policy" | "audit" | "guards" | "hooks">,
   index: Pick<ToolIndex, "tools" | "quarantined">,
   roster: Pick<SourceRoster, "entries">,
+  policies: readonly { readonly rule: string; readonly ids: readonly string[] }[] = [],
 ): readonly IdleRule[] {
   const servers = new Map(
     roster.entries
@@ -54,16 +60,21 @@ export function findIdleRules(
     ...listsOf("hooks.before_call", hooks.before),
     ...listsOf("hooks.after_call", hooks.after),
   ];
-  return lists.flatMap(({ path, patterns }) =>
+  const idle = (patterns: readonly string[], pathOf: (at: number) => string) =>
     findUnmatchedRules(patterns, known)
       .filter(({ kind }) => kind === "name")
-      .map(({ index: at, pattern, reason, hint }) => ({
-        path: `${path.join(".")}[${at}]`,
-        pattern,
-        reason,
-        hint,
-      })),
-  );
+      .map(({ index: at, pattern, reason, hint }) => ({ path: pathOf(at), pattern, reason, hint }));
+  return [
+    ...lists.flatMap(({ path, patterns }) => idle(patterns, (at) => `${path.join(".")}[${at}]`)),
+    ...policies.flatMap(({ rule, ids }) => idle(ids, () => rule)),
+  ];
+}
+
+/** Writes `rules` to the program log. */
+export function warnAboutIdleRules(logger: Logger, rules: readonly IdleRule[]): void {
+  for (const { path, pattern, reason, hint } of rules) {
+    logger.warn({ rule: path, pattern, reason, hint }, "rule matches nothing known");
+  }
 }
 
 /** Whether the lists of a source are complete. A toolspec was compared when the configuration was read. */
