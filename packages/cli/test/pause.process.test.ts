@@ -6,16 +6,23 @@ import { test } from "node:test";
 import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { runToolcrib, startServe } from "./transcript.ts";
 
-async function setUp() {
+async function setUp(more: object = {}) {
   const directory = await makeTemporaryDirectory();
   const transport = { kind: "stdio", ...fixtureCommand(echoStdioPath) };
   const config = {
     tool_servers: [{ id: "s", transport, trust_state: "certified" }],
     serve: { listen: "127.0.0.1:0" },
+    ...more,
   };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
   const setting = { directory: directory.path };
   return { directory, setting, run: (...words: readonly string[]) => runToolcrib(words, setting) };
+}
+
+/** Returns the name of the weekday in UTC that is `days` days from now. */
+function weekdayIn(days: number): string {
+  const at = new Date(Date.now() + days * 86_400_000);
+  return at.toLocaleDateString("en", { weekday: "short", timeZone: "UTC" }).toLowerCase();
 }
 
 test("a pause without a gateway holds for calls of the command line, and doctor points it out", async () => {
@@ -72,6 +79,25 @@ test("a running gateway applies a pause at once, and says so", async () => {
   const json = JSON.parse((await run("resume", "client", "cli", "--json")).stdout);
   assert.deepEqual([json.resumed, json.pauses.length], [true, 1]);
   assert.equal((await run("call", "s__echo", '{"text":"x"}')).code, 0);
+});
+
+test("status says whether the windows of a limit are open, also after a refusal", async () => {
+  const { directory, setting, run } = await setUp({
+    // Three days from now.
+    guards: {
+      limits: [{ name: "deploys", windows: [{ days: [weekdayIn(3)], from: "09:00", to: "10:00" }] }],
+    },
+  });
+  await using _directory = directory;
+  await using gateway = await startServe(["--auth", "none"], setting);
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  assert.match((await run("status")).stdout, /^limit deploys: closed until \S+T09:00:00.000Z$/m);
+  const call = await run("call", "s__echo", '{"text":"x"}');
+  assert.match(call.stderr, /possible again in \d+ h(?: \d+ min)?, at \S+T09:00:00.000Z/);
+  assert.match(
+    (await run("status")).stdout,
+    /^limit deploys: closed until \S+T09:00:00.000Z; 1 call refused$/m,
+  );
 });
 
 test("wrong usage changes nothing", async () => {

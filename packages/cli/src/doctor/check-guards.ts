@@ -3,7 +3,7 @@
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { listPauses } from "../guards/open-pauses.ts";
-import { pauseLine } from "../guards/pause.ts";
+import { pauseLine, pauseWords } from "../guards/pause.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
 
 /** Checks that the pauses can be read, and warns about each. */
@@ -15,7 +15,7 @@ export async function checkPauses(context: CliContext): Promise<readonly Finding
       warning(
         "pauses",
         `calls are refused: ${pauseLine(pause)} is paused`,
-        `toolcrib resume ${pause.kind} ${pause.name}`.trimEnd(),
+        `toolcrib resume ${pauseWords(pause)}`,
       ),
     );
   } catch (error) {

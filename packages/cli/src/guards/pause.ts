@@ -7,6 +7,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { type Output, reasonLine, safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
 import { listPauses, pauseNow, resumeNow } from "./open-pauses.ts";
 
 type Words = { readonly kind: string | undefined; readonly name: string | undefined };
@@ -31,7 +32,7 @@ export async function pause(context: CliContext, words: Words, flags: PauseFlags
   const cancelled = cancelledCalls === 0 ? "" : `, ${counted(cancelledCalls, "call")} in flight cancelled`;
   output.print(`Paused ${pauseLine(shown)}${cancelled}`);
   if (!isApplied) output.print("No running gateway answered: it applies to every gateway of this home");
-  output.print(`Resume it: ${ownCommand(context)} resume ${shown.kind} ${safeLine(shown.name)}`.trimEnd());
+  output.print(`Resume it: ${ownCommand(context)} resume ${pauseWords(shown)}`);
   return exitCodes.done;
 }
 
@@ -62,6 +63,11 @@ async function list(context: CliContext, flags: PauseFlags): Promise<ExitCode> {
 /** Prints one line for each pause. */
 export function printPauses(output: Output, pauses: readonly ShownPause[]): void {
   for (const one of pauses) output.print(`${output.style("yellow", "paused")} ${pauseLine(one)}`);
+}
+
+/** Returns the words that name what is paused on the command line, for a shell. */
+export function pauseWords({ kind, name }: PauseTarget): string {
+  return kind === "all" ? kind : `${kind} ${shellQuote(safeLine(name))}`;
 }
 
 /** Returns a pause as one line. */

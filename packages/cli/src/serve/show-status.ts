@@ -196,14 +196,19 @@ function printGuards(
     output.print(`${output.style("red", "every call is refused")}: ${safeLine(pausesProblem)}`);
 }
 
-/** Returns what was used of a limit as one line: what the one that used most has left. */
-function limitLine({ name, refused, top: [first] }: GatewayStatus["limits"][number]): string {
+/** Returns a limit as one line: whether one of its windows is open, and what the one that used most has left. */
+function limitLine({ name, refused, window, top: [first] }: GatewayStatus["limits"][number]): string {
+  const opening = window?.opensAt === undefined ? "" : ` until ${safeLine(window.opensAt)}`;
+  const windowText = window === undefined ? [] : [window.isOpen ? "open now" : `closed${opening}`];
   const left = Object.entries(first?.left ?? {}).map(([kind, value]) => `${value} ${kind} left`);
   const now = first?.callsNow === undefined ? [] : [`${first.callsNow} calls possible now`];
   const until = first?.until === undefined ? "" : ` until ${safeLine(first.until)}`;
-  const most =
-    first === undefined ? "not used" : `${safeLine(first.of)}: ${[...left, ...now].join(", ")}${until}`;
-  return `limit ${safeLine(name)}: ${most}${refused === 0 ? "" : `; ${counted(refused, "call")} refused`}`;
+  // A limit that has only windows counts nothing; a budget of an earlier period is as good as unused.
+  const amounts = [...left, ...now].join(", ");
+  const most = first === undefined || amounts === "" ? [] : [`${safeLine(first.of)}: ${amounts}${until}`];
+  const texts = [...windowText, ...most];
+  const text = texts.length === 0 ? "not used" : texts.join("; ");
+  return `limit ${safeLine(name)}: ${text}${refused === 0 ? "" : `; ${counted(refused, "call")} refused`}`;
 }
 
 /** A part that nothing contains, with what stands in for it. */
