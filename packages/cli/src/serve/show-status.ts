@@ -15,6 +15,7 @@ import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { printPauses } from "../guards/pause.ts";
+import { markUnmatched } from "../guards/unmatched-pauses.ts";
 import { counted } from "../output/counted.ts";
 import { type Output, reasonLine, type Style, safeLine } from "../output/output.ts";
 import { containmentText } from "./containment-text.ts";
@@ -42,7 +43,9 @@ async function showRunning(
       },
     );
   }
-  const status = answer as unknown as GatewayStatus;
+  // A gateway of an earlier version has no pauses.
+  const { pauses: active = [], ...rest } = answer as unknown as GatewayStatus;
+  const status = { ...rest, pauses: await markUnmatched(context, active) };
   const { calls } = await waitingIn(running, context.signal);
   const changed = changedConfigFiles(running);
   // A gateway of an earlier version has no toolspecs.
@@ -185,10 +188,14 @@ async function waitingIn(
   }
 }
 
-/** Prints limits and pauses. A gateway of an earlier version has none. */
+/** Prints limits and pauses. A gateway of an earlier version has no limits. */
 function printGuards(
   { output }: CliContext,
-  { limits = [], pauses = [], pausesProblem }: GatewayStatus,
+  {
+    limits = [],
+    pauses,
+    pausesProblem,
+  }: Pick<GatewayStatus, "limits" | "pausesProblem"> & { readonly pauses: Parameters<typeof printPauses>[1] },
 ): void {
   for (const limit of limits) output.print(limitLine(limit));
   printPauses(output, pauses);
