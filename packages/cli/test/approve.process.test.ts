@@ -68,9 +68,12 @@ async function setUp() {
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
   const list = (...tools: readonly object[]) =>
     writeFileSync(directory.join("tools.json"), JSON.stringify(tools));
+  /** Changes the configuration. */
+  const change = (more: object) =>
+    writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ ...config, ...more }));
   const setting = { directory: directory.path };
   const run = (...words: readonly string[]) => runToolcrib(words, setting);
-  return { directory, list, setting, run };
+  return { directory, list, setting, run, change };
 }
 
 test("tools are shown completely, approved, and shown again as a difference when they change", async () => {
@@ -96,7 +99,11 @@ test("tools are shown completely, approved, and shown again as a difference when
   );
   assert.match(shown.stderr, /add --yes to approve/);
   const some = await run("approve", "s", "--tool", "read", "--yes");
-  assert.deepEqual([some.code, some.stdout.split("\n").at(-2)], [0, "Approved 1 tool of s"]);
+  assert.deepEqual([some.code, some.stdout.split("\n").at(-3)], [0, "Approved 1 tool of s"]);
+  assert.match(
+    some.stdout,
+    /^Each call of them by a client still needs an approval of its own \(.*toolcrib\S* approve lists those that wait\), unless policy\.waive_approval names the tool or trust_state of s is verified\n$/m,
+  );
   assert.match((await run("list")).stdout, /s__read/);
   assert.match((await run("doctor")).stdout, /^✓ server s: responds: 1 tool; 1 more wait for approval/m);
   const missing = await run("approve", "s", "--tool", "read", "--yes");
@@ -157,7 +164,7 @@ test("many tools are summarized, and exactly those that were shown are approved"
   assert.match((await run("approve")).stdout, /\ns +31 +0 +tools\n/);
   list(...many, { ...suspicious, name: "odd" });
   const approved = await run("approve", "s", "--yes", "--digest", digest);
-  assert.deepEqual([approved.code, approved.stdout.split("\n").at(-2)], [0, "Approved 31 tools of s"]);
+  assert.deepEqual([approved.code, approved.stdout.split("\n").at(-3)], [0, "Approved 31 tools of s"]);
 });
 
 test("prompts, templates, instructions and that resources are listed are approved by their names", async () => {
@@ -303,6 +310,65 @@ test("a call is approved only after all of its arguments were shown", async () =
   const call = { name: "s__read", arguments: { ...many, command: "rm" } };
   assert.equal((await client.callTool(call)).isError, undefined);
   await client.close();
+});
+
+test("that calls need an approval is said only where it is so", async () => {
+  const { directory, list, run, change } = await setUp();
+  await using _directory = directory;
+  list(read, { ...read, name: "write" }, { ...read, name: "look", annotations: { readOnlyHint: true } });
+  change({ policy: { waive_approval: ["s:write"] } });
+  const approved = JSON.parse((await run("approve", "s", "--tool", "write", "--yes", "--json")).stdout);
+  assert.deepEqual(approved.callsNeedApproval, []);
+  assert.match((await run("approve", "s", "--yes")).stdout, /\nEach call of them by a client/);
+});
+
+test("a call whose approval would not count is not offered, and refused with the reason", async () => {
+  const { directory, list, run, setting, change } = await setUp();
+  await using _directory = directory;
+  list(read);
+  const ids: string[] = [];
+  {
+    await using gateway = await startServe(["--auth", "none"], setting);
+    await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+    assert.equal((await run("approve", "s", "--yes")).code, 0);
+    const client = new Client({ name: "c", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)));
+    for (const path of ["a", "b"]) {
+      const text = JSON.stringify(await client.callTool({ name: "s__read", arguments: { path } }));
+      ids.push(/call:[0-9a-f]{16}/.exec(text)?.[0] ?? assert.fail(text));
+    }
+    await client.close();
+  }
+  const [id = "", other = ""] = ids;
+  // Without a gateway, what waits is still offered, and can be approved.
+  assert.match((await run("approve")).stdout, new RegExp(`^CALL.*\n${id} `));
+  assert.equal((await run("approve", other, "--yes")).code, 0);
+  const cases = [
+    [{ policy: { deny: ["s:read"] } }, "the policy denies it now"],
+    [{ policy: { deny: ["s:write"] } }, "the policy changed after it was requested"],
+    [{ tool_servers: [] }, 'its server "s" is not configured'],
+  ] as const;
+  for (const [more, reason] of cases) {
+    change(more);
+    const isRunning = "policy" in more && reason.includes("denies");
+    await using gateway = isRunning ? await startServe(["--auth", "none"], setting) : undefined;
+    if (gateway !== undefined) await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+    const line = `cannot be approved any more ${id}: anonymous wanted to call s:read, and ${reason}\n`;
+    const { stdout } = await run("approve");
+    assert.equal(stdout, `Nothing else waits for approval\n\n${line}`);
+    const refused = await run("approve", id, "--yes");
+    assert.equal(refused.code, 1, refused.stdout);
+    assert.ok(
+      refused.stderr.includes(
+        `Nothing was approved: an approval of "${id}" would not count, because ${reason}`,
+      ),
+      refused.stderr,
+    );
+    if (gateway === undefined) continue;
+    const { stdout: status } = await run("status");
+    assert.ok(status.includes(line) && !status.includes("waits for approval call:"), status);
+  }
+  assert.match((await run("approve", id, "--deny")).stdout, /^Denied for 10 minutes/);
 });
 
 test("serve asks on a terminal, once for each server", async (context) => {

@@ -10,6 +10,8 @@ import { changedConfigFiles } from "../access/changed-files.ts";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findReachableGateways } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
+import { outdatedLine } from "../approve/approve.ts";
+import { waitingInGateways } from "../approve/open-approvals.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
@@ -46,7 +48,7 @@ async function showRunning(
   // A gateway of an earlier version has no pauses.
   const { pauses: active = [], ...rest } = answer as unknown as GatewayStatus;
   const status = { ...rest, pauses: await markUnmatched(context, active) };
-  const { calls } = await waitingIn(running, context.signal);
+  const { calls } = await waitingIn(running, others, context.signal);
   const changed = changedConfigFiles(running);
   // A gateway of an earlier version has no toolspecs.
   const { servers, toolspecs = [], tools, sessions, callsInFlight, quarantined } = status;
@@ -130,10 +132,13 @@ async function showRunning(
     output.print(`${output.style("yellow", `quarantined${time}`)} ${safeLine(id)}: ${safeLine(reason)}`);
   }
   printGuards(context, status);
-  for (const { id, client, tool } of calls) {
-    output.print(
-      `${output.style("yellow", "waits for approval")} ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`,
-    );
+  for (const call of calls) {
+    const { id, client, tool, outdated } = call;
+    if (outdated !== undefined) output.print(outdatedLine(output, call));
+    else
+      output.print(
+        `${output.style("yellow", "waits for approval")} ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`,
+      );
   }
   const { policy } = status;
   if (policy?.problem !== undefined) {
@@ -177,10 +182,11 @@ function telemetryLines(output: Output, telemetry: GatewayStatus["telemetry"]): 
 /** Returns the approvals that wait. A gateway of an earlier version has none. */
 async function waitingIn(
   running: RunningGateway,
+  others: readonly RunningGateway[],
   signal: AbortSignal,
 ): Promise<Pick<WaitingApprovals, "calls">> {
   try {
-    return (await getFromGateway(running, "/api/v1/approvals", signal)) as unknown as WaitingApprovals;
+    return await waitingInGateways(running, others, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (isCodedError(error)) return { calls: [] };
