@@ -322,55 +322,6 @@ test("that calls need an approval is said only where it is so", async () => {
   assert.match((await run("approve", "s", "--yes")).stdout, /\nEach call of them by a client/);
 });
 
-test("a call whose approval would not count is not offered, and refused with the reason", async () => {
-  const { directory, list, run, setting, change } = await setUp();
-  await using _directory = directory;
-  list(read);
-  const ids: string[] = [];
-  {
-    await using gateway = await startServe(["--auth", "none"], setting);
-    await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
-    assert.equal((await run("approve", "s", "--yes")).code, 0);
-    const client = new Client({ name: "c", version: "1" });
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)));
-    for (const path of ["a", "b"]) {
-      const text = JSON.stringify(await client.callTool({ name: "s__read", arguments: { path } }));
-      ids.push(/call:[0-9a-f]{16}/.exec(text)?.[0] ?? assert.fail(text));
-    }
-    await client.close();
-  }
-  const [id = "", other = ""] = ids;
-  // Without a gateway, what waits is still offered, and can be approved.
-  assert.match((await run("approve")).stdout, new RegExp(`^CALL.*\n${id} `));
-  assert.equal((await run("approve", other, "--yes")).code, 0);
-  const cases = [
-    [{ policy: { deny: ["s:read"] } }, "the policy denies it now"],
-    [{ policy: { deny: ["s:write"] } }, "the policy changed after it was requested"],
-    [{ tool_servers: [] }, 'its server "s" is not configured'],
-  ] as const;
-  for (const [more, reason] of cases) {
-    change(more);
-    const isRunning = "policy" in more && reason.includes("denies");
-    await using gateway = isRunning ? await startServe(["--auth", "none"], setting) : undefined;
-    if (gateway !== undefined) await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
-    const line = `cannot be approved any more ${id}: anonymous wanted to call s:read, and ${reason}\n`;
-    const { stdout } = await run("approve");
-    assert.equal(stdout, `Nothing else waits for approval\n\n${line}`);
-    const refused = await run("approve", id, "--yes");
-    assert.equal(refused.code, 1, refused.stdout);
-    assert.ok(
-      refused.stderr.includes(
-        `Nothing was approved: an approval of "${id}" would not count, because ${reason}`,
-      ),
-      refused.stderr,
-    );
-    if (gateway === undefined) continue;
-    const { stdout: status } = await run("status");
-    assert.ok(status.includes(line) && !status.includes("waits for approval call:"), status);
-  }
-  assert.match((await run("approve", id, "--deny")).stdout, /^Denied for 10 minutes/);
-});
-
 test("serve asks on a terminal, once for each server", async (context) => {
   const { directory, list, run } = await setUp();
   await using _directory = directory;
