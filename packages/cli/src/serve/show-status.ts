@@ -132,14 +132,7 @@ async function showRunning(
     output.print(`${output.style("yellow", `quarantined${time}`)} ${safeLine(id)}: ${safeLine(reason)}`);
   }
   printGuards(context, status);
-  for (const call of calls) {
-    const { id, client, tool, outdated } = call;
-    if (outdated !== undefined) output.print(outdatedLine(output, call));
-    else
-      output.print(
-        `${output.style("yellow", "waits for approval")} ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`,
-      );
-  }
+  output.print(...calls.map((call) => waitingLine(output, call)));
   const { policy } = status;
   if (policy?.problem !== undefined) {
     output.print(
@@ -149,6 +142,13 @@ async function showRunning(
   output.print(...idleRuleLines(output, status.idleRules));
   output.print(...anchorLines(output, status.anchors), ...telemetryLines(output, status.telemetry));
   return exitCodes.done;
+}
+
+/** A call that waits for an approval, or for which one would not count any more. */
+function waitingLine(output: Output, call: WaitingApprovals["calls"][number]): string {
+  const { id, client, tool, outdated } = call;
+  if (outdated !== undefined) return outdatedLine(output, call);
+  return `${output.style("yellow", "waits for approval")} ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`;
 }
 
 /** The rules without effect. A gateway of an earlier version does not list any. */
