@@ -16,7 +16,8 @@ export const cliCodes = {
   CLI_TOOLSPEC_NOT_FOUND: "The catalog has no toolspec with this name.",
   CLI_CONFIG_NOT_EDITABLE:
     "An entry cannot be added to the configuration automatically; the command prints the entry.",
-  CLI_APPROVAL_OUTDATED: "Other definitions wait for approval than those that were shown.",
+  CLI_APPROVAL_OUTDATED:
+    "Other definitions wait for approval than those that were shown, or an approval of the call would not count any more.",
   CLI_APPROVAL_NOT_FOUND: "No such tool or call waits for approval.",
   CLI_SERVER_NOT_FOUND: "No tool server has this id.",
   CLI_CLIENT_NOT_FOUND: "No client of this name has received labelled data.",

@@ -68,9 +68,12 @@ async function setUp() {
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
   const list = (...tools: readonly object[]) =>
     writeFileSync(directory.join("tools.json"), JSON.stringify(tools));
+  /** Changes the configuration. */
+  const change = (more: object) =>
+    writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ ...config, ...more }));
   const setting = { directory: directory.path };
   const run = (...words: readonly string[]) => runToolcrib(words, setting);
-  return { directory, list, setting, run };
+  return { directory, list, setting, run, change };
 }
 
 test("tools are shown completely, approved, and shown again as a difference when they change", async () => {
@@ -96,7 +99,11 @@ test("tools are shown completely, approved, and shown again as a difference when
   );
   assert.match(shown.stderr, /add --yes to approve/);
   const some = await run("approve", "s", "--tool", "read", "--yes");
-  assert.deepEqual([some.code, some.stdout.split("\n").at(-2)], [0, "Approved 1 tool of s"]);
+  assert.deepEqual([some.code, some.stdout.split("\n").at(-3)], [0, "Approved 1 tool of s"]);
+  assert.match(
+    some.stdout,
+    /^Each call of them by a client still needs an approval of its own \(.*toolcrib\S* approve lists those that wait\), unless policy\.waive_approval names the tool or trust_state of s is verified\n$/m,
+  );
   assert.match((await run("list")).stdout, /s__read/);
   assert.match((await run("doctor")).stdout, /^✓ server s: responds: 1 tool; 1 more wait for approval/m);
   const missing = await run("approve", "s", "--tool", "read", "--yes");
@@ -157,7 +164,7 @@ test("many tools are summarized, and exactly those that were shown are approved"
   assert.match((await run("approve")).stdout, /\ns +31 +0 +tools\n/);
   list(...many, { ...suspicious, name: "odd" });
   const approved = await run("approve", "s", "--yes", "--digest", digest);
-  assert.deepEqual([approved.code, approved.stdout.split("\n").at(-2)], [0, "Approved 31 tools of s"]);
+  assert.deepEqual([approved.code, approved.stdout.split("\n").at(-3)], [0, "Approved 31 tools of s"]);
 });
 
 test("prompts, templates, instructions and that resources are listed are approved by their names", async () => {
@@ -303,6 +310,16 @@ test("a call is approved only after all of its arguments were shown", async () =
   const call = { name: "s__read", arguments: { ...many, command: "rm" } };
   assert.equal((await client.callTool(call)).isError, undefined);
   await client.close();
+});
+
+test("that calls need an approval is said only where it is so", async () => {
+  const { directory, list, run, change } = await setUp();
+  await using _directory = directory;
+  list(read, { ...read, name: "write" }, { ...read, name: "look", annotations: { readOnlyHint: true } });
+  change({ policy: { waive_approval: ["s:write"] } });
+  const approved = JSON.parse((await run("approve", "s", "--tool", "write", "--yes", "--json")).stdout);
+  assert.deepEqual(approved.callsNeedApproval, []);
+  assert.match((await run("approve", "s", "--yes")).stdout, /\nEach call of them by a client/);
 });
 
 test("serve asks on a terminal, once for each server", async (context) => {

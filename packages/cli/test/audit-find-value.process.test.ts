@@ -16,7 +16,7 @@ test("audit find-value finds a value in arguments and results, in order, and tak
     directory.join("toolcrib.json"),
     JSON.stringify({ tool_servers: [echoServer("echo", "--builtin", "echo")] }),
   );
-  for (const text of ["needle-123", "another"])
+  for (const text of ["needle-123", "another", "line-456\n"])
     assert.equal((await runToolcrib(["call", "echo__echo", "--arg", `text=${text}`], setting)).code, 0);
 
   const { code, stdout } = await find("needle-123\n", "--json");
@@ -38,6 +38,14 @@ test("audit find-value finds a value in arguments and results, in order, and tak
   assert.doesNotMatch(table, /needle/);
   assert.equal((await find("needle-1234")).stdout, "No call contained it.\n");
   assert.equal((await find("needle-123", "--until", "1h")).stdout, "No call contained it.\n");
+  const line = (stdin: string) =>
+    find(stdin).then(({ stdout: shown }) => shown.match(/ echo:echo /g)?.length);
+  // The value ends with a line break in the call; what is piped, with none, one or one more.
+  assert.deepEqual([await line("line-456"), await line("line-456\n"), await line("line-456\n\n")], [2, 2, 2]);
+  assert.match(
+    (await find("needle-12")).stderr,
+    /hint: values are compared whole, with spaces and line breaks; one line break at the end was tried with and without/,
+  );
   assert.match((await find("abc")).stderr, /too short/);
   const refused = await find("", "needle-123");
   assert.equal(refused.code, 2);

@@ -6,16 +6,23 @@ import { test } from "node:test";
 import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { runToolcrib, startServe } from "./transcript.ts";
 
-async function setUp() {
+async function setUp(more: object = {}) {
   const directory = await makeTemporaryDirectory();
   const transport = { kind: "stdio", ...fixtureCommand(echoStdioPath) };
   const config = {
     tool_servers: [{ id: "s", transport, trust_state: "certified" }],
     serve: { listen: "127.0.0.1:0" },
+    ...more,
   };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
   const setting = { directory: directory.path };
   return { directory, setting, run: (...words: readonly string[]) => runToolcrib(words, setting) };
+}
+
+/** Returns the name of the weekday in UTC that is `days` days from now. */
+function weekdayIn(days: number): string {
+  const at = new Date(Date.now() + days * 86_400_000);
+  return at.toLocaleDateString("en", { weekday: "short", timeZone: "UTC" }).toLowerCase();
 }
 
 test("a pause without a gateway holds for calls of the command line, and doctor points it out", async () => {
@@ -68,10 +75,101 @@ test("a running gateway applies a pause at once, and says so", async () => {
   assert.deepEqual([call.code, /client "cli" is paused/.test(call.stderr)], [3, true]);
   const status = await run("status");
   assert.match(status.stdout, /paused client "cli"\n/);
-  assert.match(status.stdout, /paused tool "s:missing"\n/);
+  assert.match(
+    status.stdout,
+    /paused tool "s:missing": matches nothing, no tool, resource or prompt matches "s:missing"/,
+  );
   const json = JSON.parse((await run("resume", "client", "cli", "--json")).stdout);
   assert.deepEqual([json.resumed, json.pauses.length], [true, 1]);
   assert.equal((await run("call", "s__echo", '{"text":"x"}')).code, 0);
+});
+
+/** Pauses that stop something, each with its words for a shell, and pauses that match nothing, each with the warning. */
+const matching: readonly (readonly string[])[] = [
+  ["server", "s"],
+  ["tool", "s:echo"],
+  ["tool", "s__echo"],
+  ["tool", "*:ech*"],
+  ["tool", "s:resources/any://uri"],
+  ["client", "ci"],
+  ["client", "robot-7"],
+  ["client", "made"],
+  ["client", "stdio"],
+];
+const missing: readonly (readonly [kind: string, name: string, warning: string])[] = [
+  ["server", "evrything", 'no server is called "evrything"; did you mean "everything"?'],
+  ["tool", "evrything:*", 'no tool, resource or prompt matches "evrything:*"; did you mean "everything:*"?'],
+  [
+    "client",
+    "cii",
+    'no client is called "cii", it has no token and no entry in policy.clients; did you mean "ci"?',
+  ],
+];
+/** Those of which only a running gateway knows that they match nothing. */
+const missingInGateway: typeof missing = [
+  ["tool", "s:ecoh", 'no tool, resource or prompt matches "s:ecoh"; did you mean "s:echo"?'],
+  ["tool", "*:ecoh_*", 'no tool, resource or prompt matches "*:ecoh_*"'],
+];
+
+for (const isRunning of [false, true]) {
+  test(`a pause that matches nothing is made and marked, ${isRunning ? "with" : "without"} a gateway`, async () => {
+    const { directory, setting, run } = await setUp({
+      tool_servers: ["s", "everything"].map((id) => ({
+        id,
+        transport: { kind: "stdio", ...fixtureCommand(echoStdioPath) },
+        trust_state: "certified",
+      })),
+      policy: { clients: { ci: { identity: { issuer: "https://id.example", subject: "robot-7" } } } },
+    });
+    await using _directory = directory;
+    assert.equal((await run("token", "create", "made")).code, 0);
+    await using gateway = isRunning ? await startServe(["--auth", "none"], setting) : undefined;
+    if (gateway !== undefined) await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+    for (const words of matching) {
+      const { code, stderr } = await run("pause", ...words);
+      assert.deepEqual([code, stderr], [0, ""], words.join(" "));
+      assert.equal((await run("resume", ...words)).code, 0);
+    }
+    const wrong = isRunning ? [...missing, ...missingInGateway] : missing;
+    for (const [kind, name, warning] of wrong) {
+      const { code, stdout, stderr } = await run("pause", kind, name);
+      assert.deepEqual([code, stderr], [0, `warning: ${warning}\n`]);
+      const quoted = name.includes("*") ? `'${name}'` : name;
+      assert.ok(stdout.endsWith(` resume ${kind} ${quoted}\n`), stdout);
+      const json = JSON.parse((await run("pause", kind, name, "--json")).stdout);
+      assert.deepEqual([json.pause.name, json.warning], [name, warning]);
+    }
+    const { stdout: list } = await run("pause");
+    const { stdout: doctor } = await run("doctor");
+    for (const [kind, name, warning] of wrong) {
+      const what = `${kind} "${name}"`;
+      assert.ok(list.includes(`paused ${what}: matches nothing, ${warning}\n`), list);
+      assert.ok(doctor.includes(`a pause matches nothing: ${what} is paused, and ${warning}`), doctor);
+    }
+    if (!isRunning) return;
+    const { stdout: status } = await run("status");
+    for (const [kind, name, warning] of wrong)
+      assert.ok(status.includes(`paused ${kind} "${name}": matches nothing, ${warning}\n`), status);
+  });
+}
+
+test("status says whether the windows of a limit are open, also after a refusal", async () => {
+  const { directory, setting, run } = await setUp({
+    // Three days from now.
+    guards: {
+      limits: [{ name: "deploys", windows: [{ days: [weekdayIn(3)], from: "09:00", to: "10:00" }] }],
+    },
+  });
+  await using _directory = directory;
+  await using gateway = await startServe(["--auth", "none"], setting);
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  assert.match((await run("status")).stdout, /^limit deploys: closed until \S+T09:00:00.000Z$/m);
+  const call = await run("call", "s__echo", '{"text":"x"}');
+  assert.match(call.stderr, /possible again in \d+ h(?: \d+ min)?, at \S+T09:00:00.000Z/);
+  assert.match(
+    (await run("status")).stdout,
+    /^limit deploys: closed until \S+T09:00:00.000Z; 1 call refused$/m,
+  );
 });
 
 test("wrong usage changes nothing", async () => {

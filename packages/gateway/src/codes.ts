@@ -13,7 +13,8 @@ export const gatewayCodes = {
     "A call needs an approval, and its arguments are larger than what is kept and shown for one.",
   APPROVALS_FULL: "Too many calls of one client wait for approval.",
   APPROVAL_UNAVAILABLE: "A call needs an approval, and the approvals cannot be read or stored.",
-  APPROVAL_OUTDATED: "What the operator approved is not what waits for approval now.",
+  APPROVAL_OUTDATED:
+    "What the operator approved is not what waits for approval now, or an approval of the call would not count any more.",
   CALL_PAUSED: "The operator paused the tool, its server, the client or everything (`toolcrib pause`).",
   PAUSES_UNREADABLE: "What is paused cannot be read from the home, so that every call is refused.",
   PAUSE_INVALID: "A request to pause or resume names nothing that can be paused.",

@@ -4,7 +4,6 @@
  * it and serves it over HTTP; an embedding program adds its own functions.
  */
 
-import { digestPolicy } from "@toolcrib/config";
 import { isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
@@ -33,6 +32,7 @@ import {
 } from "@toolcrib/tool";
 import { Approvals } from "./approvals/approvals.ts";
 import { HeldDefinitions, holdBy, isNotApproved, type WaitingServer } from "./approvals/held-definitions.ts";
+import { policyDigestOf } from "./approvals/outdated-call.ts";
 import type { CallHooksDeps } from "./call/call-hooks.ts";
 import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
@@ -135,7 +135,7 @@ export class GatewayCore {
     this.#deps = deps;
     this.policy = createGatewayPolicy(config.policy);
     this.#listing = new ToolListing(config.serve, config.execution?.isEnabled === true);
-    const { pins, approveCommand = "toolcrib approve" } = deps;
+    const { pins, callApprovals: calls, approveCommand = "toolcrib approve" } = deps;
     const onUnreadable = () => this.approvals.reconsider();
     const pinDeps = { audit, logger, scrubber, now, pins, approveCommand, onUnreadable };
     this.#definitionPins = new DefinitionPins(pinDeps);
@@ -170,7 +170,8 @@ export class GatewayCore {
       pins: this.#definitionPins,
       serverIds: () => this.roster.configuredIds,
     });
-    this.approvals = new Approvals({ held, calls: deps.callApprovals, audit, logger });
+    const policyDigest = policyDigestOf(config.policy, this);
+    this.approvals = new Approvals({ held, calls, audit, logger, parts: this, policyDigest });
     ({ pauses: this.pauses, callLimits: this.callLimits } = createGuards(config, deps));
     this.visibility = new Visibility(this);
     const { index, policy, roster, visibility, inFlight } = this;
@@ -178,7 +179,6 @@ export class GatewayCore {
     const unknownTools = new UnknownTools({ index, policy, roster, visibility, isFound });
     this.#unknownTools = unknownTools;
     const waived = new ToolPatterns(config.policy.waiveApproval);
-    const listsDigest = digestPolicy(config.policy);
     this.#targets = new CallTargets({ selectBackend, index: this.index, unknownTools, waived });
     const hiding = {
       scrubber,
@@ -206,8 +206,8 @@ export class GatewayCore {
       shares: new FairShare(config.serve.limits.maxConcurrentCalls),
       labels: deps.seenLabels === undefined ? undefined : new LabelTracker(deps.seenLabels, logger),
       approval: {
-        approvals: deps.callApprovals,
-        policyDigest: () => `${listsDigest} ${this.policy.filesDigest ?? ""}`.trimEnd(),
+        approvals: calls,
+        policyDigest,
         mayApprove: (identity, subject) => this.policy.decide(identity, subject, "approve").kind === "allow",
         approveCommand,
         elicitedClients: elicitedClientsOf(config.policy),

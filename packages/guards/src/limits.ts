@@ -53,6 +53,12 @@ export interface RuleUsage {
   readonly name: string;
   /** Calls that it refused since the start. */
   readonly refused: number;
+  /** Whether calls are allowed at this time; absent for a rule without windows. */
+  readonly window?: {
+    readonly isOpen: boolean;
+    /** RFC 3339 time at which the next window opens, while none is open. */
+    readonly opensAt?: string;
+  };
   /** The largest share of a budget that was used, from 0; 0 for a rule without a budget. */
   readonly usedRatio: number;
   /** Those that used most of the budget, or of the rate, at most 10. */
@@ -194,6 +200,7 @@ export class Limits {
       return {
         name: rule.name,
         refused,
+        ...windowOf(rule, now),
         usedRatio: entries[0]?.budgetRatio ?? 0,
         top: entries.slice(0, this.#topCount).map(({ shown }) => shown),
       };
@@ -315,6 +322,14 @@ function budgetRefusal(
 
 function shown(kind: keyof Amounts, value: number): string {
   return String(kind === "cost" ? value / costUnit : value);
+}
+
+function windowOf({ windows, timeZone }: LimitRule, now: number): Pick<RuleUsage, "window"> {
+  if (windows === undefined) return {};
+  if (isOpenAt(windows, now, timeZone)) return { window: { isOpen: true } };
+  const opening = nextOpening(windows, now, timeZone);
+  const opensAt = opening === undefined ? {} : { opensAt: new Date(opening).toISOString() };
+  return { window: { isOpen: false, ...opensAt } };
 }
 
 function entryOf({ rate, budget }: LimitRule, counter: Counter, now: number) {

@@ -221,7 +221,7 @@ test("days and windows follow their time zone, also when clocks are changed", ()
 
   const office = { days: [1, 2, 3, 4, 5], fromMinute: 9 * 60, toMinute: 17 * 60 };
   const night = { days: [6], fromMinute: 22 * 60, toMinute: 2 * 60 };
-  const { take, clock } = limitsOf([{ windows: [office, night], timeZone }]);
+  const { take, clock, limits } = limitsOf([{ windows: [office, night], timeZone }]);
   const at = (time: string) => {
     clock.now = Date.parse(time);
     const taken = take(callOf("a"));
@@ -243,6 +243,12 @@ test("days and windows follow their time zone, also when clocks are changed", ()
     ["2026-03-27T17:00:00Z", "2026-03-28T21:00"],
   ];
   for (const [time, expected] of rows) assert.equal(at(time), expected, time);
+  clock.now = Date.parse("2026-01-09T16:00:00Z");
+  assert.deepEqual(limits.usage(clock.now)[0]?.window, {
+    isOpen: false,
+    opensAt: "2026-01-10T21:00:00.000Z",
+  });
+  assert.deepEqual(limits.usage(Date.parse("2026-01-10T21:00:00Z"))[0]?.window, { isOpen: true });
 });
 
 test("states are limited, and no used-up budget begins anew for lack of room", () => {

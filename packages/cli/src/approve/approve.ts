@@ -4,13 +4,15 @@
  * that changed or are suspicious are shown completely. An approval is bound to the digest of all of them.
  */
 
+import { isCodedError } from "@toolcrib/diagnostics";
 import type { PendingCall, WaitingApprovals, WaitingDefinitions } from "@toolcrib/gateway";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { safeLine } from "../output/output.ts";
+import { type Output, safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { type CallApprovalFacts, printCallApprovals, toolsWithCallApproval } from "./call-approvals.ts";
 import { type ApprovalAccess, callIdStart, openApprovals } from "./open-approvals.ts";
 import { printArguments, printWholeArguments } from "./print-arguments.ts";
 import { countedOf, isLong, printDefinition, printSummary } from "./print-definition.ts";
@@ -55,10 +57,12 @@ function checkFlags(what: string | undefined, { tool, deny, yes, full, digest }:
   if (misused !== undefined) throw new CliError("CLI_USAGE", `Nothing was approved: ${misused}`);
 }
 
-function listWaiting(context: CliContext, { servers, calls }: WaitingApprovals): ExitCode {
+function listWaiting(context: CliContext, { servers, calls: waiting }: WaitingApprovals): ExitCode {
   const { output } = context;
-  output.json({ servers, calls });
-  if (servers.length === 0 && calls.length === 0) output.print("Nothing waits for approval");
+  output.json({ servers, calls: waiting });
+  const calls = waiting.filter(({ outdated }) => outdated === undefined);
+  if (servers.length === 0 && calls.length === 0)
+    output.print(waiting.length === 0 ? "Nothing waits for approval" : "Nothing else waits for approval");
   if (servers.length > 0) {
     output.table(
       [{ title: "SERVER" }, { title: "NEW" }, { title: "CHANGED" }, { title: "OF WHAT" }],
@@ -91,7 +95,15 @@ function listWaiting(context: CliContext, { servers, calls }: WaitingApprovals):
       `Approve exactly one of them, once: ${ownCommand(context)} approve ${calls[0]?.id ?? ""} (or refuse it: --deny)`,
     );
   }
+  const outdated = waiting.filter((call) => call.outdated !== undefined);
+  if (outdated.length > 0) output.print("");
+  for (const call of outdated) output.print(outdatedLine(output, call));
   return exitCodes.done;
+}
+
+/** Returns the line of a call whose approval would not count. */
+export function outdatedLine(output: Output, { id, client, tool, outdated = "" }: PendingCall): string {
+  return `${output.style("dim", "cannot be approved any more")} ${safeLine(id)}: ${safeLine(client.name)} wanted to call ${safeLine(tool)}, and ${safeLine(outdated)}`;
 }
 
 function callRow({ id, client, tool, requestedAt, ...call }: PendingCall, now: number): string[] {
@@ -118,6 +130,7 @@ async function decideCall(
   if (call === undefined) throw callNotFound(id);
   if (!isDenied) {
     printCall(output, call, full === true);
+    if (call.outdated !== undefined) throw callOutdated(call, call.outdated);
     const isShown = !call.isPartial;
     if (!isShown || (yes !== true && !(await ask(context, "Approve exactly this call, once?")))) {
       output.json({ id, tool: call.tool, arguments: call.arguments, isPartial: call.isPartial });
@@ -136,7 +149,7 @@ async function decideCall(
   return exitCodes.done;
 }
 
-function printCall(output: CliContext["output"], call: PendingCall, isWhole: boolean): void {
+function printCall(output: Output, call: PendingCall, isWhole: boolean): void {
   output.print(`${output.style("bold", safeLine(call.tool))} for ${safeLine(call.client.name)}`);
   if (isWhole) printWholeArguments(output, call.arguments);
   else printArguments(output, call.arguments);
@@ -149,6 +162,14 @@ function notShown(context: CliContext, id: string): ExitCode {
     `Nothing was approved: parts of the arguments are not shown. See all of them: ${ownCommand(context)} approve ${id} --full`,
   );
   return exitCodes.failed;
+}
+
+function callOutdated({ id }: PendingCall, reason: string): CliError {
+  return new CliError(
+    "CLI_APPROVAL_OUTDATED",
+    `Nothing was approved: an approval of "${safeLine(id)}" would not count, because ${safeLine(reason)}`,
+    { hint: "the client can make the call again; if it needs an approval then, it waits under another id" },
+  );
 }
 
 function callNotFound(id: string): CliError {
@@ -188,7 +209,15 @@ async function approveDefinitions(
   const isApproved =
     yes === true || (await ask(context, `Approve ${countedOf(chosen)} of ${safeLine(shown.server)}?`));
   const approved = isApproved ? await access.approve(shown, names) : [];
-  output.json({ server: shown.server, digest: shown.digest, definitions: chosen, approved });
+  const asked =
+    approved.length === 0 ? [] : toolsWithCallApproval(shown.server, approved, await callFacts(access));
+  output.json({
+    server: shown.server,
+    digest: shown.digest,
+    definitions: chosen,
+    approved,
+    callsNeedApproval: asked,
+  });
   if (!isApproved) {
     const exact = [
       "approve",
@@ -198,7 +227,18 @@ async function approveDefinitions(
     return notApproved(context, `${exact.join(" ")} --yes --digest ${shown.digest}`);
   }
   output.print(`Approved ${countedOf(chosen, approved.length)} of ${safeLine(shown.server)}`);
+  printCallApprovals(context, shown.server, asked, approved.length);
   return exitCodes.done;
+}
+
+/** Returns what decides about approvals of calls; nothing where that cannot be read: the definitions are approved then. */
+async function callFacts(access: ApprovalAccess): Promise<CallApprovalFacts> {
+  try {
+    return await access.callFacts();
+  } catch (error) {
+    if (isCodedError(error)) return {};
+    throw error;
+  }
 }
 
 /** @param exact arguments of the command that approves exactly what is shown */

@@ -10,16 +10,17 @@ import type { CliContext } from "../cli-context.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { printCallApprovals, toolsWithCallApproval } from "./call-approvals.ts";
 import { countedOf, printDefinition } from "./print-definition.ts";
 
 /** Asks about the servers whose definitions wait now. Ends early when the command is interrupted. */
 export async function askAboutWaiting(
   context: CliContext,
-  { approvals }: Pick<Gateway, "approvals">,
+  gateway: Pick<Gateway, "approvals" | "policySituation">,
 ): Promise<void> {
   if (!canAsk(context) || !context.output.isTerminal) return;
   try {
-    for (const { server } of approvals.servers()) await askAboutServer(context, approvals, server);
+    for (const { server } of gateway.approvals.servers()) await askAboutServer(context, gateway, server);
   } catch (error) {
     if (!context.signal.aborted) throw error;
   }
@@ -27,10 +28,11 @@ export async function askAboutWaiting(
 
 async function askAboutServer(
   context: CliContext,
-  approvals: Gateway["approvals"],
+  gateway: Pick<Gateway, "approvals" | "policySituation">,
   server: string,
 ): Promise<void> {
   const { output } = context;
+  const { approvals } = gateway;
   const name = safeLine(server);
   for (;;) {
     const { digest, definitions } = approvals.definitions(server);
@@ -49,6 +51,8 @@ async function askAboutServer(
     }
     const approved = await approvals.approveDefinitions(server, digest, localIdentity("cli", "cli"));
     output.print(`Approved ${countedOf(definitions, approved.length)} of ${name}`);
+    const asked = toolsWithCallApproval(server, approved, gateway.policySituation());
+    printCallApprovals(context, server, asked, approved.length);
     return;
   }
 }

@@ -3,6 +3,8 @@
  * gateway that is started for the command. Decisions are stored in the home either way.
  */
 
+import { randomBytes } from "node:crypto";
+import { isCodedError } from "@toolcrib/diagnostics";
 import type {
   Gateway,
   GatewayStatus,
@@ -11,10 +13,11 @@ import type {
   WaitingApprovals,
   WaitingDefinitions,
 } from "@toolcrib/gateway";
+import { CallApprovals } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 import { getFromGateway, postToGateway } from "../access/gateway-api.ts";
 import { startLocalGateway } from "../access/local-tools.ts";
-import { findReachableGateway } from "../access/open-tool-access.ts";
+import { findReachableGateways } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -22,6 +25,7 @@ import { loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { reasonLine } from "../output/output.ts";
 import { requireServer } from "../tools/require-server.ts";
+import type { CallApprovalFacts } from "./call-approvals.ts";
 
 /** A decision about a call. */
 export type CallDecision = "approve" | "deny";
@@ -35,6 +39,8 @@ export interface ApprovalAccess extends AsyncDisposable {
   definitions(server: string): Promise<WaitingDefinitions>;
   /** Approves definitions that were shown. @param names @default all @returns the names of those that were approved */
   approve(shown: WaitingDefinitions, names: readonly string[] | undefined): Promise<readonly string[]>;
+  /** Returns what decides whether calls need an approval. */
+  callFacts(): Promise<CallApprovalFacts>;
   /** Decides about a call. @returns the id of its tool; undefined when no call with this id waits */
   decide(id: string, decision: CallDecision): Promise<string | undefined>;
 }
@@ -50,25 +56,42 @@ export const callIdStart = "call:";
  */
 export async function openApprovals(context: CliContext, what: string | undefined): Promise<ApprovalAccess> {
   const { options } = context;
-  const running = options.configFiles.length === 0 ? await findReachableGateway(options.home) : undefined;
-  if (running !== undefined) return ofRunning(running, context.signal);
+  const [running, ...others] =
+    options.configFiles.length === 0 ? await findReachableGateways(options.home) : [];
+  if (running !== undefined) return ofRunning(running, others, context.signal);
   const loaded = await loadCliConfig(context);
   const ids = loaded.config.toolServers.map(({ id }) => id);
   if (what !== undefined && !what.startsWith(callIdStart)) requireServer(what, ids);
-  const gateway = await startLocalGateway(context, loaded, createCommandLogger(context, "silent"), what);
+  const only = what?.startsWith(callIdStart) === true ? await serverOfCall(context, what) : what;
+  const gateway = await startLocalGateway(context, loaded, createCommandLogger(context, "silent"), only);
   return ofLocal(gateway);
 }
 
-function ofRunning(running: RunningGateway, signal: AbortSignal): ApprovalAccess {
+/** Returns the server of a call that waits; the id itself, which no server has, when no call with it waits. */
+async function serverOfCall({ options, now }: CliContext, id: string): Promise<string> {
+  const calls = await new CallApprovals(options.home, { now, randomBytes }).pending();
+  return calls.find((one) => one.id === id)?.server ?? id;
+}
+
+/** @param others further gateways of the home, with the same calls: what one no longer has, another can have */
+function ofRunning(
+  running: RunningGateway,
+  others: readonly RunningGateway[],
+  signal: AbortSignal,
+): ApprovalAccess {
   const post = (path: string, query: URLSearchParams) => postToGateway(running, `${path}?${query}`, signal);
   return {
     async waiting() {
-      return (await getFromGateway(running, "/api/v1/approvals", signal)) as unknown as WaitingApprovals;
+      return await waitingInGateways(running, others, signal);
     },
     async call(id) {
       const path = `/api/v1/approvals/calls?${new URLSearchParams({ id })}`;
       const answer = await getFromGateway(running, path, signal);
-      return (answer as { readonly call: PendingCall | null }).call ?? undefined;
+      const { call } = answer as { readonly call: PendingCall | null };
+      if (call?.outdated === undefined) return call ?? undefined;
+      const { calls } = await waitingInGateways(running, others, signal);
+      const { outdated, ...whole } = call;
+      return calls.find((one) => one.id === id)?.outdated === undefined ? whole : call;
     },
     async definitions(server) {
       const { servers } = (await getFromGateway(
@@ -90,13 +113,54 @@ function ofRunning(running: RunningGateway, signal: AbortSignal): ApprovalAccess
       const answer = await post(`/api/v1/servers/${encodeURIComponent(server)}/approve`, query);
       return (answer as { readonly approved: readonly string[] }).approved;
     },
+    async callFacts() {
+      return (await getFromGateway(running, "/api/v1/policy/targets", signal)) as CallApprovalFacts;
+    },
     async decide(id, decision) {
-      const answer = await post(`/api/v1/approvals/calls/${decision}`, new URLSearchParams({ id }));
+      const path = `/api/v1/approvals/calls/${decision}?${new URLSearchParams({ id })}`;
+      const answer = await firstThatAccepts([running, ...others], (one) => postToGateway(one, path, signal));
       const { call } = answer as { readonly call: { readonly tool: string } | null };
       return call?.tool;
     },
     async [Symbol.asyncDispose]() {},
   };
+}
+
+/** Returns what waits. A call is outdated when it is so in every gateway of the home. */
+export async function waitingInGateways(
+  running: RunningGateway,
+  others: readonly RunningGateway[],
+  signal: AbortSignal,
+): Promise<WaitingApprovals> {
+  const waitingIn = async (one: RunningGateway) =>
+    (await getFromGateway(one, "/api/v1/approvals", signal)) as unknown as WaitingApprovals;
+  const waiting = await waitingIn(running);
+  if (others.length === 0 || waiting.calls.every(({ outdated }) => outdated === undefined)) return waiting;
+  const settled = await Promise.allSettled(others.map(waitingIn));
+  signal.throwIfAborted();
+  const current = settled
+    .flatMap((one) => (one.status === "fulfilled" ? one.value.calls : []))
+    .filter(({ outdated }) => outdated === undefined);
+  const calls = waiting.calls.map((call) =>
+    call.outdated === undefined ? call : (current.find(({ id }) => id === call.id) ?? call),
+  );
+  return { ...waiting, calls };
+}
+
+/** Returns the first answer of a gateway in which the call is not outdated. @throws the refusal of the first one */
+async function firstThatAccepts<R>(
+  [first, ...others]: readonly RunningGateway[],
+  ask: (one: RunningGateway) => Promise<R>,
+): Promise<R | undefined> {
+  if (first === undefined) return undefined;
+  try {
+    return await ask(first);
+  } catch (error) {
+    if (!isCodedError(error) || error.code !== "APPROVAL_OUTDATED" || others.length === 0) throw error;
+    return await firstThatAccepts(others, ask).catch(() => {
+      throw error;
+    });
+  }
 }
 
 /** @throws {CliError} `CLI_SERVER_NOT_READY` */
@@ -123,6 +187,7 @@ function ofLocal(gateway: Gateway): ApprovalAccess {
     call: (id) => approvals.call(id),
     definitions: async (server) => requireListed(approvals.definitions(server), gateway.status().servers),
     approve: ({ server, digest }, names) => approvals.approveDefinitions(server, digest, operator, names),
+    callFacts: async () => gateway.policySituation(),
     async decide(id, decision) {
       const call = await approvals.decideCall(id, decision === "approve" ? "approved" : "denied", operator);
       return call?.tool;

@@ -48,27 +48,33 @@ export async function findValue(
     throw new CliError("CLI_USAGE", "This home has no fingerprints of values", {
       hint: "a gateway with audit.fingerprints: true records them; each home has its own trail (--home)",
     });
-  const fingerprint = fingerprints.of(await readValue(context));
+  const [value, ...variants] = await readValue(context);
+  const fingerprint = fingerprints.of(value);
   if (fingerprint === undefined)
     throw new CliError(
       "CLI_USAGE",
       "The value is too short: values of fewer than 4 characters have no fingerprint",
     );
+  const wanted = new Set([fingerprint, ...variants.flatMap((one) => fingerprints.of(one) ?? [])]);
   const query = toQuery(flags, now());
   const found: FoundValue[] = [];
   let count = 0;
   for await (const portion of readTrail(options.home, { signal })) {
     for (const { record, line } of portion) {
-      if (!line.includes(fingerprint) || !isWanted(record, query)) continue;
-      const one = toFound(record, fingerprint);
+      if (!wanted.values().some((one) => line.includes(one)) || !isWanted(record, query)) continue;
+      const one = toFound(record, wanted);
       if (one === undefined) continue;
       count += 1;
       if (found.length < foundMaxCount) found.push(one);
     }
   }
   output.json(found);
-  if (found.length === 0) output.print("No call contained it.");
-  else
+  if (found.length === 0) {
+    output.print("No call contained it.");
+    output.note(
+      `${output.noteStyle("cyan", "hint")}: values are compared whole, with spaces and line breaks; one line break at the end was tried with and without. A part of a text has no fingerprint of its own`,
+    );
+  } else
     output.table(
       [
         { title: "TIME" },
@@ -92,18 +98,22 @@ export async function findValue(
   return exitCodes.done;
 }
 
-async function readValue(context: CliContext): Promise<string> {
-  if (canAsk(context)) return askHidden("Value (not shown): ", context);
-  // The line break at the end is that of the command that printed the value.
-  return (await readStandardInput(context)).replace(/\r?\n$/, "");
+/**
+ * Returns the value without one line break at its end, which is often that of the command that printed the value, and the
+ * value with one: text files and the output of programs end with it.
+ */
+async function readValue(context: CliContext): Promise<[value: string, ...variants: string[]]> {
+  const given = canAsk(context)
+    ? await askHidden("Value (not shown): ", context)
+    : await readStandardInput(context);
+  const value = given.replace(/\r?\n$/, "");
+  return [value, `${value}\n`, given];
 }
 
-function toFound({ time, type, data }: AuditRecord, fingerprint: string): FoundValue | undefined {
+function toFound({ time, type, data }: AuditRecord, wanted: ReadonlySet<string>): FoundValue | undefined {
   if (type !== "call.intent" && type !== "call.completed") return undefined;
   const { callId, tool, client, fingerprints = {} } = data as AuditRecord<"call.intent">["data"];
-  const places = Object.entries(fingerprints).flatMap(([place, value]) =>
-    value === fingerprint ? [place] : [],
-  );
+  const places = Object.entries(fingerprints).flatMap(([place, value]) => (wanted.has(value) ? [place] : []));
   if (places.length === 0) return undefined;
   return {
     time,

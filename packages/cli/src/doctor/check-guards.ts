@@ -3,19 +3,23 @@
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { listPauses } from "../guards/open-pauses.ts";
-import { pauseLine } from "../guards/pause.ts";
+import { pauseLine, pauseWords } from "../guards/pause.ts";
+import { markUnmatched } from "../guards/unmatched-pauses.ts";
+import { safeLine } from "../output/output.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
 
 /** Checks that the pauses can be read, and warns about each. */
 export async function checkPauses(context: CliContext): Promise<readonly Finding[]> {
   try {
-    const pauses = await listPauses(context);
+    const pauses = await markUnmatched(context, await listPauses(context));
     if (pauses.length === 0) return [ok("pauses", "nothing is paused")];
     return pauses.map((pause) =>
       warning(
         "pauses",
-        `calls are refused: ${pauseLine(pause)} is paused`,
-        `toolcrib resume ${pause.kind} ${pause.name}`.trimEnd(),
+        pause.warning === undefined
+          ? `calls are refused: ${pauseLine(pause)} is paused`
+          : `a pause matches nothing: ${pauseLine(pause)} is paused, and ${safeLine(pause.warning)}`,
+        `toolcrib resume ${pauseWords(pause)}`,
       ),
     );
   } catch (error) {

@@ -7,7 +7,9 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { type Output, reasonLine, safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
 import { listPauses, pauseNow, resumeNow } from "./open-pauses.ts";
+import { markUnmatched } from "./unmatched-pauses.ts";
 
 type Words = { readonly kind: string | undefined; readonly name: string | undefined };
 
@@ -19,19 +21,27 @@ export interface PauseFlags {
 }
 
 /** A pause as it is shown. */
-type ShownPause = PauseTarget & { readonly reason?: string; readonly until?: string };
+type ShownPause = PauseTarget & {
+  readonly reason?: string;
+  readonly until?: string;
+  /** Why it matches nothing known. */
+  readonly warning?: string;
+};
 
 /** Runs `pause`. */
 export async function pause(context: CliContext, words: Words, flags: PauseFlags): Promise<ExitCode> {
   const { output } = context;
   if (words.kind === undefined) return await list(context, flags);
   const outcome = await pauseNow(context, checked(words, flags.reason), flags);
-  output.json(outcome);
   const { pause: shown, cancelledCalls, isApplied } = outcome;
+  const [marked] = await markUnmatched(context, [shown]);
+  const warning = marked?.warning;
+  output.json({ ...outcome, ...(warning === undefined ? {} : { warning }) });
   const cancelled = cancelledCalls === 0 ? "" : `, ${counted(cancelledCalls, "call")} in flight cancelled`;
   output.print(`Paused ${pauseLine(shown)}${cancelled}`);
   if (!isApplied) output.print("No running gateway answered: it applies to every gateway of this home");
-  output.print(`Resume it: ${ownCommand(context)} resume ${shown.kind} ${safeLine(shown.name)}`.trimEnd());
+  output.print(`Resume it: ${ownCommand(context)} resume ${pauseWords(shown)}`);
+  if (warning !== undefined) output.note(`${output.noteStyle("yellow", "warning")}: ${safeLine(warning)}`);
   return exitCodes.done;
 }
 
@@ -52,7 +62,7 @@ async function list(context: CliContext, flags: PauseFlags): Promise<ExitCode> {
   if (flags.reason !== undefined || flags.for !== undefined) {
     throw new CliError("CLI_USAGE", "Nothing was paused: name what to pause, such as server github, or all");
   }
-  const pauses = await listPauses(context);
+  const pauses = await markUnmatched(context, await listPauses(context));
   context.output.json({ pauses });
   if (pauses.length === 0) context.output.print("Nothing is paused");
   printPauses(context.output, pauses);
@@ -61,11 +71,22 @@ async function list(context: CliContext, flags: PauseFlags): Promise<ExitCode> {
 
 /** Prints one line for each pause. */
 export function printPauses(output: Output, pauses: readonly ShownPause[]): void {
-  for (const one of pauses) output.print(`${output.style("yellow", "paused")} ${pauseLine(one)}`);
+  for (const one of pauses) {
+    const idle =
+      one.warning === undefined
+        ? ""
+        : `: ${output.style("yellow", "matches nothing")}, ${safeLine(one.warning)}`;
+    output.print(`${output.style("yellow", "paused")} ${pauseLine(one)}${idle}`);
+  }
+}
+
+/** Returns the words that name what is paused on the command line, for a shell. */
+export function pauseWords({ kind, name }: PauseTarget): string {
+  return kind === "all" ? kind : `${kind} ${shellQuote(safeLine(name))}`;
 }
 
 /** Returns a pause as one line. */
-export function pauseLine({ reason, until, ...target }: ShownPause): string {
+export function pauseLine({ reason, until, ...target }: Omit<ShownPause, "warning">): string {
   const end = until === undefined ? "" : ` until ${safeLine(until)}`;
   return `${safeLine(describePause(target))}${end}${reason === undefined ? "" : ` (${reasonLine(reason)})`}`;
 }

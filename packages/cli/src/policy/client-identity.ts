@@ -26,7 +26,7 @@ export function clientIdentity({ policy }: Pick<GatewayConfig, "policy">, name: 
 /** Returns the names of all clients that can exist: those of the configuration, those with a token, and Toolcrib's own. */
 export function knownClients(
   { options }: Pick<CliContext, "options">,
-  { policy }: Pick<GatewayConfig, "policy">,
+  { policy }: { readonly policy: Pick<GatewayConfig["policy"], "clients"> },
 ): readonly string[] {
   const names = [...tokenNamesOf(options.home), ...Object.keys(policy.clients)];
   return [...new Set([...names, ...ownClients, ...standingTokens])];

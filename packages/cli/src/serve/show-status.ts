@@ -10,11 +10,14 @@ import { changedConfigFiles } from "../access/changed-files.ts";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findReachableGateways } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
+import { outdatedLine } from "../approve/approve.ts";
+import { waitingInGateways } from "../approve/open-approvals.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { printPauses } from "../guards/pause.ts";
+import { markUnmatched } from "../guards/unmatched-pauses.ts";
 import { counted } from "../output/counted.ts";
 import { type Output, reasonLine, type Style, safeLine } from "../output/output.ts";
 import { containmentText } from "./containment-text.ts";
@@ -42,8 +45,10 @@ async function showRunning(
       },
     );
   }
-  const status = answer as unknown as GatewayStatus;
-  const { calls } = await waitingIn(running, context.signal);
+  // A gateway of an earlier version has no pauses.
+  const { pauses: active = [], ...rest } = answer as unknown as GatewayStatus;
+  const status = { ...rest, pauses: await markUnmatched(context, active) };
+  const { calls } = await waitingIn(running, others, context.signal);
   const changed = changedConfigFiles(running);
   // A gateway of an earlier version has no toolspecs.
   const { servers, toolspecs = [], tools, sessions, callsInFlight, quarantined } = status;
@@ -127,11 +132,7 @@ async function showRunning(
     output.print(`${output.style("yellow", `quarantined${time}`)} ${safeLine(id)}: ${safeLine(reason)}`);
   }
   printGuards(context, status);
-  for (const { id, client, tool } of calls) {
-    output.print(
-      `${output.style("yellow", "waits for approval")} ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`,
-    );
-  }
+  output.print(...calls.map((call) => waitingLine(output, call)));
   const { policy } = status;
   if (policy?.problem !== undefined) {
     output.print(
@@ -141,6 +142,13 @@ async function showRunning(
   output.print(...idleRuleLines(output, status.idleRules));
   output.print(...anchorLines(output, status.anchors), ...telemetryLines(output, status.telemetry));
   return exitCodes.done;
+}
+
+/** A call that waits for an approval, or for which one would not count any more. */
+function waitingLine(output: Output, call: WaitingApprovals["calls"][number]): string {
+  const { id, client, tool, outdated } = call;
+  if (outdated !== undefined) return outdatedLine(output, call);
+  return `${output.style("yellow", "waits for approval")} ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`;
 }
 
 /** The rules without effect. A gateway of an earlier version does not list any. */
@@ -174,10 +182,11 @@ function telemetryLines(output: Output, telemetry: GatewayStatus["telemetry"]): 
 /** Returns the approvals that wait. A gateway of an earlier version has none. */
 async function waitingIn(
   running: RunningGateway,
+  others: readonly RunningGateway[],
   signal: AbortSignal,
 ): Promise<Pick<WaitingApprovals, "calls">> {
   try {
-    return (await getFromGateway(running, "/api/v1/approvals", signal)) as unknown as WaitingApprovals;
+    return await waitingInGateways(running, others, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (isCodedError(error)) return { calls: [] };
@@ -185,10 +194,14 @@ async function waitingIn(
   }
 }
 
-/** Prints limits and pauses. A gateway of an earlier version has none. */
+/** Prints limits and pauses. A gateway of an earlier version has no limits. */
 function printGuards(
   { output }: CliContext,
-  { limits = [], pauses = [], pausesProblem }: GatewayStatus,
+  {
+    limits = [],
+    pauses,
+    pausesProblem,
+  }: Pick<GatewayStatus, "limits" | "pausesProblem"> & { readonly pauses: Parameters<typeof printPauses>[1] },
 ): void {
   for (const limit of limits) output.print(limitLine(limit));
   printPauses(output, pauses);
@@ -196,14 +209,19 @@ function printGuards(
     output.print(`${output.style("red", "every call is refused")}: ${safeLine(pausesProblem)}`);
 }
 
-/** Returns what was used of a limit as one line: what the one that used most has left. */
-function limitLine({ name, refused, top: [first] }: GatewayStatus["limits"][number]): string {
+/** Returns a limit as one line: whether one of its windows is open, and what the one that used most has left. */
+function limitLine({ name, refused, window, top: [first] }: GatewayStatus["limits"][number]): string {
+  const opening = window?.opensAt === undefined ? "" : ` until ${safeLine(window.opensAt)}`;
+  const windowText = window === undefined ? [] : [window.isOpen ? "open now" : `closed${opening}`];
   const left = Object.entries(first?.left ?? {}).map(([kind, value]) => `${value} ${kind} left`);
   const now = first?.callsNow === undefined ? [] : [`${first.callsNow} calls possible now`];
   const until = first?.until === undefined ? "" : ` until ${safeLine(first.until)}`;
-  const most =
-    first === undefined ? "not used" : `${safeLine(first.of)}: ${[...left, ...now].join(", ")}${until}`;
-  return `limit ${safeLine(name)}: ${most}${refused === 0 ? "" : `; ${counted(refused, "call")} refused`}`;
+  // A limit that has only windows counts nothing; a budget of an earlier period is as good as unused.
+  const amounts = [...left, ...now].join(", ");
+  const most = first === undefined || amounts === "" ? [] : [`${safeLine(first.of)}: ${amounts}${until}`];
+  const texts = [...windowText, ...most];
+  const text = texts.length === 0 ? "not used" : texts.join("; ");
+  return `limit ${safeLine(name)}: ${text}${refused === 0 ? "" : `; ${counted(refused, "call")} refused`}`;
 }
 
 /** A part that nothing contains, with what stands in for it. */

@@ -10,7 +10,9 @@ import type { JsonObject } from "@toolcrib/json";
 import { readableArguments } from "@toolcrib/redaction";
 import { type AuditStore, type CallApproval, type CallApprovals, toAuditClient } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
+import { GatewayError } from "../gateway-error.ts";
 import type { HeldDefinitions, WaitingDefinitions, WaitingServer } from "./held-definitions.ts";
+import { type CallContextParts, outdatedReason } from "./outdated-call.ts";
 
 /** A call that waits for approval, for people. */
 export interface PendingCall
@@ -19,6 +21,8 @@ export interface PendingCall
   readonly arguments: JsonObject;
   /** Whether anything is left out of `arguments`: `Approvals.call` returns all of them. */
   readonly isPartial: boolean;
+  /** Why an approval would not count in this gateway, as a clause; absent where it would. */
+  readonly outdated?: string;
 }
 
 /** Everything that waits for the operator. */
@@ -35,6 +39,9 @@ export interface ApprovalsDeps {
   readonly calls: CallApprovals | undefined;
   readonly audit: Pick<AuditStore, "record">;
   readonly logger: Logger;
+  readonly parts: CallContextParts;
+  /** Returns the digest of the policy in force. */
+  readonly policyDigest: () => string;
 }
 
 /** The approvals of a gateway. */
@@ -53,7 +60,7 @@ export class Approvals {
   /** Returns what waits. @throws {StoreError} when the approvals cannot be read. */
   async waiting(): Promise<WaitingApprovals> {
     const calls = (await this.#deps.calls?.pending()) ?? [];
-    return { servers: this.servers(), calls: calls.map(toPending) };
+    return { servers: this.servers(), calls: calls.map((call) => this.#toPending(call)) };
   }
 
   /**
@@ -63,7 +70,7 @@ export class Approvals {
    */
   async call(id: string): Promise<PendingCall | undefined> {
     const call = (await this.#deps.calls?.pending())?.find((one) => one.id === id);
-    return call && { ...toPending(call), arguments: call.arguments ?? {}, isPartial: false };
+    return call && { ...this.#toPending(call), arguments: call.arguments ?? {}, isPartial: false };
   }
 
   /** The definitions of a server that wait. @throws {GatewayError} `SERVER_NOT_FOUND` */
@@ -87,6 +94,7 @@ export class Approvals {
    * @param by the operator, or the client whose person answered a form.
    * @param through how the person answered. @default the command line or the API
    * @returns the call; undefined when no call with this id waits.
+   * @throws {GatewayError} `APPROVAL_OUTDATED` for an approval of the operator that would not count any more.
    * @throws {StoreError} when the decision cannot be stored.
    */
   async decideCall(
@@ -95,6 +103,7 @@ export class Approvals {
     by: Identity,
     through?: "elicitation",
   ): Promise<PendingCall | undefined> {
+    if (decision === "approved" && through === undefined) await this.#assertCounts(id);
     const decided = await this.#deps.calls?.decide(id, decision, by);
     if (decided === undefined) return undefined;
     const { client, tool, server, argumentsDigest } = decided;
@@ -112,7 +121,24 @@ export class Approvals {
     } catch (error) {
       this.#deps.logger.error({ type, reason: messageOf(error) }, "audit record could not be written");
     }
-    return toPending(decided);
+    return this.#toPending(decided);
+  }
+
+  /** @throws {GatewayError} `APPROVAL_OUTDATED` */
+  async #assertCounts(id: string): Promise<void> {
+    const call = await this.call(id);
+    if (call?.outdated === undefined) return;
+    throw new GatewayError(
+      "APPROVAL_OUTDATED",
+      `"${id}" was not approved: an approval would not count, because ${call.outdated}`,
+      { hint: "the client can make the call again; if it needs an approval then, it waits under another id" },
+    );
+  }
+
+  #toPending(call: CallApproval): PendingCall {
+    const { parts, policyDigest } = this.#deps;
+    const outdated = outdatedReason(call, parts, policyDigest());
+    return { ...toPending(call), ...(outdated === undefined ? {} : { outdated }) };
   }
 
   /** Decides again which definitions are held back. */

@@ -186,13 +186,22 @@ export class CallLimits {
     const again =
       seconds === undefined || retryAt === undefined
         ? "it is not possible under this limit"
-        : `it is possible again in ${seconds} s, at ${new Date(retryAt).toISOString()}`;
+        : `it is possible again in ${durationText(seconds)}, at ${new Date(retryAt).toISOString()}`;
     const error = new GatewayError(code, `"${shownName}" was not called (limit "${rule}"): ${reason}`, {
       hint: `${again}; the operator can change guards.limits`,
       data: { limit: rule, ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }) },
     });
     return { error, rule: `limit.${rule}` };
   }
+}
+
+/** Returns a time in the units that people read: seconds, or minutes and hours where it is long, never less than it is. */
+function durationText(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  if (hours === 0) return `${minutes} min`;
+  return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
 }
 
 function toLimited({ id, wireName, server, isOwn }: CallTarget, { identity }: CallOrigin): LimitedCall {

@@ -1,0 +1,44 @@
+/**
+ * Whose calls still need an approval after their definitions were approved. The approval of a definition offers a tool;
+ * each call of a tool of an unverified server that is not known to be read-only needs another one.
+ */
+
+import type { Gateway } from "@toolcrib/gateway";
+import { ToolPatterns } from "@toolcrib/policy";
+import type { CliContext } from "../cli-context.ts";
+import { safeLine } from "../output/output.ts";
+import { ownCommand } from "../serve/own-command.ts";
+
+/** What decides about approvals of calls. A gateway of an earlier version reports none. */
+export type CallApprovalFacts = Partial<Pick<ReturnType<Gateway["policySituation"]>, "targets" | "policy">>;
+
+/** Returns those tools of `names` of a server each of whose calls by a client needs an approval. */
+export function toolsWithCallApproval(
+  server: string,
+  names: readonly string[],
+  { targets = [], policy }: CallApprovalFacts,
+): readonly string[] {
+  const waived = new ToolPatterns(policy?.waiveApproval ?? []);
+  return targets
+    .filter(
+      ({ kind, server: { id, trustState } }) =>
+        kind === "tool" && id === server && trustState === "unverified",
+    )
+    .filter(({ name, isReadOnly }) => names.includes(name) && !isReadOnly)
+    .filter(({ id, wireName }) => waived.find(id, wireName) === undefined)
+    .map(({ name }) => name);
+}
+
+/** Prints that calls of `tools`, of those that were approved, still need an approval each. */
+export function printCallApprovals(
+  context: CliContext,
+  server: string,
+  tools: readonly string[],
+  approvedCount: number,
+): void {
+  if (tools.length === 0) return;
+  const which = tools.length === approvedCount ? "them" : `${tools.length} of them`;
+  context.output.print(
+    `Each call of ${which} by a client still needs an approval of its own (${ownCommand(context)} approve lists those that wait), unless policy.waive_approval names the tool or trust_state of ${safeLine(server)} is verified`,
+  );
+}

@@ -1,0 +1,77 @@
+/** Calls that wait for an approval which would not count any more: their server is gone, or the policy changed. */
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { runToolcrib, startServe } from "./transcript.ts";
+
+/** The folder of the server and of its modules. */
+const workspace = join(import.meta.dirname, "../../..");
+
+async function setUp() {
+  const directory = await makeTemporaryDirectory();
+  const transport = { kind: "stdio", ...fixtureCommand(echoStdioPath) };
+  const config = {
+    sandbox: { mode: "preferred" },
+    tool_servers: [{ id: "s", transport, first_contact: "pin", containment: { read_paths: [workspace] } }],
+    serve: { listen: "127.0.0.1:0" },
+  };
+  /** Changes the configuration. */
+  const change = (more: object) =>
+    writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ ...config, ...more }));
+  change({});
+  const setting = { directory: directory.path };
+  const run = (...words: readonly string[]) => runToolcrib(words, setting);
+  return { directory, setting, run, change };
+}
+
+test("a call whose approval would not count is not offered, and refused with the reason", async () => {
+  const { directory, run, setting, change } = await setUp();
+  await using _directory = directory;
+  const ids: string[] = [];
+  {
+    await using gateway = await startServe(["--auth", "none"], setting);
+    await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+    const client = new Client({ name: "c", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)));
+    for (const path of ["a", "b"]) {
+      const text = JSON.stringify(await client.callTool({ name: "s__echo", arguments: { text: path } }));
+      ids.push(/call:[0-9a-f]{16}/.exec(text)?.[0] ?? assert.fail(text));
+    }
+    await client.close();
+  }
+  const [id = "", other = ""] = ids;
+  // Without a gateway, what waits is still offered, and can be approved.
+  assert.match((await run("approve")).stdout, new RegExp(`^CALL.*\n${id} `));
+  assert.equal((await run("approve", other, "--yes")).code, 0);
+  const cases = [
+    [{ policy: { deny: ["s:echo"] } }, "the policy denies it now"],
+    [{ policy: { deny: ["s:write"] } }, "the policy changed after it was requested"],
+    [{ tool_servers: [] }, 'its server "s" is not configured'],
+  ] as const;
+  for (const [more, reason] of cases) {
+    change(more);
+    const isRunning = "policy" in more && reason.includes("denies");
+    await using gateway = isRunning ? await startServe(["--auth", "none"], setting) : undefined;
+    if (gateway !== undefined) await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+    const line = `cannot be approved any more ${id}: anonymous wanted to call s:echo, and ${reason}\n`;
+    const { stdout } = await run("approve");
+    assert.equal(stdout, `Nothing else waits for approval\n\n${line}`);
+    const refused = await run("approve", id, "--yes");
+    assert.equal(refused.code, 1, refused.stdout);
+    assert.ok(
+      refused.stderr.includes(
+        `Nothing was approved: an approval of "${id}" would not count, because ${reason}`,
+      ),
+      refused.stderr,
+    );
+    if (gateway === undefined) continue;
+    const { stdout: status } = await run("status");
+    assert.ok(status.includes(line) && !status.includes("waits for approval call:"), status);
+  }
+  assert.match((await run("approve", id, "--deny")).stdout, /^Denied for 10 minutes/);
+});
