@@ -165,7 +165,7 @@ export class FileAuditStore implements AuditStore {
             hint: "see toolcrib audit verify; the trail continues, and the finding is on record until an operator accepts it",
           }),
         );
-      if (state.damage.length > 0) await keepHead(layout, writer);
+      if (state.damage.length > 0) await keepHead(files, writer);
       try {
         await this.#writer.flush();
         // An anchor of a trail without any other record than that of its key says nothing.

@@ -5,19 +5,21 @@
  * It reads from the signed record on, not the whole trail: what was changed before it shows in the chain.
  */
 
-import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "@toolcrib/files";
 import type { AuditDamaged } from "./audit-event.ts";
 import {
   listHeads,
   readHead,
   readTombstones,
   readWriters,
+  type SignedFileDeps,
   type SignedHead,
   type StoredHead,
   type StoredWriters,
 } from "./audit-heads.ts";
 import { hashLine } from "./hash-chain.ts";
+import { readHomeFile } from "./home-file.ts";
 import { type HomeLayout, listSegments, type SegmentName, toWriterId } from "./home-layout.ts";
 import { parseRecord } from "./parse-record.ts";
 import { readFirstRecord } from "./segment-end.ts";
@@ -95,11 +97,21 @@ export async function checkStart(
   };
 }
 
-/** Keeps the stored head of a writer as evidence, before a new one replaces it. Best effort: the record has its content. */
-export async function keepHead({ headDirectory }: HomeLayout, writer: string): Promise<void> {
-  await copyFile(join(headDirectory, `${writer}.json`), join(headDirectory, `${writer}.damaged.json`)).catch(
-    () => undefined,
-  );
+/**
+ * Keeps the stored head of a writer as evidence, before a new one replaces it. Best effort: the record has its content. What
+ * is no regular file is not read, and a link in the place of the copy is replaced, not followed.
+ */
+export async function keepHead(
+  { layout: { headDirectory }, randomBytes }: Pick<SignedFileDeps, "layout" | "randomBytes">,
+  writer: string,
+): Promise<void> {
+  try {
+    const text = readHomeFile(join(headDirectory, `${writer}.json`));
+    if (text !== undefined)
+      await replaceFile({ randomBytes }, join(headDirectory, `${writer}.damaged.json`), text);
+  } catch {
+    // Nothing can be kept.
+  }
 }
 
 async function listDamage(
