@@ -37,8 +37,8 @@ export interface StartState {
   readonly damage: readonly Damage[];
   /** The stored head, if its signature is right. */
   readonly head: SignedHead | undefined;
-  /** Sequence number of the stored head when it is the last record of the trail; 0 otherwise. */
-  readonly signedSequence: number;
+  /** Whether that head is about the last record of the trail. */
+  readonly isCurrent: boolean;
   /** Whether the list of writers has this one. */
   readonly isListed: boolean;
   /** Whether the writer must name its key. */
@@ -86,11 +86,12 @@ export async function checkStart(
     }),
     ...(signed === undefined ? [] : await trailDamage(signed, writer, lane, { layout, key })),
   ];
-  const isCurrent = signed?.sequence === lane.lastSequence && signed.hash === lane.lastHash;
+  const isCurrent =
+    signed !== undefined && signed.sequence === lane.lastSequence && signed.hash === lane.lastHash;
   return {
     damage,
     head: signed,
-    signedSequence: isCurrent ? lane.lastSequence : 0,
+    isCurrent,
     isListed,
     needsKeyRecord:
       lane.lastSequence === 0 || (signed === undefined && (hasOrdinary || named !== key.digest)),
@@ -171,7 +172,12 @@ async function trailDamage(
   const tail = await readTail(layout, writer, Math.max(sequence, deleted));
   const damage: Damage[] = [];
   if (sequence > deleted && tail.hash !== hash) damage.push(changed(head));
-  if (tail.spanMs > unsignedMaxMs)
+  if (head.closed)
+    damage.push({
+      what: "unsigned",
+      message: `records ${Math.max(sequence, deleted) + 1} to ${lane.lastSequence} follow the end that a shutdown signed at ${time}: no start wrote them`,
+    });
+  else if (tail.spanMs > unsignedMaxMs)
     damage.push({
       what: "unsigned",
       message: `records ${Math.max(sequence, deleted) + 1} to ${lane.lastSequence} were never signed, although they are of more than two minutes`,

@@ -330,6 +330,15 @@ export class WriterVerification {
       };
       found.push(toFinding("cut_off", this.#end, message, facts));
     }
+    // A start opens a closed head before it writes.
+    const isClosed =
+      signed?.closed === true && headNow.kind === "signed" && headNow.head.signature === signed.signature;
+    if (signed !== undefined && isClosed && this.#lastSequence > Math.max(signed.sequence, deleted)) {
+      const from = Math.max(signed.sequence, deleted) + 1;
+      const message = `records ${from} to ${this.#lastSequence} follow the end that a shutdown signed at ${signed.time}: no start wrote them`;
+      const facts = { writer, from, last: this.#lastSequence, hash: this.#lastHash };
+      return [...found, toFinding("unsigned", this.#end, message, facts)];
+    }
     const isSignedMeanwhile =
       headNow.kind === "signed" && (signed === undefined || headNow.head.sequence > signed.sequence);
     if (this.#span.spanMs > unsignedMaxMs && signed !== undefined && !isSignedMeanwhile) {

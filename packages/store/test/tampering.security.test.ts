@@ -50,6 +50,8 @@ async function writeTrail(home: string): Promise<void> {
 
 const segment = (home: string, writer: string) => join(home, "audit", `${writer}-00000001.jsonl`);
 const headOf = (home: string, writer: string) => join(home, "audit-heads", `${writer}.json`);
+/** A copy of the head of writer 001 while its process ran. */
+const openHeadOf = (older: string) => join(older, "open.json");
 const listOf = (home: string) => join(home, "audit-heads", "writers.json");
 const keyOf = (home: string) => join(home, "audit-key.pem");
 const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n");
@@ -87,6 +89,23 @@ const attacks: { readonly [what: string]: Attack } = {
     before: ["changed"],
     after: ["damaged"],
     says: /record 21 was not the one that was signed/,
+  },
+  "records are appended after a shutdown": {
+    run: (home) =>
+      rewrite(segment(home, "001"), (lines) => {
+        const last = lines.length;
+        const forged = lines.slice(-3).map((line, at) => {
+          const sequence = Number(JSON.parse(line).sequence);
+          const renumbered = String(last + 1 + at).padStart(16, "0");
+          return line
+            .replaceAll(String(sequence).padStart(16, "0"), renumbered)
+            .replace("stopped", "crashed");
+        });
+        return [...lines, ...forged];
+      }),
+    before: ["unsigned"],
+    after: ["damaged"],
+    says: /records 22 to 24 follow the end that a shutdown signed at .*: no start wrote them/,
   },
   "a record is changed": {
     run: (home) => {
@@ -161,9 +180,15 @@ const attacks: { readonly [what: string]: Attack } = {
     after: ["damaged", "damaged", "key", "key"],
     says: /the signed head of writer 001 proves nothing: its signature is wrong/,
   },
-  "an older head is put back, and the records after it are written anew": {
+  "an older head of a shutdown is put back": {
+    run: (home, older) => cpSync(headOf(older, "001"), headOf(home, "001")),
+    before: ["unsigned"],
+    after: ["damaged"],
+    says: /records 12 to 21 follow the end that a shutdown signed/,
+  },
+  "an older head of a running process is put back, and the records after it are written anew": {
     run: (home, older) => {
-      cpSync(headOf(older, "001"), headOf(home, "001"));
+      cpSync(openHeadOf(older), headOf(home, "001"));
       // Somebody who knows the rule would write times of less than two minutes: that, only anchors find.
       let at = 0;
       rewrite(segment(home, "001"), (lines) =>
@@ -220,6 +245,7 @@ describe("an attack is found before and after the next start, until it is accept
       cpSync(home, older, { recursive: true });
       {
         await using first = await open(home);
+        cpSync(headOf(home, "001"), openHeadOf(older));
         await write(home, 10);
         for (let at = 0; at < 10; at += 1)
           first.audit.record("server.stopped", { server: `t${at}`, reason: "stopped" });
