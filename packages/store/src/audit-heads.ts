@@ -17,7 +17,7 @@
 
 import type { KeyObject } from "node:crypto";
 import { hash } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateDirectory, reasonOf, replaceFile, waitForLock } from "@toolcrib/files";
 import type { JsonObject } from "@toolcrib/json";
@@ -212,6 +212,14 @@ function namedWriters(layout: HomeLayout, stored: StoredWriters): readonly strin
 
 function writersPathOf({ headDirectory }: HomeLayout): string {
   return join(headDirectory, "writers.json");
+}
+
+/**
+ * Whether a gateway has started in this home: it creates the key of the fingerprints after its start wrote the list of
+ * writers. To be asked before the list is read. Its absence says nothing.
+ */
+export function hasStarted({ fingerprintKeyPath }: HomeLayout): boolean {
+  return existsSync(fingerprintKeyPath);
 }
 
 /** Returns the writers that have a head file. @throws the file system's error */

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { replaceFile } from "@toolcrib/files";
 import type { AuditDamaged } from "./audit-event.ts";
 import {
+  hasStarted,
   listHeads,
   readHead,
   readTombstones,
@@ -61,6 +62,7 @@ export async function checkStart(
 ): Promise<StartState> {
   const id = toWriterId(writer);
   const head = readHead(layout, id, key);
+  const isUsed = hasStarted(layout);
   const list = readWriters(layout, key);
   const isListed = list.kind === "signed" && list.writers.has(id);
   const signed = head.kind === "signed" ? head.head : undefined;
@@ -70,7 +72,7 @@ export async function checkStart(
     first?.type === "audit.key" ? (first.data as { readonly digest?: unknown }).digest : undefined;
   const isOtherKey = named !== undefined && named !== key.digest;
   const damage = [
-    ...(await listDamage(list, { id, isListed, hasOrdinary, layout, key })),
+    ...(await listDamage(list, { id, isListed, isUsed, hasOrdinary, layout, key })),
     ...(isOtherKey && signed === undefined
       ? [
           {
@@ -120,6 +122,8 @@ async function listDamage(
   of: {
     readonly id: string;
     readonly isListed: boolean;
+    /** Whether a start has written the list. */
+    readonly isUsed: boolean;
     readonly hasOrdinary: boolean;
     readonly layout: HomeLayout;
     readonly key: SigningKey;
@@ -131,6 +135,7 @@ async function listDamage(
     return of.isListed || !of.hasOrdinary
       ? []
       : [{ what: "writers", message: `writer ${of.id} is missing in the signed list of writers` }];
+  if (of.isUsed) return [{ what: "writers", message: "the signed list of writers is missing" }];
   for (const writer of listHeads(of.layout)) {
     if (!(await hasOrdinaryRecords(of.layout, Number(writer)))) continue;
     // Another process may have written it meanwhile.

@@ -17,7 +17,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { acceptFindings, appendAnchor, openStore, type Store, verifyTrail } from "@toolcrib/store";
+import {
+  acceptFindings,
+  appendAnchor,
+  openFingerprints,
+  openStore,
+  type Store,
+  verifyTrail,
+} from "@toolcrib/store";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 
 const acceptance = { reason: "restored", by: { issuer: "toolcrib:cli", subject: "cli", name: "cli" } };
@@ -301,6 +308,29 @@ test("findings are accepted without a start in between, also of writers that nob
   const nothing = await acceptFindings(home, acceptance, deps);
   assert.deepEqual(nothing.accepted, []);
 });
+
+for (const [what, run] of Object.entries({
+  "the trail is cut to the record of its key": (home: string) =>
+    rewrite(segment(home, "001"), (lines) => lines.slice(0, 1)),
+  "the trail is removed": (home: string) => rmSync(segment(home, "001")),
+}))
+  test(`${what}, with everything signed but the key: found where a gateway has started`, async () => {
+    await using directory = await makeTemporaryDirectory();
+    const home = directory.join("home");
+    await write(home, 10);
+    await openFingerprints(home, deps);
+    assert.deepEqual((await verify(home)).kinds, []);
+    run(home);
+    rmSync(join(home, "audit-heads"), { recursive: true });
+    assert.deepEqual((await verify(home)).kinds, ["writers"]);
+    const problems: string[] = [];
+    await write(home, 1, problems);
+    assert.deepEqual(problems, ["AUDIT_DAMAGED"]);
+    assert.deepEqual((await verify(home)).kinds, ["damaged"]);
+    await acceptFindings(home, acceptance, deps);
+    await write(home, 1);
+    assert.deepEqual((await verify(home)).kinds, []);
+  });
 
 test("an acceptance that is not signed with the key of the home, or that was changed, does not count", async () => {
   await using directory = await makeTemporaryDirectory();
