@@ -68,6 +68,35 @@ describe("a named pipe does not keep a start waiting:", { skip }, () => {
     });
   });
 
+  test("an anchor file, and a device in its place", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const pipe = directory.join("anchors.jsonl");
+    makePipe(pipe);
+    for (const [anchorFile, message] of [
+      [pipe, /it is a named pipe, not a regular file/],
+      ["/dev/zero", /it is a device, not a regular file/],
+    ] as const)
+      await assert.rejects(verifyTrail(directory.join("home"), { anchorFile }), {
+        code: "AUDIT_ANCHOR_UNREADABLE",
+        message,
+      });
+  });
+
+  test("a segment of a writer that no process holds, which an acceptance names", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const home = directory.join("home");
+    await write(home);
+    const pipe = join(home, "audit", "002-00000001.jsonl");
+    makePipe(pipe);
+    await assert.rejects(acceptFindings(home, acceptance, deps), {
+      code: "STORE_HOME_UNUSABLE",
+      message: /002-00000001\.jsonl" as an audit segment: it is a named pipe/,
+      hint: `move it out of the folder: mv "${pipe}" ELSEWHERE`,
+    });
+    rmSync(pipe);
+    assert.deepEqual((await verifyTrail(home)).findings, []);
+  });
+
   test("the marker of a run", async () => {
     await using directory = await makeTemporaryDirectory();
     makePipe(directory.join("locks", "audit-writer-001-0000000000000000.open"));

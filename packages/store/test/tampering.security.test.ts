@@ -332,6 +332,27 @@ for (const [what, run] of Object.entries({
     assert.deepEqual((await verify(home)).kinds, []);
   });
 
+test("a segment that is copied to another writer is found, and not taken for unfinished lines", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = directory.join("home");
+  await writeTrail(home);
+  cpSync(segment(home, "001"), segment(home, "003"));
+  const { findings, unfinished } = await verifyTrail(home);
+  assert.deepEqual(
+    findings.map(({ kind, message }) => `${kind}: ${message}`),
+    [
+      "moved: 21 whole records of writer 001 or others are in a segment of writer 003: they were copied or moved there",
+    ],
+  );
+  assert.deepEqual(unfinished, []);
+  await restart(home);
+  assert.deepEqual((await verify(home)).kinds, ["moved"]);
+  const { report } = await acceptFindings(home, acceptance, deps);
+  assert.deepEqual(report.findings, []);
+  await restart(home);
+  assert.deepEqual((await verify(home)).kinds, []);
+});
+
 test("an acceptance that is not signed with the key of the home, or that was changed, does not count", async () => {
   await using directory = await makeTemporaryDirectory();
   const home = directory.join("home");
