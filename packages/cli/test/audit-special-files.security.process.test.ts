@@ -50,7 +50,7 @@ describe("no audit command waits for a segment that is", {
       );
       // A writer does not continue there, and does not start elsewhere as if nothing were wrong.
       const resumed = await run("resume", "all");
-      assert.match(resumed.stderr, new RegExp(`Cannot use the audit segments in .*it is ${what}`));
+      assert.match(resumed.stderr, new RegExp(`Cannot use ".*" as an audit segment: it is ${what}`));
       renameSync(path, join(folder, "moved"));
       assert.equal((await run("audit", "verify")).code, 0);
 

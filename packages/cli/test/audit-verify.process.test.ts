@@ -1,7 +1,7 @@
 /** `toolcrib audit verify`, while a gateway writes and after it. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { echoServer, runToolcrib, startServe } from "./transcript.ts";
@@ -60,6 +60,24 @@ test("audit verify --anchor compares the trail with the anchors of the gateway",
   assert.match(changed.stdout, /FOUND .*anchors\.jsonl:1: record \d+ of writer 001 is not the one/);
   const doctor = await runToolcrib(["doctor"], setting);
   assert.match(doctor.stdout, /anchor: the signed ends of the trail are appended to .*anchors\.jsonl/);
+});
+
+test("audit verify finds a trail that was removed, and an anchor file that proves nothing", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ tool_servers: [echoServer("echo", "--builtin", "echo")] }),
+  );
+  const setting = { directory: directory.path };
+  assert.equal((await runToolcrib(["call", "echo__echo", "--arg", "text=a"], setting)).code, 0);
+  writeFileSync(directory.join("anchors.jsonl"), "");
+  const empty = await runToolcrib(["audit", "verify", "--anchor", "anchors.jsonl"], setting);
+  assert.equal(empty.code, 1);
+  assert.match(empty.stderr, /anchors\.jsonl" has no anchor: it proves nothing/);
+  for (const name of ["audit", "audit-heads"]) rmSync(directory.join(".toolcrib", name), { recursive: true });
+  const { code, stdout } = await runToolcrib(["audit", "verify"], setting);
+  assert.equal(code, 1, stdout);
+  assert.match(stdout, /FOUND: the signed list of writers .* is missing/);
 });
 
 test("audit verify names what a crash left in the middle of a write, and finds nothing in it", async () => {

@@ -4,12 +4,12 @@
  * anew and signs it with the key of the home, it is the proof.
  */
 
-import { constants, createReadStream } from "node:fs";
+import { closeSync, constants, fstatSync, realpathSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { createInterface } from "node:readline";
-import { reasonOf } from "@toolcrib/files";
+import { openRegularFile, reasonOf } from "@toolcrib/files";
 import { parseHead, type SignedHead } from "./audit-heads.ts";
 import { lineFeed } from "./segment-end.ts";
+import { segmentLines } from "./segment-lines.ts";
 import { StoreError } from "./store-error.ts";
 
 const appendFlags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
@@ -62,6 +62,9 @@ export interface AnchorFile {
 
 /** Lines of one file: those of two years at one a minute. */
 const anchorsMaxCount = 1_048_576;
+const anchorFileMaxBytes = 512 * 1024 * 1024;
+const namesHint =
+  "name the file of audit.anchor.file, or the one that audit.anchor.command fills: a regular file with one anchor a line";
 /** Lines that are no anchors, of which the numbers are kept. */
 const unreadableMaxCount = 100;
 
@@ -71,11 +74,15 @@ export async function readAnchors(path: string, signal: AbortSignal | undefined)
   const unreadable: number[] = [];
   let count = 0;
   let line = 0;
+  let descriptor: number | undefined;
   try {
-    const input = createReadStream(path, { signal });
-    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    // A link that the operator names is followed. Nothing waits for a pipe, and a device has no end.
+    descriptor = openRegularFile(realpathSync(path));
+    if (fstatSync(descriptor).size > anchorFileMaxBytes) throw tooLong(path);
+    for await (const { line: bytes, length } of segmentLines(descriptor, signal)) {
       line += 1;
-      if (text.trim() === "") continue;
+      const text = bytes.toString("utf8");
+      if (text.trim() === "" && length === bytes.length) continue;
       const head = parseHead(text);
       if (head === undefined) {
         if (unreadable.length < unreadableMaxCount) unreadable.push(line);
@@ -92,16 +99,26 @@ export async function readAnchors(path: string, signal: AbortSignal | undefined)
     if (cause instanceof StoreError) throw cause;
     throw new StoreError("AUDIT_ANCHOR_UNREADABLE", `Cannot read anchor file "${path}": ${reasonOf(cause)}`, {
       cause,
-      hint: "name the file of audit.anchor.file, or the one that audit.anchor.command fills",
+      hint: namesHint,
     });
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
+  if (count === 0)
+    throw new StoreError(
+      "AUDIT_ANCHOR_UNREADABLE",
+      `Anchor file "${path}" has no anchor: it proves nothing`,
+      {
+        hint: namesHint,
+      },
+    );
   return { byWriter, count, unreadable };
 }
 
 function tooLong(path: string): StoreError {
   return new StoreError(
     "AUDIT_ANCHOR_UNREADABLE",
-    `Anchor file "${path}" has more than ${anchorsMaxCount} lines`,
+    `Anchor file "${path}" has more than ${anchorsMaxCount} anchors or ${anchorFileMaxBytes} bytes`,
     { hint: `verify with its last lines: tail -n ${anchorsMaxCount} FILE > part` },
   );
 }

@@ -321,7 +321,8 @@ export interface AuditDamaged {
   readonly findings: readonly {
     /**
      * `cut_off`, `changed`: the records up to the signed end. `head`: the signed end is missing or proves nothing. `writers`: so does the
-     * list of writers. `key`: the key is another one. `unsigned`: records of more than two minutes without a signature.
+     * list of writers. `key`: the key is another one. `unsigned`: records of more than two minutes without a signature, or after an
+     * end that a shutdown signed.
      */
     readonly what: "cut_off" | "changed" | "head" | "writers" | "key" | "unsigned";
     readonly message: string;
@@ -332,6 +333,7 @@ export interface AuditDamaged {
     readonly sequence: number;
     readonly hash: string;
     readonly time: string;
+    readonly closed?: true;
     readonly signature: string;
   };
 }

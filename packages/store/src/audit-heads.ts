@@ -8,13 +8,16 @@
  * A head shows that records were cut off at the end of a trail, and that the last ones were changed, which a hash chain
  * alone cannot. The list shows that a head, or a whole writer, was removed.
  *
+ * A shutdown signs a closed head, and the next start replaces it by an open one before it writes anything: records after a
+ * closed head are not those of a process of Toolcrib.
+ *
  * Order of a start: key, first record (`audit.key`), head, list; other records come after that. A process that is killed
  * in between leaves at most records of the start without a head, or a head that is not listed.
  */
 
 import type { KeyObject } from "node:crypto";
 import { hash } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateDirectory, reasonOf, replaceFile, waitForLock } from "@toolcrib/files";
 import type { JsonObject } from "@toolcrib/json";
@@ -33,6 +36,11 @@ export interface AuditHead {
   readonly hash: string;
   /** When the head was signed, RFC 3339. */
   readonly time: string;
+  /**
+   * Signed at shutdown: nothing follows this record until a start replaces the head by an open one. Absent while a process
+   * writes, and after a crash.
+   */
+  readonly closed?: true;
 }
 
 /** A head with its signature (Ed25519, base64) under the key of the home. */
@@ -86,11 +94,12 @@ export class HeadWriter {
   readonly #deps: SignedFileDeps & { readonly now: () => number };
   readonly #writer: string;
   #written: number;
+  #isClosed: boolean;
 
-  /** @param signed sequence number of the stored head, if it is this writer's and valid; 0 otherwise. */
+  /** @param stored the stored head, if it is this writer's, valid and about its last record. */
   constructor(
     writer: number,
-    signed: number,
+    stored: AuditHead | undefined,
     deps: SignedFileDeps & {
       /** Milliseconds since the epoch. */
       readonly now: () => number;
@@ -98,21 +107,34 @@ export class HeadWriter {
   ) {
     this.#deps = deps;
     this.#writer = toWriterId(writer);
-    this.#written = signed;
+    this.#written = stored?.sequence ?? 0;
+    this.#isClosed = stored?.closed === true;
   }
 
-  /** Whether the head of this record is stored already. */
-  isStored(sequence: number): boolean {
+  /** Whether a head of this record is stored already, open or closed. */
+  isSigned(sequence: number): boolean {
     return sequence === this.#written;
   }
 
+  /** Whether the stored head is the one that `write` would store. */
+  isStored(sequence: number, isClosed: boolean): boolean {
+    return sequence === this.#written && isClosed === this.#isClosed;
+  }
+
   /** Replaces the head and returns it. @throws {StoreError} `STORE_UNWRITABLE` */
-  async write(sequence: number, lineHash: string): Promise<SignedHead> {
+  async write(sequence: number, lineHash: string, isClosed: boolean): Promise<SignedHead> {
     const { layout, now, randomBytes, key } = this.#deps;
-    const unsigned = { writer: this.#writer, sequence, hash: lineHash, time: new Date(now()).toISOString() };
+    const unsigned: AuditHead = {
+      writer: this.#writer,
+      sequence,
+      hash: lineHash,
+      time: new Date(now()).toISOString(),
+      ...(isClosed ? { closed: true } : {}),
+    };
     const head = { ...unsigned, signature: signBytes(key, toSigned(unsigned)) };
     await writeSigned(layout, randomBytes, headPathOf(layout, this.#writer), formatHead(head));
     this.#written = sequence;
+    this.#isClosed = isClosed;
     return head;
   }
 }
@@ -190,6 +212,14 @@ function namedWriters(layout: HomeLayout, stored: StoredWriters): readonly strin
 
 function writersPathOf({ headDirectory }: HomeLayout): string {
   return join(headDirectory, "writers.json");
+}
+
+/**
+ * Whether a gateway has started in this home: it creates the key of the fingerprints after its start wrote the list of
+ * writers. To be asked before the list is read. Its absence says nothing.
+ */
+export function hasStarted({ fingerprintKeyPath }: HomeLayout): boolean {
+  return existsSync(fingerprintKeyPath);
 }
 
 /** Returns the writers that have a head file. @throws the file system's error */
@@ -277,8 +307,8 @@ function filesIn(directory: string, pattern: RegExp): readonly string[] {
   }
 }
 
-function toSigned({ writer, sequence, hash: lineHash, time }: AuditHead): Buffer {
-  return toSignedBytes({ format, writer, sequence, hash: lineHash, time });
+function toSigned({ writer, sequence, hash: lineHash, time, closed }: AuditHead): Buffer {
+  return toSignedBytes({ format, writer, sequence, hash: lineHash, time, ...(closed ? { closed } : {}) });
 }
 
 function toSignedTombstone({ writer, lastSequence, lastHash }: Tombstone): Buffer {
@@ -300,5 +330,7 @@ export function parseHead(text: string): SignedHead | undefined {
   if (typeof sequence !== "number" || !Number.isSafeInteger(sequence)) return undefined;
   if (typeof lineHash !== "string" || typeof time !== "string" || typeof signature !== "string")
     return undefined;
-  return { writer, sequence, hash: lineHash, time, signature };
+  const { closed } = fields;
+  if (closed !== undefined && closed !== true) return undefined;
+  return { writer, sequence, hash: lineHash, time, ...(closed ? { closed } : {}), signature };
 }

@@ -79,6 +79,8 @@ export class FileAuditStore implements AuditStore {
   readonly #lane: WriterLane;
   readonly #heads: HeadWriter | undefined;
   #signing: Promise<void> = Promise.resolve();
+  /** Whether no record follows any more. */
+  #isEnded = false;
   readonly #dispose = disposeOnce(() => this.#resources.disposeAsync());
 
   /**
@@ -104,7 +106,8 @@ export class FileAuditStore implements AuditStore {
     await using opening = new AsyncDisposableStack();
     opening.use(lane.lock);
     opening.defer(() => unmarkRun(layout, lane.run));
-    const start = randomBytes === undefined ? undefined : await prepare(lane, layout, randomBytes);
+    const start =
+      randomBytes === undefined ? undefined : await prepare(lane, { layout, randomBytes, now: deps.now });
     const store = new FileAuditStore(lane, start, deps, options);
     try {
       await store.#begin();
@@ -143,13 +146,14 @@ export class FileAuditStore implements AuditStore {
     this.#resources.defer(async () => {
       try {
         await this.#writer.close();
+        // After a failure, what the disk has is not certain.
+        this.#isEnded = !this.#writer.stats().failing;
       } finally {
         await this.#signReported().catch(() => undefined);
       }
       unmarkRun(layout, lane.run);
     });
-    if (start !== undefined)
-      this.#heads = new HeadWriter(lane.writer, start.state.signedSequence, { ...start.files, now });
+    if (start !== undefined) this.#heads = headWriterOf(lane, start, now);
     this.#lane = lane;
   }
 
@@ -165,7 +169,7 @@ export class FileAuditStore implements AuditStore {
             hint: "see toolcrib audit verify; the trail continues, and the finding is on record until an operator accepts it",
           }),
         );
-      if (state.damage.length > 0) await keepHead(layout, writer);
+      if (state.damage.length > 0) await keepHead(files, writer);
       try {
         await this.#writer.flush();
         // An anchor of a trail without any other record than that of its key says nothing.
@@ -278,12 +282,16 @@ export class FileAuditStore implements AuditStore {
   #sign(onHead: FileAuditStoreDeps["onHead"] = this.#deps.onHead): Promise<void> {
     const signing = this.#signing.then(async () => {
       const end = this.#writer.end();
-      if (this.#heads === undefined || end.sequence === 0 || this.#heads.isStored(end.sequence)) return;
+      const isClosed = this.#isEnded;
+      if (this.#heads === undefined || end.sequence === 0 || this.#heads.isStored(end.sequence, isClosed))
+        return;
+      const isNew = !this.#heads.isSigned(end.sequence);
       // What is signed is on the disk: after a power failure, the trail does not look cut off.
       await this.#writer.sync();
-      const head = await this.#heads.write(end.sequence, end.hash);
+      const head = await this.#heads.write(end.sequence, end.hash, isClosed);
       this.#writer.signed(end);
-      onHead(formatHead(head));
+      // An anchor of the same record says nothing else.
+      if (isNew) onHead(formatHead(head));
     });
     this.#signing = signing.catch(() => undefined);
     return signing;
@@ -304,21 +312,27 @@ export class FileAuditStore implements AuditStore {
   }
 }
 
-/** The key exists before the first record. @throws {StoreError} */
+/** The key exists before the first record, and an end that is signed as closed is opened before another one. @throws {StoreError} */
 async function prepare(
   lane: WriterLane,
-  layout: HomeLayout,
-  randomBytes: (count: number) => Uint8Array,
+  { now, ...deps }: Omit<SignedFileDeps, "key"> & { readonly now: () => number },
 ): Promise<SignedStart> {
+  const { layout } = deps;
   try {
-    const key = await openSigningKey(layout, randomBytes);
-    return {
-      files: { layout, key, randomBytes },
-      state: await checkStart(lane.writer, lane, { layout, key }),
-    };
+    const key = await openSigningKey(layout, deps.randomBytes);
+    const files = { ...deps, key };
+    const state = await checkStart(lane.writer, lane, { layout, key });
+    if (!state.isCurrent || state.head?.closed === undefined) return { files, state };
+    const { sequence, hash } = state.head;
+    const head = await headWriterOf(lane, { files, state }, now).write(sequence, hash, false);
+    return { files, state: { ...state, head } };
   } catch (cause) {
     throw toUnwritableStart(layout, cause);
   }
+}
+
+function headWriterOf({ writer }: WriterLane, { files, state }: SignedStart, now: () => number): HeadWriter {
+  return new HeadWriter(writer, state.isCurrent ? state.head : undefined, { ...files, now });
 }
 
 /** The records of the store before all others. */

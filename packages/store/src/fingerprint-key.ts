@@ -1,7 +1,7 @@
 /** The key of the fingerprints of a home: 32 random bytes in `audit-fingerprints.key`, which only its owner can read. */
 
-import { readFileSync } from "node:fs";
-import { replaceFile, waitForLock } from "@toolcrib/files";
+import { reasonOf, replaceFile, waitForLock } from "@toolcrib/files";
+import { readHomeFile } from "./home-file.ts";
 import { createHome, type HomeLayout, toHomeLayout } from "./home-layout.ts";
 import { StoreError } from "./store-error.ts";
 import { ValueFingerprints } from "./value-fingerprints.ts";
@@ -45,20 +45,24 @@ export async function openFingerprints(
 
 /** A key that cannot be read is never replaced: all earlier fingerprints would be lost. */
 function readKey({ fingerprintKeyPath }: HomeLayout): Uint8Array | undefined {
-  let text: string;
+  let text: string | undefined;
   try {
-    text = readFileSync(fingerprintKeyPath, "utf8");
+    text = readHomeFile(fingerprintKeyPath);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw unreadable(fingerprintKeyPath, cause);
+    throw unreadable(fingerprintKeyPath, reasonOf(cause), cause);
   }
+  if (text === undefined) return undefined;
   if (/^[0-9a-f]{64}\s*$/.test(text)) return Buffer.from(text.slice(0, 2 * keyBytes), "hex");
-  throw unreadable(fingerprintKeyPath, undefined);
+  throw unreadable(fingerprintKeyPath, "its content is no key", undefined);
 }
 
-function unreadable(path: string, cause: unknown): StoreError {
-  return new StoreError("STORE_UNREADABLE", `Cannot read the key of the fingerprints in "${path}"`, {
-    cause,
-    hint: "restore the file, or remove it: a new key is created, and values in earlier records are not found any more",
-  });
+function unreadable(path: string, reason: string, cause: unknown): StoreError {
+  return new StoreError(
+    "STORE_UNREADABLE",
+    `Cannot read the key of the fingerprints in "${path}": ${reason}`,
+    {
+      cause,
+      hint: "restore the file, or remove it: a new key is created, and values in earlier records are not found any more",
+    },
+  );
 }

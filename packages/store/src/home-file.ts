@@ -8,7 +8,7 @@ import { readFully } from "./segment-end.ts";
 const fileMaxBytes = 256 * 1024;
 
 /** Returns the text of the file at `path`; `undefined` when it does not exist. @throws {NotRegularError}; the file system's error. */
-export function readHomeFile(path: string): string | undefined {
+export function readHomeFile(path: string, maxBytes = fileMaxBytes): string | undefined {
   let descriptor: number;
   try {
     descriptor = openRegularFile(path);
@@ -18,7 +18,7 @@ export function readHomeFile(path: string): string | undefined {
   }
   try {
     const { size } = fstatSync(descriptor);
-    if (size > fileMaxBytes) throw new Error(`it has more than ${fileMaxBytes} bytes`);
+    if (size > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`);
     return readFully(descriptor, 0, size).toString("utf8");
   } finally {
     closeSync(descriptor);

@@ -8,14 +8,16 @@
  * every segment starts at zero.
  */
 
-import { readFileSync } from "node:fs";
 import { replaceFile } from "@toolcrib/files";
 import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
+import { readHomeFile } from "./home-file.ts";
 
 /** Maximum number of milliseconds that count between two observations. */
 const stepMaxMs = 24 * 60 * 60 * 1000;
 /** Milliseconds that must have passed before the state is written again for its time alone. */
 const writeIntervalMs = 60 * 60 * 1000;
+/** Some 100,000 segments. */
+const stateMaxBytes = 8 * 1024 * 1024;
 
 /** The ages of the finished segments of a home. */
 export class RetentionClock {
@@ -68,7 +70,7 @@ export class RetentionClock {
 
 function readState(path: string): JsonObject {
   try {
-    const value = parseJson(readFileSync(path, "utf8"));
+    const value = parseJson(readHomeFile(path, stateMaxBytes) ?? "{}");
     return isJsonObject(value) ? value : {};
   } catch {
     // It is missing or damaged.

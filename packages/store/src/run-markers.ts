@@ -9,9 +9,13 @@
  * The name contains everything, so that a marker needs no space on the disk.
  */
 
-import { closeSync, openSync, readdirSync, rmSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type HomeLayout, toWriterId } from "./home-layout.ts";
+
+// Never through a link, and never waiting for the reader of a pipe. Windows has neither flag.
+const markFlags =
+  constants.O_WRONLY | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** A run that has not ended properly. */
 export interface RunMarker {
@@ -25,7 +29,7 @@ export interface RunMarker {
 /** Marks a run of `writer` that continues after record `after`. Safe to repeat. @throws the file system's error. */
 export function markRun({ lockDirectory }: HomeLayout, writer: number, after: number): RunMarker {
   const name = `audit-writer-${toWriterId(writer)}-${String(after).padStart(16, "0")}.open`;
-  closeSync(openSync(join(lockDirectory, name), "a", 0o600));
+  closeSync(openSync(join(lockDirectory, name), markFlags, 0o600));
   return { name, writer, after };
 }
 

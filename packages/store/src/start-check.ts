@@ -5,19 +5,22 @@
  * It reads from the signed record on, not the whole trail: what was changed before it shows in the chain.
  */
 
-import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "@toolcrib/files";
 import type { AuditDamaged } from "./audit-event.ts";
 import {
+  hasStarted,
   listHeads,
   readHead,
   readTombstones,
   readWriters,
+  type SignedFileDeps,
   type SignedHead,
   type StoredHead,
   type StoredWriters,
 } from "./audit-heads.ts";
 import { hashLine } from "./hash-chain.ts";
+import { readHomeFile } from "./home-file.ts";
 import { type HomeLayout, listSegments, type SegmentName, toWriterId } from "./home-layout.ts";
 import { parseRecord } from "./parse-record.ts";
 import { readFirstRecord } from "./segment-end.ts";
@@ -35,8 +38,8 @@ export interface StartState {
   readonly damage: readonly Damage[];
   /** The stored head, if its signature is right. */
   readonly head: SignedHead | undefined;
-  /** Sequence number of the stored head when it is the last record of the trail; 0 otherwise. */
-  readonly signedSequence: number;
+  /** Whether that head is about the last record of the trail. */
+  readonly isCurrent: boolean;
   /** Whether the list of writers has this one. */
   readonly isListed: boolean;
   /** Whether the writer must name its key. */
@@ -59,6 +62,7 @@ export async function checkStart(
 ): Promise<StartState> {
   const id = toWriterId(writer);
   const head = readHead(layout, id, key);
+  const isUsed = hasStarted(layout);
   const list = readWriters(layout, key);
   const isListed = list.kind === "signed" && list.writers.has(id);
   const signed = head.kind === "signed" ? head.head : undefined;
@@ -68,7 +72,7 @@ export async function checkStart(
     first?.type === "audit.key" ? (first.data as { readonly digest?: unknown }).digest : undefined;
   const isOtherKey = named !== undefined && named !== key.digest;
   const damage = [
-    ...(await listDamage(list, { id, isListed, hasOrdinary, layout, key })),
+    ...(await listDamage(list, { id, isListed, isUsed, hasOrdinary, layout, key })),
     ...(isOtherKey && signed === undefined
       ? [
           {
@@ -84,22 +88,33 @@ export async function checkStart(
     }),
     ...(signed === undefined ? [] : await trailDamage(signed, writer, lane, { layout, key })),
   ];
-  const isCurrent = signed?.sequence === lane.lastSequence && signed.hash === lane.lastHash;
+  const isCurrent =
+    signed !== undefined && signed.sequence === lane.lastSequence && signed.hash === lane.lastHash;
   return {
     damage,
     head: signed,
-    signedSequence: isCurrent ? lane.lastSequence : 0,
+    isCurrent,
     isListed,
     needsKeyRecord:
       lane.lastSequence === 0 || (signed === undefined && (hasOrdinary || named !== key.digest)),
   };
 }
 
-/** Keeps the stored head of a writer as evidence, before a new one replaces it. Best effort: the record has its content. */
-export async function keepHead({ headDirectory }: HomeLayout, writer: string): Promise<void> {
-  await copyFile(join(headDirectory, `${writer}.json`), join(headDirectory, `${writer}.damaged.json`)).catch(
-    () => undefined,
-  );
+/**
+ * Keeps the stored head of a writer as evidence, before a new one replaces it. Best effort: the record has its content. What
+ * is no regular file is not read, and a link in the place of the copy is replaced, not followed.
+ */
+export async function keepHead(
+  { layout: { headDirectory }, randomBytes }: Pick<SignedFileDeps, "layout" | "randomBytes">,
+  writer: string,
+): Promise<void> {
+  try {
+    const text = readHomeFile(join(headDirectory, `${writer}.json`));
+    if (text !== undefined)
+      await replaceFile({ randomBytes }, join(headDirectory, `${writer}.damaged.json`), text);
+  } catch {
+    // Nothing can be kept.
+  }
 }
 
 async function listDamage(
@@ -107,6 +122,8 @@ async function listDamage(
   of: {
     readonly id: string;
     readonly isListed: boolean;
+    /** Whether a start has written the list. */
+    readonly isUsed: boolean;
     readonly hasOrdinary: boolean;
     readonly layout: HomeLayout;
     readonly key: SigningKey;
@@ -118,6 +135,7 @@ async function listDamage(
     return of.isListed || !of.hasOrdinary
       ? []
       : [{ what: "writers", message: `writer ${of.id} is missing in the signed list of writers` }];
+  if (of.isUsed) return [{ what: "writers", message: "the signed list of writers is missing" }];
   for (const writer of listHeads(of.layout)) {
     if (!(await hasOrdinaryRecords(of.layout, Number(writer)))) continue;
     // Another process may have written it meanwhile.
@@ -159,7 +177,12 @@ async function trailDamage(
   const tail = await readTail(layout, writer, Math.max(sequence, deleted));
   const damage: Damage[] = [];
   if (sequence > deleted && tail.hash !== hash) damage.push(changed(head));
-  if (tail.spanMs > unsignedMaxMs)
+  if (head.closed)
+    damage.push({
+      what: "unsigned",
+      message: `records ${Math.max(sequence, deleted) + 1} to ${lane.lastSequence} follow the end that a shutdown signed at ${time}: no start wrote them`,
+    });
+  else if (tail.spanMs > unsignedMaxMs)
     damage.push({
       what: "unsigned",
       message: `records ${Math.max(sequence, deleted) + 1} to ${lane.lastSequence} were never signed, although they are of more than two minutes`,

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { NotRegularError, reasonOf } from "@toolcrib/files";
 import { type AnchorFile, readAnchors } from "./anchor-file.ts";
 import {
+  hasStarted,
   listHeads,
   readHead,
   readTombstones,
@@ -90,6 +91,8 @@ function readKey(layout: HomeLayout): ReadKey {
 
 /** The signed files of a home at one moment. */
 interface SignedFiles {
+  /** Whether there must be a key and a list. */
+  readonly isUsed: boolean;
   readonly key: ReadKey;
   readonly list: StoredWriters;
   readonly heads: ReadonlyMap<string, StoredHead>;
@@ -98,12 +101,14 @@ interface SignedFiles {
 
 /** The list is read before the heads: a writer is listed after its first head. */
 function readSignedFiles(layout: HomeLayout): SignedFiles {
+  const isUsed = hasStarted(layout);
   const readKeyNow = readKey(layout);
   const key = readKeyNow.kind === "key" ? readKeyNow.key : undefined;
   const list = readWriters(layout, key);
   const named = list.kind === "signed" ? list.writers : list.kind === "invalid" ? list.named : [];
   const writers = new Set([...named, ...listHeads(layout)]);
   return {
+    isUsed,
     key: readKeyNow,
     list,
     heads: new Map([...writers].map((writer) => [writer, readHead(layout, writer, key)])),
@@ -222,9 +227,9 @@ class TrailVerification {
   }
 
   /** Findings that are not about one writer. */
-  #homeFindings({ key, list }: SignedFiles): readonly TrailFinding[] {
+  #homeFindings({ isUsed, key, list }: SignedFiles): readonly TrailFinding[] {
     const hasTrail = this.#before.heads.size > 0 || this.#writers.some((one) => one.summary().records > 0);
-    if (!hasTrail) return [];
+    if (!hasTrail && !isUsed) return [];
     const home = { segment: "", line: 0 };
     const found: TrailFinding[] = [];
     if (key.kind === "absent")
@@ -247,7 +252,8 @@ class TrailVerification {
       );
     // What it signs proves nothing either.
     if (key.kind !== "key") return found;
-    if (list.kind === "absent" && this.#writers.some(({ hasOrdinaryRecords }) => hasOrdinaryRecords))
+    const needsList = isUsed || this.#writers.some(({ hasOrdinaryRecords }) => hasOrdinaryRecords);
+    if (list.kind === "absent" && needsList)
       found.push(
         toFinding(
           "writers",

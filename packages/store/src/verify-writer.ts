@@ -67,6 +67,15 @@ interface Unreadable extends Place {
   readonly hash: string;
 }
 
+/** Whole records of another writer in one segment: no process writes them there. */
+interface Foreign extends Place {
+  /** Of the first one. */
+  readonly writer: string;
+  readonly count: number;
+  /** Depends on all of them. */
+  readonly hash: string;
+}
+
 /** A record that does not follow the one before it. */
 interface Break extends Place {
   readonly expected: number;
@@ -87,6 +96,8 @@ export class WriterVerification {
   readonly #breaks: Break[] = [];
   readonly #found: TrailFinding[] = [];
   readonly #span = new UnsignedSpan();
+  /** Records of other writers, by segment. */
+  readonly #foreign = new Map<string, Foreign>();
   #headChange: TrailFinding | undefined;
   #tombstoneHash: { readonly sequence: number; readonly hash: string } | undefined;
   #segments = 0;
@@ -159,6 +170,10 @@ export class WriterVerification {
       this.#takeRecord(record, line);
       return record;
     }
+    if (record !== undefined) {
+      this.#takeForeign(record.writer, line);
+      return undefined;
+    }
     // Starts that were killed leave several of them, until one succeeds and records them.
     if (this.#unfinished.length < findingsMaxCount)
       this.#unfinished.push({ ...place, position, bytes: length, hash: longHash ?? hashLine(line) });
@@ -193,12 +208,28 @@ export class WriterVerification {
     const found = [
       ...this.#startFindings(context),
       ...unreadable,
+      ...this.#foreignFindings(),
       ...this.#breaks.flatMap((one) => this.#breakFindings(one, context.tombstone)),
       ...this.#found,
       ...this.#headFindings(context),
       ...this.#keyFindings(context),
     ];
     return found.sort((a, b) => (a.segment < b.segment ? -1 : a.segment > b.segment ? 1 : a.line - b.line));
+  }
+
+  #takeForeign(writer: string, line: Buffer): void {
+    const known = this.#foreign.get(this.#segment);
+    const before = known ?? { segment: this.#segment, line: this.#line, writer, count: 0, hash: "" };
+    const hash = hashLine(Buffer.from(`${before.hash}${hashLine(line)}`));
+    this.#foreign.set(this.#segment, { ...before, count: before.count + 1, hash });
+  }
+
+  #foreignFindings(): readonly TrailFinding[] {
+    return [...this.#foreign.values()].map(({ writer, count, hash, ...place }) => {
+      const what = count === 1 ? "1 whole record" : `${count} whole records`;
+      const message = `${what} of writer ${writer} or others are in a segment of writer ${this.#writer}: they were copied or moved there`;
+      return toFinding("moved", place, message, { segment: place.segment, count, hash });
+    });
   }
 
   #takeRecord(record: AuditRecord, line: Buffer): void {
@@ -329,6 +360,15 @@ export class WriterVerification {
         hash: this.#lastHash,
       };
       found.push(toFinding("cut_off", this.#end, message, facts));
+    }
+    // A start opens a closed head before it writes.
+    const isClosed =
+      signed?.closed === true && headNow.kind === "signed" && headNow.head.signature === signed.signature;
+    if (signed !== undefined && isClosed && this.#lastSequence > Math.max(signed.sequence, deleted)) {
+      const from = Math.max(signed.sequence, deleted) + 1;
+      const message = `records ${from} to ${this.#lastSequence} follow the end that a shutdown signed at ${signed.time}: no start wrote them`;
+      const facts = { writer, from, last: this.#lastSequence, hash: this.#lastHash };
+      return [...found, toFinding("unsigned", this.#end, message, facts)];
     }
     const isSignedMeanwhile =
       headNow.kind === "signed" && (signed === undefined || headNow.head.sequence > signed.sequence);

@@ -6,7 +6,7 @@
  */
 
 import { join } from "node:path";
-import { reasonOf } from "@toolcrib/files";
+import { NotRegularError, reasonOf } from "@toolcrib/files";
 import { chainStart, hashLine } from "./hash-chain.ts";
 import { type HomeLayout, listSegments, type SegmentName, toWriterId, writerMax } from "./home-layout.ts";
 import { homeHint, lockHome } from "./home-lock.ts";
@@ -95,14 +95,15 @@ function readState(layout: HomeLayout, writer: number): LaneState {
     };
   }
   const path = join(layout.auditDirectory, newest.name);
-  const end = readSegmentEnd(path, 1);
+  const end = namedErrors(path, () => readSegmentEnd(path, 1));
   let lastSequence = Number(end.records[0]?.sequence ?? 0);
   let { lastHash = chainStart } = end;
   const fragments = end.fragments.map((fragment) => ({ ...fragment, segment: newest.name }));
   // A crash between creating a segment and writing its first record leaves an empty segment.
   for (let at = segments.length - 2; lastSequence === 0 && at >= 0; at -= 1) {
     const { name } = segments[at]!;
-    const earlier = readSegmentEnd(join(layout.auditDirectory, name), 1);
+    const earlierPath = join(layout.auditDirectory, name);
+    const earlier = namedErrors(earlierPath, () => readSegmentEnd(earlierPath, 1));
     lastSequence = Number(earlier.records[0]?.sequence ?? 0);
     lastHash = earlier.lastHash ?? chainStart;
     const last = parseRecord(earlier.unfinished.toString("utf8"));
@@ -129,4 +130,21 @@ function readState(layout: HomeLayout, writer: number): LaneState {
   const first = readFirstRecord(path);
   const segmentStartedAt = first === undefined ? undefined : Date.parse(first.time);
   return { lastSequence, lastHash, segment: newest, segmentStartedAt, ending, fragments };
+}
+
+/** Says which path has the name of a segment and is none. @throws {StoreError} `STORE_HOME_UNUSABLE` */
+function namedErrors<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof NotRegularError)) throw cause;
+    throw new StoreError(
+      "STORE_HOME_UNUSABLE",
+      `Cannot use "${path}" as an audit segment: ${cause.message}`,
+      {
+        cause,
+        hint: `move it out of the folder: mv "${path}" ELSEWHERE`,
+      },
+    );
+  }
 }

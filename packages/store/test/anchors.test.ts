@@ -10,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -161,5 +162,17 @@ test("lines that are no anchors are named, a line that a crash left is ended, an
     /not signed with the key of this home/,
   );
   await rejectsWith("AUDIT_ANCHOR_UNREADABLE", verifyTrail(home, { anchorFile: directory.join("none") }));
+  for (const text of ["", "\n\n", "{}\n"]) {
+    writeFileSync(anchorFile, text);
+    await assert.rejects(verifyTrail(home, { anchorFile }), {
+      code: "AUDIT_ANCHOR_UNREADABLE",
+      message: /has no anchor/,
+    });
+  }
+  truncateSync(anchorFile, 600 * 1024 * 1024);
+  await assert.rejects(verifyTrail(home, { anchorFile }), {
+    code: "AUDIT_ANCHOR_UNREADABLE",
+    message: /has more than 1048576 anchors or 536870912 bytes/,
+  });
   await rejectsWith("STORE_UNWRITABLE", appendAnchor(directory.path, "{}\n"));
 });

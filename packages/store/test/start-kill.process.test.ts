@@ -66,6 +66,12 @@ async function killWhileRunning(home: string): Promise<void> {
 const scenarios: { readonly [title: string]: Scenario } = {
   "in a new home": { what: "run", prepare: async () => undefined },
   "after a process that was killed in the middle of a write": { what: "run", prepare: killWhileRunning },
+  "after a shutdown": {
+    what: "run",
+    prepare: async (home) => {
+      await run(home, -1, "before", "run");
+    },
+  },
   "while it starts segments and deletes old ones": {
     what: "rotate",
     prepare: async (home) => {

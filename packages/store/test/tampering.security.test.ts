@@ -17,7 +17,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { acceptFindings, appendAnchor, openStore, type Store, verifyTrail } from "@toolcrib/store";
+import {
+  acceptFindings,
+  appendAnchor,
+  openFingerprints,
+  openStore,
+  type Store,
+  verifyTrail,
+} from "@toolcrib/store";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 
 const acceptance = { reason: "restored", by: { issuer: "toolcrib:cli", subject: "cli", name: "cli" } };
@@ -50,6 +57,8 @@ async function writeTrail(home: string): Promise<void> {
 
 const segment = (home: string, writer: string) => join(home, "audit", `${writer}-00000001.jsonl`);
 const headOf = (home: string, writer: string) => join(home, "audit-heads", `${writer}.json`);
+/** A copy of the head of writer 001 while its process ran. */
+const openHeadOf = (older: string) => join(older, "open.json");
 const listOf = (home: string) => join(home, "audit-heads", "writers.json");
 const keyOf = (home: string) => join(home, "audit-key.pem");
 const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n");
@@ -87,6 +96,23 @@ const attacks: { readonly [what: string]: Attack } = {
     before: ["changed"],
     after: ["damaged"],
     says: /record 21 was not the one that was signed/,
+  },
+  "records are appended after a shutdown": {
+    run: (home) =>
+      rewrite(segment(home, "001"), (lines) => {
+        const last = lines.length;
+        const forged = lines.slice(-3).map((line, at) => {
+          const sequence = Number(JSON.parse(line).sequence);
+          const renumbered = String(last + 1 + at).padStart(16, "0");
+          return line
+            .replaceAll(String(sequence).padStart(16, "0"), renumbered)
+            .replace("stopped", "crashed");
+        });
+        return [...lines, ...forged];
+      }),
+    before: ["unsigned"],
+    after: ["damaged"],
+    says: /records 22 to 24 follow the end that a shutdown signed at .*: no start wrote them/,
   },
   "a record is changed": {
     run: (home) => {
@@ -161,9 +187,15 @@ const attacks: { readonly [what: string]: Attack } = {
     after: ["damaged", "damaged", "key", "key"],
     says: /the signed head of writer 001 proves nothing: its signature is wrong/,
   },
-  "an older head is put back, and the records after it are written anew": {
+  "an older head of a shutdown is put back": {
+    run: (home, older) => cpSync(headOf(older, "001"), headOf(home, "001")),
+    before: ["unsigned"],
+    after: ["damaged"],
+    says: /records 12 to 21 follow the end that a shutdown signed/,
+  },
+  "an older head of a running process is put back, and the records after it are written anew": {
     run: (home, older) => {
-      cpSync(headOf(older, "001"), headOf(home, "001"));
+      cpSync(openHeadOf(older), headOf(home, "001"));
       // Somebody who knows the rule would write times of less than two minutes: that, only anchors find.
       let at = 0;
       rewrite(segment(home, "001"), (lines) =>
@@ -220,6 +252,7 @@ describe("an attack is found before and after the next start, until it is accept
       cpSync(home, older, { recursive: true });
       {
         await using first = await open(home);
+        cpSync(headOf(home, "001"), openHeadOf(older));
         await write(home, 10);
         for (let at = 0; at < 10; at += 1)
           first.audit.record("server.stopped", { server: `t${at}`, reason: "stopped" });
@@ -274,6 +307,50 @@ test("findings are accepted without a start in between, also of writers that nob
   assert.equal(JSON.parse(readFileSync(join(home, "audit-heads", "002.damaged.json"), "utf8")).sequence, 21);
   const nothing = await acceptFindings(home, acceptance, deps);
   assert.deepEqual(nothing.accepted, []);
+});
+
+for (const [what, run] of Object.entries({
+  "the trail is cut to the record of its key": (home: string) =>
+    rewrite(segment(home, "001"), (lines) => lines.slice(0, 1)),
+  "the trail is removed": (home: string) => rmSync(segment(home, "001")),
+}))
+  test(`${what}, with everything signed but the key: found where a gateway has started`, async () => {
+    await using directory = await makeTemporaryDirectory();
+    const home = directory.join("home");
+    await write(home, 10);
+    await openFingerprints(home, deps);
+    assert.deepEqual((await verify(home)).kinds, []);
+    run(home);
+    rmSync(join(home, "audit-heads"), { recursive: true });
+    assert.deepEqual((await verify(home)).kinds, ["writers"]);
+    const problems: string[] = [];
+    await write(home, 1, problems);
+    assert.deepEqual(problems, ["AUDIT_DAMAGED"]);
+    assert.deepEqual((await verify(home)).kinds, ["damaged"]);
+    await acceptFindings(home, acceptance, deps);
+    await write(home, 1);
+    assert.deepEqual((await verify(home)).kinds, []);
+  });
+
+test("a segment that is copied to another writer is found, and not taken for unfinished lines", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = directory.join("home");
+  await writeTrail(home);
+  cpSync(segment(home, "001"), segment(home, "003"));
+  const { findings, unfinished } = await verifyTrail(home);
+  assert.deepEqual(
+    findings.map(({ kind, message }) => `${kind}: ${message}`),
+    [
+      "moved: 21 whole records of writer 001 or others are in a segment of writer 003: they were copied or moved there",
+    ],
+  );
+  assert.deepEqual(unfinished, []);
+  await restart(home);
+  assert.deepEqual((await verify(home)).kinds, ["moved"]);
+  const { report } = await acceptFindings(home, acceptance, deps);
+  assert.deepEqual(report.findings, []);
+  await restart(home);
+  assert.deepEqual((await verify(home)).kinds, []);
 });
 
 test("an acceptance that is not signed with the key of the home, or that was changed, does not count", async () => {

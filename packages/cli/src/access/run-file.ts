@@ -6,11 +6,13 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { closeSync, fstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isOpenToOthers, removeDrafts, replaceFile } from "@toolcrib/files";
+import { isOpenToOthers, openRegularFile, removeDrafts, replaceFile } from "@toolcrib/files";
 import { isJsonObject, parseJson } from "@toolcrib/json";
+
+const runFileMaxBytes = 64 * 1024;
 
 /** A gateway according to its run file. */
 export interface RunningGateway {
@@ -89,9 +91,9 @@ function listRunFiles(home: string): readonly { readonly name: string; readonly 
 /** Reads the run file at `path`, unless it is invalid or other users can write it. */
 function readRunFile(path: string): RunningGateway | undefined {
   try {
-    const { mode, size } = statSync(path);
-    if (isOpenToOthers(mode, 0o022) || size > 64 * 1024) return undefined;
-    const value = parseJson(readFileSync(path, "utf8"));
+    const text = readPrivateText(path);
+    if (text === undefined) return undefined;
+    const value = parseJson(text);
     if (!isJsonObject(value)) return undefined;
     const { pid, url, controlPath, startedAt, version, auth, configFiles } = value;
     const isValid =
@@ -113,6 +115,19 @@ function readRunFile(path: string): RunningGateway | undefined {
   } catch {
     // There is no run file, or another version wrote it in another format.
     return undefined;
+  }
+}
+
+/** Never waits for a pipe. Returns `undefined` for a file that others can write, or that is too long. @throws the file system's error. */
+function readPrivateText(path: string): string | undefined {
+  const descriptor = openRegularFile(path);
+  try {
+    const { mode, size } = fstatSync(descriptor);
+    return isOpenToOthers(mode, 0o022) || size > runFileMaxBytes
+      ? undefined
+      : readFileSync(descriptor, "utf8");
+  } finally {
+    closeSync(descriptor);
   }
 }
 

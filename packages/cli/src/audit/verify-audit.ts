@@ -78,6 +78,7 @@ function printFindings(output: Output, title: "FOUND" | "ACCEPTED", findings: Tr
 function printReport(output: Output, report: TrailReport): void {
   const { writers, findings, publicKey, anchors } = report;
   if (writers.length === 0) {
+    printFindings(output, "FOUND", findings);
     output.print("No records.");
     return;
   }

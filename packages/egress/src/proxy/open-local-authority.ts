@@ -14,7 +14,7 @@ import { lstat, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getCACertificates } from "node:tls";
 import { messageOf } from "@toolcrib/diagnostics";
-import { createFile, removeDrafts, replaceFile } from "@toolcrib/files";
+import { createFile, readRegularFile, removeDrafts, replaceFile } from "@toolcrib/files";
 import { EgressError } from "../egress-error.ts";
 import {
   type AuthorityDeps,
@@ -160,8 +160,10 @@ function joinCertificates(certificates: readonly string[]): string {
 async function writePublic(deps: AuthorityFilesDeps, kind: string, text: string): Promise<string> {
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 16);
   const path = join(deps.directory, `${kind}-${digest}.pem`);
-  const exists = await readFile(path, "utf8").then(
-    (found) => found === text,
+  const expected = Buffer.from(text);
+  // It never waits for a pipe.
+  const exists = await readRegularFile(path, expected.length).then(
+    ({ bytes }) => expected.equals(bytes),
     () => false,
   );
   if (!exists) await replaceFile(deps, path, text, { mode: 0o644 });
