@@ -95,6 +95,7 @@ test("pack replaces no signed archive by one without its signature, and names ot
     await done(),
     /^Replaced an archive of the same version, demo\.echo 0\.1\.0.*: sha256:[0-9a-f]{64}$/m,
   );
+  chmodSync(directory.join("key.pem"), 0o600);
   await done("--key", "key.pem");
   const signed = archive();
   const unsigned = await pack();
