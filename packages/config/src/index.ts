@@ -17,7 +17,6 @@ export type {
   ToolspecPair,
 } from "./config-types.ts";
 export { containmentLine } from "./containment-line.ts";
-export { credentialRanges } from "./credential.ts";
 export { formatConfigReport } from "./format-config-report.ts";
 export { configJsonSchema, configJsonSchemaText } from "./json-schema.ts";
 export { commandHint } from "./lint-commands.ts";

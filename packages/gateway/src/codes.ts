@@ -6,15 +6,6 @@ export const gatewayCodes = {
   CONTAINMENT_VIOLATION:
     "A call was blocked because of the declared `containment` of its server, which runs elsewhere.",
   MUTABILITY_VIOLATION: "A call was blocked because of the `mutability_class` of its server.",
-  APPROVAL_REQUIRED:
-    "The tool belongs to an unverified server and is not known to be read-only: the operator has to approve each call (`toolcrib approve`).",
-  APPROVAL_DENIED: "Exactly this call was denied, by the operator or by the person at the client.",
-  APPROVAL_TOO_LARGE:
-    "A call needs an approval, and its arguments are larger than what is kept and shown for one.",
-  APPROVALS_FULL: "Too many calls of one client wait for approval.",
-  APPROVAL_UNAVAILABLE: "A call needs an approval, and the approvals cannot be read or stored.",
-  APPROVAL_OUTDATED:
-    "What the operator approved is not what waits for approval now, or an approval of the call would not count any more.",
   CALL_PAUSED: "The operator paused the tool, its server, the client or everything (`toolcrib pause`).",
   PAUSES_UNREADABLE: "What is paused cannot be read from the home, so that every call is refused.",
   PAUSE_INVALID: "A request to pause or resume names nothing that can be paused.",
@@ -40,7 +31,6 @@ export const gatewayCodes = {
     "The definition of a tool, prompt or resource template changed after its call was made, for example while its server started again, so the call is not sent. Of certified servers, only a change of the schemas, the annotations or the arguments of a prompt counts.",
   PROMPT_NOT_FOUND: "No prompt has this name, or this client may not see it.",
   RESOURCE_NOT_FOUND: "No server offers this resource to this client.",
-  SERVER_NOT_FOUND: "The endpoint names a server that does not exist.",
   PARAMS_INVALID: "The parameters of a request are not valid for its method.",
   ARGUMENTS_INVALID: "The arguments of a call break the tool's input schema.",
   RESULT_INVALID: "The result of a call does not match the tool's output schema.",

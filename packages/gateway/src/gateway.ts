@@ -4,14 +4,13 @@
  * `start-gateway.ts` composes the gateway.
  */
 
+import type { Approvals, WaitingServer } from "@toolcrib/admission";
 import type { CodedError } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
 import type { QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
-import type { Approvals } from "./approvals/approvals.ts";
-import type { WaitingServer } from "./approvals/held-definitions.ts";
 import type { PauseStatus, Pauses } from "./guards/pauses.ts";
 import type { PolicyStatus } from "./policy/live-policies.ts";
 import type { PolicySituation } from "./policy/policy-targets.ts";

@@ -1,8 +1,6 @@
 // Gateway. For users.
 
 // For the registry, and for users who add sources or choose backends.
-export type { PendingCall, WaitingApprovals } from "./approvals/approvals.ts";
-export type { InspectedDefinition, WaitingDefinitions } from "./approvals/held-definitions.ts";
 export { createCallIds } from "./call/call-id.ts";
 export type {
   CallOptions,

@@ -7,6 +7,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { homedir, tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { openPins, watchApprovals } from "@toolcrib/admission";
 import { openTokenStore } from "@toolcrib/auth";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import type { CodedError, Logger } from "@toolcrib/diagnostics";
@@ -39,8 +40,6 @@ import {
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import { type HeadAnchors, openAnchors } from "./anchors/head-anchors.ts";
-import { openPins } from "./approvals/open-pins.ts";
-import { watchApprovals } from "./approvals/watch-approvals.ts";
 import { createCallIds } from "./call/call-id.ts";
 import { clientStatus } from "./client-status.ts";
 import { openComposites } from "./composites/open-composites.ts";

@@ -3,8 +3,9 @@
  * serve. The exit code is 5 if no gateway is running, for scripts.
  */
 
+import type { WaitingApprovals } from "@toolcrib/admission";
 import { isCodedError } from "@toolcrib/diagnostics";
-import type { GatewayStatus, SourceStatus, WaitingApprovals } from "@toolcrib/gateway";
+import type { GatewayStatus, SourceStatus } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { changedConfigFiles } from "../access/changed-files.ts";
 import { getFromGateway } from "../access/gateway-api.ts";

@@ -5,6 +5,7 @@
  * operator's approval: it explains why they are missing.
  */
 
+import type { WaitingServer } from "@toolcrib/admission";
 import type { JsonObject } from "@toolcrib/json";
 import { ListenerSet } from "@toolcrib/lifecycle";
 import {
@@ -21,7 +22,6 @@ import {
   toToolId,
   type Unsubscribe,
 } from "@toolcrib/tool";
-import type { WaitingServer } from "../approvals/held-definitions.ts";
 import type { ToolHit } from "../gateway.ts";
 import { ownNamespace, savedNamespace } from "../index/wire-name.ts";
 

@@ -5,9 +5,9 @@
  * only tools and sources that the client may use.
  */
 
+import { isNotApproved } from "@toolcrib/admission";
 import { nearestName } from "@toolcrib/diagnostics";
 import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
-import { isNotApproved } from "../approvals/held-definitions.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";

@@ -7,8 +7,8 @@
  * It never decides about a single call: that is the policy.
  */
 
+import type { HeldFeature } from "@toolcrib/admission";
 import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
-import type { HeldFeature } from "../approvals/held-features.ts";
 import type { QuarantinedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import {
@@ -55,7 +55,10 @@ export class Visibility {
   }
 
   /** Whether `identity` may list a definition that is held back, as soon as it is offered. */
-  mayList(identity: Identity, held: QuarantinedTool | FeatureName): boolean {
+  mayList(
+    identity: Identity,
+    held: Pick<QuarantinedTool, "id" | "wireName" | "tool"> | FeatureName,
+  ): boolean {
     if (isOperator(identity)) return true;
     const { policy } = this.#deps;
     if ("tool" in held) {

@@ -5,11 +5,11 @@
  * source. Data only.
  */
 
+import type { FeaturePinning } from "@toolcrib/admission";
 import type { ContainmentPart } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import type { ServerTrust } from "@toolcrib/policy";
 import type { Tool } from "@toolcrib/tool";
-import type { FeaturePinning } from "../approvals/held-features.ts";
 
 /** The class of a backend, by which a selector chooses when a tool has several (registry document, Execution). */
 export type BackendKind = "local" | "provider" | "mcp";

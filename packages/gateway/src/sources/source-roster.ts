@@ -8,6 +8,13 @@
  * It starts and disposes no source: that is up to the code that opened it.
  */
 
+import {
+  type HeldFeature,
+  type HeldFeatures,
+  holdFeatures,
+  holdNothing,
+  isNotApproved,
+} from "@toolcrib/admission";
 import { ListenerSet } from "@toolcrib/lifecycle";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type {
@@ -26,13 +33,6 @@ import {
   toToolId,
   type Unsubscribe,
 } from "@toolcrib/tool";
-import { isNotApproved } from "../approvals/held-definitions.ts";
-import {
-  type HeldFeature,
-  type HeldFeatures,
-  holdFeatures,
-  holdNothing,
-} from "../approvals/held-features.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { QuarantinedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";

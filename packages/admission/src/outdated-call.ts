@@ -3,33 +3,29 @@
  * at the time of the request, and its server can be gone. The store does not know that; the gateway does.
  */
 
-import { digestPolicy, type PolicyConfig } from "@toolcrib/config";
 import { type CallApproval, digestOf } from "@toolcrib/store";
-import { identityKey, localIdentityKeys } from "@toolcrib/tool";
-import type { ToolIndex } from "../index/tool-index.ts";
-import type { GatewayPolicy } from "../policy/access-subject.ts";
-import type { SourceRoster } from "../sources/source-roster.ts";
+import { type Identity, identityKey, localIdentityKeys, type Tool } from "@toolcrib/tool";
 
 /** The parts of a gateway that approvals of calls depend on. */
 export interface CallContextParts {
-  readonly index: Pick<ToolIndex, "find">;
-  readonly roster: Pick<SourceRoster, "entries">;
-  readonly policy: GatewayPolicy;
+  readonly index: { find(id: string): { readonly tool: Tool } | undefined };
+  readonly roster: { readonly entries: readonly { readonly id: string }[] };
+  /** Whether the policy could allow a client a tool of the index. */
+  readonly mayAllow: (identity: Identity, tool: string) => boolean;
 }
 
 /** Returns a function that returns the digest of the policy in force: of the lists, and of the policy files. */
 export function policyDigestOf(
-  config: PolicyConfig,
-  { policy }: Pick<CallContextParts, "policy">,
+  listsDigest: string,
+  policy: { readonly filesDigest: string | undefined },
 ): () => string {
-  const listsDigest = digestPolicy(config);
   return () => `${listsDigest} ${policy.filesDigest ?? ""}`.trimEnd();
 }
 
 /** Returns why an approval of `call` would not count in this gateway, as a clause; undefined where it would. */
 export function outdatedReason(
   call: CallApproval,
-  { index, roster, policy }: CallContextParts,
+  { index, roster, mayAllow }: CallContextParts,
   policyDigest: string,
 ): string | undefined {
   const { server, tool, client } = call;
@@ -38,7 +34,7 @@ export function outdatedReason(
   if (call.policyDigest !== policyDigest) {
     // Roles are not kept with the call; the local clients have none.
     const isLocal = localIdentityKeys(client.name).includes(identityKey(client));
-    const isDenied = entry !== undefined && isLocal && !policy.mayAllow({ ...client, roles: [] }, entry);
+    const isDenied = entry !== undefined && isLocal && !mayAllow({ ...client, roles: [] }, tool);
     return isDenied ? "the policy denies it now" : "the policy changed after it was requested";
   }
   const isChanged = entry !== undefined && digestOf(entry.tool.definition) !== call.definitionDigest;

@@ -3,14 +3,13 @@
  * calls. The callers of this file know that their caller is the operator.
  */
 
-import { credentialRanges } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
-import { readableArguments } from "@toolcrib/redaction";
+import { credentialRanges, readableArguments } from "@toolcrib/redaction";
 import { type AuditStore, type CallApproval, type CallApprovals, toAuditClient } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
-import { GatewayError } from "../gateway-error.ts";
+import { AdmissionError } from "./admission-error.ts";
 import type { HeldDefinitions, WaitingDefinitions, WaitingServer } from "./held-definitions.ts";
 import { type CallContextParts, outdatedReason } from "./outdated-call.ts";
 
@@ -73,7 +72,7 @@ export class Approvals {
     return call && { ...this.#toPending(call), arguments: call.arguments ?? {}, isPartial: false };
   }
 
-  /** The definitions of a server that wait. @throws {GatewayError} `SERVER_NOT_FOUND` */
+  /** The definitions of a server that wait. @throws {AdmissionError} `SERVER_NOT_FOUND` */
   definitions(server: string): WaitingDefinitions {
     return this.#deps.held.definitions(server);
   }
@@ -94,7 +93,7 @@ export class Approvals {
    * @param by the operator, or the client whose person answered a form.
    * @param through how the person answered. @default the command line or the API
    * @returns the call; undefined when no call with this id waits.
-   * @throws {GatewayError} `APPROVAL_OUTDATED` for an approval of the operator that would not count any more.
+   * @throws {AdmissionError} `APPROVAL_OUTDATED` for an approval of the operator that would not count any more.
    * @throws {StoreError} when the decision cannot be stored.
    */
   async decideCall(
@@ -124,11 +123,11 @@ export class Approvals {
     return this.#toPending(decided);
   }
 
-  /** @throws {GatewayError} `APPROVAL_OUTDATED` */
+  /** @throws {AdmissionError} `APPROVAL_OUTDATED` */
   async #assertCounts(id: string): Promise<void> {
     const call = await this.call(id);
     if (call?.outdated === undefined) return;
-    throw new GatewayError(
+    throw new AdmissionError(
       "APPROVAL_OUTDATED",
       `"${id}" was not approved: an approval would not count, because ${call.outdated}`,
       { hint: "the client can make the call again; if it needs an approval then, it waits under another id" },

@@ -14,11 +14,8 @@ import {
   type CallPermission,
   escapeUnsafe,
 } from "@toolcrib/store";
-import { type Identity, identityKey, isOperator } from "@toolcrib/tool";
-import type { ArgumentFacts } from "../call/call-log.ts";
-import type { CallOrigin, CallTarget } from "../call/call-target.ts";
-import { GatewayError } from "../gateway-error.ts";
-import type { AccessSubject } from "../policy/access-subject.ts";
+import { type CallContext, type Identity, identityKey, isOperator, type ToolId } from "@toolcrib/tool";
+import { AdmissionError } from "./admission-error.ts";
 
 /** Dependencies of the step. */
 export interface ApprovalStepDeps {
@@ -26,8 +23,6 @@ export interface ApprovalStepDeps {
   readonly approvals: Pick<CallApprovals, "request"> | undefined;
   /** Returns the digest of the policy in force. */
   readonly policyDigest: () => string;
-  /** Whether the policy lets a client approve its own calls of something in a form. */
-  readonly mayApprove: (identity: Identity, subject: AccessSubject) => boolean;
   /** The command by which the operator approves. */
   readonly approveCommand: string;
   /** Clients whose person may approve calls in a form (MCP elicitation), by their `identityKey`. */
@@ -36,11 +31,40 @@ export interface ApprovalStepDeps {
   readonly decide: (id: string, decision: "approved" | "denied", client: Identity) => Promise<unknown>;
 }
 
+/** What is called. */
+export interface ApprovableTarget {
+  readonly id: ToolId;
+  readonly wireName: string;
+  /** Its name in messages to the client. */
+  readonly shownName: string;
+  readonly server: string | undefined;
+  /** What an approval of each call is bound to besides the call; undefined for a tool whose calls need none. */
+  readonly approval:
+    | {
+        readonly server: string;
+        readonly definitionDigest: string;
+        /** Whether the tool declares that it writes, so that `mutability_class: read_only` would block it. */
+        readonly declaresWrites: boolean;
+      }
+    | undefined;
+}
+
+/** The requester of a call. */
+export interface ApprovableOrigin extends Pick<CallContext, "identity" | "session"> {
+  readonly clientChannel: Pick<CallContext, "ask">;
+  readonly signal: AbortSignal | undefined;
+  /** Whether the client chose this call itself: not a composite. */
+  readonly isDirect: boolean;
+}
+
 /** A call that is about to be made. */
-export interface ApprovableCall extends Pick<ArgumentFacts, "argumentsDigest"> {
-  readonly origin: CallOrigin;
+export interface ApprovableCall {
+  readonly origin: ApprovableOrigin;
+  readonly argumentsDigest?: string;
   /** Returns all arguments without known secrets; undefined where they are too large for an approval. */
   readonly whole: () => JsonObject | undefined;
+  /** Whether the policy lets the client approve its own calls of the target in a form. */
+  readonly mayApprove: () => boolean;
 }
 
 /** The outcome of the step: the approval that the call uses up, or the reason why it is not made. */
@@ -49,32 +73,38 @@ export type ApprovalOutcome =
   | { readonly kind: "refused"; readonly error: CodedError; readonly approval: string | undefined };
 
 /** Whether a call of `target` by `identity` needs the step. */
-export function isApprovalNeeded({ approval }: CallTarget, identity: Identity): boolean {
+export function isApprovalNeeded(
+  { approval }: Pick<ApprovableTarget, "approval">,
+  identity: Identity,
+): boolean {
   return approval !== undefined && !isOperator(identity);
 }
 
 /** Asks for the approval of a call that needs one. Never rejects. */
 export async function askApproval(
   deps: ApprovalStepDeps,
-  target: CallTarget,
-  { origin, argumentsDigest, whole }: ApprovableCall,
+  target: ApprovableTarget,
+  call: ApprovableCall,
 ): Promise<ApprovalOutcome> {
   const { approvals, policyDigest, approveCommand } = deps;
+  const { origin, argumentsDigest, whole } = call;
   const { identity } = origin;
   const { id: tool, approval } = target;
   if (approval === undefined || approvals === undefined || argumentsDigest === undefined) {
-    return refused(new GatewayError("APPROVAL_REQUIRED", `${required(target)}, and nobody can give it here`));
+    return refused(
+      new AdmissionError("APPROVAL_REQUIRED", `${required(target)}, and nobody can give it here`),
+    );
   }
   const { issuer, subject, name } = identity;
   const client = { issuer, subject, name };
   try {
     const { server, definitionDigest } = approval;
-    const call = { client, tool, server, definitionDigest, argumentsDigest, policyDigest: policyDigest() };
-    let permission = await approvals.request(call, whole);
-    if (permission.kind === "pending" && mayAskPerson(deps, target, origin)) {
+    const asked = { client, tool, server, definitionDigest, argumentsDigest, policyDigest: policyDigest() };
+    let permission = await approvals.request(asked, whole);
+    if (permission.kind === "pending" && mayAskPerson(deps, call)) {
       const decision = await askPerson(target, origin, whole());
       if (decision !== undefined) await deps.decide(permission.id, decision, identity);
-      permission = await approvals.request(call, whole);
+      permission = await approvals.request(asked, whole);
     }
     return permission.kind === "approved"
       ? { kind: "approved", approval: permission.id }
@@ -82,7 +112,7 @@ export async function askApproval(
   } catch (cause) {
     const message = `${required(target)}, and approvals cannot be read or stored: ${messageOf(cause)}`;
     const hint = isCodedError(cause) ? cause.hint : undefined;
-    return refused(new GatewayError("APPROVAL_UNAVAILABLE", message, { cause, hint }));
+    return refused(new AdmissionError("APPROVAL_UNAVAILABLE", message, { cause, hint }));
   }
 }
 
@@ -90,7 +120,7 @@ export async function askApproval(
  * Returns the origin of a call that a person approved or a hook checked. Of `_meta`, only the trace of the call reaches
  * the server: a client chooses the rest, nobody sees it, and no approval is bound to it.
  */
-export function checkedOrigin(origin: CallOrigin): CallOrigin {
+export function checkedOrigin<Origin extends Pick<CallContext, "meta">>(origin: Origin): Origin {
   const kept = Object.entries(origin.meta ?? {}).filter(
     ([key, value]) => typeof value === "string" && traceForms[key]?.test(value) === true,
   );
@@ -111,14 +141,13 @@ const formMaxLength = 2000;
 
 /** Whether the person at the client decides: the operator allowed that, the client shows forms, and no composite chose the call. */
 function mayAskPerson(
-  { elicitedClients, mayApprove }: ApprovalStepDeps,
-  { subject }: CallTarget,
-  { identity, session, isDirect }: CallOrigin,
+  { elicitedClients }: ApprovalStepDeps,
+  { origin: { identity, session, isDirect }, mayApprove }: ApprovableCall,
 ): boolean {
   return (
     isDirect &&
     elicitedClients.has(identityKey(identity)) &&
-    mayApprove(identity, subject) &&
+    mayApprove() &&
     isJsonObject(session?.capabilities["elicitation"])
   );
 }
@@ -130,8 +159,8 @@ function mayAskPerson(
  *   approves what is not shown.
  */
 async function askPerson(
-  { wireName, server }: CallTarget,
-  { clientChannel, signal }: CallOrigin,
+  { wireName, server }: ApprovableTarget,
+  { clientChannel, signal }: ApprovableOrigin,
   args: JsonObject | undefined,
 ): Promise<"approved" | "denied" | undefined> {
   const shown = args === undefined ? undefined : escapeUnsafe(JSON.stringify(args));
@@ -168,35 +197,35 @@ function refused(error: CodedError, approval?: string): ApprovalOutcome {
   return { kind: "refused", error, approval };
 }
 
-function required({ shownName, approval }: CallTarget): string {
+function required({ shownName, approval }: ApprovableTarget): string {
   return `"${shownName}" was not called: each call needs the operator's approval, because its server "${approval?.server}" is unverified and the tool is not known to be read-only`;
 }
 
 function errorOf(
-  target: CallTarget,
+  target: ApprovableTarget,
   permission: Exclude<CallPermission, { readonly kind: "approved" }>,
   command: string,
-): GatewayError {
+): AdmissionError {
   switch (permission.kind) {
     case "pending":
-      return new GatewayError("APPROVAL_REQUIRED", required(target), {
+      return new AdmissionError("APPROVAL_REQUIRED", required(target), {
         hint: `the operator can approve exactly this call: ${command} ${permission.id}; repeat the call with the same arguments then. To call the tool without approvals, the operator can set policy.waive_approval: ["${target.wireName}"], or ${target.approval?.declaresWrites === true ? "" : "mutability_class: read_only or "}trust_state: verified for the server`,
         data: { approval: permission.id },
       });
     case "denied":
-      return new GatewayError(
+      return new AdmissionError(
         "APPROVAL_DENIED",
         `"${target.shownName}" was not called: exactly this call was denied (${permission.id})`,
         { hint: "do not repeat it; ask the user what to do instead", data: { approval: permission.id } },
       );
     case "full":
-      return new GatewayError(
+      return new AdmissionError(
         "APPROVALS_FULL",
         `${required(target)}, and too many calls of this client wait for one`,
         { hint: `wait until the operator decided about earlier calls (${command})` },
       );
     case "too_large":
-      return new GatewayError(
+      return new AdmissionError(
         "APPROVAL_TOO_LARGE",
         `${required(target)}, and nobody can read its arguments for one: they have more than ${approvedArgumentsMaxBytes} bytes`,
         {

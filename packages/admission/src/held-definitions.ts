@@ -6,11 +6,15 @@
 
 import { hash } from "node:crypto";
 import { createInspection, type DefinitionFinding } from "@toolcrib/redaction";
-import type { DefinitionPins, ListedDefinition, WaitingDefinition } from "@toolcrib/store";
-import type { Identity, Tool } from "@toolcrib/tool";
-import { GatewayError } from "../gateway-error.ts";
-import type { HoldTool, QuarantinedTool } from "../index/build-index.ts";
-import type { ToolIndex } from "../index/tool-index.ts";
+import type {
+  DefinitionPins,
+  HeldReason,
+  ListedDefinition,
+  PinRules,
+  WaitingDefinition,
+} from "@toolcrib/store";
+import type { Identity, Tool, ToolId } from "@toolcrib/tool";
+import { AdmissionError } from "./admission-error.ts";
 import type { HeldFeature } from "./held-features.ts";
 
 /** The numbers of definitions of one server that wait for approval. */
@@ -38,9 +42,22 @@ export interface WaitingDefinitions {
   readonly definitions: readonly InspectedDefinition[];
 }
 
+/** A tool that an index does not offer. Its code says why: here, those that wait for the operator matter. */
+export interface HeldTool {
+  readonly id: ToolId;
+  readonly wireName: string;
+  readonly tool: Tool;
+  readonly code: string;
+}
+
 /** Dependencies of `HeldDefinitions`. */
 export interface HeldDefinitionsDeps {
-  readonly index: Pick<ToolIndex, "tools" | "quarantined" | "reconsider">;
+  /** The tools that are offered and those that are not; `reconsider` decides again which are held back. */
+  readonly index: {
+    readonly tools: readonly { readonly tool: Tool }[];
+    readonly quarantined: readonly HeldTool[];
+    reconsider(): void;
+  };
   /** The prompts, resources, templates and instructions. */
   readonly features: { held(): readonly HeldFeature[]; reconsider(): void };
   readonly pins: DefinitionPins;
@@ -48,13 +65,15 @@ export interface HeldDefinitionsDeps {
   readonly serverIds: () => readonly string[];
 }
 
-/** Creates the function by which the index holds tools back. */
-export function holdBy(pins: Pick<DefinitionPins, "check">): HoldTool {
+/** Creates the function by which an index holds tools back. It returns undefined for a tool that is offered. */
+export function holdBy(
+  pins: Pick<DefinitionPins, "check">,
+): (tool: Tool, facts: { readonly pinning: PinRules | undefined }) => HeldReason | undefined {
   return (tool, { pinning }) => (pinning === undefined ? undefined : pins.check(toListed(tool), pinning));
 }
 
 /** Whether a definition that is not offered waits for its first approval. It is no finding: nothing is wrong with it. */
-export function isNotApproved({ code }: Pick<QuarantinedTool, "code">): boolean {
+export function isNotApproved({ code }: Pick<HeldTool, "code">): boolean {
   return code === "TOOL_NOT_APPROVED";
 }
 
@@ -71,7 +90,7 @@ export class HeldDefinitions {
    *
    * @param isShown which definitions count. @default all
    */
-  servers(isShown: (held: QuarantinedTool | HeldFeature) => boolean = () => true): readonly WaitingServer[] {
+  servers(isShown: (held: HeldTool | HeldFeature) => boolean = () => true): readonly WaitingServer[] {
     const counts = new Map<string, { new: number; changed: number; what: WaitingServer["what"] }>();
     for (const { held, listed, isNew } of this.#held()) {
       if (!isShown(held)) continue;
@@ -84,7 +103,7 @@ export class HeldDefinitions {
     return [...counts].map(([server, count]) => ({ server, ...count }));
   }
 
-  /** The definitions of a server that wait for approval. @throws {GatewayError} `SERVER_NOT_FOUND` */
+  /** The definitions of a server that wait for approval. @throws {AdmissionError} `SERVER_NOT_FOUND` */
   definitions(server: string): WaitingDefinitions {
     const held = this.#heldOf(server);
     return { server, digest: digestOf(held), definitions: this.#inspected(server, held) };
@@ -96,7 +115,7 @@ export class HeldDefinitions {
    * @param digest that of the definitions that the operator saw.
    * @param names of the definitions to approve. @default all
    * @returns the names of those that were approved.
-   * @throws {GatewayError} `SERVER_NOT_FOUND`; `APPROVAL_OUTDATED` when other definitions wait by now.
+   * @throws {AdmissionError} `SERVER_NOT_FOUND`; `APPROVAL_OUTDATED` when other definitions wait by now.
    * @throws {StoreError} when the approval cannot be stored; nothing is approved then.
    */
   async approve(
@@ -109,7 +128,9 @@ export class HeldDefinitions {
     const held = this.#heldOf(server);
     if (digest !== digestOf(held)) {
       const message = `Nothing was approved: the definitions of "${server}" that wait for approval changed in the meantime`;
-      throw new GatewayError("APPROVAL_OUTDATED", message, { hint: "look at them again, then approve them" });
+      throw new AdmissionError("APPROVAL_OUTDATED", message, {
+        hint: "look at them again, then approve them",
+      });
     }
     const approved = held.filter(({ shown }) => names === undefined || names.includes(shown.name));
     if (approved.length === 0) return [];
@@ -157,7 +178,7 @@ export class HeldDefinitions {
   #heldOf(server: string): readonly HeldDefinition[] {
     const { pins, serverIds } = this.#deps;
     if (!serverIds().includes(server)) {
-      throw new GatewayError("SERVER_NOT_FOUND", `No tool server has the id "${server}"`, {
+      throw new AdmissionError("SERVER_NOT_FOUND", `No tool server has the id "${server}"`, {
         hint: `the ids are ${serverIds().join(", ")}`,
       });
     }
@@ -167,7 +188,7 @@ export class HeldDefinitions {
   }
 
   #held(): readonly {
-    readonly held: QuarantinedTool | HeldFeature;
+    readonly held: HeldTool | HeldFeature;
     readonly listed: ListedDefinition;
     readonly isNew: boolean;
   }[] {

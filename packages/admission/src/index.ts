@@ -1,0 +1,26 @@
+// For other packages here.
+export {
+  type ApprovalStepDeps,
+  askApproval,
+  checkedOrigin,
+  isApprovalNeeded,
+} from "./approval-step.ts";
+export { Approvals, type PendingCall, type WaitingApprovals } from "./approvals.ts";
+export {
+  HeldDefinitions,
+  holdBy,
+  type InspectedDefinition,
+  isNotApproved,
+  type WaitingDefinitions,
+  type WaitingServer,
+} from "./held-definitions.ts";
+export {
+  type FeaturePinning,
+  type HeldFeature,
+  type HeldFeatures,
+  holdFeatures,
+  holdNothing,
+} from "./held-features.ts";
+export { openPins } from "./open-pins.ts";
+export { policyDigestOf } from "./outdated-call.ts";
+export { watchApprovals } from "./watch-approvals.ts";
