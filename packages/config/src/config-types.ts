@@ -4,6 +4,7 @@
  * (`tool_servers`, `trust_state`); no other code uses it.
  */
 
+import type { PolicyFile } from "@toolcrib/cedar";
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
 import type { JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
@@ -282,16 +283,6 @@ export interface PolicyConfig extends PolicyRules {
   /** Policies in Cedar. Without a file, the lists alone decide. */
   readonly files: readonly PolicyFile[];
   readonly floor: PolicyFloor;
-}
-
-/** A file with policies in Cedar. */
-export interface PolicyFile {
-  /** Complete path. */
-  readonly path: string;
-  /** The path as people see it. */
-  readonly name: string;
-  /** `undefined` when it was not read (`parseConfig` reads no file): a gateway refuses to start. */
-  readonly text: string | undefined;
 }
 
 /** The rules of one client. */

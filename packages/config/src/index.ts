@@ -9,7 +9,6 @@ export type {
   ContainmentPart,
   GatewayConfig,
   PolicyConfig,
-  PolicyFile,
   SecretRef,
   TemplatePart,
   ToolServerConfig,
@@ -22,7 +21,6 @@ export { configJsonSchema, configJsonSchemaText } from "./json-schema.ts";
 export { commandHint } from "./lint-commands.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { mergeConfigs } from "./merge-configs.ts";
-export { readPolicyFile } from "./read-policy-file.ts";
 export { resolveTelemetryHeaders } from "./resolve-telemetry.ts";
 export { resolveTransport } from "./resolve-transport.ts";
 export { type ReadSecret, SecretCache } from "./secret-cache.ts";

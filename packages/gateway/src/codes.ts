@@ -2,7 +2,6 @@
 export const gatewayCodes = {
   POLICY_DENIED:
     "A tool may not be used by this client (`policy.allow`, `policy.deny`, `policy.files`; `toolcrib why` explains it).",
-  POLICY_INVALID: "The policy files of the configuration cannot be used.",
   CONTAINMENT_VIOLATION:
     "A call was blocked because of the declared `containment` of its server, which runs elsewhere.",
   MUTABILITY_VIOLATION: "A call was blocked because of the `mutability_class` of its server.",

@@ -29,6 +29,8 @@ import {
   type Identity,
   isListedFor,
   isOperator,
+  metaToolNames,
+  ownNamespace,
   type Tool,
   type ToolResult,
   toToolId,
@@ -53,12 +55,11 @@ import { selectByKind } from "./index/backend.ts";
 import type { IndexedTool } from "./index/build-index.ts";
 import { toFinding } from "./index/quarantine-finding.ts";
 import { ToolIndex } from "./index/tool-index.ts";
-import { ownNamespace } from "./index/wire-name.ts";
 import { createGatewayPolicy, type GatewayPolicy } from "./policy/access-subject.ts";
 import { policyTargetsOf } from "./policy/policy-targets.ts";
 import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions } from "./service/instructions.ts";
-import { MetaSource, metaToolNames } from "./service/meta-source.ts";
+import { MetaSource } from "./service/meta-source.ts";
 import { toInnerResult } from "./service/outcome-to-wire.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
 import { Visibility } from "./service/visibility.ts";

@@ -5,6 +5,7 @@
  */
 
 import type { Approvals, WaitingServer } from "@toolcrib/admission";
+import type { PolicyStatus } from "@toolcrib/cedar";
 import type { CodedError } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
 import type { JsonObject } from "@toolcrib/json";
@@ -12,7 +13,6 @@ import type { McpService } from "@toolcrib/mcp";
 import type { QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { PauseStatus, Pauses } from "./guards/pauses.ts";
-import type { PolicyStatus } from "./policy/live-policies.ts";
 import type { PolicySituation } from "./policy/policy-targets.ts";
 import type { IdleRule } from "./sources/idle-rules.ts";
 import type { SourceStatuses } from "./sources/source-roster.ts";

@@ -9,6 +9,7 @@ import { homedir, tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { openPins, watchApprovals } from "@toolcrib/admission";
 import { openTokenStore } from "@toolcrib/auth";
+import type { LivePolicies } from "@toolcrib/cedar";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import type { CodedError, Logger } from "@toolcrib/diagnostics";
 import {
@@ -48,7 +49,6 @@ import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { openHooks } from "./hooks/open-hooks.ts";
 import { openAudit } from "./open-audit.ts";
-import type { LivePolicies } from "./policy/live-policies.ts";
 import { openPolicies, openSeenLabels } from "./policy/open-policy-state.ts";
 import { type PolicySituation, policySituationOf } from "./policy/policy-targets.ts";
 import { findIdleRules, type IdleRule, warnAboutIdleRules } from "./sources/idle-rules.ts";

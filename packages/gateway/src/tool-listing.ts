@@ -2,9 +2,9 @@
 
 import { autoModeMaxTools, type GatewayConfig } from "@toolcrib/config";
 import { ToolPatterns } from "@toolcrib/policy";
+import { metaToolNames } from "@toolcrib/tool";
 import type { ToolSummary } from "./gateway.ts";
 import type { IndexedTool } from "./index/build-index.ts";
-import { metaToolNames } from "./service/meta-source.ts";
 
 const metaTools: ReadonlySet<string> = new Set(Object.values(metaToolNames));
 

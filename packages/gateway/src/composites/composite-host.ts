@@ -13,13 +13,14 @@ import {
   identityKey,
   isListedFor,
   isOperator,
+  savedNamespace,
   type ToolId,
   type ToolResult,
 } from "@toolcrib/tool";
 import type { GatewayCore } from "../gateway-core.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
-import { foldsOf, savedNamespace, toWireName } from "../index/wire-name.ts";
+import { foldsOf, toWireName } from "../index/wire-name.ts";
 import { subjectOfId } from "../policy/access-subject.ts";
 
 /** Maximum number of identities whose catalogs are kept. */

@@ -11,6 +11,7 @@ import type { HeldReason } from "@toolcrib/store";
 import {
   checkDefinition,
   formatProblems,
+  savedNamespace,
   type Tool,
   type ToolDefinition,
   type ToolId,
@@ -19,7 +20,7 @@ import {
 } from "@toolcrib/tool";
 import type { SourceFacts } from "../sources/source-facts.ts";
 import type { Backend, BackendSelector } from "./backend.ts";
-import { foldsOf, savedNamespace, toWireName, wirePrefixOf } from "./wire-name.ts";
+import { foldsOf, toWireName, wirePrefixOf } from "./wire-name.ts";
 
 /** A tool in the index. */
 export interface IndexedTool {

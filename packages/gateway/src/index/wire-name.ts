@@ -1,19 +1,13 @@
 /** Names of tools on the MCP wire, and the folded forms by which two names collide. Pure. */
 
 import { hash } from "node:crypto";
-import { foldName } from "@toolcrib/tool";
+import { foldName, ownNamespace, savedNamespace } from "@toolcrib/tool";
 
 /** Longest name on the wire, as many hosts allow. */
 export const wireNameMaxLength = 64;
 
 /** Between namespace and name. A server id never contains it. */
 const separator = "__";
-
-/** The namespace of Toolcrib's own tools; their names on the wire have no prefix. */
-export const ownNamespace = "toolcrib";
-
-/** The namespace of saved tools; their names on the wire have no prefix either. */
-export const savedNamespace = "saved";
 
 /** The prefix of the namespace's tools on the wire; empty for Toolcrib's own tools and saved tools. */
 export function wirePrefixOf(namespace: string): string {

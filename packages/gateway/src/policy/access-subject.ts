@@ -8,14 +8,15 @@
 import {
   AccessPolicy,
   believe,
+  defaultAllowedTools,
   type PolicyServer,
+  type PolicySettings,
   type PolicySubject,
   type PolicyTarget,
   ToolPolicy,
 } from "@toolcrib/policy";
-import { type Tool, type ToolId, toToolId } from "@toolcrib/tool";
-import { ownNamespace, savedNamespace, toWireName } from "../index/wire-name.ts";
-import { defaultAllowedTools } from "../service/meta-source.ts";
+import { ownNamespace, savedNamespace, type Tool, type ToolId, toToolId } from "@toolcrib/tool";
+import { toWireName } from "../index/wire-name.ts";
 import { defaultFacts, type SourceFacts } from "../sources/source-facts.ts";
 import type { RosterEntry } from "../sources/source-roster.ts";
 
@@ -36,7 +37,7 @@ export interface AccessSubject extends PolicySubject {
 export type GatewayPolicy = AccessPolicy<AccessSubject>;
 
 /** Creates the policy of the lists in `settings`. */
-export function createGatewayPolicy(settings: ConstructorParameters<typeof ToolPolicy>[0]): GatewayPolicy {
+export function createGatewayPolicy(settings: PolicySettings): GatewayPolicy {
   const targets = new WeakMap<AccessSubject, PolicyTarget>();
   return new AccessPolicy(new ToolPolicy(settings, defaultAllowedTools), {
     targetOf(subject) {

@@ -1,11 +1,11 @@
 /** The policy of a running gateway and everything that it decides about, for commands that explain decisions. */
 
+import type { LivePolicies } from "@toolcrib/cedar";
 import type { PolicyConfig } from "@toolcrib/config";
 import type { PolicyTarget } from "@toolcrib/policy";
 import type { ToolIndex } from "../index/tool-index.ts";
 import type { SourceRoster } from "../sources/source-roster.ts";
 import { featureSubject, toTarget } from "./access-subject.ts";
-import type { LivePolicies } from "./live-policies.ts";
 
 /** The policy that is in force, and what it decides about. */
 export interface PolicySituation {

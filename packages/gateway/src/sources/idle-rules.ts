@@ -7,8 +7,8 @@
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { findUnmatchedRules, type KnownName, ruleListsOf } from "@toolcrib/policy";
+import { ownNamespace, savedNamespace } from "@toolcrib/tool";
 import type { ToolIndex } from "../index/tool-index.ts";
-import { ownNamespace, savedNamespace } from "../index/wire-name.ts";
 import { featureSubject } from "../policy/access-subject.ts";
 import type { RosterEntry, SourceRoster } from "./source-roster.ts";
 

@@ -3,22 +3,33 @@
  * decides: it makes the decisions that a gateway with this configuration makes.
  */
 
-import type { CedarPolicies, explainPolicies, PartialDecision, UnknownFacts } from "@toolcrib/cedar";
-import type { PolicyConfig } from "@toolcrib/config";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import {
   AccessPolicy,
+  type ClientSettings,
   createClientAttributes,
   type Decision,
+  defaultAllowedTools,
   type PolicyRequest,
+  type PolicySettings,
   type PolicyTarget,
   ToolPolicy,
 } from "@toolcrib/policy";
-import { GatewayError } from "../gateway-error.ts";
-import { defaultAllowedTools } from "../service/meta-source.ts";
+import { CedarError } from "./cedar-error.ts";
+import { type CedarPolicies, openCedarPolicies } from "./cedar-policies.ts";
+import { explainPolicies } from "./explain-decision.ts";
+import { isBuiltIn, parsePolicyFiles } from "./live-policies.ts";
+import { openPartialDecisions, type PartialDecision, type UnknownFacts } from "./partial-decisions.ts";
+import type { PolicyFile } from "./policy-file.ts";
 
 /** A policy of the files, and how its parts relate to a request. */
 type ExplainedPolicy = Awaited<ReturnType<typeof explainPolicies>>[number];
+
+/** The lists, the clients and the files of a policy. */
+export interface OfflinePolicySettings extends PolicySettings {
+  readonly clients: PolicySettings["clients"] & { readonly [name: string]: ClientSettings };
+  readonly files: readonly PolicyFile[];
+}
 
 /** The policy of a configuration. */
 export interface OfflinePolicy extends Disposable {
@@ -35,20 +46,17 @@ export interface OfflinePolicy extends Disposable {
   explain(request: PolicyRequest): Promise<readonly ExplainedPolicy[]>;
 }
 
-/** Opens the policy of a configuration. @throws {GatewayError} `POLICY_INVALID` */
-export async function openOfflinePolicy(config: PolicyConfig): Promise<OfflinePolicy> {
-  // Loaded on demand: the engine of policy files is large.
-  const cedar = await import("@toolcrib/cedar");
-  const { isBuiltIn, parsePolicyFiles } = await import("./live-policies.ts");
+/** Opens the policy of a configuration. @throws {CedarError} `POLICY_INVALID` */
+export async function openOfflinePolicy(config: OfflinePolicySettings): Promise<OfflinePolicy> {
   const attributesOf = createClientAttributes(config.clients);
   using opening = new DisposableStack();
   let files: CedarPolicies | undefined;
-  let partial: Awaited<ReturnType<typeof cedar.openPartialDecisions>> | undefined;
+  let partial: Awaited<ReturnType<typeof openPartialDecisions>> | undefined;
   if (config.files.length > 0) {
     const { value, diagnostics } = await parsePolicyFiles(config.files);
-    if (value === undefined) throw new GatewayError("POLICY_INVALID", formatDiagnostics(diagnostics));
-    files = opening.use(await cedar.openCedarPolicies(value, { attributesOf }));
-    partial = opening.use(await cedar.openPartialDecisions(value, { attributesOf }));
+    if (value === undefined) throw new CedarError("POLICY_INVALID", formatDiagnostics(diagnostics));
+    files = opening.use(await openCedarPolicies(value, { attributesOf }));
+    partial = opening.use(await openPartialDecisions(value, { attributesOf }));
   }
   const opened = opening.move();
   const lists = new ToolPolicy(config, defaultAllowedTools);
@@ -66,11 +74,7 @@ export async function openOfflinePolicy(config: PolicyConfig): Promise<OfflinePo
     },
     dependsOnArguments: (request) => files?.dependsOnArguments(request) ?? false,
     async explain(request) {
-      const explained = await cedar.explainPolicies(
-        files?.policies ?? [],
-        request,
-        attributesOf(request.identity),
-      );
+      const explained = await explainPolicies(files?.policies ?? [], request, attributesOf(request.identity));
       return explained.filter(({ rule, applies }) => applies || !isBuiltIn(rule));
     },
     [Symbol.dispose]: () => opened.dispose(),

@@ -5,34 +5,28 @@
  */
 
 import { stat } from "node:fs/promises";
-import {
-  type CedarPolicies,
-  findLockedOut,
-  openCedarPolicies,
-  type ParsedPolicies,
-  parsePolicies,
-} from "@toolcrib/cedar";
-import { type PolicyFile, readPolicyFile } from "@toolcrib/config";
 import { type Diagnostic, formatDiagnostics, hasErrors, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { type ReadFile, readRegularFile } from "@toolcrib/files";
-import type { ClientAttributes } from "@toolcrib/policy";
+import { type ClientAttributes, defaultAllowedTools } from "@toolcrib/policy";
 import type { AuditStore } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
-import { GatewayError } from "../gateway-error.ts";
-import { defaultAllowedTools } from "../service/meta-source.ts";
-import { type IdleRule, warnAboutIdleRules } from "../sources/idle-rules.ts";
-import type { GatewayPolicy } from "./access-subject.ts";
+import { CedarError } from "./cedar-error.ts";
+import { type CedarPolicies, openCedarPolicies } from "./cedar-policies.ts";
+import { findLockedOut } from "./locked-out.ts";
+import { type ParsedPolicies, parsePolicies } from "./parse-policies.ts";
+import { type PolicyFile, readPolicyFile } from "./policy-file.ts";
 
 /** Dependencies of the policy files. */
 export interface LivePoliciesDeps {
-  readonly policy: GatewayPolicy;
+  /** The policy that decides by them. */
+  readonly policy: { replaceFiles(files: CedarPolicies): void };
   readonly attributesOf: (identity: Identity) => ClientAttributes;
   readonly record: AuditStore["record"];
   readonly logger: Logger;
   /** Called when other policies are in force. */
   readonly onReplaced: () => void;
-  /** Returns those of the policies that name a tool or prompt which its server does not have. */
-  readonly idleRulesOf: (named: ReturnType<CedarPolicies["namedTargets"]>) => readonly IdleRule[];
+  /** Warns about those of the policies that name a tool or prompt which its server does not have. */
+  readonly checkNames: (named: ReturnType<CedarPolicies["namedTargets"]>) => void;
 }
 
 /** The policy files for the status. */
@@ -81,14 +75,14 @@ export class LivePolicies implements AsyncDisposable {
   /**
    * Puts the policies of `files` in force.
    *
-   * @throws {GatewayError} `POLICY_INVALID` when they were not read, or are invalid.
+   * @throws {CedarError} `POLICY_INVALID` when they were not read, or are invalid.
    */
   static async open(files: readonly PolicyFile[], deps: LivePoliciesDeps): Promise<LivePolicies> {
     const unread = files.find(({ text }) => text === undefined);
-    if (unread !== undefined) throw new GatewayError("POLICY_INVALID", `"${unread.name}" was not read`);
+    if (unread !== undefined) throw new CedarError("POLICY_INVALID", `"${unread.name}" was not read`);
     const seen = await signatureOf(files);
     const { value, diagnostics } = await parsePolicyFiles(files);
-    if (value === undefined) throw new GatewayError("POLICY_INVALID", formatDiagnostics(diagnostics));
+    if (value === undefined) throw new CedarError("POLICY_INVALID", formatDiagnostics(diagnostics));
     return new LivePolicies(files, await openCedarPolicies(value, deps), seen, deps);
   }
 
@@ -153,7 +147,7 @@ export class LivePolicies implements AsyncDisposable {
     diagnostics: readonly Diagnostic[],
     files: readonly PolicyFile[],
   ): Promise<void> {
-    const { policy, logger, record, onReplaced, idleRulesOf } = this.#deps;
+    const { policy, logger, record, onReplaced, checkNames } = this.#deps;
     try {
       const previous = this.#current;
       this.#current = await openCedarPolicies(parsed, this.#deps);
@@ -166,7 +160,7 @@ export class LivePolicies implements AsyncDisposable {
       const all = [...diagnostics, ...(await lockedOut(parsed, seen))];
       const warnings = all.length === 0 ? {} : { warnings: formatDiagnostics(all) };
       if (all.length > 0) logger.warn(warnings, "changed policies have warnings");
-      warnAboutIdleRules(logger, idleRulesOf(this.namedTargets()));
+      checkNames(this.namedTargets());
       logger.info({ ...this.status(), ...warnings }, "policies were replaced");
       onReplaced();
     } catch (error) {

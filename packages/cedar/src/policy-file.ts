@@ -1,6 +1,16 @@
-/** Reads one policy file as text. */
+/** A file with policies, and its text. */
 
 import type { ReadFile } from "@toolcrib/files";
+
+/** A file with policies in Cedar. */
+export interface PolicyFile {
+  /** Complete path. */
+  readonly path: string;
+  /** The path as people see it. */
+  readonly name: string;
+  /** `undefined` when it was not read (`parseConfig` of `config` reads no file): a gateway refuses to start. */
+  readonly text: string | undefined;
+}
 
 /** Most bytes of a policy file that are read. Policies are limited further by their characters (`policyFileMaxLength` of `cedar`). */
 const policyFileMaxBytes = 1024 * 1024;
