@@ -6,6 +6,8 @@ export {
   isApprovalNeeded,
 } from "./approval-step.ts";
 export { Approvals, type PendingCall, type WaitingApprovals } from "./approvals.ts";
+export type { CallLimits } from "./call-limits.ts";
+export { createGuards, type GuardDeps } from "./create-guards.ts";
 export {
   HeldDefinitions,
   holdBy,
@@ -23,4 +25,5 @@ export {
 } from "./held-features.ts";
 export { openPins } from "./open-pins.ts";
 export { policyDigestOf } from "./outdated-call.ts";
+export { type PauseStatus, Pauses } from "./pauses.ts";
 export { watchApprovals } from "./watch-approvals.ts";

@@ -5,15 +5,6 @@ export const gatewayCodes = {
   CONTAINMENT_VIOLATION:
     "A call was blocked because of the declared `containment` of its server, which runs elsewhere.",
   MUTABILITY_VIOLATION: "A call was blocked because of the `mutability_class` of its server.",
-  CALL_PAUSED: "The operator paused the tool, its server, the client or everything (`toolcrib pause`).",
-  PAUSES_UNREADABLE: "What is paused cannot be read from the home, so that every call is refused.",
-  PAUSE_INVALID: "A request to pause or resume names nothing that can be paused.",
-  RATE_LIMITED: "The call exceeds the rate of a limit (`guards.limits`).",
-  BUDGET_EXCEEDED:
-    "A budget of calls, bytes or cost is used up until its hour or day ends (`guards.limits`).",
-  OUTSIDE_WINDOW: "The call is allowed at certain times only (`guards.limits`).",
-  BUDGETS_UNREADABLE:
-    "What was used of the budgets cannot be read from the home, so that calls that they limit are refused.",
   HOOK_DENIED: "A hook refused the call, which was not made (`hooks.before_call`).",
   HOOK_FAILED:
     "A hook could not be asked about the call, or did not answer in time, so that the call was not made (`hooks.before_call`).",

@@ -1,5 +1,6 @@
 /** What a core is given: its part of the configuration, its dependencies, and programs that run in it. Types only. */
 
+import type { GuardDeps } from "@toolcrib/admission";
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import type { ServerInfo } from "@toolcrib/mcp";
@@ -10,7 +11,6 @@ import type { CallContext } from "@toolcrib/tool";
 import type { CallHooksDeps } from "./call/call-hooks.ts";
 import type { CallMetrics } from "./call/call-log.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
-import type { GuardDeps } from "./guards/create-guards.ts";
 import type { BackendSelector } from "./index/backend.ts";
 
 /** The sections that a core needs. Without `execution`, composite tools are listed as its default says. */

@@ -4,8 +4,10 @@
  * it and serves it over HTTP; an embedding program adds its own functions.
  */
 
+import type { CallLimits, Pauses } from "@toolcrib/admission";
 import {
   Approvals,
+  createGuards,
   HeldDefinitions,
   holdBy,
   isNotApproved,
@@ -39,7 +41,7 @@ import { CallLog } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { CallTargets } from "./call/call-targets.ts";
-import { elicitedClientsOf } from "./call/client-keys.ts";
+import { clientKeysOf, elicitedClientsOf } from "./call/client-keys.ts";
 import { governedCall } from "./call/governed-call.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
 import { HiddenArguments } from "./call/hidden-arguments.ts";
@@ -48,9 +50,6 @@ import { RelayLimit } from "./call/relay-limit.ts";
 import type { CoreConfig, GatewayCoreDeps, Program } from "./core-config.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
-import type { CallLimits } from "./guards/call-limits.ts";
-import { createGuards } from "./guards/create-guards.ts";
-import type { Pauses } from "./guards/pauses.ts";
 import { selectByKind } from "./index/backend.ts";
 import type { IndexedTool } from "./index/build-index.ts";
 import { toFinding } from "./index/quarantine-finding.ts";
@@ -142,16 +141,14 @@ export class GatewayCore {
       serverIds: () => this.roster.configuredIds,
     });
     const policyDigest = policyDigestOf(digestPolicy(config.policy), this.policy);
-    const parts = {
-      index: this.index,
-      roster: this.roster,
-      mayAllow: (identity: Identity, tool: string) => {
-        const entry = this.index.find(tool);
-        return entry !== undefined && this.policy.mayAllow(identity, entry);
-      },
-    };
+    const mayAllow = (identity: Identity, tool: string) => this.#mayAllow(identity, tool);
+    const parts = { index: this.index, roster: this.roster, mayAllow };
     this.approvals = new Approvals({ held, calls, audit, logger, parts, policyDigest });
-    ({ pauses: this.pauses, callLimits: this.callLimits } = createGuards(config, deps));
+    const clientKeys = (name: string) => clientKeysOf(config.policy, name);
+    ({ pauses: this.pauses, callLimits: this.callLimits } = createGuards(config.guards, {
+      ...deps,
+      clientKeys,
+    }));
     this.visibility = new Visibility(this);
     const { index, policy, roster, visibility, inFlight } = this;
     const isFound = (identity: Identity, entry: IndexedTool) => this.#isFound(identity, entry);
@@ -234,6 +231,12 @@ export class GatewayCore {
   quarantined(identity?: Identity): readonly QuarantinedDefinition[] {
     const definitions = this.#findings(identity).map((finding) => this.#quarantine.toStatus(finding));
     return [...this.roster.quarantinedServers(), ...definitions];
+  }
+
+  /** Whether the policy could allow `identity` the tool `id`. */
+  #mayAllow(identity: Identity, id: string): boolean {
+    const entry = this.index.find(id);
+    return entry !== undefined && this.policy.mayAllow(identity, entry);
   }
 
   /** The servers with definitions that wait for approval, as far as `identity` may list them. */

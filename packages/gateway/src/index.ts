@@ -11,7 +11,6 @@ export type {
   ToolSummary,
 } from "./gateway.ts";
 export { GatewayCore } from "./gateway-core.ts";
-export { Pauses } from "./guards/pauses.ts";
 export type { BackendSelector } from "./index/backend.ts";
 export { ToolIndex } from "./index/tool-index.ts";
 export { isReservedNamespace } from "./index/wire-name.ts";

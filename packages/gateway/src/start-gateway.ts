@@ -34,13 +34,15 @@ import {
   BudgetStore,
   CallApprovals,
   createPauseStore,
+  type HeadAnchors,
   MemorySessionStore,
+  openAnchors,
   openFingerprints,
   type Store,
 } from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
-import { type HeadAnchors, openAnchors } from "./anchors/head-anchors.ts";
+import { runAnchorCommand } from "./anchor-command.ts";
 import { createCallIds } from "./call/call-id.ts";
 import { clientStatus } from "./client-status.ts";
 import { openComposites } from "./composites/open-composites.ts";
@@ -122,7 +124,12 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     createProcessLauncher({ env, now, logger, randomBytes }, { directory, logsDirectory, wrap }),
   );
   const anchors = opening.use(
-    openAnchors(config.audit.anchor, { launcher, scrubber, logger, now, userHome: userHomeOf(env) }),
+    openAnchors(config.audit.anchor, {
+      runCommand: (...run) => runAnchorCommand({ launcher, scrubber }, ...run),
+      logger,
+      now,
+      userHome: userHomeOf(env),
+    }),
   );
   const network = await trustedCertificates(env["SSL_CERT_FILE"], logger);
   const instanceId = randomUUID();

@@ -8,6 +8,7 @@
  */
 
 import { hash } from "node:crypto";
+import type { Pauses } from "@toolcrib/admission";
 import { CodedError, isCodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { Hooks } from "@toolcrib/hooks";
 import { canonicalJson, isJsonObject, isSameJson, type JsonObject } from "@toolcrib/json";
@@ -15,7 +16,6 @@ import { stripHidden, wholeArguments } from "@toolcrib/redaction";
 import type { AuditEvents } from "@toolcrib/store";
 import { receivedReplacement } from "@toolcrib/upstream";
 import { GatewayError } from "../gateway-error.ts";
-import type { Pauses } from "../guards/pauses.ts";
 import type { BegunCall } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { cancelledError, endCodes, type ScrubberDeps } from "./execute-call.ts";

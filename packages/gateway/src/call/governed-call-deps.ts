@@ -1,10 +1,9 @@
 /** The dependencies of the governed call. Types only. */
 
-import type { ApprovalStepDeps } from "@toolcrib/admission";
+import type { ApprovalStepDeps, CallLimits } from "@toolcrib/admission";
 import type { SchemaValidator } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { openFingerprints } from "@toolcrib/store";
-import type { CallLimits } from "../guards/call-limits.ts";
 import type { GatewayPolicy } from "../policy/access-subject.ts";
 import type { CallHooksDeps } from "./call-hooks.ts";
 import type { CallLog } from "./call-log.ts";

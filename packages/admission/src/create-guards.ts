@@ -1,9 +1,8 @@
 /** Creates the guards of a gateway: its pauses and its limits. */
 
-import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
+import type { LimitSettings } from "@toolcrib/guards";
 import type { AuditStore, BudgetStore, PauseStore } from "@toolcrib/store";
-import { clientKeysOf } from "../call/client-keys.ts";
 import { CallLimits } from "./call-limits.ts";
 import { Pauses } from "./pauses.ts";
 
@@ -14,6 +13,8 @@ export interface GuardDeps {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly newCallId: () => string;
+  /** Returns the `identityKey`s that the configuration gives the name of a client. */
+  readonly clientKeys: (name: string) => readonly string[];
   /** What the operator paused. @default nothing can be paused */
   readonly pauses?: PauseStore | undefined;
   /** Keeps what was used of budgets. @default they begin anew with the process */
@@ -22,17 +23,25 @@ export interface GuardDeps {
   readonly resumeCommand?: string | undefined;
 }
 
-/** Creates the guards. Without limits in the configuration, none are checked. */
+/** Creates the guards. Without rules in the settings of limits, none are checked. */
 export function createGuards(
-  { policy, guards }: Pick<GatewayConfig, "policy"> & Partial<Pick<GatewayConfig, "guards">>,
-  { audit, logger, now, newCallId, pauses: store, budgetStore, resumeCommand = "toolcrib resume" }: GuardDeps,
+  limits: LimitSettings | undefined,
+  {
+    audit,
+    logger,
+    now,
+    newCallId,
+    clientKeys,
+    pauses: store,
+    budgetStore,
+    resumeCommand = "toolcrib resume",
+  }: GuardDeps,
 ): { readonly pauses: Pauses; readonly callLimits: CallLimits | undefined } {
-  const clientKeys = (name: string) => clientKeysOf(policy, name);
-  const isLimited = guards !== undefined && guards.rules.length > 0;
+  const isLimited = limits !== undefined && limits.rules.length > 0;
   return {
     pauses: new Pauses({ store, audit, logger, now, resumeCommand, clientKeys }),
     callLimits: isLimited
-      ? new CallLimits(guards, { now, logger, clientKeys, budgetStore, run: newCallId() })
+      ? new CallLimits(limits, { now, logger, clientKeys, budgetStore, run: newCallId() })
       : undefined,
   };
 }

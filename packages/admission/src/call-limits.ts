@@ -6,21 +6,21 @@
  * while they are used, so that gateways together can exceed one by what they allow in between.
  */
 
-import type { GatewayConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { Limits } from "@toolcrib/guards";
-import type { BudgetStore } from "@toolcrib/store";
-import type { CallOrigin, CallTarget } from "../call/call-target.ts";
-import { GatewayError } from "../gateway-error.ts";
+import {
+  type Amounts,
+  type KeptBudget,
+  type LimitedCall,
+  type LimitRefusal,
+  type LimitSettings,
+  Limits,
+  type LimitTicket,
+  type RuleUsage,
+} from "@toolcrib/guards";
+import type { BudgetEntry, BudgetStore } from "@toolcrib/store";
+import { AdmissionError } from "./admission-error.ts";
+import type { GuardedOrigin, GuardedTarget } from "./guarded-call.ts";
 import type { GuardRefusal } from "./pauses.ts";
-
-type LimitedCall = Parameters<Limits["take"]>[0];
-type LimitTicket = Exclude<ReturnType<Limits["take"]>, LimitRefusal>;
-type LimitRefusal = NonNullable<ReturnType<Limits["refusal"]>>;
-type BudgetEntry = Parameters<BudgetStore["exchange"]>[1][number];
-type Amounts = BudgetEntry["add"];
-/** A budget in use. */
-type KeptBudget = ReturnType<Limits["budgets"]> extends Iterable<infer Kept> ? Kept : never;
 
 /** Dependencies of `CallLimits`. */
 export interface CallLimitsDeps {
@@ -54,22 +54,22 @@ export class CallLimits {
   #reported: string | undefined;
   #exchanging: Promise<void> | undefined;
 
-  constructor(settings: GatewayConfig["guards"], deps: CallLimitsDeps) {
+  constructor(settings: LimitSettings, deps: CallLimitsDeps) {
     this.#deps = deps;
     this.#limits = new Limits(settings, deps.clientKeys);
     this.#hasBudgets = settings.rules.some(({ budget }) => budget !== undefined);
   }
 
   /** Returns why a call may not be made now; undefined if it may. */
-  refusal(target: CallTarget, origin: CallOrigin): GuardRefusal | undefined {
+  refusal(target: GuardedTarget, origin: GuardedOrigin): GuardRefusal | undefined {
     const refusal = this.#limits.refusal(toLimited(target, origin), this.#deps.now());
     return refusal === undefined ? this.#unreadable(target, origin) : this.#refused(target, refusal);
   }
 
   /** Counts a call. @param argumentBytes returns the size of its arguments; called where a budget counts bytes */
   take(
-    target: CallTarget,
-    origin: CallOrigin,
+    target: GuardedTarget,
+    origin: GuardedOrigin,
     argumentBytes: () => number,
   ): Pick<LimitTicket, "spend"> | GuardRefusal {
     const unreadable = this.#unreadable(target, origin);
@@ -81,7 +81,7 @@ export class CallLimits {
   }
 
   /** What was used of each rule. */
-  usage(): ReturnType<Limits["usage"]> {
+  usage(): readonly RuleUsage[] {
     return this.#limits.usage(this.#deps.now());
   }
 
@@ -170,9 +170,9 @@ export class CallLimits {
     };
   }
 
-  #unreadable(target: CallTarget, origin: CallOrigin): GuardRefusal | undefined {
+  #unreadable(target: GuardedTarget, origin: GuardedOrigin): GuardRefusal | undefined {
     if (!this.#isUnreadable || !this.#limits.hasBudget(toLimited(target, origin))) return undefined;
-    const error = new GatewayError(
+    const error = new AdmissionError(
       "BUDGETS_UNREADABLE",
       `"${target.shownName}" was not called: what was used of its budgets cannot be read`,
       { hint: "the operator can repair or remove the file that the log of the gateway names" },
@@ -180,14 +180,14 @@ export class CallLimits {
     return { error, rule: "limit.unreadable" };
   }
 
-  #refused({ shownName }: CallTarget, { code, rule, reason, retryAt }: LimitRefusal): GuardRefusal {
+  #refused({ shownName }: GuardedTarget, { code, rule, reason, retryAt }: LimitRefusal): GuardRefusal {
     const seconds =
       retryAt === undefined ? undefined : Math.max(1, Math.ceil((retryAt - this.#deps.now()) / 1000));
     const again =
       seconds === undefined || retryAt === undefined
         ? "it is not possible under this limit"
         : `it is possible again in ${durationText(seconds)}, at ${new Date(retryAt).toISOString()}`;
-    const error = new GatewayError(code, `"${shownName}" was not called (limit "${rule}"): ${reason}`, {
+    const error = new AdmissionError(code, `"${shownName}" was not called (limit "${rule}"): ${reason}`, {
       hint: `${again}; the operator can change guards.limits`,
       data: { limit: rule, ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }) },
     });
@@ -204,7 +204,7 @@ function durationText(seconds: number): string {
   return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
 }
 
-function toLimited({ id, wireName, server, isOwn }: CallTarget, { identity }: CallOrigin): LimitedCall {
+function toLimited({ id, wireName, server, isOwn }: GuardedTarget, { identity }: GuardedOrigin): LimitedCall {
   return { id, wireName, server, isOwn, identity };
 }
 

@@ -10,13 +10,17 @@
 
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { describePause, PauseSet, type PauseTarget, parsePauseTarget } from "@toolcrib/guards";
-import { type AuditStore, escapeUnsafe, type PauseStore, toAuditClient } from "@toolcrib/store";
+import {
+  type AuditStore,
+  escapeUnsafe,
+  type Pause,
+  type PauseState,
+  type PauseStore,
+  toAuditClient,
+} from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
-import type { CallOrigin, CallTarget } from "../call/call-target.ts";
-import { GatewayError } from "../gateway-error.ts";
-
-type Pause = Parameters<PauseStore["put"]>[0];
-type PauseState = ReturnType<PauseStore["current"]>;
+import { AdmissionError } from "./admission-error.ts";
+import type { GuardedOrigin, GuardedTarget } from "./guarded-call.ts";
 
 /** Dependencies of `Pauses`. */
 export interface PausesDeps {
@@ -52,17 +56,16 @@ export interface PauseRequest {
 
 /** A refusal, and the id of its rule for the audit. */
 export interface GuardRefusal {
-  readonly error: GatewayError;
+  readonly error: AdmissionError;
   readonly rule: string;
 }
 
-type Subject = Pick<CallTarget, "id" | "wireName" | "server" | "shownName">;
-type Caller = Pick<CallOrigin, "identity" | "owners">;
+type Subject = Omit<GuardedTarget, "isOwn">;
 
 interface RunningCall {
   readonly target: Subject;
-  readonly origin: Caller;
-  readonly cancel: (reason: GatewayError) => void;
+  readonly origin: GuardedOrigin;
+  readonly cancel: (reason: AdmissionError) => void;
 }
 
 /** Milliseconds between two polls for pauses of other processes of the home. */
@@ -89,7 +92,7 @@ export class Pauses {
   }
 
   /** Returns why a call may not be made now; undefined for a call that is not paused. */
-  refusal(target: Subject, origin: Caller): GuardRefusal | undefined {
+  refusal(target: Subject, origin: GuardedOrigin): GuardRefusal | undefined {
     return this.#isQuiet ? undefined : this.#find(target, origin, "was not called");
   }
 
@@ -98,9 +101,9 @@ export class Pauses {
    *
    * @param cancel ends the call.
    * @returns removes it; to be called exactly when the call ended.
-   * @throws {GatewayError} `CALL_PAUSED`, `PAUSES_UNREADABLE`; nothing is added then.
+   * @throws {AdmissionError} `CALL_PAUSED`, `PAUSES_UNREADABLE`; nothing is added then.
    */
-  enter(target: Subject, origin: Caller, cancel: RunningCall["cancel"]): () => void {
+  enter(target: Subject, origin: GuardedOrigin, cancel: RunningCall["cancel"]): () => void {
     if (this.#deps.store === undefined) return nothing;
     const refusal = this.refusal(target, origin);
     if (refusal !== undefined) throw refusal.error;
@@ -121,7 +124,7 @@ export class Pauses {
    * Pauses something, and cancels its calls in flight.
    *
    * @returns the pause, and the number of calls of this gateway that were cancelled.
-   * @throws {GatewayError} `PAUSE_INVALID`
+   * @throws {AdmissionError} `PAUSE_INVALID`
    * @throws {StoreError} when the pause cannot be stored. Nothing is paused then.
    */
   async pause(
@@ -130,7 +133,7 @@ export class Pauses {
   ): Promise<{ readonly pause: PauseStatus; readonly cancelledCalls: number }> {
     const target = targetOf(kind, name, reason);
     if (forMs !== undefined && !(forMs >= 1000 && forMs <= pauseMaxMs)) {
-      throw new GatewayError("PAUSE_INVALID", "Cannot pause: the time is not between a second and a year");
+      throw new AdmissionError("PAUSE_INVALID", "Cannot pause: the time is not between a second and a year");
     }
     const pausedAt = this.#deps.now();
     const { issuer, subject } = operator;
@@ -153,7 +156,7 @@ export class Pauses {
    * Resumes what was paused under exactly this kind and name.
    *
    * @returns whether it was paused.
-   * @throws {GatewayError} `PAUSE_INVALID`
+   * @throws {AdmissionError} `PAUSE_INVALID`
    * @throws {StoreError} when the change cannot be stored.
    */
   async resume({ kind, name }: PauseRequest, operator: Identity): Promise<boolean> {
@@ -224,14 +227,14 @@ export class Pauses {
 
   #find(
     { id, wireName, server, shownName }: Subject,
-    origin: Caller,
+    origin: GuardedOrigin,
     state: string,
   ): GuardRefusal | undefined {
     const { now, resumeCommand } = this.#deps;
     if (this.#state?.kind !== "known") {
       const isUnread = this.#state === undefined;
       const reason = isUnread ? "is not known yet" : "cannot be read";
-      const error = new GatewayError(
+      const error = new AdmissionError(
         "PAUSES_UNREADABLE",
         `"${shownName}" ${state}: what the operator paused ${reason}`,
         { hint: isUnread ? "try again" : "the operator sees the reason with toolcrib status" },
@@ -249,18 +252,22 @@ export class Pauses {
     const what = isForeign ? "the owner of a saved tool around this call" : describePause(target);
     const end = until === undefined ? "" : ` until ${until}`;
     const why = reason === undefined ? "" : ` (${escapeUnsafe(reason)})`;
-    const error = new GatewayError("CALL_PAUSED", `"${shownName}" ${state}: ${what} is paused${end}${why}`, {
-      hint: isForeign
-        ? "the operator can resume it"
-        : `the operator can resume it: ${resumeCommand} ${wordsOf(target)}`,
-      data: { ...(until === undefined ? {} : { until }) },
-    });
+    const error = new AdmissionError(
+      "CALL_PAUSED",
+      `"${shownName}" ${state}: ${what} is paused${end}${why}`,
+      {
+        hint: isForeign
+          ? "the operator can resume it"
+          : `the operator can resume it: ${resumeCommand} ${wordsOf(target)}`,
+        data: { ...(until === undefined ? {} : { until }) },
+      },
+    );
     return { error, rule: `pause.${target.kind}${target.name === "" ? "" : ` ${target.name}`}` };
   }
 
   #requireStore(): PauseStore {
     if (this.#deps.store !== undefined) return this.#deps.store;
-    throw new GatewayError("PAUSE_INVALID", "Nothing can be paused: this gateway has no home");
+    throw new AdmissionError("PAUSE_INVALID", "Nothing can be paused: this gateway has no home");
   }
 
   #record(...[type, data]: Parameters<AuditStore["record"]>): void {
@@ -272,11 +279,11 @@ export class Pauses {
   }
 }
 
-/** @throws {GatewayError} `PAUSE_INVALID` */
+/** @throws {AdmissionError} `PAUSE_INVALID` */
 function targetOf(kind: string, name: string, reason?: string): PauseTarget {
   const parsed = parsePauseTarget(kind, name, reason);
   if ("target" in parsed) return parsed.target;
-  throw new GatewayError("PAUSE_INVALID", `Cannot pause or resume: ${parsed.problem}`);
+  throw new AdmissionError("PAUSE_INVALID", `Cannot pause or resume: ${parsed.problem}`);
 }
 
 function toStatus({ kind, name, reason, pausedAt, expiresAt }: Pause): PauseStatus {

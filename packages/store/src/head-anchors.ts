@@ -8,13 +8,8 @@
 
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { GatewayConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import type { ProcessLauncher } from "@toolcrib/process";
-import type { TextScrubber } from "@toolcrib/redaction";
-import { appendAnchor } from "@toolcrib/store";
-import type { AnchorStatus } from "../gateway.ts";
-import { runAnchorCommand } from "./anchor-command.ts";
+import { appendAnchor } from "./anchor-file.ts";
 
 /** Ends that wait for one place: those of more than an hour. */
 const queueMaxCount = 100;
@@ -25,10 +20,34 @@ const retryMs = 60_000;
 /** Milliseconds that places get to take the last ends at shutdown. */
 const drainMaxMs = 8000;
 
+/** A place outside the home that keeps the signed ends of the audit trail. */
+export interface AnchorStatus {
+  /** `file PATH` or `command NAME`. */
+  readonly place: string;
+  /** Ends that it took since the start of the gateway. */
+  readonly anchored: number;
+  /** RFC 3339 time of the last one. */
+  readonly lastAt?: string;
+  /** Ends that were discarded because it failed or was too slow. */
+  readonly dropped: number;
+  /** Why the last attempt failed; absent when it succeeded. */
+  readonly reason?: string;
+}
+
+/** The places of `audit.anchor`. */
+export interface AnchorSettings {
+  readonly file?: string | undefined;
+  readonly command?: readonly string[] | undefined;
+}
+
 /** Dependencies of the anchors. */
 export interface AnchorDeps {
-  readonly launcher: Pick<ProcessLauncher, "launch">;
-  readonly scrubber: TextScrubber;
+  /**
+   * Runs a command with `line` on its standard input, and waits for its end.
+   *
+   * @throws when it cannot be started or fails.
+   */
+  readonly runCommand: (command: readonly string[], line: string, signal: AbortSignal) => Promise<void>;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -37,17 +56,14 @@ export interface AnchorDeps {
 }
 
 /** Returns the anchors of a configuration. Starts nothing before the first end. */
-export function openAnchors(
-  { file, command }: GatewayConfig["audit"]["anchor"],
-  deps: AnchorDeps,
-): HeadAnchors {
+export function openAnchors({ file, command }: AnchorSettings, deps: AnchorDeps): HeadAnchors {
   const places: AnchorPlace[] = [];
   if (file !== undefined) {
     const path = /^~[\\/]/.test(file) ? join(deps.userHome, file.slice(2)) : file;
     places.push(new AnchorPlace(`file ${path}`, (line) => appendAnchor(path, line), deps));
   }
   if (command !== undefined) {
-    const send: Send = (line, signal) => runAnchorCommand(deps, command, line, signal);
+    const send: Send = (line, signal) => deps.runCommand(command, line, signal);
     places.push(new AnchorPlace(`command ${command[0]}`, send, deps));
   }
   return new HeadAnchors(places);
