@@ -5,11 +5,6 @@ export const gatewayCodes = {
   CONTAINMENT_VIOLATION:
     "A call was blocked because of the declared `containment` of its server, which runs elsewhere.",
   MUTABILITY_VIOLATION: "A call was blocked because of the `mutability_class` of its server.",
-  HOOK_DENIED: "A hook refused the call, which was not made (`hooks.before_call`).",
-  HOOK_FAILED:
-    "A hook could not be asked about the call, or did not answer in time, so that the call was not made (`hooks.before_call`).",
-  RESULT_WITHHELD:
-    "The call was made, and its result is withheld: a hook refused it or did not answer in time (`hooks.after_call`).",
   TOOL_UNAVAILABLE:
     "The tool exists but is not offered: it is not enabled, it is quarantined, or its server is not ready.",
   TOOL_NOT_APPROVED:

@@ -3,12 +3,12 @@
 import type { GuardDeps } from "@toolcrib/admission";
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
+import type { CallHooksDeps } from "@toolcrib/hooks";
 import type { ServerInfo } from "@toolcrib/mcp";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { SearchOptions } from "@toolcrib/search";
 import type { AuditStore, CallApprovals, PinMemory, SeenLabels } from "@toolcrib/store";
 import type { CallContext } from "@toolcrib/tool";
-import type { CallHooksDeps } from "./call/call-hooks.ts";
 import type { CallMetrics } from "./call/call-log.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
 import type { BackendSelector } from "./index/backend.ts";

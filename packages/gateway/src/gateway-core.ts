@@ -42,6 +42,7 @@ import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { CallTargets } from "./call/call-targets.ts";
 import { clientKeysOf, elicitedClientsOf } from "./call/client-keys.ts";
+import { executionRules } from "./call/execution-rules.ts";
 import { governedCall } from "./call/governed-call.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
 import { HiddenArguments } from "./call/hidden-arguments.ts";
@@ -190,7 +191,7 @@ export class GatewayCore {
       },
       pauses: this.pauses,
       callLimits: this.callLimits,
-      hooks: deps.hooks && { ...deps.hooks, ...hiding, pauses: this.pauses, logger },
+      hooks: deps.hooks && { ...deps.hooks, ...hiding, rules: executionRules, pauses: this.pauses, logger },
     };
     this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
     this.#lateTools = new LateTools({

@@ -15,6 +15,7 @@ export type {
   AuditClient,
   AuditEvents,
   AuditRecord,
+  HookRecord,
   SavedToolEvent,
 } from "./audit-event.ts";
 export type { AuditCall, AuditListQuery } from "./audit-query.ts";

@@ -9,6 +9,7 @@
 import { hash } from "node:crypto";
 import { askApproval, checkedOrigin, isApprovalNeeded } from "@toolcrib/admission";
 import { CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { type HookedCall, hookedCall } from "@toolcrib/hooks";
 import { canonicalJson, type JsonObject, jsonSize } from "@toolcrib/json";
 import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@toolcrib/policy";
 import { credentialRanges, previewArguments, wholeArguments } from "@toolcrib/redaction";
@@ -16,7 +17,6 @@ import { approvedArgumentsMaxBytes } from "@toolcrib/store";
 import { identityKey } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import { toCallError } from "./call-error.ts";
-import { type HookedCall, hookedCall } from "./call-hooks.ts";
 import type { ArgumentFacts, BegunCall, CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { validateArguments } from "./check-values.ts";

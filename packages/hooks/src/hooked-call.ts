@@ -8,30 +8,29 @@
  */
 
 import { hash } from "node:crypto";
-import type { Pauses } from "@toolcrib/admission";
 import { CodedError, isCodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
-import type { Hooks } from "@toolcrib/hooks";
 import { canonicalJson, isJsonObject, isSameJson, type JsonObject } from "@toolcrib/json";
-import { stripHidden, wholeArguments } from "@toolcrib/redaction";
-import type { AuditEvents } from "@toolcrib/store";
-import { receivedReplacement } from "@toolcrib/upstream";
-import { GatewayError } from "../gateway-error.ts";
-import type { BegunCall } from "./call-log.ts";
-import type { CallOrigin, CallTarget } from "./call-target.ts";
-import { cancelledError, endCodes, type ScrubberDeps } from "./execute-call.ts";
-import type { HiddenArguments } from "./hidden-arguments.ts";
-
-type HookOutcome = Awaited<ReturnType<Hooks["ask"]>>;
-type HookRule = Parameters<Hooks["ask"]>[0];
-type HookPhase = Parameters<Hooks["ask"]>[1];
-type HookSubject = Parameters<Hooks["ask"]>[2]["subject"];
-type HookRecord = NonNullable<AuditEvents["call.intent"]["hooks"]>[number];
+import { stripHidden, type TextScrubber, wholeArguments } from "@toolcrib/redaction";
+import type { HookRecord } from "@toolcrib/store";
+import type { HookPhase, HookSubject } from "./hook-answer.ts";
+import { HookError } from "./hook-error.ts";
+import type {
+  ExecutionRules,
+  HiddenPlaces,
+  HookableCall,
+  HookableOrigin,
+  HookableTarget,
+  PausableCalls,
+} from "./hookable-call.ts";
+import type { HookOutcome, HookRule, Hooks } from "./hooks.ts";
 
 /** Dependencies of hooked calls. */
-export interface CallHooksDeps extends ScrubberDeps {
+export interface CallHooksDeps {
   readonly hooks: Hooks;
-  readonly hiddenArguments: HiddenArguments;
-  readonly pauses: Pick<Pauses, "enter">;
+  readonly scrubber: TextScrubber;
+  readonly hiddenArguments: HiddenPlaces;
+  readonly pauses: PausableCalls;
+  readonly rules: ExecutionRules;
   readonly logger: Logger;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
@@ -48,9 +47,9 @@ const reasonMaxLength = 300;
 /** Returns the hooks of one call; undefined if it passes none. */
 export function hookedCall(
   deps: CallHooksDeps,
-  target: CallTarget,
-  origin: CallOrigin,
-  call: BegunCall,
+  target: HookableTarget,
+  origin: HookableOrigin,
+  call: HookableCall,
 ): HookedCall | undefined {
   const { id, wireName, isOwn } = target;
   const matching = deps.hooks.matching({ id, wireName, isOwn, identity: origin.identity });
@@ -58,9 +57,9 @@ export function hookedCall(
 }
 
 interface HookedParts {
-  readonly target: CallTarget;
-  readonly origin: CallOrigin;
-  readonly call: BegunCall;
+  readonly target: HookableTarget;
+  readonly origin: HookableOrigin;
+  readonly call: HookableCall;
   readonly matching: NonNullable<ReturnType<Hooks["matching"]>>;
 }
 
@@ -132,7 +131,7 @@ export class HookedCall {
    * Asks the hooks about the result.
    *
    * @param check checks a result that is put in its place, and returns it without secrets.
-   * @throws {GatewayError} `RESULT_WITHHELD`, `CALL_CANCELLED`, `CALL_PAUSED`
+   * @throws {CodedError} `RESULT_WITHHELD`, `CALL_CANCELLED`, `CALL_PAUSED`
    */
   async after(result: JsonObject, check: (replaced: JsonObject) => JsonObject): Promise<JsonObject> {
     let passed = result;
@@ -202,7 +201,7 @@ export class HookedCall {
   /** Asks the hooks about an error of the tool, which can contain its data. Returns the error that is passed on. */
   async #afterError(error: CodedError): Promise<CodedError> {
     // The gateway's own words about the end of a call.
-    if (endCodes.has(error.code)) return error;
+    if (this.#deps.rules.endCodes.has(error.code)) return error;
     let passed = error;
     try {
       await this.#askAfter("error", (hook, answer) => {
@@ -223,18 +222,18 @@ export class HookedCall {
       if (isCodedError(refusal)) return refusal;
       const { shownName } = this.#parts.target;
       const message = `"${shownName}" was called, and its result is withheld: its hooks could not be asked`;
-      return new GatewayError("RESULT_WITHHELD", message, { cause: refusal });
+      return new HookError("RESULT_WITHHELD", message, { cause: refusal });
     }
   }
 
   /** Runs `ask` until it is done, or the call is cancelled or paused; its time counts. */
   async #counted<Value>(ask: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
     const { target, origin } = this.#parts;
-    const { pauses, monotonicMs } = this.#deps;
+    const { pauses, monotonicMs, rules } = this.#deps;
     const { signal } = origin;
-    if (signal?.aborted) throw cancelledError(signal.reason);
+    if (signal?.aborted) throw rules.cancelledError(signal.reason);
     const controller = new AbortController();
-    const cancel = () => controller.abort(cancelledError(signal?.reason));
+    const cancel = () => controller.abort(rules.cancelledError(signal?.reason));
     const leave = pauses.enter(target, origin, (reason) => controller.abort(reason));
     signal?.addEventListener("abort", cancel, { once: true });
     const startedAt = monotonicMs();
@@ -302,7 +301,7 @@ export class HookedCall {
     };
   }
 
-  /** @throws {GatewayError} `RESULT_WITHHELD` */
+  /** @throws {HookError} `RESULT_WITHHELD` */
   #checkedResult(
     hook: HookRule,
     answer: JsonObject,
@@ -311,12 +310,8 @@ export class HookedCall {
   ): JsonObject {
     const { target, origin } = this.#parts;
     try {
-      const sender = { server: `hook ${hook.name}`, isUntrusted: target.isUnverified, shownAs: undefined };
-      const { received, problem } = receivedReplacement(answer, sender, {
-        method: target.method,
-        era: origin.era,
-      });
-      if (problem !== undefined) throw new Error(problem);
+      const sender = { server: `hook ${hook.name}`, isUntrusted: target.isUnverified };
+      const received = this.#deps.rules.receive(answer, sender, { method: target.method, era: origin.era });
       return check(withMarksOf(before, received));
     } catch (error) {
       const problem = `the result that it answers with is refused: ${messageOf(error)}`;
@@ -339,9 +334,9 @@ export class HookedCall {
     this.#records.push({ ...last, decision: "failed", reason });
   }
 
-  #deniedBefore({ name }: HookRule, message: string | undefined): GatewayError {
+  #deniedBefore({ name }: HookRule, message: string | undefined): HookError {
     const { shownName } = this.#parts.target;
-    return new GatewayError(
+    return new HookError(
       "HOOK_DENIED",
       `"${shownName}" was not called: the hook "${name}" refused it${said(message)}`,
       {
@@ -350,18 +345,18 @@ export class HookedCall {
     );
   }
 
-  #failedBefore({ name, logFile }: HookRule, reason: string): GatewayError {
+  #failedBefore({ name, logFile }: HookRule, reason: string): HookError {
     const { shownName } = this.#parts.target;
-    return new GatewayError(
+    return new HookError(
       "HOOK_FAILED",
       `"${shownName}" was not called: the hook "${name}" did not check it: ${this.#clean(reason)}`,
       { hint: operatorHint(logFile), data: { hook: name } },
     );
   }
 
-  #withheld({ name }: HookRule, how: string): GatewayError {
+  #withheld({ name }: HookRule, how: string): HookError {
     const { shownName } = this.#parts.target;
-    return new GatewayError(
+    return new HookError(
       "RESULT_WITHHELD",
       `"${shownName}" was called, and its result is withheld: the hook "${name}" ${this.#clean(how)}`,
       {
@@ -402,7 +397,7 @@ function said(message: string | undefined): string {
 const namingParameters = ["uri", "name", "ref"] as const;
 
 function problemOfArguments(
-  { method }: CallTarget,
+  { method }: HookableTarget,
   args: JsonObject,
   before: JsonObject,
 ): string | undefined {
@@ -432,8 +427,8 @@ function replacedError({ code, data }: CodedError, message: string): CodedError 
   return new CodedError(code, message, { data: rpcCode === undefined ? undefined : { rpcCode } });
 }
 
-function unexpected({ shownName }: CallTarget, cause: unknown): GatewayError {
-  return new GatewayError("HOOK_FAILED", `"${shownName}" was not called: its hooks could not be asked`, {
+function unexpected({ shownName }: HookableTarget, cause: unknown): HookError {
+  return new HookError("HOOK_FAILED", `"${shownName}" was not called: its hooks could not be asked`, {
     cause,
     hint: operatorHint(undefined),
   });
