@@ -7,7 +7,7 @@
 import type { PolicyFile } from "@toolcrib/cedar";
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
-import type { JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
+import type { ContainmentPart, JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
 import type { openTelemetry } from "@toolcrib/telemetry";
 import type { Manifest, Toolspec } from "@toolcrib/toolspec";
 
@@ -205,9 +205,6 @@ export interface ContainmentConfig {
   /** Whether the process keeps a private folder as its home from one start to the next. */
   readonly hasState: boolean;
 }
-
-/** A field of `containment` that can restrict a server, as the configuration spells it. */
-export type ContainmentPart = "network_egress" | "filesystem_write" | "max_execution_seconds";
 
 /** The transport of a server. The gateway resolves it to plain strings when the server starts. */
 export type TransportConfig = StdioTransportConfig | HttpTransportConfig;

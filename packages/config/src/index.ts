@@ -6,7 +6,6 @@ export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {
   ConfigText,
-  ContainmentPart,
   GatewayConfig,
   PolicyConfig,
   SecretRef,

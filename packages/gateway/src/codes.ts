@@ -28,9 +28,6 @@ export const gatewayCodes = {
   AUDIT_UNAVAILABLE: "The call could not be recorded, so it was not made.",
   CALL_TOO_DEEP: "An inner call is deeper than the limit.",
   CALL_FAILED: "A call failed for a reason that has no code of its own; the log says more.",
-  TOOL_NAME_COLLISION: "A tool's name is too similar to that of a tool declared before it.",
-  TOOL_DEFINITION_INVALID:
-    "The definition of a tool, resource, template or prompt breaks the protocol, so it is not listed.",
   BACKEND_NOT_FOUND: "The backend selector chose no registered backend of the tool.",
 } as const;
 

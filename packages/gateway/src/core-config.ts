@@ -4,6 +4,7 @@ import type { GuardDeps } from "@toolcrib/admission";
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import type { CallHooksDeps } from "@toolcrib/hooks";
+import type { BackendSelector } from "@toolcrib/inventory";
 import type { ServerInfo } from "@toolcrib/mcp";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { SearchOptions } from "@toolcrib/search";
@@ -11,7 +12,6 @@ import type { AuditStore, CallApprovals, PinMemory, SeenLabels } from "@toolcrib
 import type { CallContext } from "@toolcrib/tool";
 import type { CallMetrics } from "./call/call-log.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
-import type { BackendSelector } from "./index/backend.ts";
 
 /** The sections that a core needs. Without `execution`, composite tools are listed as its default says. */
 export type CoreConfig = Pick<GatewayConfig, "policy" | "serve"> &

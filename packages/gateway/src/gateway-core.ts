@@ -16,6 +16,19 @@ import {
 } from "@toolcrib/admission";
 import { digestPolicy } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
+import type { IndexedTool } from "@toolcrib/inventory";
+import {
+  createGatewayPolicy,
+  FirstContact,
+  type GatewayPolicy,
+  type ListingClient,
+  ownFacts,
+  policyTargetsOf,
+  SourceRoster,
+  selectByKind,
+  ToolIndex,
+  toFinding,
+} from "@toolcrib/inventory";
 import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
 import { type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
@@ -51,22 +64,13 @@ import { RelayLimit } from "./call/relay-limit.ts";
 import type { CoreConfig, GatewayCoreDeps, Program } from "./core-config.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
-import { selectByKind } from "./index/backend.ts";
-import type { IndexedTool } from "./index/build-index.ts";
-import { toFinding } from "./index/quarantine-finding.ts";
-import { ToolIndex } from "./index/tool-index.ts";
-import { createGatewayPolicy, type GatewayPolicy } from "./policy/access-subject.ts";
-import { policyTargetsOf } from "./policy/policy-targets.ts";
 import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions } from "./service/instructions.ts";
 import { MetaSource } from "./service/meta-source.ts";
 import { toInnerResult } from "./service/outcome-to-wire.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
 import { Visibility } from "./service/visibility.ts";
-import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
 import { LateTools } from "./sources/late-tools.ts";
-import { ownFacts } from "./sources/source-facts.ts";
-import { SourceRoster } from "./sources/source-roster.ts";
 import { ToolListing, toSummary } from "./tool-listing.ts";
 
 /** Greatest depth of inner calls. */

@@ -8,13 +8,12 @@ import type { Approvals, PauseStatus, Pauses, WaitingServer } from "@toolcrib/ad
 import type { PolicyStatus } from "@toolcrib/cedar";
 import type { CodedError } from "@toolcrib/diagnostics";
 import type { RuleUsage } from "@toolcrib/guards";
+import type { IdleRule, SourceStatuses } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
 import type { AnchorStatus, QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
-import type { PolicySituation } from "./policy/policy-targets.ts";
-import type { IdleRule } from "./sources/idle-rules.ts";
-import type { SourceStatuses } from "./sources/source-roster.ts";
+import type { PolicySituation } from "./policy/open-policy-state.ts";
 import type { Telemetry } from "./telemetry/traced-call.ts";
 
 /** A tool in a list for people. */

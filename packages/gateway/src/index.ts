@@ -11,9 +11,5 @@ export type {
   ToolSummary,
 } from "./gateway.ts";
 export { GatewayCore } from "./gateway-core.ts";
-export type { BackendSelector } from "./index/backend.ts";
-export { ToolIndex } from "./index/tool-index.ts";
-export { isReservedNamespace } from "./index/wire-name.ts";
-export type { SourceStatus } from "./sources/source-roster.ts";
 export { startGateway } from "./start-gateway.ts";
 export { trustedCertificates } from "./trusted-certificates.ts";

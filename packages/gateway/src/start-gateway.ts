@@ -24,6 +24,7 @@ import {
   startControlServer,
   startHttpServer,
 } from "@toolcrib/http";
+import { findIdleRules, type IdleRule, warnAboutIdleRules } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
@@ -51,9 +52,12 @@ import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { openHooks } from "./hooks/open-hooks.ts";
 import { openAudit } from "./open-audit.ts";
-import { openPolicies, openSeenLabels } from "./policy/open-policy-state.ts";
-import { type PolicySituation, policySituationOf } from "./policy/policy-targets.ts";
-import { findIdleRules, type IdleRule, warnAboutIdleRules } from "./sources/idle-rules.ts";
+import {
+  openPolicies,
+  openSeenLabels,
+  type PolicySituation,
+  policySituationOf,
+} from "./policy/open-policy-state.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
 import { type GatewayTelemetry, openGatewayTelemetry } from "./telemetry/open-gateway-telemetry.ts";

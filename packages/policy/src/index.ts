@@ -13,6 +13,7 @@ export { isNormalizedUri } from "./resource-spellings.ts";
 export {
   believe,
   believedAnnotations,
+  type ContainmentPart,
   findViolations,
   type JudgedPart,
   type MutabilityClass,

@@ -5,7 +5,8 @@
 
 import type { WaitingApprovals } from "@toolcrib/admission";
 import { isCodedError } from "@toolcrib/diagnostics";
-import type { GatewayStatus, SourceStatus } from "@toolcrib/gateway";
+import type { GatewayStatus } from "@toolcrib/gateway";
+import type { SourceStatus } from "@toolcrib/inventory";
 import { isJsonObject } from "@toolcrib/json";
 import { changedConfigFiles } from "../access/changed-files.ts";
 import { getFromGateway } from "../access/gateway-api.ts";

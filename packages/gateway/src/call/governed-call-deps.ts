@@ -2,10 +2,10 @@
 
 import type { ApprovalStepDeps, CallLimits } from "@toolcrib/admission";
 import type { CallHooksDeps } from "@toolcrib/hooks";
+import type { GatewayPolicy } from "@toolcrib/inventory";
 import type { SchemaValidator } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { openFingerprints } from "@toolcrib/store";
-import type { GatewayPolicy } from "../policy/access-subject.ts";
 import type { CallLog } from "./call-log.ts";
 import type { ExecutionDeps } from "./execute-call.ts";
 import type { HiddenArguments } from "./hidden-arguments.ts";

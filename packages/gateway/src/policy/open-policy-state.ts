@@ -3,10 +3,10 @@
 import type { LivePolicies } from "@toolcrib/cedar";
 import type { PolicyConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
-import { createClientAttributes } from "@toolcrib/policy";
+import { findIdleRules, warnAboutIdleRules } from "@toolcrib/inventory";
+import { createClientAttributes, type PolicyTarget } from "@toolcrib/policy";
 import { type AuditStore, SeenLabels } from "@toolcrib/store";
 import type { GatewayCore } from "../gateway-core.ts";
-import { findIdleRules, warnAboutIdleRules } from "../sources/idle-rules.ts";
 
 /** Puts the policy files of the configuration in force. @throws {CedarError} `POLICY_INVALID` */
 export async function openPolicies(
@@ -76,4 +76,23 @@ export async function openSeenLabels(
   const timer = setInterval(() => void labels.refresh(), labelsPollMs).unref();
   opening.defer(() => clearInterval(timer));
   return labels;
+}
+
+/** The policy that is in force, and what it decides about. */
+export interface PolicySituation {
+  readonly targets: readonly PolicyTarget[];
+  /** The lists as they were when the gateway started, and the policy files with the texts that are in force. */
+  readonly policy: PolicyConfig;
+  /** Digest of the policies in force; absent where there are no policy files. */
+  readonly digest?: string;
+}
+
+/** Returns the policy in force with `targets`. @param live the policy files; undefined where there are none */
+export function policySituationOf(
+  policy: PolicyConfig,
+  live: LivePolicies | undefined,
+  targets: readonly PolicyTarget[],
+): PolicySituation {
+  if (live === undefined) return { targets, policy };
+  return { targets, policy: { ...policy, files: live.files }, digest: live.current.digest };
 }

@@ -8,17 +8,15 @@
  */
 
 import type { HeldFeature } from "@toolcrib/admission";
-import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
-import type { QuarantinedTool } from "../index/build-index.ts";
-import type { ToolIndex } from "../index/tool-index.ts";
+import type { QuarantinedTool, RosterEntry, SourceRoster, ToolIndex } from "@toolcrib/inventory";
 import {
+  defaultFacts,
   type FeatureKind,
   featureSubject,
   type GatewayPolicy,
   policyServerOf,
-} from "../policy/access-subject.ts";
-import { defaultFacts } from "../sources/source-facts.ts";
-import type { RosterEntry, SourceRoster } from "../sources/source-roster.ts";
+} from "@toolcrib/inventory";
+import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
 
 /** Dependencies of the decision. */
 export interface VisibilityDeps {

@@ -1,7 +1,7 @@
 /** Backends of a tool: the sources that can execute it, and how one of them is chosen. Pure. */
 
 import type { Tool, ToolSource } from "@toolcrib/tool";
-import type { BackendKind } from "../sources/source-facts.ts";
+import type { BackendKind } from "./source-facts.ts";
 
 /** One way to execute a tool. */
 export interface Backend {

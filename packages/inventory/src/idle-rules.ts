@@ -4,13 +4,12 @@
  * known. Findings about the configuration alone are those of `@toolcrib/config`.
  */
 
-import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { findUnmatchedRules, type KnownName, ruleListsOf } from "@toolcrib/policy";
 import { ownNamespace, savedNamespace } from "@toolcrib/tool";
-import type { ToolIndex } from "../index/tool-index.ts";
-import { featureSubject } from "../policy/access-subject.ts";
+import { featureSubject } from "./access-subject.ts";
 import type { RosterEntry, SourceRoster } from "./source-roster.ts";
+import type { ToolIndex } from "./tool-index.ts";
 
 /** A rule without effect at the moment. */
 export interface IdleRule {
@@ -21,13 +20,28 @@ export interface IdleRule {
   readonly hint?: string | undefined;
 }
 
+interface ToolRule {
+  readonly tools: readonly string[] | undefined;
+}
+
+/** The sections of a configuration that have rules about tools. */
+export interface RuleSections {
+  readonly policy: Parameters<typeof ruleListsOf>[0];
+  readonly audit: { readonly redact: readonly { readonly tool: string }[] };
+  readonly guards: {
+    readonly rules: readonly ToolRule[];
+    readonly costs: readonly { readonly pattern: string }[];
+  };
+  readonly hooks: { readonly before: readonly ToolRule[]; readonly after: readonly ToolRule[] };
+}
+
 /**
  * Returns the rules of the configuration that match no tool or prompt of the servers that they name.
  *
  * @param policies ids of the tools and prompts that each policy of the policy files names
  */
 export function findIdleRules(
-  { policy, audit, guards, hooks }: Pick<GatewayConfig, "policy" | "audit" | "guards" | "hooks">,
+  { policy, audit, guards, hooks }: RuleSections,
   index: Pick<ToolIndex, "tools" | "quarantined">,
   roster: Pick<SourceRoster, "entries">,
   policies: readonly { readonly rule: string; readonly ids: readonly string[] }[] = [],
@@ -47,10 +61,7 @@ export function findIdleRules(
     },
   };
   const redactions = { path: ["audit", "redact"], patterns: audit.redact.map(({ tool }) => tool) };
-  const listsOf = (
-    path: string,
-    items: readonly { readonly tools: readonly string[] | undefined }[],
-  ): ReturnType<typeof ruleListsOf> =>
+  const listsOf = (path: string, items: readonly ToolRule[]): ReturnType<typeof ruleListsOf> =>
     items.map(({ tools: patterns = [] }, at) => ({ path: [`${path}[${at}]`, "tools"], patterns }));
   const lists = [
     ...ruleListsOf(policy),

@@ -16,9 +16,9 @@ import {
   ToolPolicy,
 } from "@toolcrib/policy";
 import { ownNamespace, savedNamespace, type Tool, type ToolId, toToolId } from "@toolcrib/tool";
-import { toWireName } from "../index/wire-name.ts";
-import { defaultFacts, type SourceFacts } from "../sources/source-facts.ts";
-import type { RosterEntry } from "../sources/source-roster.ts";
+import { defaultFacts, type SourceFacts } from "./source-facts.ts";
+import type { RosterEntry } from "./source-roster.ts";
+import { toWireName } from "./wire-name.ts";
 
 /** Resources or prompts: the two kinds of features that a client uses by name. */
 export type FeatureKind = "resources" | "prompts";

@@ -33,9 +33,8 @@ import {
   toToolId,
   type Unsubscribe,
 } from "@toolcrib/tool";
-import { GatewayError } from "../gateway-error.ts";
-import type { QuarantinedTool } from "../index/build-index.ts";
-import type { ToolIndex } from "../index/tool-index.ts";
+import type { QuarantinedTool } from "./build-index.ts";
+import { InventoryError } from "./inventory-error.ts";
 import {
   type ConfiguredFacts,
   defaultFacts,
@@ -44,6 +43,7 @@ import {
   type SourceFacts,
   type SourceGroup,
 } from "./source-facts.ts";
+import type { ToolIndex } from "./tool-index.ts";
 
 /** One configured source as people see it. */
 export interface SourceStatus extends SourceDetails {
@@ -246,7 +246,7 @@ export class SourceRoster {
     return { ready: ready.length, total: configured.length, unavailable: unavailable.length };
   }
 
-  /** Last lines of the log of a configured source. @throws {GatewayError} `SERVER_NOT_FOUND` */
+  /** Last lines of the log of a configured source. @throws {InventoryError} `SERVER_NOT_FOUND` */
   log(id: string, lineCount: number): readonly string[] {
     return (this.#configuredOf(id).log?.(lineCount) ?? []).map((line) => this.#deps.scrubber.text(line));
   }
@@ -269,7 +269,7 @@ export class SourceRoster {
    * Releases a server from quarantine.
    *
    * @returns whether it was quarantined.
-   * @throws {GatewayError} `SERVER_NOT_FOUND`
+   * @throws {InventoryError} `SERVER_NOT_FOUND`
    */
   release(id: string): boolean {
     return this.#configuredOf(id).release?.() ?? false;
@@ -278,7 +278,7 @@ export class SourceRoster {
   #configuredOf(id: string): ConfiguredFacts {
     const configured = this.#entries.find((entry) => entry.id === id)?.facts.configured;
     if (configured !== undefined) return configured;
-    throw new GatewayError("SERVER_NOT_FOUND", `No tool server has the id "${id}"`, {
+    throw new InventoryError("SERVER_NOT_FOUND", `No tool server has the id "${id}"`, {
       hint: `the ids are ${this.configuredIds.join(", ")}`,
     });
   }

@@ -8,7 +8,6 @@
 import { ListenerSet } from "@toolcrib/lifecycle";
 import type { SearchOptions, ToolSearch } from "@toolcrib/search";
 import { type Identity, isListedFor, type ToolId, type ToolSource, type Unsubscribe } from "@toolcrib/tool";
-import { defaultFacts, insertByRank, type SourceFacts } from "../sources/source-facts.ts";
 import { type BackendSelector, selectByKind } from "./backend.ts";
 import {
   type BuiltIndex,
@@ -20,6 +19,7 @@ import {
   type QuarantinedTool,
 } from "./build-index.ts";
 import { type DefinitionScrubber, LazyIndex } from "./lazy-index.ts";
+import { defaultFacts, insertByRank, type SourceFacts } from "./source-facts.ts";
 
 interface AddedSource extends IndexedSource {
   readonly unsubscribe: Unsubscribe;

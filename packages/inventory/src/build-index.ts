@@ -18,8 +18,8 @@ import {
   type ToolSource,
   toToolId,
 } from "@toolcrib/tool";
-import type { SourceFacts } from "../sources/source-facts.ts";
 import type { Backend, BackendSelector } from "./backend.ts";
+import type { SourceFacts } from "./source-facts.ts";
 import { foldsOf, toWireName, wirePrefixOf } from "./wire-name.ts";
 
 /** A tool in the index. */

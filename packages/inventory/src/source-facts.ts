@@ -6,9 +6,8 @@
  */
 
 import type { FeaturePinning } from "@toolcrib/admission";
-import type { ContainmentPart } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
-import type { ServerTrust } from "@toolcrib/policy";
+import type { ContainmentPart, ServerTrust } from "@toolcrib/policy";
 import type { Tool } from "@toolcrib/tool";
 
 /** The class of a backend, by which a selector chooses when a tool has several (registry document, Execution). */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ToolIndex } from "@toolcrib/gateway";
+import { ToolIndex } from "@toolcrib/inventory";
 import type { SourceChange, Tool, ToolSource } from "@toolcrib/tool";
 
 /** A source whose tools a test changes. */
