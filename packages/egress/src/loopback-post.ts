@@ -17,13 +17,24 @@ import type { EgressResponse, LoopbackRequest } from "./egress-types.ts";
  *
  * @throws {EgressError} `EGRESS_AUTHORITY_INVALID` for another destination, `EGRESS_CONNECTION_LOST`; the reason of `signal`.
  */
-export function postToLoopback({
-  url,
-  headers,
-  body,
-  signal,
-  maxBytes,
-}: LoopbackRequest): Promise<EgressResponse> {
+export function postToLoopback(request: LoopbackRequest): Promise<EgressResponse> {
+  return send("POST", request, request.body);
+}
+
+/**
+ * Reads a file by GET.
+ *
+ * @throws {EgressError} as `postToLoopback`
+ */
+export function getFromLoopback(request: Omit<LoopbackRequest, "body">): Promise<EgressResponse> {
+  return send("GET", request, undefined);
+}
+
+function send(
+  method: "GET" | "POST",
+  { url, headers, signal, maxBytes }: Omit<LoopbackRequest, "body">,
+  body: Uint8Array | undefined,
+): Promise<EgressResponse> {
   signal.throwIfAborted();
   const { hostname, port, pathname, search, protocol } = new URL(url);
   const addresses = addressesOf(hostname);
@@ -39,8 +50,8 @@ export function postToLoopback({
       host: hostname.replace(/^\[|\]$/g, ""),
       port: port === "" ? 80 : Number(port),
       path: `${pathname}${search}`,
-      method: "POST",
-      headers: { ...headers, "content-length": String(body.length) },
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { "content-length": String(body.length) }) },
       agent: false,
       lookup: (_host, { all }, callback) => {
         const [first] = addresses;
