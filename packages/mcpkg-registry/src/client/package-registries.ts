@@ -118,7 +118,7 @@ export class PackageRegistries {
    * Selects a version: the newest in the range that is not withdrawn. A range that names one version gets
    * it even if it is withdrawn. Pre-releases are selected as npm does: where the range names one of the same version.
    *
-   * @param range a range of SemVer such as `^1.2`; empty or `latest` for the newest release, or the newest pre-release where there is no release
+   * @param range a range of SemVer such as `^1.2`; empty, `*` or `latest` for the newest release, or the newest pre-release where there is no release
    * @throws {McpkgRegistryError} `MCPKG_REGISTRY_RANGE_INVALID`, `MCPKG_REGISTRY_VERSION_NOT_FOUND`; as `versionsOf`
    */
   resolve(toolId: string, range: string): ResolvedVersion {
@@ -206,7 +206,7 @@ function select(
   if (exact !== undefined) return exact;
   const offered = versions.filter(({ yanked }) => yanked === undefined);
   const found =
-    wanted === "" || wanted === "latest"
+    wanted === "" || wanted === "*" || wanted === "latest"
       ? (offered.find(({ version }) => semver.prerelease(version) === null) ?? offered[0])
       : offered.find(({ version }) => semver.satisfies(version, requireRange(toolId, wanted)));
   if (found !== undefined) return found;
