@@ -2,6 +2,7 @@
 
 import { type CliCommandGroup, defineCommand } from "../cli-command.ts";
 import { duration, wholeNumber } from "../option-values.ts";
+import { readingOptions, registryOptions } from "../registry/registry-options.ts";
 
 const manage = () => import("../registry/manage-registry.ts");
 const show = () => import("../registry/show-registries.ts");
@@ -12,20 +13,6 @@ const key = {
   value: "file",
   help: "Ed25519 key in PEM that signs the index (default: the registry key of the home, which is created at its first use)",
 } as const;
-const reading = {
-  offline: { help: "use the copies of the indexes in the home" },
-  timeout: {
-    value: "time",
-    parse: duration,
-    help: "longest time for one file, such as 10s (default: 30s, 5m for a package)",
-  },
-} as const;
-const registry = {
-  value: "registry",
-  isRepeatable: true,
-  help: "a name of the configuration, a URL or a folder; repeatable (default: all of the configuration)",
-} as const;
-
 export const command: CliCommandGroup = {
   name: "registry",
   summary: "search registries of tool packages, and keep one: a folder with a signed index",
@@ -46,8 +33,7 @@ export const command: CliCommandGroup = {
           default: 10,
           help: "most results, 1 to 1000",
         },
-        registry,
-        ...reading,
+        ...registryOptions,
       },
       examples: [
         "toolcrib registry search read PDFs locally --language javascript --platform linux-x64 --capability pdf",
@@ -59,14 +45,14 @@ export const command: CliCommandGroup = {
       name: "list",
       summary: "list the registries of the configuration, or the packages of one",
       arguments: { registry: { isOptional: true, help: "a name of the configuration, a URL or a folder" } },
-      options: reading,
+      options: readingOptions,
       run: async (context, args, options) => (await show()).listRegistries(context, args.registry, options),
     }),
     defineCommand({
       name: "verify",
       summary: "check the signature of an index and every archive that it names (exit code 1 for problems)",
       arguments: { registry: { help: "a name of the configuration, a URL or a folder" } },
-      options: reading,
+      options: readingOptions,
       run: async (context, args, options) => (await show()).verifyRegistries(context, args.registry, options),
     }),
     defineCommand({

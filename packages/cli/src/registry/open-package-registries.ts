@@ -64,6 +64,15 @@ export async function openPackageRegistries(
   }
 }
 
+/**
+ * Returns the names of the registries of a command, in their order; none where no registry is configured or named.
+ *
+ * @throws {CliError} `CLI_USAGE`, `CLI_CONFIG_INVALID`
+ */
+export async function registryNamesOf(context: CliContext, flags: RegistryFlags): Promise<readonly string[]> {
+  return sourcesOf(context, await configOf(context), flags).map(({ name }) => name);
+}
+
 /** Reports copies that are used, keys that were accepted, and registries that cannot be used. */
 export function noteRegistries({ output }: CliContext, { opened, failed }: PackageRegistries): void {
   for (const { source, statement, isFirstUse, stale } of opened) {
