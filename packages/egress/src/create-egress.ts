@@ -8,7 +8,7 @@ import { EgressError } from "./egress-error.ts";
 import { resolveEgressSettings } from "./egress-settings.ts";
 import type { Egress, EgressDeps, EgressSettings } from "./egress-types.ts";
 import { FetchClient } from "./fetch/fetch-client.ts";
-import { getFromLoopback, postToLoopback } from "./loopback-post.ts";
+import { getFromLoopback, postToLoopback } from "./loopback-request.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { ProxySet } from "./proxy/proxy-set.ts";
 

@@ -7,7 +7,7 @@
  * keeps no connection.
  */
 
-import { request } from "node:http";
+import { type IncomingHttpHeaders, request } from "node:http";
 import { isIP } from "node:net";
 import { EgressError } from "./egress-error.ts";
 import type { EgressResponse, LoopbackRequest } from "./egress-types.ts";
@@ -70,10 +70,9 @@ function send(
       response.once("close", () => {
         if (!response.complete && totalBytes <= maxBytes) reject(lost(hostname));
         else {
-          const type = response.headers["content-type"];
           resolve({
             status: response.statusCode ?? 0,
-            headers: type === undefined ? {} : { "content-type": type },
+            headers: passedHeaders(response.headers),
             body: Buffer.concat(parts),
             totalBytes,
           });
@@ -90,6 +89,18 @@ function send(
   sent.on("error", (cause) => reject(lost(hostname, cause)));
   sent.end(body);
   return promise.finally(() => signal.removeEventListener("abort", abort));
+}
+
+/** The headers of a response that callers use. */
+const passedNames = ["content-type", "etag", "location"] as const;
+
+function passedHeaders(headers: IncomingHttpHeaders): { readonly [name: string]: string } {
+  return Object.fromEntries(
+    passedNames.flatMap((name) => {
+      const value = headers[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 /** Returns the addresses of a name or address of this machine; none for another one. */
