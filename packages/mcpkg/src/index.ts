@@ -11,6 +11,7 @@ export {
   type SignatureState,
   signaturePath,
   signPackage,
+  signStatement,
 } from "./signature/package-signature.ts";
 export { keyIdOf, newPublisherKey, readPrivateKey, readPublicKey } from "./signature/publisher-key.ts";
 export { readArchive } from "./zip/read-archive.ts";

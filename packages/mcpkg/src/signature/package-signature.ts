@@ -41,6 +41,11 @@ export function signPackage({ manifest, files }: ToolPackage, key: KeyObject): P
   return signed;
 }
 
+/** Returns an in-toto statement in an envelope that `key` signed, as a file. */
+export function signStatement(statement: JsonObject, key: KeyObject): string {
+  return `${canonicalJson(seal(payloadType, Buffer.from(canonicalJson(statement)), key))}\n`;
+}
+
 /** What the signature of a package says. */
 export type SignatureState =
   /** There is none. */
