@@ -56,7 +56,7 @@ export const nodePath = "usr/local/bin/node";
 /** Returns the parts of the runtime layer of a platform. */
 export function runtimeParts(platform: ImagePlatform): readonly RuntimePart[] {
   const architecture = platform.slice("linux/".length);
-  return [...nodeParts, ...debianParts].filter((part) => part.architecture === architecture);
+  return [...debianParts, ...nodeParts].filter((part) => part.architecture === architecture);
 }
 
 interface PlacedPart extends RuntimePart {

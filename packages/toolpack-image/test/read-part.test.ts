@@ -75,7 +75,7 @@ test("the recorded Node is the one of the lockfile", () => {
     readonly packages: { readonly [path: string]: { readonly version: string; readonly integrity: string } };
   };
   for (const platform of ["linux/amd64", "linux/arm64"] as const) {
-    const [node] = runtimeParts(platform);
+    const node = runtimeParts(platform).find(({ archive: { kind } }) => kind === "npm");
     assert(node?.archive.kind === "npm");
     const { name, version, integrity } = node.archive;
     const { version: locked, integrity: lockedIntegrity } = lock.packages[`node_modules/${name}`] ?? {};
