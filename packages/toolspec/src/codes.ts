@@ -68,6 +68,7 @@ export const toolspecCodes = {
   MANIFEST_VERSION_INVALID: "The version of a manifest is not MAJOR.MINOR.PATCH.",
   MANIFEST_PACKAGE_INVALID: "The source package of a manifest is not a folder within the repository.",
   MANIFEST_DIGEST_INVALID: "The digest of an image is not sha256: and 64 hexadecimal digits.",
+  MANIFEST_DIGEST_PLACEHOLDER: "The digest of an image that must have been built is a placeholder.",
   MANIFEST_ENTRYPOINT_INVALID: "The entrypoint of an image is not an absolute path.",
   MANIFEST_BUILDER_INVALID: "The builder of an image is unknown.",
   MANIFEST_TIER_INVALID: "The tier of a manifest is neither sealed nor entrusted.",

@@ -87,7 +87,8 @@ export function findEntries(
   return search.search(words, { limit }).flatMap(({ id }) => byName.get(id) ?? []);
 }
 
-function catalogFolder(context: ProcessContext): string {
+/** Returns the folder of the catalog. @throws {CliError} `CLI_TOOLSPEC_NOT_FOUND` */
+export function catalogFolder(context: ProcessContext): string {
   const folder = findCatalogFolder(context);
   if (folder !== undefined && existsSync(join(folder, "manifests"))) return folder;
   throw new CliError(
