@@ -79,7 +79,8 @@ export class PathSet {
 
 /** Two paths with the same result are one file on some file system, or look like it. */
 function foldPath(path: string): string {
-  return path.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
+  // The capital of ß is SS, and that of its own capital ẞ is not: both ways are needed.
+  return path.normalize("NFKC").toLowerCase().toUpperCase().toLowerCase().normalize("NFKC");
 }
 
 function pathError(path: string, reason: string): McpkgError {

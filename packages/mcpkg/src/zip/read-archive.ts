@@ -281,7 +281,8 @@ async function inflate(entry: Entry, data: Buffer): Promise<Buffer> {
 async function inflateWhole({ path, bytes }: Entry, data: Buffer): Promise<Buffer> {
   try {
     // One byte more than stated, so that a longer content is noticed; zero is no limit.
-    const options = { info: true, maxOutputLength: bytes + 1 };
+    // One chunk is the result itself; several are copied once more.
+    const options = { info: true, maxOutputLength: bytes + 1, chunkSize: Math.max(64, bytes + 1) };
     const { buffer, engine } = (await inflateOnce(data, options)) as {
       readonly buffer: Buffer;
       readonly engine: InflateRaw;
