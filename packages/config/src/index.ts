@@ -1,7 +1,7 @@
 // For users.
 
 // For other packages here.
-export { appendToolspecEntry, toolspecEntryText } from "./append-toolspec.ts";
+export { appendEntry, type EntrySection, entryText } from "./append-entry.ts";
 export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {

@@ -40,6 +40,7 @@ export async function addToolspec(
       ? await withEntry(
           context,
           file,
+          "toolspecs",
           toEntry(entry, {
             id,
             version,

@@ -1,13 +1,14 @@
 /**
- * The configuration file that `toolcrib add` edits. It adds one entry, changes
+ * The configuration file that `toolcrib add` and `toolcrib import` edit. It adds one entry, changes
  * nothing else, and never writes a configuration that would be invalid.
  */
 
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
-  appendToolspecEntry,
+  appendEntry,
   configJsonSchemaText,
+  type EntrySection,
   loadConfig,
   parseConfigLayer,
   type ToolspecDeclaration,
@@ -82,12 +83,17 @@ export function presentEntry(
  *
  * @throws {CliError} `CLI_CONFIG_NOT_EDITABLE`; `CLI_CONFIG_INVALID` if the configuration would be invalid.
  */
-export async function withEntry(context: CliContext, file: ConfigFile, entry: JsonObject): Promise<string> {
-  const text = appendToolspecEntry(file.text, entry);
+export async function withEntry(
+  context: CliContext,
+  file: ConfigFile,
+  section: EntrySection,
+  entry: JsonObject,
+): Promise<string> {
+  const text = appendEntry(file.text, section, entry);
   if (text === undefined) {
-    const message = `Cannot add to ${file.shown}: the notation of its toolspecs cannot be edited automatically`;
+    const message = `Cannot add to ${file.shown}: the notation of its ${section} cannot be edited automatically`;
     throw new CliError("CLI_CONFIG_NOT_EDITABLE", message, {
-      hint: `add this yourself:\n${configurationLines(entry).join("\n")}`,
+      hint: `add this yourself:\n${configurationLines(section, entry).join("\n")}`,
     });
   }
   await checkWhole(context, file, text);

@@ -1,6 +1,6 @@
 /** Formats an entry of the catalog for people. No I/O. */
 
-import { toolspecEntryText } from "@toolcrib/config";
+import { type EntrySection, entryText } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import type { ManifestCredential } from "@toolcrib/toolspec";
 import { type Output, safeLine } from "../output/output.ts";
@@ -69,10 +69,10 @@ export function credentialHelp(
 }
 
 /** Returns the entry as lines of the configuration. */
-export function configurationLines(entry: JsonObject): string[] {
+export function configurationLines(section: EntrySection, entry: JsonObject): string[] {
   return [
-    "toolspecs:",
-    ...toolspecEntryText(entry)
+    `${section}:`,
+    ...entryText(entry)
       .split("\n")
       .map((line) => `  ${line}`),
   ];

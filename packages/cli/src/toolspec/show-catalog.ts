@@ -131,7 +131,7 @@ export async function showCatalogEntry(context: CliContext, requested: string): 
   output.print(
     "",
     `${output.style("bold", "Add it")} with ${ownCommand(context)} add ${name}, or by hand:`,
-    ...configurationLines(written).map((line) => `  ${line}`),
+    ...configurationLines("toolspecs", written).map((line) => `  ${line}`),
   );
   return exitCodes.done;
 }

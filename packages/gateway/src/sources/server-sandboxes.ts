@@ -104,7 +104,7 @@ export class ServerSandboxes {
           {
             ...policy,
             readPaths: [...policy.readPaths, ...own],
-            ownPaths: own,
+            ownPaths: [...(policy.ownPaths ?? []), ...own],
             files: exit?.files ?? new Map(),
             listeners: exit?.places ?? [],
           },
@@ -160,6 +160,8 @@ export class ServerSandboxes {
       network: networkEgress,
       readPaths: [...readPaths.map(complete), ...(isFree ? [] : cwd)],
       writePaths: isFree ? [userHome, ...cwd] : written,
+      // An imported bundle is in the home, which is hidden, and has its own folder there.
+      ownPaths: dirname(directory) === join(this.#places.home, "bundles") ? [directory] : [],
       home: hasState
         ? { path: await this.#stateFolder(server.id) }
         : isFree
