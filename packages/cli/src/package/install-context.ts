@@ -63,10 +63,7 @@ export interface PackageSources extends AsyncDisposable {
  *
  * @throws {CliError} as `openPackageResolver`
  */
-export async function openPackageSources(
-  context: CliContext,
-  flags: AllowFlags,
-): Promise<PackageSources> {
+export async function openPackageSources(context: CliContext, flags: AllowFlags): Promise<PackageSources> {
   const opened = await openPackageResolver(context, flags);
   const fetcher = openArchiveFetcher(context, { allowsLoopback: flags.allowLoopback === true });
   return {
