@@ -6,6 +6,7 @@
 
 import type { CodedError } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
+import type { Hooks } from "@toolcrib/hooks";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
 import type { QuarantinedDefinition } from "@toolcrib/store";
@@ -83,6 +84,8 @@ export interface GatewayStatus extends SourceStatuses {
   readonly limits: ReturnType<Limits["usage"]>;
   /** Places that keep the signed ends of the audit trail. */
   readonly anchors: readonly AnchorStatus[];
+  /** The hooks with what became of the questions to them, for the operator; absent for clients and where none is configured. */
+  readonly hooks?: ReturnType<Hooks["usage"]>;
   /** What became of the telemetry; absent where none is configured. For clients without addresses and reasons. */
   readonly telemetry?: ReturnType<Telemetry["status"]>;
 }
