@@ -24,7 +24,7 @@ export { commandHint } from "./lint-commands.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { mergeConfigs } from "./merge-configs.ts";
 export { readPolicyFile } from "./read-policy-file.ts";
-export { resolveTelemetryHeaders } from "./resolve-telemetry.ts";
+export { resolveTelemetryConnection } from "./resolve-telemetry.ts";
 export { resolveTransport } from "./resolve-transport.ts";
 export { type ReadSecret, SecretCache } from "./secret-cache.ts";
 export { SecretResolver } from "./secret-resolver.ts";
