@@ -4,7 +4,7 @@
  * that changed or are suspicious are shown completely. An approval is bound to the digest of all of them.
  */
 
-import { isCodedError } from "@toolcrib/diagnostics";
+import { didYouMean, isCodedError } from "@toolcrib/diagnostics";
 import type { PendingCall, WaitingApprovals, WaitingDefinitions } from "@toolcrib/gateway";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -189,11 +189,13 @@ async function approveDefinitions(
   const chosen = shown.definitions.filter(({ name }) => names === undefined || names.includes(name));
   const missing = names?.find((one) => !chosen.some(({ name }) => name === one));
   if (missing !== undefined) {
+    const waiting = shown.definitions.map(({ name }) => name);
     throw new CliError(
       "CLI_APPROVAL_NOT_FOUND",
       `No tool or other definition "${safeLine(missing)}" of "${shown.server}" waits`,
       {
-        hint: `those that wait are ${shown.definitions.map(({ name }) => safeLine(name)).join(", ") || "none"}`,
+        hint:
+          didYouMean(missing, waiting) ?? `those that wait are ${waiting.map(safeLine).join(", ") || "none"}`,
       },
     );
   }
