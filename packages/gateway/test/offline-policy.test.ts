@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { openOfflinePolicy } from "@toolcrib/gateway";
+import { openOfflinePolicy } from "@toolcrib/cedar";
 import type { JsonObject } from "@toolcrib/json";
 import type { CallFacts, PolicyRequest, PolicyTarget } from "@toolcrib/policy";
 import { localIdentity } from "@toolcrib/tool";

@@ -78,6 +78,7 @@ export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-dir
 export {
   clearDefaultRoots,
   createTestAuthority,
+  type TestAuthority,
   type TestCertificate,
 } from "./test-certificates.ts";
 export {

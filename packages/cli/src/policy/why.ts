@@ -4,8 +4,8 @@
  * the policy as it is now, with the arguments as far as they were recorded.
  */
 
+import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/cedar";
 import { didYouMean } from "@toolcrib/diagnostics";
-import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/gateway";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Decision, type PolicyRequest, type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
 import { type AuditCall, openAuditReader } from "@toolcrib/store";
