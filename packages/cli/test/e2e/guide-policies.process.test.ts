@@ -1,4 +1,4 @@
-/** The guides about policies and labels do what they show. */
+/** The guide about policies does what it shows. */
 
 import { testGuides } from "./run-guide.ts";
 

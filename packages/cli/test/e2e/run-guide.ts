@@ -18,8 +18,10 @@ const bin = join(import.meta.dirname, "../../../../node_modules/.bin");
 /** The guides with transcripts, in groups that fit into the time of one test file. */
 export const guideGroups = {
   tools: ["first-composite-tool.md", "rest-apis-as-tools.md", "packages.md"],
-  policies: ["policies.md", "labels.md"],
-  operation: ["guards.md", "audit.md"],
+  policies: ["policies.md"],
+  labels: ["labels.md"],
+  guards: ["guards.md"],
+  audit: ["audit.md"],
 } as const;
 
 /** Guides without transcripts. The example of hooks.md is tested in the package gateway; telemetry.md needs a collector. */
