@@ -40,7 +40,7 @@ const steps: readonly Step[] = [
 
 /**
  * Steps that run only where they are named. The first two fetch packages, which can fail. The third starts a process for
- * each change of the policy and each test of it: 240 changes take about seven minutes of CPU time, and far more time on a
+ * each change of the policy and each test of it: 240 changes take about six minutes of CPU time, and far more time on a
  * machine that does anything else.
  */
 const furtherSteps: readonly Step[] = [

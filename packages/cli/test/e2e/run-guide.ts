@@ -18,6 +18,7 @@ const bin = join(import.meta.dirname, "../../../../node_modules/.bin");
 /** The guides with transcripts, in groups that fit into the time of one test file. */
 export const guideGroups = {
   tools: ["first-composite-tool.md", "rest-apis-as-tools.md", "packages.md"],
+  registries: ["registry.md"],
   policies: ["policies.md"],
   labels: ["labels.md"],
   guards: ["guards.md"],
