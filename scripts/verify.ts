@@ -38,7 +38,11 @@ const steps: readonly Step[] = [
   { name: "starlark-go", command: script("scripts/verify-starlark.ts") },
 ];
 
-/** Steps that run only where they are named: they take minutes, and the first two fetch packages, which can fail. */
+/**
+ * Steps that run only where they are named. The first two fetch packages, which can fail. The third starts a process for
+ * each change of the policy and each test of it: 240 changes take about six minutes of CPU time, and far more time on a
+ * machine that does anything else.
+ */
 const furtherSteps: readonly Step[] = [
   { name: "server-upgrades", command: script("scripts/verify-upgrades.ts") },
   { name: "real-servers", command: script("scripts/verify-real-servers.ts") },

@@ -62,7 +62,9 @@ function toolspecContent(toolspec: ToolspecConfig): object {
 
 function telemetryContent(telemetry: GatewayConfig["telemetry"]): object | undefined {
   if (telemetry === undefined) return undefined;
-  return { ...telemetry, headers: textsContent(telemetry.headers) };
+  const { headers, clientCertificate, clientKey, ...rest } = telemetry;
+  const certificates = { ...(clientCertificate && { clientCertificate }), ...(clientKey && { clientKey }) };
+  return { ...rest, headers: textsContent(headers), certificates: textsContent(certificates) };
 }
 
 function hookContent({ transport, ...hook }: HookConfig): object {

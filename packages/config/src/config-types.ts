@@ -51,10 +51,18 @@ export type GuardsConfig = ConstructorParameters<typeof Limits>[0];
 
 type TelemetrySettings = Parameters<typeof openTelemetry>[0];
 
-/** The telemetry of calls, and the headers for its collector (`telemetry`). */
+/** The telemetry of calls, and the connection to its collector (`telemetry`). */
 export interface TelemetryConfig extends TelemetrySettings {
+  /** Of the body of requests. @default "none" */
+  readonly compression: "none" | "gzip";
   /** By lower-case name. */
   readonly headers: { readonly [name: string]: ConfigText };
+  /** Complete path of a PEM file of additional authorities. @default none */
+  readonly caFile?: string;
+  /** PEM certificate chain of the client. @default none */
+  readonly clientCertificate?: ConfigText;
+  /** PEM key of the client. @default none */
+  readonly clientKey?: ConfigText;
 }
 
 /** Programs and URLs that are asked about calls (`hooks`). */

@@ -8,7 +8,7 @@
 import { readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { nearestName } from "@toolcrib/diagnostics";
+import { didYouMean } from "@toolcrib/diagnostics";
 import { documentMaxBytes, listOf } from "@toolcrib/document";
 import type { ReadFile } from "@toolcrib/files";
 import { explainFileFailure } from "@toolcrib/secrets";
@@ -91,10 +91,10 @@ export async function readCatalogPair(
   const versions = listCatalogVersions(folder, name);
   const chosen = version ?? versions[0];
   if (chosen === undefined) {
-    const near = nearestName(name, await listCatalogNames(folder));
+    const names = await listCatalogNames(folder);
     return notFound(
       `The catalog has no toolspec ${quote(name)}`,
-      near === undefined ? "see toolcrib catalog list" : `did you mean ${near}?`,
+      didYouMean(name, names) ?? "see toolcrib catalog list",
     );
   }
   if (!versions.includes(chosen)) {

@@ -6,6 +6,7 @@
 
 import {
   type Definitions,
+  type DocumentNode,
   dictionary,
   fieldOf,
   flag,
@@ -225,6 +226,38 @@ function describedText(description: string): Shape<ConfigText> {
   };
 }
 
+/** The fields that say whom a connection trusts, and with which certificate it presents itself. */
+export const certificateFields = {
+  ca_file: text({
+    description:
+      "A PEM file of authorities that are trusted for this connection in addition to the system's; relative to the folder of this file.",
+    maxLength: 4096,
+    examples: ["./corporate-ca.pem"],
+    inspect: inspectVariables,
+  }),
+  client_certificate: describedText(
+    "The PEM certificate chain of the client (mutual TLS), with secret_key_ref: { file: PATH }. Needs client_key.",
+  ),
+  client_key: describedText("The PEM key of client_certificate, with secret_key_ref."),
+} as const;
+
+/** Reports a certificate of the client without its key, or a key without its certificate. */
+export function inspectClientCertificate(
+  value: {
+    readonly client_certificate?: ConfigText | undefined;
+    readonly client_key?: ConfigText | undefined;
+  },
+  node: DocumentNode,
+  place: Place,
+): void {
+  if ((value.client_certificate === undefined) === (value.client_key === undefined)) return;
+  reportAt(node, place, {
+    code: "CONFIG_INVALID_VALUE",
+    message: "client_certificate and client_key belong together, but only one of them is present",
+    hint: "add the other one with secret_key_ref",
+  });
+}
+
 function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, description: string) {
   return record({
     name,
@@ -244,17 +277,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
       proxy: describedText(
         "The HTTP proxy to the server: a URL, or env for the one that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name. A URL with a password needs secret_key_ref. Default: a direct connection.",
       ),
-      ca_file: text({
-        description:
-          "A PEM file of authorities that are trusted for this server in addition to the system's; relative to the folder of this file.",
-        maxLength: 4096,
-        examples: ["./corporate-ca.pem"],
-        inspect: inspectVariables,
-      }),
-      client_certificate: describedText(
-        "The PEM certificate chain of the client (mutual TLS), with secret_key_ref: { file: PATH }. Needs client_key.",
-      ),
-      client_key: describedText("The PEM key of client_certificate, with secret_key_ref."),
+      ...certificateFields,
     },
     hints: {
       type: "remove it: kind replaces it",
@@ -274,13 +297,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
     },
     misplaced: (entry, at) => misplaced(entry, at, kind),
     inspect(value, node, place) {
-      if ((value.client_certificate === undefined) !== (value.client_key === undefined)) {
-        reportAt(node, place, {
-          code: "CONFIG_INVALID_VALUE",
-          message: "client_certificate and client_key belong together, but only one of them is present",
-          hint: "add the other one with secret_key_ref",
-        });
-      }
+      inspectClientCertificate(value, node, place);
       const urlNode = fieldOf(node, "url");
       if (value.url === undefined || urlNode === undefined) return;
       const problem = lintServerUrl(value.url.trim(), value.allow_http === true);

@@ -217,6 +217,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     core,
     metrics,
     anchors,
+    hooks,
     telemetry,
     policies,
     opened,
@@ -248,6 +249,7 @@ interface GatewayParts {
   readonly metrics: GatewayMetrics;
   readonly policies: LivePolicies | undefined;
   readonly anchors: HeadAnchors;
+  readonly hooks: ReturnType<typeof openHooks>;
   readonly telemetry: GatewayTelemetry | undefined;
   readonly opened: readonly OpenedSources[];
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
@@ -258,7 +260,7 @@ class RunningGateway implements Gateway {
   readonly #config: GatewayConfig;
   readonly #deps: GatewayDeps;
   readonly #core: GatewayCore;
-  readonly #parts: Pick<GatewayParts, "metrics" | "policies" | "anchors" | "telemetry">;
+  readonly #parts: Pick<GatewayParts, "metrics" | "policies" | "anchors" | "hooks" | "telemetry">;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
   readonly #sessions = new MemorySessionStore({ now: Date.now });
@@ -310,10 +312,14 @@ class RunningGateway implements Gateway {
   }
 
   status(): GatewayStatus {
-    const { policies, anchors } = this.#parts;
+    const { policies, anchors, hooks } = this.#parts;
     const policy = policies?.status();
     const facts = { ...this.#facts(), idleRules: this.#idleRules(), anchors: anchors.status() };
-    return { ...facts, ...(policy === undefined ? {} : { policy }) };
+    return {
+      ...facts,
+      ...(policy === undefined ? {} : { policy }),
+      ...(hooks === undefined ? {} : { hooks: hooks.usage() }),
+    };
   }
 
   #idleRules(): readonly IdleRule[] {

@@ -7,7 +7,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { listCatalogNames, readCatalogPair, type ToolspecPair } from "@toolcrib/config";
-import { nearestName } from "@toolcrib/diagnostics";
+import { didYouMean } from "@toolcrib/diagnostics";
 import { readRegularFileAtOnce } from "@toolcrib/files";
 import { createToolSearch } from "@toolcrib/search";
 import { type CatalogReport, lintCatalog } from "@toolcrib/toolspec";
@@ -56,12 +56,10 @@ export async function readEntry(
       data: { diagnostics: report.diagnostics },
     });
   }
-  const near = nearestName(name, await listCatalogNames(folder));
+  const names = await listCatalogNames(folder);
   throw new CliError("CLI_TOOLSPEC_NOT_FOUND", `The catalog has no toolspec ${shown}`, {
     hint:
-      near === undefined || near === name
-        ? "see toolcrib catalog list, or find one with toolcrib catalog search WORDS"
-        : `did you mean ${near}?`,
+      didYouMean(name, names) ?? "see toolcrib catalog list, or find one with toolcrib catalog search WORDS",
   });
 }
 
