@@ -1,6 +1,7 @@
 // For other packages here.
 export { archiveNameOf, digestArchive } from "./archive-names.ts";
 export type { Endpoint, Manifest } from "./manifest/manifest-shape.ts";
+export { type Command, parseCommand } from "./manifest/parse-command.ts";
 export { McpkgError } from "./mcpkg-error.ts";
 export { type OpenedPackage, openPackage } from "./open-package.ts";
 export type { PackageFile, PackageFiles } from "./package-files.ts";
