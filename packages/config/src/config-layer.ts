@@ -26,6 +26,7 @@ import {
   upstreamServersOf,
 } from "./foreign-config.ts";
 import { type HooksLayer, toHooksLayer } from "./hooks-shape.ts";
+import { withCompletePackagePaths } from "./packages-shape.ts";
 import { withCompletePolicyPaths } from "./policy-shape.ts";
 import { withCompleteFolders } from "./registries-shape.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
@@ -65,7 +66,16 @@ export interface ConfigLayer {
   /** Sections as written, with complete paths; empty when the file has errors. */
   readonly sections: Pick<
     ConfigDocument,
-    "egress" | "guards" | "policy" | "serve" | "audit" | "telemetry" | "execution" | "sandbox" | "registries"
+    | "egress"
+    | "guards"
+    | "packages"
+    | "policy"
+    | "serve"
+    | "audit"
+    | "telemetry"
+    | "execution"
+    | "sandbox"
+    | "registries"
   > & { readonly hooks?: HooksLayer | undefined };
   /** Ids of all tool servers, toolspecs and provider targets, including invalid ones. */
   readonly serverIds: readonly PlacedId[];
@@ -146,6 +156,7 @@ function sectionsOf(
   return {
     ...sections,
     egress: withCompletePaths(sections.egress, source.name),
+    packages: withCompletePackagePaths(sections.packages, source.name),
     policy: withCompletePolicyPaths(sections.policy, source.name),
     hooks: toHooksLayer(sections.hooks, nodeAt(tree, ["hooks"]), source),
     audit: withCompleteAnchor(sections.audit, source.name),

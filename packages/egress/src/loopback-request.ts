@@ -13,28 +13,18 @@ import { EgressError } from "./egress-error.ts";
 import type { EgressResponse, LoopbackRequest } from "./egress-types.ts";
 
 /**
- * Sends `body` by POST.
+ * Sends the request.
  *
  * @throws {EgressError} `EGRESS_AUTHORITY_INVALID` for another destination, `EGRESS_CONNECTION_LOST`; the reason of `signal`.
  */
-export function postToLoopback(request: LoopbackRequest): Promise<EgressResponse> {
-  return send("POST", request, request.body);
-}
-
-/**
- * Reads a file by GET.
- *
- * @throws {EgressError} as `postToLoopback`
- */
-export function getFromLoopback(request: Omit<LoopbackRequest, "body">): Promise<EgressResponse> {
-  return send("GET", request, undefined);
-}
-
-function send(
-  method: "GET" | "POST",
-  { url, headers, signal, maxBytes }: Omit<LoopbackRequest, "body">,
-  body: Uint8Array | undefined,
-): Promise<EgressResponse> {
+export function sendToLoopback({
+  method = "POST",
+  url,
+  headers,
+  body,
+  signal,
+  maxBytes,
+}: LoopbackRequest): Promise<EgressResponse> {
   signal.throwIfAborted();
   const { hostname, port, pathname, search, protocol } = new URL(url);
   const addresses = addressesOf(hostname);
@@ -51,7 +41,7 @@ function send(
       port: port === "" ? 80 : Number(port),
       path: `${pathname}${search}`,
       method,
-      headers: { ...headers, ...(body === undefined ? {} : { "content-length": String(body.length) }) },
+      headers: body === undefined ? headers : { ...headers, "content-length": String(body.length) },
       agent: false,
       lookup: (_host, { all }, callback) => {
         const [first] = addresses;
@@ -72,7 +62,7 @@ function send(
         else {
           resolve({
             status: response.statusCode ?? 0,
-            headers: passedHeaders(response.headers),
+            headers: keptHeaders(response.headers),
             body: Buffer.concat(parts),
             totalBytes,
           });
@@ -91,15 +81,12 @@ function send(
   return promise.finally(() => signal.removeEventListener("abort", abort));
 }
 
-/** The headers of a response that callers use. */
-const passedNames = ["content-type", "etag", "location"] as const;
+/** Headers that say what the response is, and what to do next. */
+const keptNames = ["content-type", "etag", "location", "retry-after"] as const;
 
-function passedHeaders(headers: IncomingHttpHeaders): { readonly [name: string]: string } {
+function keptHeaders(headers: IncomingHttpHeaders): { readonly [name: string]: string } {
   return Object.fromEntries(
-    passedNames.flatMap((name) => {
-      const value = headers[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
+    keptNames.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
   );
 }
 

@@ -11,5 +11,6 @@ export type {
   ToolSummary,
 } from "./gateway.ts";
 export { GatewayCore } from "./gateway-core.ts";
+export { explainPackage } from "./packages/judge-package.ts";
 export { startGateway } from "./start-gateway.ts";
 export { trustedCertificates } from "./trusted-certificates.ts";

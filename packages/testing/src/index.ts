@@ -56,6 +56,7 @@ export {
   findProcessesByEnvironment,
   isProcessAlive,
 } from "./processes.ts";
+export { needsSuite, readSuite } from "./public-suites.ts";
 export {
   type RawExchange,
   type RawScript,

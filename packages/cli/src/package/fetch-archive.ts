@@ -102,7 +102,7 @@ async function openSend(context: CliContext, { allowsLoopback }: { readonly allo
     const headers = { "accept-encoding": "identity", "user-agent": "toolcrib" };
     const request = { method: "GET", url: url.href, headers, signal, maxBytes, callId: "install" };
     if (url.protocol === "http:") {
-      if (allowsLoopback) return egress.getFromLoopback(request);
+      if (allowsLoopback) return egress.sendToLoopback(request);
       throw new CliError("CLI_USAGE", `Cannot fetch "${url.href}": it is a server of this machine`, {
         hint: "servers of this machine often trust every caller; if you mean this one, add --allow-loopback",
       });

@@ -42,7 +42,7 @@ export async function openRegistrySender(
   return {
     send(request) {
       const { protocol, host } = new URL(request.url);
-      if (protocol === "http:") return egress.getFromLoopback(request);
+      if (protocol === "http:") return egress.sendToLoopback({ ...request, method: "GET" });
       const outgoing = { ...request, method: "GET", callId: "registry" };
       if (proxied !== undefined) return proxied(outgoing);
       const allowed = parseAllowedHost(host);
