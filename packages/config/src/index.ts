@@ -8,6 +8,7 @@ export type {
   ConfigText,
   ContainmentPart,
   GatewayConfig,
+  PackageConfig,
   PolicyConfig,
   PolicyFile,
   SecretRef,

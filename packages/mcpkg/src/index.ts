@@ -4,6 +4,7 @@ export { judgeResult } from "./evaluate/judge-result.ts";
 export { mapInputs, withDefaults } from "./evaluate/map-inputs.ts";
 export { evaluatePath } from "./json-path/evaluate-path.ts";
 export type { Endpoint, Manifest } from "./manifest/manifest-shape.ts";
+export { type Command, parseCommand } from "./manifest/parse-command.ts";
 export { McpkgError } from "./mcpkg-error.ts";
 export { type OpenedPackage, openPackage } from "./open-package.ts";
 export type { PackageFile, PackageFiles } from "./package-files.ts";
