@@ -40,7 +40,7 @@ export const echoTest = JSON.stringify({
 /** Files of a package by path; a text that begins with `#!` is executable. */
 export interface PackageContent {
   readonly manifest: JsonObject & { readonly toolId: string };
-  readonly files?: { readonly [path: string]: string };
+  readonly files?: { readonly [path: string]: string | Uint8Array };
 }
 
 /** Returns a package with a local endpoint. */
@@ -74,8 +74,8 @@ export function putPackages(home: string, packages: readonly PackageContent[]): 
     const folder = join(home, "packages", manifest.toolId);
     rmSync(folder, { recursive: true, force: true });
     writeFiles(folder, all);
-    for (const [path, text] of Object.entries(all)) {
-      chmodSync(join(folder, path), text.startsWith("#!") ? 0o755 : 0o644);
+    for (const path of Object.keys(all)) {
+      chmodSync(join(folder, path), isProgram(readFileSync(join(folder, path))) ? 0o755 : 0o644);
     }
     return {
       toolId: manifest.toolId,
@@ -94,8 +94,16 @@ export function putPackages(home: string, packages: readonly PackageContent[]): 
 
 function recorded(folder: string, path: string): JsonObject {
   const bytes = readFileSync(join(folder, path));
-  const isExecutable = bytes.toString("latin1", 0, 2) === "#!";
-  return { path, bytes: bytes.length, sha256: hash("sha256", bytes, "hex"), isExecutable };
+  return {
+    path,
+    bytes: bytes.length,
+    sha256: hash("sha256", bytes, "hex"),
+    isExecutable: isProgram(bytes),
+  };
+}
+
+function isProgram(bytes: Buffer): boolean {
+  return bytes.toString("latin1", 0, 2) === "#!";
 }
 
 /** A request that a loopback server received. */

@@ -7,6 +7,9 @@ export const mcpkgRuntimeCodes = {
     "The program of a package wrote something else than one JSON value, or too much of it.",
   PACKAGE_NOT_STARTED: "No implementation of a package could be started.",
   PACKAGE_BUSY: "Too many programs of packages run and wait.",
+  PACKAGE_CHAIN_INVALID:
+    "A chain cannot run: it needs a tool that does not exist, or leads back to itself, or has too many steps.",
+  PACKAGE_CHAIN_FAILED: "A step of a chain failed.",
 } as const;
 
 /** A key of `mcpkgRuntimeCodes`. */

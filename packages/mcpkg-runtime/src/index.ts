@@ -1,4 +1,5 @@
 // For other packages here.
+export { type ChainDeps, createChainRunner } from "./chain/chain-runner.ts";
 export type { EndpointRunner } from "./endpoint-runner.ts";
 export type { HttpRunnerDeps } from "./http/http-runner.ts";
 export { splitUrl } from "./http/plan-endpoint.ts";

@@ -10,6 +10,7 @@
 
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { describePause, PauseSet, type PauseTarget, parsePauseTarget } from "@toolcrib/guards";
+import { LiveValues } from "@toolcrib/lifecycle";
 import { type AuditStore, escapeUnsafe, type PauseStore, toAuditClient } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
@@ -63,6 +64,7 @@ interface RunningCall {
   readonly target: Subject;
   readonly origin: Caller;
   readonly cancel: (reason: GatewayError) => void;
+  hasEnded: boolean;
 }
 
 /** Milliseconds between two polls for pauses of other processes of the home. */
@@ -76,7 +78,7 @@ const nothing = () => {};
 /** The pauses of one gateway. */
 export class Pauses {
   readonly #deps: PausesDeps;
-  readonly #running = new Set<RunningCall>();
+  readonly #running = new LiveValues<RunningCall>();
   /** The state that was applied last; none before the first read. */
   #state: PauseState | undefined;
   #set = new PauseSet([]);
@@ -104,9 +106,12 @@ export class Pauses {
     if (this.#deps.store === undefined) return nothing;
     const refusal = this.refusal(target, origin);
     if (refusal !== undefined) throw refusal.error;
-    const call = { target, origin, cancel };
-    this.#running.add(call);
-    return () => this.#running.delete(call);
+    const call: RunningCall = { target, origin, cancel, hasEnded: false };
+    const place = this.#running.add(call);
+    return () => {
+      call.hasEnded = true;
+      this.#running.remove(place);
+    };
   }
 
   /** What is paused now, and why every call is refused where that is not known. */
@@ -212,10 +217,10 @@ export class Pauses {
 
   #cancelPaused(): number {
     let count = 0;
-    for (const call of [...this.#running]) {
+    for (const call of this.#running.all()) {
       const found = this.#find(call.target, call.origin, "was cancelled");
       // The end of an outer call ends its inner calls.
-      if (found === undefined || !this.#running.has(call)) continue;
+      if (found === undefined || call.hasEnded) continue;
       call.cancel(found.error);
       count += 1;
     }

@@ -103,7 +103,7 @@ export function buildIndex(
     for (const fold of folds) folded.set(fold, entry);
     byId.set(id, entry);
     byName.set(wireName, entry);
-    for (const alias of aliasesOf(tool)) if (!byName.has(alias)) byName.set(alias, entry);
+    for (const alias of aliasesOf(tool, entry.facts)) if (!byName.has(alias)) byName.set(alias, entry);
     for (const { source, tool: own } of backends) {
       const ofSource = bySource.get(source.id) ?? new Map<string, IndexedTool>();
       bySource.set(source.id, ofSource);
@@ -114,8 +114,12 @@ export function buildIndex(
 }
 
 /** Returns further names under which a tool can be called, unless an earlier tool has them. */
-function aliasesOf({ namespace, version, definition }: Tool): readonly string[] {
-  const aliases: string[] = [];
+function aliasesOf(
+  { namespace, version, definition }: Tool,
+  { isSingleTool }: SourceFacts,
+): readonly string[] {
+  // Its name on the wire can be a shortened one.
+  const aliases: string[] = isSingleTool ? [namespace] : [];
   if (version !== undefined) aliases.push(toToolId(namespace, definition.name));
   if (namespace === savedNamespace) aliases.push(toWireName(savedNamespace, definition.name));
   return aliases;

@@ -6,7 +6,9 @@ import { isCodedError } from "@toolcrib/diagnostics";
 import type { Manifest, PackageFiles } from "@toolcrib/mcpkg";
 import type { InstalledPackage } from "@toolcrib/mcpkg-install";
 import {
+  type ChainDeps,
   candidatesOf,
+  createChainRunner,
   createImplementationsRunner,
   createMachine,
   type EndpointRunner,
@@ -36,7 +38,7 @@ export interface CreatePackageDeps extends Omit<PackageHttpDeps, "context"> {
   readonly programs: PackagePrograms;
   /** Limits the concurrent calls. */
   readonly load: ServerLoad;
-  readonly warn: (fields: { readonly reason: string; readonly hint?: string }) => void;
+  readonly chains: ChainDeps;
 }
 
 /** Creates the source of `opened`. */
@@ -48,7 +50,11 @@ export function createPackageSource(opened: OpenedPackage, deps: CreatePackageDe
     {
       now: context.now,
       async prepare(signal) {
-        const runner = await prepareEndpoints(opened, deps, signal);
+        const { chain } = manifest;
+        const runner =
+          chain === undefined
+            ? await prepareEndpoints(opened, deps, signal)
+            : createChainRunner(manifest, chain, deps.chains);
         return { run: (args, call) => load.run(call, () => runner.run(args, call)) };
       },
     },

@@ -11,12 +11,14 @@ import { createEgress, type Egress } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
 import { SchemaValidator } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
+import type { Manifest } from "@toolcrib/mcpkg";
 import { type InstalledPackage, openInstalledPackage, readInstalledPackages } from "@toolcrib/mcpkg-install";
-import type { PackageSource } from "@toolcrib/mcpkg-runtime";
+import type { ChainDeps, PackageSource } from "@toolcrib/mcpkg-runtime";
 import { openSecretStore } from "@toolcrib/secrets";
 import { ServerLoad } from "@toolcrib/upstream";
 import type { SourceContext } from "../sources/open-sources.ts";
 import { EgressEvents } from "../toolspecs/egress-events.ts";
+import { chainHostOf } from "./chain-host.ts";
 import { createPackageSource } from "./create-package-source.ts";
 import { packageFacts } from "./package-facts.ts";
 import { packageEgressId } from "./package-http.ts";
@@ -31,6 +33,7 @@ const retryMs = 5000;
 /** A package that is offered. */
 interface OfferedPackage {
   readonly installed: InstalledPackage;
+  readonly manifest: Manifest;
   readonly source: PackageSource;
 }
 
@@ -42,6 +45,7 @@ export class PackageSources implements AsyncDisposable {
   readonly #secrets: SecretCache;
   readonly #programs: PackagePrograms;
   readonly #validator = new SchemaValidator();
+  readonly #chains: ChainDeps;
   readonly #offered = new Map<string, OfferedPackage>();
   readonly #reported = new Set<string>();
   readonly #dispose = disposeOnce(() => this.#stop());
@@ -64,6 +68,10 @@ export class PackageSources implements AsyncDisposable {
       { directory: `${home}/egress`, now, randomBytes, onEvent: (event) => events.record(event) },
     );
     this.#programs = new PackagePrograms(context);
+    this.#chains = {
+      ...chainHostOf(context.core, (toolId) => this.#offered.get(toolId)?.manifest.chain),
+      validator: this.#validator,
+    };
     this.#watch = this.#watchStore();
     this.#retryLater();
   }
@@ -130,10 +138,10 @@ export class PackageSources implements AsyncDisposable {
           secrets: this.#secrets,
           programs: this.#programs,
           load: this.#loadOf(toolId, config),
-          warn: (fields) => this.#report({ package: toolId, ...fields }),
+          chains: this.#chains,
         },
       );
-      const offered = { installed, source };
+      const offered = { installed, manifest, source };
       this.#offered.set(toolId, offered);
       const programs = this.#programs;
       core.roster.add(source, packageFacts({ installed, manifest, config, programs }));

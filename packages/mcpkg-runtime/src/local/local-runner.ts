@@ -107,7 +107,9 @@ const loadMessages =
  */
 function loadFailureOf({ code, stdout, stderrLines, lastStderr }: ProgramEnd): string | undefined {
   if (stdout.length > 0) return undefined;
-  const line = stderrLines.find((one) => loadMessages.test(one));
+  const said = stderrLines.filter((one) => loadMessages.test(one));
+  // Node shows the line of its own source that threw the error before the error.
+  const line = said.find((one) => /^\w*Error\b/.test(one)) ?? said[0];
   if (line !== undefined) return line.trim();
   return loaderCodes.has(code) ? (lastStderr ?? "it could not be loaded") : undefined;
 }
