@@ -79,6 +79,8 @@ export interface GatewayDeps {
   readonly authenticate?: HttpServerDeps["authenticate"];
   /** Wraps each process of a tool server or a composite in a sandbox. @default processes are started as they are */
   readonly wrap?: SpawnWrap | undefined;
+  /** Packages whose tests run: they take the place of installed ones, and their definitions wait for no approval. @default none */
+  readonly trialPackages?: SourceContext["trialPackages"];
   /** Limits of upstream servers, which tests change. @default `resolveUpstreamLimits` */
   readonly upstreamLimits?: UpstreamLimits;
 }
@@ -195,6 +197,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     launcher,
     httpClient,
     upstreamLimits: deps.upstreamLimits,
+    trialPackages: deps.trialPackages ?? [],
     machine: {
       system: { platform: process.platform, arch: process.arch },
       node: { command: process.execPath, version: process.versions.node },
