@@ -65,7 +65,16 @@ export interface ConfigLayer {
   /** Sections as written, with complete paths; empty when the file has errors. */
   readonly sections: Pick<
     ConfigDocument,
-    "egress" | "guards" | "packages" | "policy" | "serve" | "audit" | "telemetry" | "execution" | "sandbox"
+    | "egress"
+    | "guards"
+    | "packages"
+    | "policy"
+    | "serve"
+    | "audit"
+    | "telemetry"
+    | "tests"
+    | "execution"
+    | "sandbox"
   > & { readonly hooks?: HooksLayer | undefined };
   /** Ids of all tool servers, toolspecs and provider targets, including invalid ones. */
   readonly serverIds: readonly PlacedId[];

@@ -28,6 +28,11 @@ export interface GatewayConfig {
   readonly audit: AuditConfig;
   /** `undefined`: no telemetry is sent. */
   readonly telemetry: TelemetryConfig | undefined;
+  /** Tests of installed packages in a running gateway (`tests`). */
+  readonly tests: {
+    /** Milliseconds between two runs; undefined: they do not run by themselves. */
+    readonly everyMs: number | undefined;
+  };
   readonly execution: ExecutionConfig;
   readonly sandbox: SandboxConfig;
   /** The data labels of all tool servers and toolspecs, also where only some of them are started. */

@@ -24,6 +24,7 @@ import { packagesShape } from "./packages-shape.ts";
 import { policyShape } from "./policy-shape.ts";
 import { serveShape } from "./serve-shape.ts";
 import { telemetryShape } from "./telemetry-shape.ts";
+import { testsShape } from "./tests-shape.ts";
 import { maxToolServers, toolServerShape } from "./tool-server-shape.ts";
 import { maxToolspecs, toolspecShape } from "./toolspec-shape.ts";
 
@@ -86,6 +87,7 @@ const fields = {
   }),
   egress: egressShape,
   packages: packagesShape,
+  tests: testsShape,
   execution: executionShape,
   sandbox: record({
     description: "Sandboxes of the processes of tool servers.",
