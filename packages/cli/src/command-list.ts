@@ -84,6 +84,11 @@ const sections: readonly {
       sign: () => import("./commands/sign.ts"),
       verify: () => import("./commands/verify.ts"),
       export: () => import("./commands/export.ts"),
+      install: () => import("./commands/install.ts"),
+      uninstall: () => import("./commands/uninstall.ts"),
+      outdated: () => import("./commands/outdated.ts"),
+      update: () => import("./commands/update.ts"),
+      lock: () => import("./commands/lock.ts"),
     },
   },
   {

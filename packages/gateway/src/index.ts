@@ -17,6 +17,7 @@ export { Pauses } from "./guards/pauses.ts";
 export type { BackendSelector } from "./index/backend.ts";
 export { ToolIndex } from "./index/tool-index.ts";
 export { isReservedNamespace } from "./index/wire-name.ts";
+export { explainPackage } from "./packages/judge-package.ts";
 export { recordTestRun, testSummaryOf } from "./packages/test-records.ts";
 export { type OfflinePolicy, openOfflinePolicy } from "./policy/offline-policy.ts";
 export type { SourceStatus } from "./sources/source-roster.ts";

@@ -21,6 +21,7 @@ import { EgressEvents } from "../toolspecs/egress-events.ts";
 import { BehaviourWatch } from "./behaviour-watch.ts";
 import { chainHostOf } from "./chain-host.ts";
 import { createPackageSource } from "./create-package-source.ts";
+import { packageConfigOf } from "./judge-package.ts";
 import { packageFacts } from "./package-facts.ts";
 import { packageEgressId } from "./package-http.ts";
 import { PackagePrograms } from "./package-programs.ts";
@@ -137,8 +138,7 @@ export class PackageSources implements AsyncDisposable {
   }
 
   #configOf(toolId: string): PackageConfig {
-    const { byId, others } = this.#context.config.packages;
-    return Object.hasOwn(byId, toolId) ? (byId[toolId] ?? others) : others;
+    return packageConfigOf(this.#context.config, toolId);
   }
 
   /** Adds a package to the roster; reports one that cannot be offered. */
