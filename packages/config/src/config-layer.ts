@@ -28,6 +28,7 @@ import {
 import { type HooksLayer, toHooksLayer } from "./hooks-shape.ts";
 import { withCompletePackagePaths } from "./packages-shape.ts";
 import { withCompletePolicyPaths } from "./policy-shape.ts";
+import { withCompleteFolders } from "./registries-shape.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
 import { withCompleteHeaders } from "./telemetry-shape.ts";
 import { maxToolServers } from "./tool-server-shape.ts";
@@ -75,6 +76,7 @@ export interface ConfigLayer {
     | "tests"
     | "execution"
     | "sandbox"
+    | "registries"
   > & { readonly hooks?: HooksLayer | undefined };
   /** Ids of all tool servers, toolspecs and provider targets, including invalid ones. */
   readonly serverIds: readonly PlacedId[];
@@ -160,6 +162,7 @@ function sectionsOf(
     hooks: toHooksLayer(sections.hooks, nodeAt(tree, ["hooks"]), source),
     audit: withCompleteAnchor(sections.audit, source.name),
     telemetry: withCompleteHeaders(sections.telemetry, source.name),
+    registries: withCompleteFolders(sections.registries, source.name),
   };
 }
 

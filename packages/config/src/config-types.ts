@@ -4,9 +4,10 @@
  * (`tool_servers`, `trust_state`); no other code uses it.
  */
 
+import type { PolicyFile } from "@toolcrib/cedar";
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
-import type { JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
+import type { ContainmentPart, JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
 import type { openTelemetry } from "@toolcrib/telemetry";
 import type { Manifest, Toolspec } from "@toolcrib/toolspec";
 
@@ -35,8 +36,21 @@ export interface GatewayConfig {
   };
   readonly execution: ExecutionConfig;
   readonly sandbox: SandboxConfig;
+  /** Registries of tool packages, in the order in which they are asked. */
+  readonly registries: readonly RegistryConfig[];
   /** The data labels of all tool servers and toolspecs, also where only some of them are started. */
   readonly dataLabels: readonly string[];
+}
+
+/** A registry of tool packages. */
+export interface RegistryConfig {
+  readonly name: string;
+  /** Either this or a folder. */
+  readonly url: string | undefined;
+  /** Complete, or below `~/`. */
+  readonly folder: string | undefined;
+  /** Id of the key that signs its index. @default the key of the first index that is read */
+  readonly keyId: string | undefined;
 }
 
 /** Limits of calls, and what calls cost (`guards`). */
@@ -255,9 +269,6 @@ export interface ContainmentConfig {
   readonly hasState: boolean;
 }
 
-/** A field of `containment` that can restrict a server, as the configuration spells it. */
-export type ContainmentPart = "network_egress" | "filesystem_write" | "max_execution_seconds";
-
 /** The transport of a server. The gateway resolves it to plain strings when the server starts. */
 export type TransportConfig = StdioTransportConfig | HttpTransportConfig;
 
@@ -332,16 +343,6 @@ export interface PolicyConfig extends PolicyRules {
   /** Policies in Cedar. Without a file, the lists alone decide. */
   readonly files: readonly PolicyFile[];
   readonly floor: PolicyFloor;
-}
-
-/** A file with policies in Cedar. */
-export interface PolicyFile {
-  /** Complete path. */
-  readonly path: string;
-  /** The path as people see it. */
-  readonly name: string;
-  /** `undefined` when it was not read (`parseConfig` reads no file): a gateway refuses to start. */
-  readonly text: string | undefined;
 }
 
 /** The rules of one client. */

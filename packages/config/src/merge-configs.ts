@@ -6,10 +6,11 @@
  * No I/O.
  */
 
+import type { PolicyFile } from "@toolcrib/cedar";
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import { toAuditConfig } from "./audit-shape.ts";
 import type { ConfigLayer, ServerDeclaration, ToolspecDeclaration } from "./config-layer.ts";
-import type { GatewayConfig, PolicyFile, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
+import type { GatewayConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
 import {
   containmentParts,
   effectiveContainment,
@@ -28,6 +29,7 @@ import { lintIds } from "./lint-ids.ts";
 import { lintRules } from "./lint-rules.ts";
 import { toPackagesConfig } from "./packages-shape.ts";
 import { lintFloor, mergedFloor } from "./policy-floor.ts";
+import { toRegistriesConfig } from "./registries-shape.ts";
 import { toPolicyConfig, toServeConfig } from "./section-config.ts";
 import { toTelemetryConfig } from "./telemetry-shape.ts";
 import { everyMsOf } from "./tests-interval.ts";
@@ -114,6 +116,7 @@ function composed(
       registryHosts: (sections.sandbox?.registry_hosts ?? []).map((host) => host.toLowerCase()),
       totals: toTotals(sections.sandbox),
     },
+    registries: toRegistriesConfig(sections.registries),
   };
 }
 

@@ -24,8 +24,8 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
+import { looksLikeCredential } from "@toolcrib/redaction";
 import { containmentLevel } from "./containment-level.ts";
-import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
 import { egressAllowShape } from "./egress-allow-shape.ts";
 import { lintServerId, serverIdMaxLength, serverIdPattern } from "./server-id.ts";

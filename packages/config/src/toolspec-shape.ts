@@ -19,8 +19,8 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
+import { looksLikeCredential } from "@toolcrib/redaction";
 import type { SecretRef } from "./config-types.ts";
-import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
 import { reportInline, secretKeyRef } from "./text-shape.ts";
 import { dataLabelsShape, idShape, labelsShape } from "./tool-server-shape.ts";

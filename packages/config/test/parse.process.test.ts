@@ -253,6 +253,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         isolation: "none",
       },
       sandbox: { mode: "required", registryHosts: [], totals: {} },
+      registries: [],
     });
   }
 });

@@ -7,7 +7,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { homedir, tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { openPins, watchApprovals } from "@toolcrib/admission";
 import { openTokenStore } from "@toolcrib/auth";
+import type { LivePolicies } from "@toolcrib/cedar";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import type { CodedError, Logger } from "@toolcrib/diagnostics";
 import {
@@ -22,6 +24,7 @@ import {
   startControlServer,
   startHttpServer,
 } from "@toolcrib/http";
+import { findIdleRules, type IdleRule, warnAboutIdleRules } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
@@ -32,15 +35,15 @@ import {
   BudgetStore,
   CallApprovals,
   createPauseStore,
+  type HeadAnchors,
   MemorySessionStore,
+  openAnchors,
   openFingerprints,
   type Store,
 } from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
-import { type HeadAnchors, openAnchors } from "./anchors/head-anchors.ts";
-import { openPins } from "./approvals/open-pins.ts";
-import { watchApprovals } from "./approvals/watch-approvals.ts";
+import { runAnchorCommand } from "./anchor-command.ts";
 import { createCallIds } from "./call/call-id.ts";
 import { clientStatus } from "./client-status.ts";
 import { openComposites } from "./composites/open-composites.ts";
@@ -50,10 +53,12 @@ import { GatewayError } from "./gateway-error.ts";
 import { openHooks } from "./hooks/open-hooks.ts";
 import { openAudit } from "./open-audit.ts";
 import { openPackages } from "./packages/open-installed-packages.ts";
-import type { LivePolicies } from "./policy/live-policies.ts";
-import { openPolicies, openSeenLabels } from "./policy/open-policy-state.ts";
-import { type PolicySituation, policySituationOf } from "./policy/policy-targets.ts";
-import { findIdleRules, type IdleRule, warnAboutIdleRules } from "./sources/idle-rules.ts";
+import {
+  openPolicies,
+  openSeenLabels,
+  type PolicySituation,
+  policySituationOf,
+} from "./policy/open-policy-state.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
 import { type GatewayTelemetry, openGatewayTelemetry } from "./telemetry/open-gateway-telemetry.ts";
@@ -126,12 +131,16 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     createProcessLauncher({ env, now, logger, randomBytes }, { directory, logsDirectory, wrap }),
   );
   const anchors = opening.use(
-    openAnchors(config.audit.anchor, { launcher, scrubber, logger, now, userHome: userHomeOf(env) }),
+    openAnchors(config.audit.anchor, {
+      runCommand: (...run) => runAnchorCommand({ launcher, scrubber }, ...run),
+      logger,
+      now,
+      userHome: userHomeOf(env),
+    }),
   );
   const network = await trustedCertificates(env["SSL_CERT_FILE"], logger);
-  const instanceId = randomUUID();
   const monotonicMs = () => performance.now();
-  const sending = { home, env, logger, scrubber, network, version, instanceId };
+  const sending = { home, env, logger, scrubber, network, version, instanceId: randomUUID() };
   // Disposed of after the trail, too: it sends the last records.
   const telemetry = await openGatewayTelemetry(
     config.telemetry,
@@ -148,9 +157,9 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   };
   const serverInfo = { name: "toolcrib", title: "Toolcrib", version };
   const sandboxes = new Sandboxes(sandboxFacts(env), { totals: config.sandbox.totals });
-  const { configFiles } = deps;
+  const { configFiles, trialPackages = [] } = deps;
   const inputs = { env, directory, wrap, now, monotonicMs, randomBytes, logger };
-  const shared = { ...inputs, config, home, configFiles, record, scrubber, sandboxes };
+  const shared = { ...inputs, config, home, configFiles, trialPackages, record, scrubber, sandboxes };
   const hooks = openHooks(shared, opening);
   const core = new GatewayCore(config, {
     serverInfo,
@@ -197,7 +206,6 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     launcher,
     httpClient,
     upstreamLimits: deps.upstreamLimits,
-    trialPackages: deps.trialPackages ?? [],
     machine: {
       system: { platform: process.platform, arch: process.arch },
       node: { command: process.execPath, version: process.versions.node },

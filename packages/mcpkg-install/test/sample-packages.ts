@@ -112,6 +112,8 @@ export interface TestInstall {
   /** Installs for the user. @default false */
   readonly isForUser?: boolean;
   readonly steps?: Parameters<typeof applyInstall>[0]["steps"];
+  /** @default `changeDeps` */
+  readonly deps?: Parameters<typeof applyInstall>[0];
 }
 
 /** The dependencies of changes. */
@@ -156,6 +158,7 @@ export async function install(
     return path;
   });
   const planned = await plan(place, paths, options);
-  await applyInstall({ ...changeDeps, ...(options.steps && { steps: options.steps }) }, planned);
+  const { deps = changeDeps, steps } = options;
+  await applyInstall({ ...deps, ...(steps && { steps }) }, planned);
   return planned;
 }

@@ -2,6 +2,7 @@
 
 import { defineCommand } from "../cli-command.ts";
 import { allowOptions, placeOptions } from "../package/install-options.ts";
+import { registryOptions } from "../registry/registry-options.ts";
 
 export const command = defineCommand({
   name: "install",
@@ -19,6 +20,7 @@ export const command = defineCommand({
     yes: { short: "y", help: "do not ask" },
     dryRun: { help: "show what would be installed, and change nothing" },
     keyId: { value: "id", help: "the key that must have signed the packages, such as sha256:…" },
+    ...registryOptions,
     ...allowOptions,
   },
   examples: [

@@ -2,6 +2,7 @@
 
 import { defineCommand } from "../cli-command.ts";
 import { allowOptions, placeOptions } from "../package/install-options.ts";
+import { registryOptions } from "../registry/registry-options.ts";
 
 export const command = defineCommand({
   name: "update",
@@ -17,6 +18,7 @@ export const command = defineCommand({
     ...placeOptions,
     yes: { short: "y", help: "do not ask" },
     dryRun: { help: "show what would be installed, and change nothing" },
+    ...registryOptions,
     ...allowOptions,
   },
   examples: ["toolcrib update", "toolcrib update demo.echo"],

@@ -5,10 +5,12 @@ import { realpath } from "node:fs/promises";
 import { SchemaValidator } from "@toolcrib/json";
 import type { Allowances, FetchBytes, PackageResolver } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
+import type { RegistryFlags } from "../registry/open-package-registries.ts";
+import { openPackageResolver } from "../registry/package-resolver.ts";
 import { openArchiveFetcher } from "./fetch-archive.ts";
 
 /** Flags of `allowOptions`. */
-export interface AllowFlags {
+export interface AllowFlags extends RegistryFlags {
   readonly allowUnsigned?: boolean;
   readonly allowStrippedSignature?: boolean;
   readonly allowKey?: readonly string[];
@@ -56,13 +58,21 @@ export interface PackageSources extends AsyncDisposable {
   readonly resolver: PackageResolver | undefined;
 }
 
-/** Opens the sources of packages. Nothing is connected to before it is needed. */
-export function openPackageSources(context: CliContext, flags: AllowFlags): PackageSources {
+/**
+ * Opens the sources of packages. Nothing is connected to before it is needed.
+ *
+ * @throws {CliError} as `openPackageResolver`
+ */
+export async function openPackageSources(context: CliContext, flags: AllowFlags): Promise<PackageSources> {
+  const opened = await openPackageResolver(context, flags);
   const fetcher = openArchiveFetcher(context, { allowsLoopback: flags.allowLoopback === true });
   return {
     validator: new SchemaValidator(),
     fetchBytes: fetcher.fetchBytes,
-    resolver: undefined,
-    [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
+    resolver: opened.resolver,
+    async [Symbol.asyncDispose]() {
+      await opened[Symbol.asyncDispose]();
+      await fetcher[Symbol.asyncDispose]();
+    },
   };
 }

@@ -42,7 +42,7 @@ export async function installTools(
 ): Promise<ExitCode> {
   checkUse(sources, flags);
   const place = await toPlace(context, flags);
-  await using packageSources = openPackageSources(context, flags);
+  await using packageSources = await openPackageSources(context, flags);
   return await installSources(context, packageSources, {
     ...place,
     sources: sources.map((source) => parseSource(source, context.directory)),

@@ -13,7 +13,7 @@ export async function showOutdated(
   flags: AllowFlags & { readonly user?: boolean },
 ): Promise<ExitCode> {
   const { output, signal } = context;
-  await using sources = openPackageSources(context, flags);
+  await using sources = await openPackageSources(context, flags);
   const updates = await findUpdates(sources.resolver, await toPlace(context, flags), { signal });
   output.json(
     updates.map((one) => ({
@@ -54,7 +54,7 @@ export async function updateTools(
   const { signal } = context;
   const place = await toPlace(context, flags);
   const isNamed = toolIds.length > 0;
-  await using sources = openPackageSources(context, flags);
+  await using sources = await openPackageSources(context, flags);
   const updates = await findUpdates(sources.resolver, place, {
     toolIds: isNamed ? toolIds : undefined,
     signal,

@@ -1,10 +1,10 @@
 /** The facts about an installed package, and its details for the status. */
 
 import type { PackageConfig } from "@toolcrib/config";
+import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
 import type { Manifest } from "@toolcrib/mcpkg";
 import type { InstalledPackage } from "@toolcrib/mcpkg-install";
 import { candidatesOf } from "@toolcrib/mcpkg-runtime";
-import type { SourceDetails, SourceFacts } from "../sources/source-facts.ts";
 import { endpointHostOf, endpointUrlOf } from "./package-http.ts";
 import type { PackagePrograms } from "./package-programs.ts";
 

@@ -8,7 +8,7 @@
  * package where it was staged.
  */
 
-import { lstat, mkdir } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import {
   errnoOf,
@@ -46,6 +46,8 @@ const lockTimeoutMs = 60_000;
 const draftMaxAgeMs = 60_000;
 /** Files are not writable: nothing but an installation changes them. The umask may clear more. */
 const modes = { plain: 0o444, executable: 0o555 } as const;
+/** Permission bits of the folders above them; those of the home are private. */
+const directoryMode = 0o755;
 
 /** Dependencies of a change. */
 export interface ChangeDeps {
@@ -107,7 +109,7 @@ export async function changeInstalled(
       },
     );
   }
-  await prepareRoot(rootOf(home, project), project);
+  await prepareRoot(rootOf(home, project), project, steps);
   try {
     await stage(change, rootOf(home, project), steps);
   } catch (error) {
@@ -161,11 +163,11 @@ async function stage({ place }: Change, root: string, steps: FileSteps): Promise
 }
 
 /** Creates the folder of packages, and refuses one that a repository has replaced by a link to another place. */
-async function prepareRoot(root: string, project: string | undefined): Promise<void> {
+async function prepareRoot(root: string, project: string | undefined, steps: FileSteps): Promise<void> {
   const folders = project === undefined ? [root] : [join(project, ".mcp"), root];
   for (const folder of [...folders, stagingOf(root)]) {
     try {
-      await mkdir(folder).catch((error: unknown) => {
+      await steps.makeDirectory(folder, directoryMode).catch((error: unknown) => {
         if (errnoOf(error) !== "EEXIST") throw error;
       });
       if ((await lstat(folder)).isDirectory()) continue;
@@ -193,7 +195,7 @@ async function completePending(deps: ChangeDeps, home: string): Promise<void> {
     // What is not staged any more was moved before the process was killed.
     if (from !== undefined && !(await exists(from))) continue;
     if (await exists(folder)) {
-      await prepareRoot(root, project);
+      await prepareRoot(root, project, steps);
       const old = join(stagingOf(root), `${toolId}.old`);
       await removeDirectory(old, steps);
       await moveDirectory(folder, old, steps);

@@ -105,14 +105,14 @@ async function openFromRegistry(
   const { resolver } = deps;
   if (resolver === undefined) {
     throw new InstallError("INSTALL_NO_REGISTRY", `Cannot install "${shown}": no registry is configured`, {
-      hint: `install a file, a folder or a URL; ./${toolId} is the folder of this name`,
+      hint: `add registries to toolcrib.yaml, or name one with --registry; ./${toolId} is the folder of this name`,
     });
   }
   const resolved = await resolver.resolve(toolId, range, signal);
   if (resolved === undefined) {
     const wanted = range === "*" ? toolId : `${toolId} with a version in ${range}`;
     throw new InstallError("INSTALL_PACKAGE_NOT_FOUND", `${resolver.place} has no package ${wanted}`, {
-      hint: `search with: toolcrib search ${toolId}`,
+      hint: `search with: toolcrib registry search ${toolId}; pre-releases and withdrawn versions must be named exactly`,
     });
   }
   const opened = await openResolved(deps, resolved, shown, resolver.place);
