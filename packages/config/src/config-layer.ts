@@ -73,6 +73,7 @@ export interface ConfigLayer {
     | "serve"
     | "audit"
     | "telemetry"
+    | "tests"
     | "execution"
     | "sandbox"
     | "registries"

@@ -29,6 +29,11 @@ export interface GatewayConfig {
   readonly audit: AuditConfig;
   /** `undefined`: no telemetry is sent. */
   readonly telemetry: TelemetryConfig | undefined;
+  /** Tests of installed packages in a running gateway (`tests`). */
+  readonly tests: {
+    /** Milliseconds between two runs; undefined: they do not run by themselves. */
+    readonly everyMs: number | undefined;
+  };
   readonly execution: ExecutionConfig;
   readonly sandbox: SandboxConfig;
   /** Registries of tool packages, in the order in which they are asked. */

@@ -25,6 +25,7 @@ import { policyShape } from "./policy-shape.ts";
 import { registriesShape } from "./registries-shape.ts";
 import { serveShape } from "./serve-shape.ts";
 import { telemetryShape } from "./telemetry-shape.ts";
+import { testsShape } from "./tests-shape.ts";
 import { maxToolServers, toolServerShape } from "./tool-server-shape.ts";
 import { maxToolspecs, toolspecShape } from "./toolspec-shape.ts";
 
@@ -87,6 +88,7 @@ const fields = {
   }),
   egress: egressShape,
   packages: packagesShape,
+  tests: testsShape,
   registries: registriesShape,
   execution: executionShape,
   sandbox: record({

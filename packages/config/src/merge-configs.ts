@@ -32,6 +32,7 @@ import { lintFloor, mergedFloor } from "./policy-floor.ts";
 import { toRegistriesConfig } from "./registries-shape.ts";
 import { toPolicyConfig, toServeConfig } from "./section-config.ts";
 import { toTelemetryConfig } from "./telemetry-shape.ts";
+import { everyMsOf } from "./tests-interval.ts";
 
 /** A configuration, or the findings about it. */
 export interface ConfigResult {
@@ -108,6 +109,7 @@ function composed(
     serve: toServeConfig(sections.serve),
     audit: toAuditConfig(sections.audit),
     telemetry: toTelemetryConfig(sections.telemetry),
+    tests: { everyMs: everyMsOf(sections.tests?.every) },
     execution: toExecutionConfig(sections.execution),
     sandbox: {
       mode: sections.sandbox?.mode ?? "required",

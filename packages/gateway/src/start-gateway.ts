@@ -11,7 +11,7 @@ import { openPins, watchApprovals } from "@toolcrib/admission";
 import { openTokenStore } from "@toolcrib/auth";
 import type { LivePolicies } from "@toolcrib/cedar";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
-import type { CodedError, Logger } from "@toolcrib/diagnostics";
+import type { CodedError } from "@toolcrib/diagnostics";
 import {
   approvalRoutes,
   type ControlServer,
@@ -28,7 +28,7 @@ import { findIdleRules, type IdleRule, warnAboutIdleRules } from "@toolcrib/inve
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
-import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
+import { createProcessLauncher } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
 import {
@@ -42,13 +42,13 @@ import {
   type Store,
 } from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
-import type { UpstreamLimits } from "@toolcrib/upstream";
 import { runAnchorCommand } from "./anchor-command.ts";
 import { createCallIds } from "./call/call-id.ts";
 import { clientStatus } from "./client-status.ts";
 import { openComposites } from "./composites/open-composites.ts";
 import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayCore } from "./gateway-core.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { openHooks } from "./hooks/open-hooks.ts";
 import { openAudit } from "./open-audit.ts";
@@ -64,29 +64,6 @@ import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-s
 import { type GatewayTelemetry, openGatewayTelemetry } from "./telemetry/open-gateway-telemetry.ts";
 import { openToolspecs } from "./toolspecs/open-configured-toolspecs.ts";
 import { trustedCertificates } from "./trusted-certificates.ts";
-
-/** Dependencies of a gateway on its process. */
-export interface GatewayDeps {
-  /** Home folder (`~/.toolcrib`); created if it is missing. */
-  readonly home: string;
-  /** Text after `toolcrib` in commands for the operator that clients see, such as " --home DIR". @default none */
-  readonly homeFlag?: string | undefined;
-  /** Environment of the process: PATH, HOME and the variables that `secret_key_ref: {env: …}` names. */
-  readonly env: { readonly [name: string]: string | undefined };
-  /** Folder that relative paths of the command line are relative to. */
-  readonly directory: string;
-  readonly logger: Logger;
-  /** This program's version, as clients and servers see it. */
-  readonly version: string;
-  /** Files that the configuration was read from, for the audit. */
-  readonly configFiles: readonly string[];
-  /** Authenticates clients of the HTTP server, unless `serve.auth` is `none`. @default by the tokens of the home */
-  readonly authenticate?: HttpServerDeps["authenticate"];
-  /** Wraps each process of a tool server or a composite in a sandbox. @default processes are started as they are */
-  readonly wrap?: SpawnWrap | undefined;
-  /** Limits of upstream servers, which tests change. @default `resolveUpstreamLimits` */
-  readonly upstreamLimits?: UpstreamLimits;
-}
 
 /** The kinds of sources, in the order in which they open. They start after all were opened. */
 const kindsOfSources: readonly OpenSources[] = [openServers, openToolspecs, openPackages, openComposites];
@@ -137,9 +114,8 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     }),
   );
   const network = await trustedCertificates(env["SSL_CERT_FILE"], logger);
-  const instanceId = randomUUID();
   const monotonicMs = () => performance.now();
-  const sending = { home, env, logger, scrubber, network, version, instanceId };
+  const sending = { home, env, logger, scrubber, network, version, instanceId: randomUUID() };
   // Disposed of after the trail, too: it sends the last records.
   const telemetry = await openGatewayTelemetry(
     config.telemetry,
@@ -156,9 +132,9 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   };
   const serverInfo = { name: "toolcrib", title: "Toolcrib", version };
   const sandboxes = new Sandboxes(sandboxFacts(env), { totals: config.sandbox.totals });
-  const { configFiles } = deps;
+  const { configFiles, trialPackages = [] } = deps;
   const inputs = { env, directory, wrap, now, monotonicMs, randomBytes, logger };
-  const shared = { ...inputs, config, home, configFiles, record, scrubber, sandboxes };
+  const shared = { ...inputs, config, home, configFiles, trialPackages, record, scrubber, sandboxes };
   const hooks = openHooks(shared, opening);
   const core = new GatewayCore(config, {
     serverInfo,

@@ -2,6 +2,8 @@
 export { archiveNameOf, digestArchive } from "./archive-names.ts";
 export { judgeResult } from "./evaluate/judge-result.ts";
 export { mapInputs, withDefaults } from "./evaluate/map-inputs.ts";
+export { exportTools } from "./export/export-tools.ts";
+export type { ExportFormat } from "./export/runtime-rules.ts";
 export { evaluatePath } from "./json-path/evaluate-path.ts";
 export type { Endpoint, Manifest } from "./manifest/manifest-shape.ts";
 export { isToolId } from "./manifest/names.ts";

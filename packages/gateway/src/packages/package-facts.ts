@@ -19,6 +19,10 @@ export interface FactsOfPackage {
   readonly manifest: Manifest;
   readonly config: PackageConfig;
   readonly programs: Pick<PackagePrograms, "stateOf">;
+  /** Ends its quarantine. @returns whether it was quarantined */
+  readonly release: () => boolean;
+  /** Whether it is there for its tests only, so that nothing about it waits for an approval. */
+  readonly isTrial: boolean;
 }
 
 /** Milliseconds until a call of a package is failed: what its manifest says, and at most what the operator allows. */
@@ -46,7 +50,7 @@ export function packageFacts(one: FactsOfPackage): Partial<SourceFacts> {
   const owner = { toolId, folder, config };
   const transport = transportOf(manifest);
   return {
-    configured: { group: "packages", transport, details: () => detailsOf(one) },
+    configured: { group: "packages", transport, details: () => detailsOf(one), release: one.release },
     backendKind: "provider",
     isSingleTool: true,
     deadlineMs: packageDeadlineMs(manifest, config),
@@ -60,7 +64,9 @@ export function packageFacts(one: FactsOfPackage): Partial<SourceFacts> {
       transport: "stdio",
       denied: [],
     },
-    pinning: { trustState: config.trustState, firstContact: config.firstContact, pinsResources: false },
+    pinning: one.isTrial
+      ? undefined
+      : { trustState: config.trustState, firstContact: config.firstContact, pinsResources: false },
     labels: config.labels,
     dataLabels: config.dataLabels,
     egressHosts: egressHostsOf(one),

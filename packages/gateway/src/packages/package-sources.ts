@@ -18,6 +18,7 @@ import { openSecretStore } from "@toolcrib/secrets";
 import { ServerLoad } from "@toolcrib/upstream";
 import type { SourceContext } from "../sources/open-sources.ts";
 import { EgressEvents } from "../toolspecs/egress-events.ts";
+import { BehaviourWatch } from "./behaviour-watch.ts";
 import { chainHostOf } from "./chain-host.ts";
 import { createPackageSource } from "./create-package-source.ts";
 import { packageConfigOf } from "./judge-package.ts";
@@ -52,6 +53,8 @@ export class PackageSources implements AsyncDisposable {
   readonly #dispose = disposeOnce(() => this.#stop());
   readonly #watch: Promise<AsyncDisposable | undefined>;
   #working: Promise<void> = Promise.resolve();
+  readonly #behaviour: BehaviourWatch;
+  readonly #watching: Promise<void>;
   #cancelRetry: (() => void) | undefined;
   #isDisposed = false;
 
@@ -74,6 +77,21 @@ export class PackageSources implements AsyncDisposable {
       validator: this.#validator,
     };
     this.#watch = this.#watchStore();
+    this.#behaviour = new BehaviourWatch({
+      context,
+      validator: this.#validator,
+      open: (installed) => openInstalledPackage(installed, this.#validator),
+      packages: () =>
+        [...this.#offered.values()]
+          // A package that is there for its tests is not held back by them.
+          .filter(({ installed }) => !context.trialPackages.includes(installed))
+          .map(({ installed, source }) => ({
+            installed,
+            source,
+            isCertified: this.#configOf(installed.toolId).trustState === "certified",
+          })),
+    });
+    this.#watching = this.#behaviour.start();
     this.#retryLater();
   }
 
@@ -84,12 +102,19 @@ export class PackageSources implements AsyncDisposable {
 
   /** Compares the offered packages with the installed ones. Resolves before new ones are prepared. */
   async sync(): Promise<void> {
-    const { home, directory } = this.#context;
-    const { packages, diagnostics } = await readInstalledPackages({ home, projectFolder: directory });
+    const { home, directory, trialPackages } = this.#context;
+    const { packages: installed, diagnostics } = await readInstalledPackages({
+      home,
+      projectFolder: directory,
+    });
     for (const { message, hint } of diagnostics) this.#report({ reason: message, hint });
+    const trials = new Set(trialPackages.map(({ toolId }) => toolId));
+    const packages = [...installed.filter(({ toolId }) => !trials.has(toolId)), ...trialPackages];
     if (this.#isDisposed) return;
     const wanted = new Map(
-      packages.filter(({ toolId }) => this.#configOf(toolId).isEnabled).map((one) => [one.toolId, one]),
+      packages
+        .filter(({ toolId }) => trials.has(toolId) || this.#configOf(toolId).isEnabled)
+        .map((one) => [one.toolId, one]),
     );
     const gone = [...this.#offered.values()].filter(
       ({ installed }) => !isSame(installed, wanted.get(installed.toolId)),
@@ -103,6 +128,8 @@ export class PackageSources implements AsyncDisposable {
       }
     });
     await Promise.all(gone.map(({ source }) => source[Symbol.asyncDispose]()));
+    await this.#watching;
+    this.#behaviour.apply();
     this.#prepareSoon(added.map(({ source }) => source));
   }
 
@@ -144,7 +171,17 @@ export class PackageSources implements AsyncDisposable {
       const offered = { installed, manifest, source };
       this.#offered.set(toolId, offered);
       const programs = this.#programs;
-      core.roster.add(source, packageFacts({ installed, manifest, config, programs }));
+      core.roster.add(
+        source,
+        packageFacts({
+          installed,
+          manifest,
+          config,
+          programs,
+          release: () => this.#behaviour.release(installed.toolId),
+          isTrial: this.#context.trialPackages.includes(installed),
+        }),
+      );
       this.#logFailures(source);
       return offered;
     } catch (error) {
@@ -244,6 +281,8 @@ export class PackageSources implements AsyncDisposable {
   async #stop(): Promise<void> {
     this.#isDisposed = true;
     this.#cancelRetry?.();
+    await this.#watching;
+    await this.#behaviour[Symbol.asyncDispose]();
     const offered = [...this.#offered.values()];
     await Promise.all(offered.map(({ source }) => source[Symbol.asyncDispose]()));
     await this.#working;

@@ -69,9 +69,10 @@ type Value = JsonValue | typeof nothing;
 const comparedMaxDepth = 1000;
 /** Patterns that one evaluation keeps. */
 const patternsMaxCount = 100;
-/** Steps to compile a pattern, and characters of a text times the size of the pattern that count as one. */
+/** Steps to compile a pattern; units of a text times the size of the pattern, and units of a text, that are one step. */
 const stepsPerPattern = 500;
-const workPerStep = 16;
+const patternWorkPerStep = 4;
+const unitsPerStep = 16;
 
 class Evaluation {
   readonly #root: PathMatch;
@@ -254,7 +255,7 @@ class Evaluation {
 
   #length(value: Value): Value {
     if (typeof value === "string") {
-      this.#budget.spend(value.length / workPerStep);
+      this.#budget.spend(value.length / unitsPerStep);
       let count = 0;
       for (const _character of value) count += 1;
       return count;
@@ -266,7 +267,7 @@ class Evaluation {
   #matches(text: string, pattern: string, isWhole: boolean): boolean {
     const regexp = this.#pattern(pattern, isWhole);
     if (regexp === undefined) return false;
-    this.#budget.spend(1 + (text.length * regexp.size) / workPerStep);
+    this.#budget.spend(1 + (text.length * regexp.size) / patternWorkPerStep);
     return regexp.test(text);
   }
 
@@ -308,7 +309,7 @@ class Evaluation {
   #isLess(left: Value, right: Value): boolean {
     if (typeof left === "number" && typeof right === "number") return left < right;
     if (typeof left !== "string" || typeof right !== "string") return false;
-    this.#budget.spend(Math.min(left.length, right.length) / workPerStep);
+    this.#budget.spend(Math.min(left.length, right.length) / unitsPerStep);
     return compareCharacters(left, right) < 0;
   }
 
