@@ -21,6 +21,7 @@ export {
 } from "./fixtures.ts";
 export { freePort } from "./free-port.ts";
 export { checkGolden, readGolden, syncGolden } from "./golden.ts";
+export { hostileArchives } from "./hostile-archives.ts";
 export { type DnsServer, startDnsServer } from "./hosts/dns-server.ts";
 export {
   addressCases,
@@ -61,6 +62,7 @@ export {
   rawEvent,
   startRawServer,
 } from "./raw-http-server.ts";
+export { rawZip } from "./raw-zip.ts";
 export {
   type ProcessOutcome,
   runProcess,

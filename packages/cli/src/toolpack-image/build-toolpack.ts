@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { suggestedSecretName } from "@toolcrib/config";
 import { createDirectory, errnoOf } from "@toolcrib/files";
 import { canonicalJson } from "@toolcrib/json";
-import { keyIdOf, signStatement } from "@toolcrib/mcpkg";
+import { keyIdOf, signInToto } from "@toolcrib/mcpkg";
 import { secretVariable } from "@toolcrib/secrets";
 import {
   archiveLayout,
@@ -192,7 +192,7 @@ function addDescriptions(
   const all = [...subjects, { name: "sbom.cdx.json", digest: digestOf(bill) }];
   const statement = toProvenance({ subjects: all, toolpacks, engine, platforms, formats });
   files.set("provenance.json", toFile(`${canonicalJson(statement)}\n`));
-  if (key !== undefined) files.set("provenance.dsse.json", toFile(signStatement(statement, key)));
+  if (key !== undefined) files.set("provenance.dsse.json", toFile(signInToto(statement, key)));
 }
 
 function toFile(text: string): FileParts {

@@ -42,7 +42,7 @@ export function signPackage({ manifest, files }: ToolPackage, key: KeyObject): P
 }
 
 /** Returns an in-toto statement in an envelope that `key` signed, as a file. */
-export function signStatement(statement: JsonObject, key: KeyObject): string {
+export function signInToto(statement: JsonObject, key: KeyObject): string {
   return `${canonicalJson(seal(payloadType, Buffer.from(canonicalJson(statement)), key))}\n`;
 }
 
