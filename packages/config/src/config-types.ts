@@ -8,7 +8,7 @@ import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
 import type { JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
 import type { openTelemetry } from "@toolcrib/telemetry";
-import type { Manifest, Toolspec } from "@toolcrib/toolspec";
+import type { AdoptedSource, Manifest, Toolspec } from "@toolcrib/toolspec";
 
 /** The whole configuration of a gateway, with defaults. */
 export interface GatewayConfig {
@@ -118,6 +118,8 @@ export interface ToolServerConfig {
     readonly judged: readonly JudgedPart[];
   };
   readonly labels: { readonly [key: string]: string };
+  /** The manifest that it is adopted from; absent for a server that the entry describes itself. */
+  readonly adopted?: AdoptedServer | undefined;
   /** Labels of everything that it returns. */
   readonly dataLabels: readonly string[];
   /** Who decides about arguments of other types: `upstream` lets those pass that the server can convert. */
@@ -133,6 +135,29 @@ export interface ToolServerConfig {
   /** Place of the declaration, for errors that are found later. Stars replace credentials. */
   readonly source: Source;
   readonly span: Span;
+}
+
+/** An upstream server that a manifest adopts (`transport.manifest`). */
+export interface AdoptedServer {
+  /** `NAME` or `NAME@VERSION` of the catalog, or a path, as written. */
+  readonly reference: string;
+  /** Which tools of the manifest are offered: those with `default: true`, all that it names, or a list. @default "default" */
+  readonly tools: "all" | "default" | readonly string[];
+  /** References to the secrets, by the credential ids of the manifest. */
+  readonly credentials: { readonly [id: string]: SecretRef };
+  /** The manifest; `undefined` when it was not read (`parseConfig` reads none). */
+  readonly files: AdoptedManifest | undefined;
+  /** Digest of the files, such as `sha256:…`. */
+  readonly digest: string | undefined;
+}
+
+/** A valid manifest that adopts a server. */
+export interface AdoptedManifest {
+  readonly manifest: Manifest;
+  readonly manifestFile: string;
+  readonly source: AdoptedSource;
+  /** What the manifest records about the package: the lock of npm or Python, or the SHA-256 of the Go module. */
+  readonly record: { readonly lock?: string | undefined; readonly moduleDigest?: string | undefined };
 }
 
 /** One entry of `toolspecs`: a REST API as tools. */

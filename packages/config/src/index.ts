@@ -1,7 +1,13 @@
 // For users.
 
 // For other packages here.
-export { appendToolspecEntry, toolspecEntryText } from "./append-toolspec.ts";
+export {
+  isManifestPath,
+  readAdoptedAt,
+  readCatalogManifest,
+} from "./adopted-files.ts";
+export { offeredAdoptedTools, runnerOf } from "./adopted-server.ts";
+export { appendConfigEntry, configEntryText } from "./append-entry.ts";
 export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {

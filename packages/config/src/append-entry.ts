@@ -1,6 +1,6 @@
 /**
- * Adds an entry of `toolspecs` to the text of a configuration, after the
- * existing entries. Every existing byte stays: comments, order, formatting. A
+ * Adds an entry of `toolspecs` or `tool_servers` to the text of a configuration,
+ * after the existing entries. Every existing byte stays: comments, order, formatting. A
  * section in a form that cannot be extended this way is left to its author.
  * Pure.
  */
@@ -8,33 +8,41 @@
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from "yaml";
 
-/** Returns `text` with `entry` as its last toolspec; `undefined` when the author has to add it by hand. */
-export function appendToolspecEntry(text: string, entry: JsonObject): string | undefined {
+/** A list of entries of a configuration. */
+export type EntryList = "toolspecs" | "tool_servers";
+
+/** Returns `text` with `entry` as the last one of its list; `undefined` when the author has to add it by hand. */
+export function appendConfigEntry(text: string, list: EntryList, entry: JsonObject): string | undefined {
   const document = parseDocument(text, { version: "1.2", schema: "core", keepSourceTokens: true });
   if (document.errors.length > 0) return undefined;
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
   const root: unknown = document.contents;
-  if (root === null) return appendSection(text, entry, newline);
+  if (root === null) return appendSection(text, list, entry, newline);
   if (!isMap<Node, Node | null>(root)) return undefined;
-  const section = root.items.find(({ key }) => isScalar(key) && key.value === "toolspecs");
-  if (root.flow === true) return appendToFlowRoot(text, root, section, entry);
-  if (section === undefined) return appendSection(text, entry, newline);
+  const section = root.items.find(({ key }) => isScalar(key) && key.value === list);
+  if (root.flow === true) return appendToFlowRoot(text, root, section, { list, entry });
+  if (section === undefined) return appendSection(text, list, entry, newline);
   return appendToSection(text, section, entry, newline);
 }
 
-/** Returns `entry` as a YAML list item, without the `toolspecs` section around it. */
-export function toolspecEntryText(entry: JsonObject): string {
+/** Returns `entry` as a YAML list item, without the section around it. */
+export function configEntryText(entry: JsonObject): string {
   return blockLines(entry, "").join("\n");
 }
 
 type Section = Pair<Node, Node | null>;
 
-function appendSection(text: string, entry: JsonObject, newline: string): string | undefined {
+function appendSection(
+  text: string,
+  list: EntryList,
+  entry: JsonObject,
+  newline: string,
+): string | undefined {
   // A marker of a document end starts another document.
   if (/^(?:\.\.\.|---)/m.test(text.replace(/^---[^\n]*\n/, ""))) return undefined;
   const body = text.trimEnd();
   const before = body === "" ? "" : `${body}${newline}${newline}`;
-  return `${before}${["toolspecs:", ...blockLines(entry, "  ")].join(newline)}${newline}`;
+  return `${before}${[`${list}:`, ...blockLines(entry, "  ")].join(newline)}${newline}`;
 }
 
 function appendToSection(
@@ -69,13 +77,13 @@ function appendToFlowRoot(
   text: string,
   root: { readonly range?: Node["range"]; readonly items: readonly Section[] },
   section: Section | undefined,
-  entry: JsonObject,
+  { list, entry }: { readonly list: EntryList; readonly entry: JsonObject },
 ): string | undefined {
   if (section === undefined) {
     const last = root.items.at(-1);
     const at = last === undefined ? (root.range?.[0] ?? 0) + 1 : endOf(last.value ?? last.key);
     const comma = last === undefined ? "" : ",";
-    return `${text.slice(0, at)}${comma}\n  "toolspecs": [${JSON.stringify(entry)}]${text.slice(at)}`;
+    return `${text.slice(0, at)}${comma}\n  "${list}": [${JSON.stringify(entry)}]${text.slice(at)}`;
   }
   const { value } = section;
   if (!isSeq<Node>(value)) return undefined;
