@@ -64,7 +64,7 @@ const recipes: { readonly [kind in PackageKind]: FetchRecipe } = {
 /** Bytes of all packages together. */
 const totalMaxBytes = 20 * 1024 ** 3;
 /** Milliseconds that one gateway waits for the fetch of another. */
-const lockMaxMs = 1_800_000;
+const lockMaxMs = 3_600_000;
 /** Fetches at a time. */
 const fetchesMaxCount = 2;
 

@@ -49,6 +49,7 @@ export {
 } from "./hosts/proxy-host-cases.ts";
 export { ownAddresses, type Sinks, startSinks } from "./hosts/sinks.ts";
 export { ManualTimers } from "./manual-timers.ts";
+export { NpmRegistry } from "./npm-registry.ts";
 export { type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";
 export {
   canFindProcesses,

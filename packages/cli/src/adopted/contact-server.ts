@@ -15,7 +15,7 @@ import { reasonLine } from "../output/output.ts";
 import { version } from "../version.ts";
 
 /** Milliseconds for the fetch and the first contact: Go compiles a large server for minutes. */
-const contactMaxMs = 1_200_000;
+const contactMaxMs = 2_400_000;
 /** Milliseconds between two questions. */
 const pollMs = 100;
 
