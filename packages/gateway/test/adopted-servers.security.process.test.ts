@@ -6,15 +6,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
-import type { NpmRegistry } from "@toolcrib/testing";
-import { waitUntil } from "@toolcrib/testing";
-import {
-  acmeManifest,
-  acmeServer,
-  registryEnvironment,
-  skipsAdopted,
-  startAcmeRegistry,
-} from "./adopted-harness.ts";
+import { acmeManifest, type NpmRegistry, startAcmeRegistry, waitUntil } from "@toolcrib/testing";
+import { acmeServer, registryEnvironment, skipsAdopted } from "./adopted-harness.ts";
 import { dataOf, somebody, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
 import { canary, startTestApi, type TestApi } from "./toolspec-harness.ts";
 

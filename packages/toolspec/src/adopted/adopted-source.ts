@@ -47,7 +47,7 @@ const rules: {
 } = {
   "go-static": {
     kind: "go",
-    repo: /^(?:https:\/\/)?([a-z0-9][a-z0-9.-]*\.[a-z]{2,}(?:\/[\w.~-]+)+?)(?:\.git|\/)?$/i,
+    repo: /^(?:https:\/\/)?([a-z0-9][a-z0-9.-]*\.[a-z]{2,}(?:\/[\w.~-]+?)+?)(?:\.git|\/)?$/i,
     repoHint: "write the path of the module, such as github.com/owner/repository",
     version: /^(?:[\w./-]+\/)?(v\d+\.\d+\.\d+[\w.+-]*)$/,
     versionHint: "write a version of the module, such as v1.2.3",

@@ -17,8 +17,12 @@ import { openSource } from "../open-source.ts";
 export function withDigest(text: string, digest: string): string | undefined {
   const { tree } = openSource({ name: "", text }, manifestKind);
   const node = fieldOf(fieldOf(tree, "image"), "digest");
-  if (node === undefined || stringOf(node) === undefined) return undefined;
-  return `${text.slice(0, node.span.start)}sha256:${digest}${text.slice(node.span.end)}`;
+  const known = stringOf(node);
+  if (node === undefined || known === undefined) return undefined;
+  // Quotes stay.
+  const { start, end } = node.span;
+  const written = text.slice(start, end).replace(known, `sha256:${digest}`);
+  return `${text.slice(0, start)}${written}${text.slice(end)}`;
 }
 
 /** The differences between a manifest and its server. */
