@@ -18,7 +18,14 @@ function manifestText(changes: { readonly [field: string]: string }, ...lines: r
     folder,
   } = changes;
   return [
-    ...["schemaVersion: 1", "name: acme", "version: 0.1.0", "source:", `  repo: ${repo}`, `  tag: ${tag}`],
+    ...[
+      "schemaVersion: 1",
+      "name: acme",
+      "version: 0.1.0",
+      "source:",
+      `  repo: ${JSON.stringify(repo)}`,
+      `  tag: ${JSON.stringify(tag)}`,
+    ],
     ...(folder === undefined ? [] : [`  package: ${folder}`]),
     ...["image:", "  ref: x", `  digest: sha256:${"0".repeat(63)}1`, `  entrypoint: ${entrypoint}`],
     ...[`  builder: ${builder}`, `tier: ${changes["tier"] ?? "sealed"}`, ...lines, ""],
