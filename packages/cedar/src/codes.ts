@@ -16,5 +16,9 @@ export const cedarCodes = {
   POLICY_TEST_SYNTAX: "A file of policy tests is neither readable YAML nor readable JSON.",
   POLICY_TEST_INVALID: "A policy test has an unknown, missing or invalid field.",
   POLICY_TEST_UNMATCHED: "A policy test names a client, tool server, tool or rule that does not exist.",
+  POLICY_INVALID: "The policy files of the configuration cannot be used.",
   CEDAR_UNAVAILABLE: "The policy engine cannot be used.",
 } as const;
+
+/** A key of `cedarCodes`. */
+export type CedarCode = keyof typeof cedarCodes;

@@ -11,12 +11,6 @@ import { fileURLToPath } from "node:url";
 
 const oldestNode = 24;
 const sourceCondition = "toolcrib-source";
-// Calls allocate many short-lived objects. With a larger space for new objects
-// (in MiB; at most three times this is used) the collector runs less often, which
-// allows a quarter more calls per second. After the start, the gateway releases it.
-const serveFlags = ["serve", "metatool"].includes(process.argv[2])
-  ? ["--max-semi-space-size=32", "--expose-gc"]
-  : [];
 const build = new URL("../dist/bin.js", import.meta.url);
 const source = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
 
@@ -29,14 +23,12 @@ if (Number(process.versions.node.split(".")[0]) < oldestNode) {
   );
   process.exitCode = 2;
 } else if (existsSync(source)) {
-  start([...serveFlags, `--conditions=${sourceCondition}`, source, ...process.argv.slice(2)]);
-} else if (serveFlags.length > 0) {
-  start([...serveFlags, fileURLToPath(build), ...process.argv.slice(2)]);
+  start([`--conditions=${sourceCondition}`, source, ...process.argv.slice(2)]);
 } else {
   await import(build.href);
 }
 
-// Conditions and sizes can only be set when Node starts.
+// Conditions can only be set when Node starts.
 function start(args) {
   if (process.platform !== "win32" && typeof process.execve === "function") {
     // Replaces the program of this process, so signals and the exit code need no forwarding.

@@ -4,9 +4,10 @@
  * (`tool_servers`, `trust_state`); no other code uses it.
  */
 
+import type { PolicyFile } from "@toolcrib/cedar";
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
-import type { JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
+import type { ContainmentPart, JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
 import type { openTelemetry } from "@toolcrib/telemetry";
 import type { AdoptedSource, Manifest, Toolspec } from "@toolcrib/toolspec";
 
@@ -230,9 +231,6 @@ export interface ContainmentConfig {
   readonly hasState: boolean;
 }
 
-/** A field of `containment` that can restrict a server, as the configuration spells it. */
-export type ContainmentPart = "network_egress" | "filesystem_write" | "max_execution_seconds";
-
 /** The transport of a server. The gateway resolves it to plain strings when the server starts. */
 export type TransportConfig = StdioTransportConfig | HttpTransportConfig;
 
@@ -307,16 +305,6 @@ export interface PolicyConfig extends PolicyRules {
   /** Policies in Cedar. Without a file, the lists alone decide. */
   readonly files: readonly PolicyFile[];
   readonly floor: PolicyFloor;
-}
-
-/** A file with policies in Cedar. */
-export interface PolicyFile {
-  /** Complete path. */
-  readonly path: string;
-  /** The path as people see it. */
-  readonly name: string;
-  /** `undefined` when it was not read (`parseConfig` reads no file): a gateway refuses to start. */
-  readonly text: string | undefined;
 }
 
 /** The rules of one client. */

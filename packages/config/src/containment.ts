@@ -4,14 +4,8 @@
  * Pure.
  */
 
-import type { JudgedPart, TrustState } from "@toolcrib/policy";
-import type {
-  ContainmentConfig,
-  ContainmentLevel,
-  ContainmentPart,
-  PolicyFloor,
-  ToolServerConfig,
-} from "./config-types.ts";
+import type { ContainmentPart, JudgedPart, TrustState } from "@toolcrib/policy";
+import type { ContainmentConfig, ContainmentLevel, PolicyFloor, ToolServerConfig } from "./config-types.ts";
 
 type Defaults = Pick<ContainmentConfig, "networkEgress" | "filesystemWrite" | "maxExecutionSeconds">;
 

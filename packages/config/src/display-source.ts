@@ -13,7 +13,7 @@ import {
   isCredentialVariable,
   looksLikeCredential,
   suspectedCredentials,
-} from "./credential.ts";
+} from "@toolcrib/redaction";
 import { credentialArguments } from "./credential-arguments.ts";
 
 /** Returns `text` in quotes, harmless to a terminal and cut to one line; never a credential. */

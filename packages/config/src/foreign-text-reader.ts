@@ -4,8 +4,8 @@
  */
 
 import { type DocumentNode, type Problem, type Reporter, typeName } from "@toolcrib/document";
+import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "@toolcrib/redaction";
 import type { ConfigText, TemplatePart } from "./config-types.ts";
-import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "./credential.ts";
 import { credentialArguments } from "./credential-arguments.ts";
 import { quote, textOf } from "./display-source.ts";
 import { lintServerUrl } from "./server-url.ts";

@@ -12,10 +12,8 @@ export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {
   ConfigText,
-  ContainmentPart,
   GatewayConfig,
   PolicyConfig,
-  PolicyFile,
   SecretRef,
   TemplatePart,
   ToolServerConfig,
@@ -23,13 +21,11 @@ export type {
   ToolspecPair,
 } from "./config-types.ts";
 export { containmentLine } from "./containment-line.ts";
-export { credentialRanges } from "./credential.ts";
 export { formatConfigReport } from "./format-config-report.ts";
 export { configJsonSchema, configJsonSchemaText } from "./json-schema.ts";
 export { commandHint } from "./lint-commands.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { mergeConfigs } from "./merge-configs.ts";
-export { readPolicyFile } from "./read-policy-file.ts";
 export { resolveTelemetryHeaders } from "./resolve-telemetry.ts";
 export { resolveTransport } from "./resolve-transport.ts";
 export { type ReadSecret, SecretCache } from "./secret-cache.ts";

@@ -7,8 +7,8 @@
 import { dirname, resolve } from "node:path";
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { type DocumentNode, fieldOf, itemsOf, nodeAt, stringOf, toDiagnostic } from "@toolcrib/document";
+import { looksLikeCredential } from "@toolcrib/redaction";
 import type { ConfigLayer } from "./config-layer.ts";
-import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
 
 /** The place where a command is looked up. */

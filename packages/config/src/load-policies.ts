@@ -4,15 +4,20 @@
  */
 
 import { join } from "node:path";
-import { clientIdOf, findLockedOut, findUnmatchedNames, parsePolicies } from "@toolcrib/cedar";
+import {
+  clientIdOf,
+  findLockedOut,
+  findUnmatchedNames,
+  type PolicyFile,
+  parsePolicies,
+  readPolicyFile,
+} from "@toolcrib/cedar";
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import { nodeAt, stringOf, toDiagnostic } from "@toolcrib/document";
 import type { ReadFile } from "@toolcrib/files";
 import { explainFileFailure } from "@toolcrib/secrets";
 import type { ConfigLayer } from "./config-layer.ts";
-import type { PolicyFile } from "./config-types.ts";
 import { quote } from "./display-source.ts";
-import { readPolicyFile } from "./read-policy-file.ts";
 
 /** Dependencies of reading policy files. */
 export interface LoadPoliciesDeps {

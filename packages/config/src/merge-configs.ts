@@ -6,10 +6,11 @@
  * No I/O.
  */
 
+import type { PolicyFile } from "@toolcrib/cedar";
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import { toAuditConfig } from "./audit-shape.ts";
 import type { ConfigLayer, ServerDeclaration, ToolspecDeclaration } from "./config-layer.ts";
-import type { GatewayConfig, PolicyFile, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
+import type { GatewayConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
 import {
   containmentParts,
   effectiveContainment,

@@ -12,7 +12,7 @@
  */
 
 import { list, type Problem, reportAt, text } from "@toolcrib/document";
-import { looksLikeCredential } from "./credential.ts";
+import { looksLikeCredential } from "@toolcrib/redaction";
 import { quote } from "./display-source.ts";
 
 const toolPattern = text({

@@ -4,7 +4,8 @@
  */
 
 import assert from "node:assert/strict";
-import type { PolicyConfig, PolicyFile, PolicyFloor, PolicyRules, ServeConfig } from "./config-types.ts";
+import type { PolicyFile } from "@toolcrib/cedar";
+import type { PolicyConfig, PolicyFloor, PolicyRules, ServeConfig } from "./config-types.ts";
 import type { PolicyDocument } from "./policy-shape.ts";
 import { parseListen, type ServeDocument, serveDefaults } from "./serve-shape.ts";
 

@@ -19,8 +19,8 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
+import { looksLikeCredential } from "@toolcrib/redaction";
 import type { ConfigText, TelemetryConfig } from "./config-types.ts";
-import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
 import { toCompletePath } from "./egress-shape.ts";
 import { lintServerUrl } from "./server-url.ts";

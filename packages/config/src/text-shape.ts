@@ -16,8 +16,8 @@ import {
   type Shape,
   text,
 } from "@toolcrib/document";
+import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "@toolcrib/redaction";
 import type { ConfigText, SecretRef } from "./config-types.ts";
-import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
 
 const secretName = {

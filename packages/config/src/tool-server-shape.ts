@@ -25,8 +25,8 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
+import { looksLikeCredential } from "@toolcrib/redaction";
 import { containmentLevel } from "./containment-level.ts";
-import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
 import { egressAllowShape } from "./egress-allow-shape.ts";
 import { chosenToolsShape, credentialsShape } from "./manifest-entry-shape.ts";

@@ -17,7 +17,7 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
-import { looksLikeCredential } from "./credential.ts";
+import { looksLikeCredential } from "@toolcrib/redaction";
 import { quote } from "./display-source.ts";
 import { chosenToolsShape, credentialsShape } from "./manifest-entry-shape.ts";
 import { reportInline } from "./text-shape.ts";

@@ -24,8 +24,8 @@ import {
   type ValueOf,
 } from "@toolcrib/document";
 import type { JsonObject } from "@toolcrib/json";
+import { looksLikeCredential } from "@toolcrib/redaction";
 import type { ConfigText } from "./config-types.ts";
-import { looksLikeCredential } from "./credential.ts";
 import { credentialArguments } from "./credential-arguments.ts";
 import { quote, textOf } from "./display-source.ts";
 import { lintServerUrl } from "./server-url.ts";

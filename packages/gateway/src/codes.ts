@@ -2,33 +2,9 @@
 export const gatewayCodes = {
   POLICY_DENIED:
     "A tool may not be used by this client (`policy.allow`, `policy.deny`, `policy.files`; `toolcrib why` explains it).",
-  POLICY_INVALID: "The policy files of the configuration cannot be used.",
   CONTAINMENT_VIOLATION:
     "A call was blocked because of the declared `containment` of its server, which runs elsewhere.",
   MUTABILITY_VIOLATION: "A call was blocked because of the `mutability_class` of its server.",
-  APPROVAL_REQUIRED:
-    "The tool belongs to an unverified server and is not known to be read-only: the operator has to approve each call (`toolcrib approve`).",
-  APPROVAL_DENIED: "Exactly this call was denied, by the operator or by the person at the client.",
-  APPROVAL_TOO_LARGE:
-    "A call needs an approval, and its arguments are larger than what is kept and shown for one.",
-  APPROVALS_FULL: "Too many calls of one client wait for approval.",
-  APPROVAL_UNAVAILABLE: "A call needs an approval, and the approvals cannot be read or stored.",
-  APPROVAL_OUTDATED:
-    "What the operator approved is not what waits for approval now, or an approval of the call would not count any more.",
-  CALL_PAUSED: "The operator paused the tool, its server, the client or everything (`toolcrib pause`).",
-  PAUSES_UNREADABLE: "What is paused cannot be read from the home, so that every call is refused.",
-  PAUSE_INVALID: "A request to pause or resume names nothing that can be paused.",
-  RATE_LIMITED: "The call exceeds the rate of a limit (`guards.limits`).",
-  BUDGET_EXCEEDED:
-    "A budget of calls, bytes or cost is used up until its hour or day ends (`guards.limits`).",
-  OUTSIDE_WINDOW: "The call is allowed at certain times only (`guards.limits`).",
-  BUDGETS_UNREADABLE:
-    "What was used of the budgets cannot be read from the home, so that calls that they limit are refused.",
-  HOOK_DENIED: "A hook refused the call, which was not made (`hooks.before_call`).",
-  HOOK_FAILED:
-    "A hook could not be asked about the call, or did not answer in time, so that the call was not made (`hooks.before_call`).",
-  RESULT_WITHHELD:
-    "The call was made, and its result is withheld: a hook refused it or did not answer in time (`hooks.after_call`).",
   TOOL_UNAVAILABLE:
     "The tool exists but is not offered: it is not enabled, it is quarantined, or its server is not ready.",
   TOOL_NOT_APPROVED:
@@ -40,7 +16,6 @@ export const gatewayCodes = {
     "The definition of a tool, prompt or resource template changed after its call was made, for example while its server started again, so the call is not sent. Of certified servers, only a change of the schemas, the annotations or the arguments of a prompt counts.",
   PROMPT_NOT_FOUND: "No prompt has this name, or this client may not see it.",
   RESOURCE_NOT_FOUND: "No server offers this resource to this client.",
-  SERVER_NOT_FOUND: "The endpoint names a server that does not exist.",
   PARAMS_INVALID: "The parameters of a request are not valid for its method.",
   ARGUMENTS_INVALID: "The arguments of a call break the tool's input schema.",
   RESULT_INVALID: "The result of a call does not match the tool's output schema.",
@@ -53,9 +28,6 @@ export const gatewayCodes = {
   AUDIT_UNAVAILABLE: "The call could not be recorded, so it was not made.",
   CALL_TOO_DEEP: "An inner call is deeper than the limit.",
   CALL_FAILED: "A call failed for a reason that has no code of its own; the log says more.",
-  TOOL_NAME_COLLISION: "A tool's name is too similar to that of a tool declared before it.",
-  TOOL_DEFINITION_INVALID:
-    "The definition of a tool, resource, template or prompt breaks the protocol, so it is not listed.",
   BACKEND_NOT_FOUND: "The backend selector chose no registered backend of the tool.",
 } as const;
 

@@ -4,99 +4,74 @@
  * it and serves it over HTTP; an embedding program adds its own functions.
  */
 
-import { isCodedError, type Logger } from "@toolcrib/diagnostics";
+import type { CallLimits, Pauses } from "@toolcrib/admission";
+import {
+  Approvals,
+  createGuards,
+  HeldDefinitions,
+  holdBy,
+  isNotApproved,
+  policyDigestOf,
+  type WaitingServer,
+} from "@toolcrib/admission";
+import { digestPolicy } from "@toolcrib/config";
+import { isCodedError } from "@toolcrib/diagnostics";
+import type { IndexedTool } from "@toolcrib/inventory";
+import {
+  createGatewayPolicy,
+  FirstContact,
+  type GatewayPolicy,
+  type ListingClient,
+  ownFacts,
+  policyTargetsOf,
+  SourceRoster,
+  selectByKind,
+  ToolIndex,
+  toFinding,
+} from "@toolcrib/inventory";
 import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
-import type { ServerInfo } from "@toolcrib/mcp";
 import { type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
-import { type SecretScrubber, withoutHidden } from "@toolcrib/redaction";
-import type { SearchOptions } from "@toolcrib/search";
+import { withoutHidden } from "@toolcrib/redaction";
 import {
-  type AuditStore,
-  type CallApprovals,
   DefinitionPins,
-  type PinMemory,
   Quarantine,
   type QuarantinedDefinition,
   type QuarantineFinding,
-  type SeenLabels,
 } from "@toolcrib/store";
 import {
   type CallContext,
   type Identity,
   isListedFor,
   isOperator,
+  metaToolNames,
+  ownNamespace,
   type Tool,
   type ToolResult,
   toToolId,
 } from "@toolcrib/tool";
-import { Approvals } from "./approvals/approvals.ts";
-import { HeldDefinitions, holdBy, isNotApproved, type WaitingServer } from "./approvals/held-definitions.ts";
-import { policyDigestOf } from "./approvals/outdated-call.ts";
-import type { CallHooksDeps } from "./call/call-hooks.ts";
-import { CallLog, type CallMetrics } from "./call/call-log.ts";
+import { CallLog } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { CallTargets } from "./call/call-targets.ts";
-import { elicitedClientsOf } from "./call/client-keys.ts";
+import { clientKeysOf, elicitedClientsOf } from "./call/client-keys.ts";
+import { executionRules } from "./call/execution-rules.ts";
 import { governedCall } from "./call/governed-call.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
 import { HiddenArguments } from "./call/hidden-arguments.ts";
 import { LabelTracker } from "./call/label-tracker.ts";
 import { RelayLimit } from "./call/relay-limit.ts";
-import type { CoreConfig, Program } from "./core-config.ts";
+import type { CoreConfig, GatewayCoreDeps, Program } from "./core-config.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
-import type { CallLimits } from "./guards/call-limits.ts";
-import { createGuards, type GuardDeps } from "./guards/create-guards.ts";
-import type { Pauses } from "./guards/pauses.ts";
-import { type BackendSelector, selectByKind } from "./index/backend.ts";
-import type { IndexedTool } from "./index/build-index.ts";
-import { toFinding } from "./index/quarantine-finding.ts";
-import { ToolIndex } from "./index/tool-index.ts";
-import { ownNamespace } from "./index/wire-name.ts";
-import { createGatewayPolicy, type GatewayPolicy } from "./policy/access-subject.ts";
-import { policyTargetsOf } from "./policy/policy-targets.ts";
 import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions } from "./service/instructions.ts";
-import { MetaSource, metaToolNames } from "./service/meta-source.ts";
+import { MetaSource } from "./service/meta-source.ts";
 import { toInnerResult } from "./service/outcome-to-wire.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
 import { Visibility } from "./service/visibility.ts";
-import { FirstContact, type ListingClient } from "./sources/first-contact.ts";
 import { LateTools } from "./sources/late-tools.ts";
-import { ownFacts } from "./sources/source-facts.ts";
-import { SourceRoster } from "./sources/source-roster.ts";
 import { ToolListing, toSummary } from "./tool-listing.ts";
-
-/** Dependencies of a core. */
-export interface GatewayCoreDeps extends Pick<GuardDeps, "pauses" | "budgetStore" | "resumeCommand"> {
-  readonly serverInfo: ServerInfo;
-  readonly audit: Pick<AuditStore, "intent" | "record">;
-  readonly metrics: CallMetrics;
-  readonly logger: Logger;
-  readonly scrubber: SecretScrubber;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  readonly newCallId: () => string;
-  readonly selectBackend?: BackendSelector | undefined;
-  /** Parameters of the ranking of searches. */
-  readonly search?: SearchOptions | undefined;
-  /** Whether `search_tools`, `describe_tool` and `call_tool` exist. @default true */
-  readonly hasMetaTools?: boolean | undefined;
-  /** Remembers accepted and quarantined definitions. @default they are forgotten with the process */
-  readonly pins?: PinMemory | undefined;
-  /** Approvals of single calls. @default calls that need one are refused */
-  readonly callApprovals?: CallApprovals | undefined;
-  /** Labels of the data that clients received. @default labels of sources have no effect */
-  readonly seenLabels?: Pick<SeenLabels, "seen" | "add"> | undefined;
-  /** Computes fingerprints of values for records. @default records have none */
-  readonly fingerprints?: GovernedCallDeps["fingerprints"];
-  /** Programs that are asked about calls, and the clock of their time. @default none */
-  readonly hooks?: Pick<CallHooksDeps, "hooks" | "monotonicMs"> | undefined;
-  /** The command by which the operator approves. @default "toolcrib approve" */
-  readonly approveCommand?: string | undefined;
-}
 
 /** Greatest depth of inner calls. */
 const maxCallDepth = 16;
@@ -170,9 +145,15 @@ export class GatewayCore {
       pins: this.#definitionPins,
       serverIds: () => this.roster.configuredIds,
     });
-    const policyDigest = policyDigestOf(config.policy, this);
-    this.approvals = new Approvals({ held, calls, audit, logger, parts: this, policyDigest });
-    ({ pauses: this.pauses, callLimits: this.callLimits } = createGuards(config, deps));
+    const policyDigest = policyDigestOf(digestPolicy(config.policy), this.policy);
+    const mayAllow = (identity: Identity, tool: string) => this.#mayAllow(identity, tool);
+    const parts = { index: this.index, roster: this.roster, mayAllow };
+    this.approvals = new Approvals({ held, calls, audit, logger, parts, policyDigest });
+    const clientKeys = (name: string) => clientKeysOf(config.policy, name);
+    ({ pauses: this.pauses, callLimits: this.callLimits } = createGuards(config.guards, {
+      ...deps,
+      clientKeys,
+    }));
     this.visibility = new Visibility(this);
     const { index, policy, roster, visibility, inFlight } = this;
     const isFound = (identity: Identity, entry: IndexedTool) => this.#isFound(identity, entry);
@@ -208,14 +189,13 @@ export class GatewayCore {
       approval: {
         approvals: calls,
         policyDigest,
-        mayApprove: (identity, subject) => this.policy.decide(identity, subject, "approve").kind === "allow",
         approveCommand,
         elicitedClients: elicitedClientsOf(config.policy),
         decide: (id, decision, client) => this.approvals.decideCall(id, decision, client, "elicitation"),
       },
       pauses: this.pauses,
       callLimits: this.callLimits,
-      hooks: deps.hooks && { ...deps.hooks, ...hiding, pauses: this.pauses, logger },
+      hooks: deps.hooks && { ...deps.hooks, ...hiding, rules: executionRules, pauses: this.pauses, logger },
     };
     this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
     this.#lateTools = new LateTools({
@@ -256,6 +236,12 @@ export class GatewayCore {
   quarantined(identity?: Identity): readonly QuarantinedDefinition[] {
     const definitions = this.#findings(identity).map((finding) => this.#quarantine.toStatus(finding));
     return [...this.roster.quarantinedServers(), ...definitions];
+  }
+
+  /** Whether the policy could allow `identity` the tool `id`. */
+  #mayAllow(identity: Identity, id: string): boolean {
+    const entry = this.index.find(id);
+    return entry !== undefined && this.policy.mayAllow(identity, entry);
   }
 
   /** The servers with definitions that wait for approval, as far as `identity` may list them. */

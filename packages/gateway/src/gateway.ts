@@ -4,19 +4,16 @@
  * `start-gateway.ts` composes the gateway.
  */
 
+import type { Approvals, PauseStatus, Pauses, WaitingServer } from "@toolcrib/admission";
+import type { PolicyStatus } from "@toolcrib/cedar";
 import type { CodedError } from "@toolcrib/diagnostics";
-import type { Limits } from "@toolcrib/guards";
+import type { RuleUsage } from "@toolcrib/guards";
+import type { IdleRule, SourceStatuses } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
-import type { QuarantinedDefinition } from "@toolcrib/store";
+import type { AnchorStatus, QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
-import type { Approvals } from "./approvals/approvals.ts";
-import type { WaitingServer } from "./approvals/held-definitions.ts";
-import type { PauseStatus, Pauses } from "./guards/pauses.ts";
-import type { PolicyStatus } from "./policy/live-policies.ts";
-import type { PolicySituation } from "./policy/policy-targets.ts";
-import type { IdleRule } from "./sources/idle-rules.ts";
-import type { SourceStatuses } from "./sources/source-roster.ts";
+import type { PolicySituation } from "./policy/open-policy-state.ts";
 import type { Telemetry } from "./telemetry/traced-call.ts";
 
 /** A tool in a list for people. */
@@ -43,20 +40,6 @@ export interface ToolHit {
   readonly description?: string;
 }
 
-/** A place outside the home that keeps the signed ends of the audit trail. */
-export interface AnchorStatus {
-  /** `file PATH` or `command NAME`. */
-  readonly place: string;
-  /** Ends that it took since the start of the gateway. */
-  readonly anchored: number;
-  /** RFC 3339 time of the last one. */
-  readonly lastAt?: string;
-  /** Ends that were discarded because it failed or was too slow. */
-  readonly dropped: number;
-  /** Why the last attempt failed; absent when it succeeded. */
-  readonly reason?: string;
-}
-
 /** The state of the whole gateway. `servers` and `toolspecs` list the configured sources. */
 export interface GatewayStatus extends SourceStatuses {
   readonly version: string;
@@ -80,7 +63,7 @@ export interface GatewayStatus extends SourceStatuses {
   /** Why it is not known what is paused, so that every call is refused. */
   readonly pausesProblem?: string;
   /** What was used of each limit. */
-  readonly limits: ReturnType<Limits["usage"]>;
+  readonly limits: readonly RuleUsage[];
   /** Places that keep the signed ends of the audit trail. */
   readonly anchors: readonly AnchorStatus[];
   /** What became of the telemetry; absent where none is configured. For clients without addresses and reasons. */

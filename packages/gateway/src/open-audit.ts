@@ -2,8 +2,7 @@
 
 import type { GatewayConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { openStore, type Store } from "@toolcrib/store";
-import type { HeadAnchors } from "./anchors/head-anchors.ts";
+import { type HeadAnchors, openStore, type Store } from "@toolcrib/store";
 
 const dayMs = 24 * 60 * 60 * 1000;
 

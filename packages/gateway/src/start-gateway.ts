@@ -7,7 +7,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { homedir, tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { openPins, watchApprovals } from "@toolcrib/admission";
 import { openTokenStore } from "@toolcrib/auth";
+import type { LivePolicies } from "@toolcrib/cedar";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import type { CodedError, Logger } from "@toolcrib/diagnostics";
 import {
@@ -22,6 +24,7 @@ import {
   startControlServer,
   startHttpServer,
 } from "@toolcrib/http";
+import { findIdleRules, type IdleRule, warnAboutIdleRules } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
@@ -32,15 +35,15 @@ import {
   BudgetStore,
   CallApprovals,
   createPauseStore,
+  type HeadAnchors,
   MemorySessionStore,
+  openAnchors,
   openFingerprints,
   type Store,
 } from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
-import { type HeadAnchors, openAnchors } from "./anchors/head-anchors.ts";
-import { openPins } from "./approvals/open-pins.ts";
-import { watchApprovals } from "./approvals/watch-approvals.ts";
+import { runAnchorCommand } from "./anchor-command.ts";
 import { createCallIds } from "./call/call-id.ts";
 import { clientStatus } from "./client-status.ts";
 import { openComposites } from "./composites/open-composites.ts";
@@ -49,10 +52,12 @@ import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { openHooks } from "./hooks/open-hooks.ts";
 import { openAudit } from "./open-audit.ts";
-import type { LivePolicies } from "./policy/live-policies.ts";
-import { openPolicies, openSeenLabels } from "./policy/open-policy-state.ts";
-import { type PolicySituation, policySituationOf } from "./policy/policy-targets.ts";
-import { findIdleRules, type IdleRule, warnAboutIdleRules } from "./sources/idle-rules.ts";
+import {
+  openPolicies,
+  openSeenLabels,
+  type PolicySituation,
+  policySituationOf,
+} from "./policy/open-policy-state.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
 import { type GatewayTelemetry, openGatewayTelemetry } from "./telemetry/open-gateway-telemetry.ts";
@@ -123,7 +128,12 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     createProcessLauncher({ env, now, logger, randomBytes }, { directory, logsDirectory, wrap }),
   );
   const anchors = opening.use(
-    openAnchors(config.audit.anchor, { launcher, scrubber, logger, now, userHome: userHomeOf(env) }),
+    openAnchors(config.audit.anchor, {
+      runCommand: (...run) => runAnchorCommand({ launcher, scrubber }, ...run),
+      logger,
+      now,
+      userHome: userHomeOf(env),
+    }),
   );
   const network = await trustedCertificates(env["SSL_CERT_FILE"], logger);
   const instanceId = randomUUID();

@@ -1,10 +1,10 @@
 /** The tools that an endpoint lists: `serve.mode` and `serve.tools` of the configuration. Pure. */
 
 import { autoModeMaxTools, type GatewayConfig } from "@toolcrib/config";
+import type { IndexedTool } from "@toolcrib/inventory";
 import { ToolPatterns } from "@toolcrib/policy";
+import { metaToolNames } from "@toolcrib/tool";
 import type { ToolSummary } from "./gateway.ts";
-import type { IndexedTool } from "./index/build-index.ts";
-import { metaToolNames } from "./service/meta-source.ts";
 
 const metaTools: ReadonlySet<string> = new Set(Object.values(metaToolNames));
 

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { Pauses } from "@toolcrib/gateway";
+import { Pauses } from "@toolcrib/admission";
 import type { JsonObject } from "@toolcrib/json";
 import { createPauseStore, openStore } from "@toolcrib/store";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";

@@ -1,5 +1,5 @@
 // For other packages here.
-export { costUnit } from "./limit-rule.ts";
-export { Limits } from "./limits.ts";
+export { type Amounts, costUnit, type LimitedCall, type LimitSettings } from "./limit-rule.ts";
+export { type KeptBudget, type LimitRefusal, Limits, type LimitTicket, type RuleUsage } from "./limits.ts";
 export { isTimeZone } from "./local-time.ts";
 export { describePause, PauseSet, type PauseTarget, parsePauseTarget, pauseKey } from "./pause.ts";

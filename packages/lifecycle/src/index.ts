@@ -6,3 +6,4 @@ export { FairQueue } from "./fair-queue.ts";
 export { FairShare, type ShareRefusal } from "./fair-share.ts";
 export { InFlight } from "./in-flight.ts";
 export { ListenerSet } from "./listener-set.ts";
+export { LiveValues } from "./live-values.ts";

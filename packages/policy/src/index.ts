@@ -3,14 +3,17 @@ export { AccessPolicy, type FilePolicies, type PolicyRequest, type PolicySubject
 export {
   type CallFacts,
   type ClientAttributes,
+  type ClientSettings,
   createClientAttributes,
   type PolicyServer,
   type PolicyTarget,
 } from "./access-request.ts";
+export { defaultAllowedTools } from "./default-allowed-tools.ts";
 export { isNormalizedUri } from "./resource-spellings.ts";
 export {
   believe,
   believedAnnotations,
+  type ContainmentPart,
   findViolations,
   type JudgedPart,
   type MutabilityClass,
@@ -24,7 +27,7 @@ export {
   trustRules,
 } from "./server-trust.ts";
 export { ToolPatterns } from "./tool-patterns.ts";
-export { type Decision, ToolPolicy } from "./tool-policy.ts";
+export { type Decision, type PolicySettings, ToolPolicy } from "./tool-policy.ts";
 export { findUnmatchedRules, type KnownName, ruleListsOf } from "./unmatched-rules.ts";
 export { createTemplateMatcher, expandTemplate } from "./uri-template.ts";
 export { Watermark } from "./watermark.ts";

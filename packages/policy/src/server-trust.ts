@@ -18,6 +18,9 @@ export type TrustState = "unverified" | "verified" | "certified";
 export type MutabilityClass = "read_only" | "write" | "unknown";
 /** How the gateway reaches a server (`transport.kind`). */
 export type ServerTransport = "stdio" | "sse" | "streamable_http";
+/** A field of `containment` that can restrict a server, as the configuration spells it. */
+export type ContainmentPart = "network_egress" | "filesystem_write" | "max_execution_seconds";
+
 /** A part of a containment that calls are judged by. */
 export type JudgedPart = "network_egress" | "filesystem_write";
 

@@ -1,5 +1,12 @@
 // For other packages here.
 export { previewArguments, readableArguments, wholeArguments } from "./argument-preview.ts";
+export {
+  credentialRanges,
+  isCredentialHeader,
+  isCredentialVariable,
+  looksLikeCredential,
+  suspectedCredentials,
+} from "./credential.ts";
 export { FormMatcher } from "./form-matcher.ts";
 export { stripHidden } from "./hidden-text.ts";
 export { stripHiddenValue, type TextScrubber, withoutHidden } from "./hidden-value.ts";

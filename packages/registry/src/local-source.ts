@@ -2,7 +2,7 @@
  * Functions of the embedding program as tools.
  */
 
-import { isReservedNamespace } from "@toolcrib/gateway";
+import { isReservedNamespace } from "@toolcrib/inventory";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { ListenerSet } from "@toolcrib/lifecycle";
 import {

@@ -3,7 +3,8 @@
 import type { Readable, Writable } from "node:stream";
 import type { PolicyConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
-import type { BackendSelector, CallOptions, ToolHit } from "@toolcrib/gateway";
+import type { CallOptions, ToolHit } from "@toolcrib/gateway";
+import type { BackendSelector } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { ClientTransport, ServerInfo, StdioServer } from "@toolcrib/mcp";
 import type { SearchOptions } from "@toolcrib/search";

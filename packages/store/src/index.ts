@@ -15,11 +15,12 @@ export type {
   AuditClient,
   AuditEvents,
   AuditRecord,
+  HookRecord,
   SavedToolEvent,
 } from "./audit-event.ts";
 export type { AuditCall, AuditListQuery } from "./audit-query.ts";
 export type { AuditStore } from "./audit-store.ts";
-export { BudgetStore } from "./budget-store.ts";
+export { type BudgetEntry, BudgetStore } from "./budget-store.ts";
 export {
   approvedArgumentsMaxBytes,
   type CallApproval,
@@ -40,9 +41,10 @@ export { openAuditReader } from "./file-audit-reader.ts";
 export { createPauseStore } from "./file-pause-store.ts";
 export { createPinStore } from "./file-pin-store.ts";
 export { openFingerprints } from "./fingerprint-key.ts";
+export { type AnchorStatus, type HeadAnchors, openAnchors } from "./head-anchors.ts";
 export { MemorySessionStore } from "./memory-session-store.ts";
 export { openStore, type Store } from "./open-store.ts";
-export type { PauseStore } from "./pause-store.ts";
+export type { Pause, PauseState, PauseStore } from "./pause-store.ts";
 export type { Pin, PinStore, SourcePins } from "./pin-store.ts";
 export {
   type PinMemory,

@@ -80,6 +80,7 @@ export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-dir
 export {
   clearDefaultRoots,
   createTestAuthority,
+  type TestAuthority,
   type TestCertificate,
 } from "./test-certificates.ts";
 export {

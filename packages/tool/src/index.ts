@@ -18,6 +18,7 @@ export {
   localIdentity,
   localIdentityKeys,
 } from "./identity.ts";
+export { metaToolNames, ownNamespace, savedNamespace } from "./own-names.ts";
 export {
   type CallFailure,
   type ContentBlock,

@@ -8,13 +8,8 @@
  */
 
 import { CodedError, type Logger } from "@toolcrib/diagnostics";
-import {
-  type Gateway,
-  type GatewayStatus,
-  type SourceStatus,
-  startGateway,
-  type ToolSummary,
-} from "@toolcrib/gateway";
+import { type Gateway, type GatewayStatus, startGateway, type ToolSummary } from "@toolcrib/gateway";
+import type { SourceStatus } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import { type Identity, localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";

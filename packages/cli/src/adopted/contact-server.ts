@@ -5,7 +5,8 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { ToolServerConfig } from "@toolcrib/config";
-import { type Gateway, type SourceStatus, startGateway } from "@toolcrib/gateway";
+import { type Gateway, startGateway } from "@toolcrib/gateway";
+import type { SourceStatus } from "@toolcrib/inventory";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";

@@ -1,6 +1,6 @@
 /** Formats the differences between the manifest of an adopted server and its tools. No I/O. */
 
-import type { SourceStatus } from "@toolcrib/gateway";
+import type { SourceStatus } from "@toolcrib/inventory";
 import { type Output, safeLine } from "../output/output.ts";
 
 /** Names that are listed of many. */

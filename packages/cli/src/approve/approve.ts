@@ -4,8 +4,8 @@
  * that changed or are suspicious are shown completely. An approval is bound to the digest of all of them.
  */
 
+import type { PendingCall, WaitingApprovals, WaitingDefinitions } from "@toolcrib/admission";
 import { isCodedError } from "@toolcrib/diagnostics";
-import type { PendingCall, WaitingApprovals, WaitingDefinitions } from "@toolcrib/gateway";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";

@@ -4,15 +4,10 @@
  */
 
 import { randomBytes } from "node:crypto";
+import type { PendingCall, WaitingApprovals, WaitingDefinitions } from "@toolcrib/admission";
 import { isCodedError } from "@toolcrib/diagnostics";
-import type {
-  Gateway,
-  GatewayStatus,
-  PendingCall,
-  SourceStatus,
-  WaitingApprovals,
-  WaitingDefinitions,
-} from "@toolcrib/gateway";
+import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
+import type { SourceStatus } from "@toolcrib/inventory";
 import { CallApprovals } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 import { getFromGateway, postToGateway } from "../access/gateway-api.ts";

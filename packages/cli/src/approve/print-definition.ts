@@ -4,7 +4,7 @@
  * for output of this command.
  */
 
-import type { InspectedDefinition } from "@toolcrib/gateway";
+import type { InspectedDefinition } from "@toolcrib/admission";
 import {
   changesBetween,
   isJsonObject,

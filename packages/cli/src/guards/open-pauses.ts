@@ -5,8 +5,9 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { Pauses } from "@toolcrib/admission";
 import { isCodedError, type Logger } from "@toolcrib/diagnostics";
-import { type GatewayStatus, Pauses } from "@toolcrib/gateway";
+import type { GatewayStatus } from "@toolcrib/gateway";
 import type { PauseTarget } from "@toolcrib/guards";
 import { createPauseStore, type PauseStore } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";

@@ -1,8 +1,8 @@
 /** `toolcrib policy check` and `policy schema`. They start no server. */
 
 import { resolve } from "node:path";
-import { cedarSchema, clientIdOf, parsePolicies } from "@toolcrib/cedar";
-import { formatConfigReport, loadConfig, readPolicyFile } from "@toolcrib/config";
+import { cedarSchema, clientIdOf, parsePolicies, readPolicyFile } from "@toolcrib/cedar";
+import { formatConfigReport, loadConfig } from "@toolcrib/config";
 import { type Diagnostic, hasErrors, messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import { openAuditReader } from "@toolcrib/store";

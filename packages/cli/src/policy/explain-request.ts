@@ -1,7 +1,7 @@
 /** Explains in lines what the policy decides about a request, and the smallest change that would allow it. */
 
+import type { OfflinePolicy } from "@toolcrib/cedar";
 import { clientIdOf } from "@toolcrib/cedar";
-import type { OfflinePolicy } from "@toolcrib/gateway";
 import type { Decision, PolicyRequest } from "@toolcrib/policy";
 import { safeLine } from "../output/output.ts";
 

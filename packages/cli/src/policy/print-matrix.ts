@@ -1,6 +1,6 @@
 /** `toolcrib policy matrix`: what the policy decides about each tool, resource and prompt for each client. */
 
-import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/gateway";
+import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/cedar";
 import type { PolicyTarget } from "@toolcrib/policy";
 import { ToolPatterns } from "@toolcrib/policy";
 import type { Identity } from "@toolcrib/tool";

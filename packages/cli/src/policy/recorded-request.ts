@@ -5,7 +5,7 @@
  */
 
 import { hash } from "node:crypto";
-import type { OfflinePolicy } from "@toolcrib/gateway";
+import type { OfflinePolicy } from "@toolcrib/cedar";
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { PolicyRequest, PolicyTarget } from "@toolcrib/policy";
 import type { AuditRecord } from "@toolcrib/store";

@@ -4,7 +4,7 @@
  * undecidable only where the decision depends on something that its record leaves out.
  */
 
-import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/gateway";
+import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/cedar";
 import type { PolicyTarget } from "@toolcrib/policy";
 import { type AuditRecord, openAuditReader } from "@toolcrib/store";
 import type { AuditTime } from "../audit/audit-filter.ts";

@@ -6,11 +6,17 @@
 
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isNamedRule, type PolicyTest, parsePolicyTests } from "@toolcrib/cedar";
-import { type GatewayConfig, readPolicyFile } from "@toolcrib/config";
+import {
+  isNamedRule,
+  type OfflinePolicy,
+  openOfflinePolicy,
+  type PolicyTest,
+  parsePolicyTests,
+  readPolicyFile,
+} from "@toolcrib/cedar";
+import type { GatewayConfig } from "@toolcrib/config";
 import { type Diagnostic, formatDiagnostics, hasErrors, messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
-import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import type { CallFacts, PolicyRequest, PolicyServer, PolicyTarget } from "@toolcrib/policy";
 import type { CliContext } from "../cli-context.ts";

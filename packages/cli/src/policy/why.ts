@@ -4,7 +4,7 @@
  * the policy as it is now, with the arguments as far as they were recorded.
  */
 
-import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/gateway";
+import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/cedar";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Decision, type PolicyRequest, type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
 import { type AuditCall, openAuditReader } from "@toolcrib/store";

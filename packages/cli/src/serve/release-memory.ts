@@ -6,6 +6,8 @@
  */
 
 import { setTimeout as delay } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { Gateway } from "@toolcrib/gateway";
 
 /** Interval between checks for calls in flight, in milliseconds. */
@@ -13,17 +15,23 @@ const waitMs = 50;
 /** Maximum number of checks. A gateway that stays busy needs its memory. */
 const checksMaxCount = 100;
 
-/** Releases unused memory after `gateway` has started. Never rejects; does nothing unless Node runs with `--expose-gc`. */
+/** Releases unused memory after `gateway` has started. Never rejects. */
 export async function releaseMemory(gateway: Gateway): Promise<void> {
-  const { gc } = globalThis;
-  if (gc === undefined) return;
   await gateway.prepared();
   for (let check = 0; check < checksMaxCount; check += 1) {
     if (gateway.status().callsInFlight === 0) {
       // Only this flavor also shrinks the space for new objects.
-      gc({ type: "major", execution: "sync", flavor: "last-resort" });
+      collector()({ type: "major", execution: "sync", flavor: "last-resort" });
       return;
     }
     await delay(waitMs, undefined, { ref: false });
   }
+}
+
+/** V8's collector, which only contexts that are created after this flag was set contain. */
+function collector(): NodeJS.GCFunction {
+  setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc") as NodeJS.GCFunction;
+  setFlagsFromString("--no-expose-gc");
+  return gc;
 }

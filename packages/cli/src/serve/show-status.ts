@@ -3,8 +3,10 @@
  * serve. The exit code is 5 if no gateway is running, for scripts.
  */
 
+import type { WaitingApprovals } from "@toolcrib/admission";
 import { isCodedError } from "@toolcrib/diagnostics";
-import type { GatewayStatus, SourceStatus, WaitingApprovals } from "@toolcrib/gateway";
+import type { GatewayStatus } from "@toolcrib/gateway";
+import type { SourceStatus } from "@toolcrib/inventory";
 import { isJsonObject } from "@toolcrib/json";
 import { changedConfigFiles } from "../access/changed-files.ts";
 import { getFromGateway } from "../access/gateway-api.ts";

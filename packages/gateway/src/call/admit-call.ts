@@ -7,17 +7,16 @@
  */
 
 import { hash } from "node:crypto";
-import { credentialRanges } from "@toolcrib/config";
+import { askApproval, checkedOrigin, isApprovalNeeded } from "@toolcrib/admission";
 import { CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { type HookedCall, hookedCall } from "@toolcrib/hooks";
 import { canonicalJson, type JsonObject, jsonSize } from "@toolcrib/json";
 import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@toolcrib/policy";
-import { previewArguments, wholeArguments } from "@toolcrib/redaction";
+import { credentialRanges, previewArguments, wholeArguments } from "@toolcrib/redaction";
 import { approvedArgumentsMaxBytes } from "@toolcrib/store";
 import { identityKey } from "@toolcrib/tool";
-import { askApproval, checkedOrigin, isApprovalNeeded } from "../approvals/approval-step.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { toCallError } from "./call-error.ts";
-import { type HookedCall, hookedCall } from "./call-hooks.ts";
 import type { ArgumentFacts, BegunCall, CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { validateArguments } from "./check-values.ts";
@@ -143,6 +142,7 @@ async function admitChecked(
           origin,
           argumentsDigest: facts.argumentsDigest,
           whole: () => approvableArguments(deps, args),
+          mayApprove: () => deps.policy.decide(origin.identity, target.subject, "approve").kind === "allow",
         })
       : undefined;
   if (approved?.kind === "refused") {

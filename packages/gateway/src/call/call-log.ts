@@ -7,7 +7,7 @@
 import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { Decision, TrustViolation } from "@toolcrib/policy";
-import type { AuditCallSubject, AuditEvents, AuditStore } from "@toolcrib/store";
+import type { AuditCallSubject, AuditEvents, AuditStore, HookRecord } from "@toolcrib/store";
 import type { ToolResult } from "@toolcrib/tool";
 import type { CallTrace, TraceCall } from "../telemetry/traced-call.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
@@ -19,7 +19,7 @@ export interface ArgumentFacts {
 }
 
 /** What hooks answered; undefined where none was asked. */
-type HookRecords = AuditEvents["call.intent"]["hooks"];
+type HookRecords = readonly HookRecord[] | undefined;
 
 /** Counters of calls; labels are server ids. */
 export interface CallMetrics {

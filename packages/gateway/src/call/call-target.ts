@@ -4,11 +4,11 @@
  * so that the governed call knows nothing about kinds of sources.
  */
 
+import type { AccessSubject } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { ServiceRequest } from "@toolcrib/mcp";
 import type { TrustViolation } from "@toolcrib/policy";
 import type { CallContext, Origin, ToolId } from "@toolcrib/tool";
-import type { AccessSubject } from "../policy/access-subject.ts";
 
 /** The operation to execute. */
 export interface CallTarget {

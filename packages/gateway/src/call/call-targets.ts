@@ -4,6 +4,8 @@
  * facts about it.
  */
 
+import type { Backend, BackendSelector, FeatureSource, IndexedTool, ToolIndex } from "@toolcrib/inventory";
+import { deadlineOf, type FeatureKind, featureSubject, type SourceFacts } from "@toolcrib/inventory";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
   findViolations,
@@ -14,13 +16,7 @@ import {
 } from "@toolcrib/policy";
 import { digestOf } from "@toolcrib/store";
 import { GatewayError } from "../gateway-error.ts";
-import type { Backend, BackendSelector } from "../index/backend.ts";
-import type { IndexedTool } from "../index/build-index.ts";
-import type { ToolIndex } from "../index/tool-index.ts";
-import { type FeatureKind, featureSubject } from "../policy/access-subject.ts";
 import type { UnknownTools } from "../service/unknown-tool.ts";
-import { deadlineOf, type SourceFacts } from "../sources/source-facts.ts";
-import type { FeatureSource } from "../sources/source-roster.ts";
 import { advisedAnswer, withAdvice } from "./advised.ts";
 import type { CallTarget } from "./call-target.ts";
 import { currentEntry } from "./current-entry.ts";

@@ -1,7 +1,7 @@
 /** Removes credentials from the places of values, which contain names that a client chose. Pure. */
 
-import { credentialRanges } from "@toolcrib/config";
 import type { TextScrubber } from "@toolcrib/redaction";
+import { credentialRanges } from "@toolcrib/redaction";
 
 /** Returns `places` without known secrets and without what looks like a credential. */
 export function cleanPlaces(scrubber: Pick<TextScrubber, "text">, places: string): string {

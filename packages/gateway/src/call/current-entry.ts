@@ -6,12 +6,11 @@
  * Where nothing changed, it compares two references.
  */
 
+import type { IndexedTool, ToolIndex } from "@toolcrib/inventory";
 import { isSameJson, type JsonObject } from "@toolcrib/json";
 import { digestOf } from "@toolcrib/store";
 import type { CallContext } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
-import type { IndexedTool } from "../index/build-index.ts";
-import type { ToolIndex } from "../index/tool-index.ts";
 import type { UnknownTools } from "../service/unknown-tool.ts";
 
 /** Dependencies of the check. */

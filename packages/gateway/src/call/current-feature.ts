@@ -6,13 +6,12 @@
  * Resources are data: that their entry in a list changes does not end a request, unless it is held back.
  */
 
+import type { FeatureKind, FeatureSource } from "@toolcrib/inventory";
 import { isSameJson, type JsonObject } from "@toolcrib/json";
 import type { Era } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
-import type { FeatureKind } from "../policy/access-subject.ts";
 import { offersOf } from "../service/feature-routes.ts";
 import { promptError, resourceError } from "../service/request-params.ts";
-import type { FeatureSource } from "../sources/source-roster.ts";
 
 /**
  * Returns a function that throws when the resource or prompt `name` of `source` is not offered any more, or with another

@@ -6,12 +6,12 @@
  * It decides nothing and records nothing: `governedCall` does.
  */
 
-import { messageOf } from "@toolcrib/diagnostics";
+import type { Pauses } from "@toolcrib/admission";
+import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { TextScrubber } from "@toolcrib/redaction";
 import { type CallContext, identityKey } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
-import type { Pauses } from "../guards/pauses.ts";
 import type { BegunCall } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import type { LabelledCall, LabelTracker } from "./label-tracker.ts";
@@ -57,7 +57,7 @@ export function execute(
       clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);
     };
-    const end = (reason: GatewayError) => {
+    const end = (reason: CodedError) => {
       controller.abort(reason);
       settle();
       reject(reason);
@@ -142,8 +142,8 @@ function toContext(
 }
 
 /** The reason for a cancellation. Inner calls end for the same reason as their outer call. */
-export function cancelledError(reason: unknown): GatewayError {
-  if (reason instanceof GatewayError && endCodes.has(reason.code)) return reason;
+export function cancelledError(reason: unknown): CodedError {
+  if (isCodedError(reason) && endCodes.has(reason.code)) return reason;
   return new GatewayError("CALL_CANCELLED", `The call was cancelled: ${messageOf(reason)}`, {
     cause: reason,
   });

@@ -1,12 +1,11 @@
 /** The dependencies of the governed call. Types only. */
 
+import type { ApprovalStepDeps, CallLimits } from "@toolcrib/admission";
+import type { CallHooksDeps } from "@toolcrib/hooks";
+import type { GatewayPolicy } from "@toolcrib/inventory";
 import type { SchemaValidator } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { openFingerprints } from "@toolcrib/store";
-import type { ApprovalStepDeps } from "../approvals/approval-step.ts";
-import type { CallLimits } from "../guards/call-limits.ts";
-import type { GatewayPolicy } from "../policy/access-subject.ts";
-import type { CallHooksDeps } from "./call-hooks.ts";
 import type { CallLog } from "./call-log.ts";
 import type { ExecutionDeps } from "./execute-call.ts";
 import type { HiddenArguments } from "./hidden-arguments.ts";

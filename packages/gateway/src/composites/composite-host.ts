@@ -4,6 +4,8 @@
  * own tools are not among them: a composite changes nothing in the gateway.
  */
 
+import type { IndexedTool } from "@toolcrib/inventory";
+import { foldsOf, subjectOfId, toWireName } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { Catalog, CatalogTool, MetatoolHost } from "@toolcrib/metatool";
 import {
@@ -13,14 +15,12 @@ import {
   identityKey,
   isListedFor,
   isOperator,
+  savedNamespace,
   type ToolId,
   type ToolResult,
 } from "@toolcrib/tool";
 import type { GatewayCore } from "../gateway-core.ts";
 import { GatewayError } from "../gateway-error.ts";
-import type { IndexedTool } from "../index/build-index.ts";
-import { foldsOf, savedNamespace, toWireName } from "../index/wire-name.ts";
-import { subjectOfId } from "../policy/access-subject.ts";
 
 /** Maximum number of identities whose catalogs are kept. */
 const maxCatalogs = 100;

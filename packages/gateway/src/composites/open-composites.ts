@@ -5,6 +5,7 @@
  */
 
 import { messageOf } from "@toolcrib/diagnostics";
+import { compositeFacts, ownFacts } from "@toolcrib/inventory";
 import { SchemaValidator } from "@toolcrib/json";
 import {
   adoptApprovals,
@@ -17,7 +18,6 @@ import {
 import { openApprovalStore, type StoreError, toAuditClient } from "@toolcrib/store";
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
 import { hiddenPathsOf } from "../sources/server-sandboxes.ts";
-import { compositeFacts, ownFacts } from "../sources/source-facts.ts";
 import { CompositeHost } from "./composite-host.ts";
 import { containComposites } from "./composite-sandbox.ts";
 

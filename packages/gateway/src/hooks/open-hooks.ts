@@ -20,7 +20,7 @@ import {
   parseAllowedHost,
 } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
-import { createSend, Hooks } from "@toolcrib/hooks";
+import { createSend, type HookRule, Hooks } from "@toolcrib/hooks";
 import { createProcessLauncher, type ProcessLauncher } from "@toolcrib/process";
 import { clientKeysOf } from "../call/client-keys.ts";
 import type { SourceContext } from "../sources/open-sources.ts";
@@ -30,7 +30,6 @@ import { EgressEvents } from "../toolspecs/egress-events.ts";
 import { secretNameOf } from "../toolspecs/secret-name.ts";
 
 type HookConfig = GatewayConfig["hooks"]["before"][number];
-type HookRule = Parameters<Hooks["ask"]>[0];
 type SendToHook = HookRule["send"];
 type HookAddress = Awaited<
   ReturnType<Extract<Parameters<typeof createSend>[0], { readonly egress: unknown }>["address"]>

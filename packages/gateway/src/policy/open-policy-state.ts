@@ -1,14 +1,14 @@
 /** Opens what the policy of a running gateway depends on: its files, and the labels that clients have seen. */
 
+import type { LivePolicies } from "@toolcrib/cedar";
 import type { PolicyConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
-import { createClientAttributes } from "@toolcrib/policy";
+import { findIdleRules, warnAboutIdleRules } from "@toolcrib/inventory";
+import { createClientAttributes, type PolicyTarget } from "@toolcrib/policy";
 import { type AuditStore, SeenLabels } from "@toolcrib/store";
 import type { GatewayCore } from "../gateway-core.ts";
-import { findIdleRules } from "../sources/idle-rules.ts";
-import type { LivePolicies } from "./live-policies.ts";
 
-/** Puts the policy files of the configuration in force. @throws {GatewayError} `POLICY_INVALID` */
+/** Puts the policy files of the configuration in force. @throws {CedarError} `POLICY_INVALID` */
 export async function openPolicies(
   config: Parameters<typeof findIdleRules>[0] & { readonly policy: PolicyConfig },
   {
@@ -25,7 +25,7 @@ export async function openPolicies(
   const { files, clients } = config.policy;
   if (files.length === 0) return undefined;
   // Loaded on demand: most configurations have no policy files.
-  const { LivePolicies } = await import("./live-policies.ts");
+  const { LivePolicies } = await import("@toolcrib/cedar");
   const attributesOf = createClientAttributes(clients);
   const deps = {
     policy: core.policy,
@@ -33,10 +33,13 @@ export async function openPolicies(
     record,
     logger,
     onReplaced: () => core.service.policyReplaced(),
-    idleRulesOf: (named: ReturnType<LivePolicies["namedTargets"]>) =>
-      findIdleRules(config, core.index, core.roster, named).filter(({ path }) =>
-        named.some(({ rule }) => rule === path),
-      ),
+    checkNames(named: ReturnType<LivePolicies["namedTargets"]>) {
+      const idle = findIdleRules(config, core.index, core.roster, named);
+      warnAboutIdleRules(
+        logger,
+        idle.filter(({ path }) => named.some(({ rule }) => rule === path)),
+      );
+    },
   };
   return opening.use(await LivePolicies.open(files, deps));
 }
@@ -73,4 +76,23 @@ export async function openSeenLabels(
   const timer = setInterval(() => void labels.refresh(), labelsPollMs).unref();
   opening.defer(() => clearInterval(timer));
   return labels;
+}
+
+/** The policy that is in force, and what it decides about. */
+export interface PolicySituation {
+  readonly targets: readonly PolicyTarget[];
+  /** The lists as they were when the gateway started, and the policy files with the texts that are in force. */
+  readonly policy: PolicyConfig;
+  /** Digest of the policies in force; absent where there are no policy files. */
+  readonly digest?: string;
+}
+
+/** Returns the policy in force with `targets`. @param live the policy files; undefined where there are none */
+export function policySituationOf(
+  policy: PolicyConfig,
+  live: LivePolicies | undefined,
+  targets: readonly PolicyTarget[],
+): PolicySituation {
+  if (live === undefined) return { targets, policy };
+  return { targets, policy: { ...policy, files: live.files }, digest: live.current.digest };
 }

@@ -7,10 +7,10 @@
  * `IsAllowed` decides who may use what; this file never does.
  */
 
+import type { FeatureSource } from "@toolcrib/inventory";
+import { toWireName } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import { createTemplateMatcher } from "@toolcrib/policy";
-import { toWireName } from "../index/wire-name.ts";
-import type { FeatureSource } from "../sources/source-roster.ts";
 import type { CompletionReference } from "./request-params.ts";
 
 /** Whether a client may use the resource (by URI or template) or prompt (by its own name) of `source`. */

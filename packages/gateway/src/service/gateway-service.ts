@@ -5,6 +5,8 @@
  * use.
  */
 
+import type { FeatureSource, IndexedTool, ListingClient, SourceRoster, ToolIndex } from "@toolcrib/inventory";
+import { type FeatureKind, featureSubject, type GatewayPolicy } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import {
   LegacyDefinitions,
@@ -29,12 +31,7 @@ import { toArguments } from "../call/check-values.ts";
 import type { RelayLimit } from "../call/relay-limit.ts";
 import type { CallOutcome } from "../gateway.ts";
 import type { GatewayError } from "../gateway-error.ts";
-import type { IndexedTool } from "../index/build-index.ts";
-import type { ToolIndex } from "../index/tool-index.ts";
-import { type FeatureKind, featureSubject, type GatewayPolicy } from "../policy/access-subject.ts";
-import type { ListingClient } from "../sources/first-contact.ts";
 import type { LateRequest } from "../sources/late-tools.ts";
-import type { FeatureSource, SourceRoster } from "../sources/source-roster.ts";
 import { allowedValues, deniedUri } from "./completion-values.ts";
 import {
   findPrompt,

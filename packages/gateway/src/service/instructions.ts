@@ -1,7 +1,7 @@
 /** Instructions for models about the endpoint of all servers. Pure. */
 
-import type { FeatureSource } from "../sources/source-roster.ts";
-import { metaToolNames } from "./meta-source.ts";
+import type { FeatureSource } from "@toolcrib/inventory";
+import { metaToolNames } from "@toolcrib/tool";
 
 /** Longest instructions of one server that are passed on, and of all together. */
 const instructionsMaxLength = 4000;

@@ -5,12 +5,14 @@
  * operator's approval: it explains why they are missing.
  */
 
+import type { WaitingServer } from "@toolcrib/admission";
 import type { JsonObject } from "@toolcrib/json";
 import { ListenerSet } from "@toolcrib/lifecycle";
 import {
   type CallContext,
   type Health,
   type Identity,
+  metaToolNames,
   normalizeTags,
   type SourceChange,
   type Tool,
@@ -21,9 +23,7 @@ import {
   toToolId,
   type Unsubscribe,
 } from "@toolcrib/tool";
-import type { WaitingServer } from "../approvals/held-definitions.ts";
 import type { ToolHit } from "../gateway.ts";
-import { ownNamespace, savedNamespace } from "../index/wire-name.ts";
 
 /** Operations of the gateway that the meta-tools use. */
 export interface MetaSourceDeps {
@@ -40,23 +40,6 @@ export interface MetaSourceDeps {
   readonly approveCommand: string;
   readonly now: () => number;
 }
-
-/** Names of the meta-tools, as they are on the wire. */
-export const metaToolNames = {
-  search: "search_tools",
-  describe: "describe_tool",
-  call: "call_tool",
-  waiting: "list_waiting_servers",
-} as const;
-
-/**
- * The tools that every allow list allows, unless a deny list denies them: the meta-tools and saved tools. They show
- * and call only what their caller may use. All other tools of Toolcrib need an entry, such as `toolcrib:save_tool`.
- */
-export const defaultAllowedTools: readonly string[] = [
-  ...Object.values(metaToolNames).map((name) => toToolId(ownNamespace, name)),
-  toToolId(savedNamespace, "*"),
-];
 
 const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 

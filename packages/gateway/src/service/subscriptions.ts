@@ -5,11 +5,11 @@
  * stream ends its subscriptions.
  */
 
+import type { FeatureSource } from "@toolcrib/inventory";
+import { featureSubject } from "@toolcrib/inventory";
 import { type Listener, McpError, type ServerSession } from "@toolcrib/mcp";
 import type { Identity, ResourceWatcher } from "@toolcrib/tool";
 import { currentFeature } from "../call/current-feature.ts";
-import { featureSubject } from "../policy/access-subject.ts";
-import type { FeatureSource } from "../sources/source-roster.ts";
 import { ResourceUpdates } from "./resource-updates.ts";
 
 interface Subscription {

@@ -5,14 +5,12 @@
  * only tools and sources that the client may use.
  */
 
+import { isNotApproved } from "@toolcrib/admission";
 import { nearestName } from "@toolcrib/diagnostics";
+import type { IndexedTool, RosterEntry, SourceRoster, ToolIndex } from "@toolcrib/inventory";
+import { type GatewayPolicy, unknownSubject } from "@toolcrib/inventory";
 import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
-import { isNotApproved } from "../approvals/held-definitions.ts";
 import { GatewayError } from "../gateway-error.ts";
-import type { IndexedTool } from "../index/build-index.ts";
-import type { ToolIndex } from "../index/tool-index.ts";
-import { type GatewayPolicy, unknownSubject } from "../policy/access-subject.ts";
-import type { RosterEntry, SourceRoster } from "../sources/source-roster.ts";
 import { invalidParams } from "./request-params.ts";
 import type { Visibility } from "./visibility.ts";
 

@@ -7,18 +7,16 @@
  * It never decides about a single call: that is the policy.
  */
 
-import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
-import type { HeldFeature } from "../approvals/held-features.ts";
-import type { QuarantinedTool } from "../index/build-index.ts";
-import type { ToolIndex } from "../index/tool-index.ts";
+import type { HeldFeature } from "@toolcrib/admission";
+import type { QuarantinedTool, RosterEntry, SourceRoster, ToolIndex } from "@toolcrib/inventory";
 import {
+  defaultFacts,
   type FeatureKind,
   featureSubject,
   type GatewayPolicy,
   policyServerOf,
-} from "../policy/access-subject.ts";
-import { defaultFacts } from "../sources/source-facts.ts";
-import type { RosterEntry, SourceRoster } from "../sources/source-roster.ts";
+} from "@toolcrib/inventory";
+import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
 
 /** Dependencies of the decision. */
 export interface VisibilityDeps {
@@ -55,7 +53,10 @@ export class Visibility {
   }
 
   /** Whether `identity` may list a definition that is held back, as soon as it is offered. */
-  mayList(identity: Identity, held: QuarantinedTool | FeatureName): boolean {
+  mayList(
+    identity: Identity,
+    held: Pick<QuarantinedTool, "id" | "wireName" | "tool"> | FeatureName,
+  ): boolean {
     if (isOperator(identity)) return true;
     const { policy } = this.#deps;
     if ("tool" in held) {

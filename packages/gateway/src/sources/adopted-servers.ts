@@ -15,13 +15,13 @@ import {
 } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { createPlaceholder, type EgressCredential } from "@toolcrib/egress";
+import type { SourceDetails } from "@toolcrib/inventory";
 import { compareTools, placedCredentials, placeholderVariables } from "@toolcrib/toolspec";
 import type { createUpstreamServer, UpstreamServer } from "@toolcrib/upstream";
 import { GatewayError } from "../gateway-error.ts";
 import { secretNameOf } from "../toolspecs/secret-name.ts";
 import type { SourceContext } from "./open-sources.ts";
 import type { AdoptedProcess } from "./server-sandboxes.ts";
-import type { SourceDetails } from "./source-facts.ts";
 
 type UpstreamSettings = Parameters<typeof createUpstreamServer>[0];
 

@@ -3,16 +3,14 @@
  * call waits for the server, within the time limit of the call.
  */
 
+import type { FirstContact, RosterEntry, SourceRoster, ToolIndex } from "@toolcrib/inventory";
+import { type GatewayPolicy, unknownSubject } from "@toolcrib/inventory";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import { type Identity, identityKey, isListedFor } from "@toolcrib/tool";
 import type { CallTarget } from "../call/call-target.ts";
 import type { CallTargets } from "../call/call-targets.ts";
 import { refusedCall } from "../call/refused-call.ts";
-import type { ToolIndex } from "../index/tool-index.ts";
-import { type GatewayPolicy, unknownSubject } from "../policy/access-subject.ts";
 import type { UnknownTools } from "../service/unknown-tool.ts";
-import type { FirstContact } from "./first-contact.ts";
-import type { RosterEntry, SourceRoster } from "./source-roster.ts";
 
 /** A call of a tool that is not listed. */
 export interface LateRequest {

@@ -6,6 +6,7 @@
 import { digestServer, resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
+import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import {
   createUpstreamServer,
@@ -18,7 +19,6 @@ import { adviceOn } from "./containment-advice.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
 import { ServerExits } from "./server-exits.ts";
 import { ServerSandboxes } from "./server-sandboxes.ts";
-import type { SourceDetails, SourceFacts } from "./source-facts.ts";
 
 /** Lowest limit of a message, in bytes: a list of tools can be larger than the results that are allowed. */
 const messageMinLimitBytes = 8 * 1024 * 1024;

@@ -10,9 +10,10 @@
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import type { ContainmentPart, ToolServerConfig } from "@toolcrib/config";
+import type { ToolServerConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { makePrivateDirectory } from "@toolcrib/files";
+import type { ContainmentPart } from "@toolcrib/policy";
 import type { LaunchSpec } from "@toolcrib/process";
 import type { PackageRecord, PackageStore } from "@toolcrib/runners";
 import { defaultSandboxLimits, type Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";

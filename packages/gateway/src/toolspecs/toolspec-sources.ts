@@ -9,11 +9,11 @@ import { hostsOf, SecretCache, SecretResolver, type ToolspecConfig } from "@tool
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { createEgress, createPlaceholder, type Egress } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
+import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { openSecretStore } from "@toolcrib/secrets";
 import { ServerLoad } from "@toolcrib/upstream";
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
-import type { SourceDetails, SourceFacts } from "../sources/source-facts.ts";
 import { EgressEvents } from "./egress-events.ts";
 import { secretNameOf } from "./secret-name.ts";
 import { egressIdOf, ToolspecSource } from "./toolspec-source.ts";

@@ -14,6 +14,7 @@ import { paramsOf, type RpcId, type RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
 import { encodeHeaderValue, mirroredName } from "../mirrored-headers.ts";
 import { modernVersionOf } from "../modern-version.ts";
+import { RequestTable } from "../request-table.ts";
 import type { CredentialProvider } from "./credentials.ts";
 import { FloodMeter } from "./flood-gate.ts";
 import type { HttpClient, HttpConnections, NetworkSettings } from "./http-client.ts";
@@ -58,7 +59,7 @@ export class HttpTransport implements ClientTransport {
   readonly #flood: FloodMeter | undefined;
   readonly #closing = new AbortController();
   /** HTTP exchanges of pending requests, by request id. */
-  readonly #exchanges = new Map<RpcId, AbortController>();
+  readonly #exchanges = new RequestTable<AbortController>();
   /** Requests that the server has not begun to answer. */
   readonly #unseen = new Set<RpcId>();
   #receiver = noReceiver;

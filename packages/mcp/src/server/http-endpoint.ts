@@ -9,6 +9,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "@toolcrib/json";
+import { LiveValues } from "@toolcrib/lifecycle";
 import type { SessionStore } from "@toolcrib/store";
 import { identityKey } from "@toolcrib/tool";
 import {
@@ -112,7 +113,7 @@ export class HttpEndpoint implements AsyncDisposable {
   readonly #memory: ServerMemory;
   readonly #turns: FairTurns;
   readonly #unreadMaxBytes: number;
-  readonly #modernExchanges = new Set<ModernExchange>();
+  readonly #modernExchanges = new LiveValues<ModernExchange>();
   readonly #inFlight: ClientCounts;
   /** Open change streams. Clients hold them for hours, so they do not count towards the limit of requests. */
   readonly #listening: ClientCounts;
@@ -154,7 +155,7 @@ export class HttpEndpoint implements AsyncDisposable {
     );
     this.#housekeeping = setInterval(() => {
       this.#sessions.sweep();
-      for (const exchange of this.#modernExchanges) exchange.keepAlive();
+      for (const exchange of this.#modernExchanges.all()) exchange.keepAlive();
     }, options.keepAliveMs ?? 15_000);
     this.#housekeeping.unref();
   }
@@ -188,7 +189,7 @@ export class HttpEndpoint implements AsyncDisposable {
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true;
     // Change streams have no response to wait for; they end now, with a result.
-    for (const exchange of this.#modernExchanges) {
+    for (const exchange of this.#modernExchanges.all()) {
       if (exchange.method === listenMethod) exchange.abort(shuttingDown);
     }
     await waitAtMost(this.#idle(), graceMs);
@@ -197,7 +198,7 @@ export class HttpEndpoint implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDraining = true;
     clearInterval(this.#housekeeping);
-    for (const exchange of this.#modernExchanges) exchange.abort(shuttingDown);
+    for (const exchange of this.#modernExchanges.all()) exchange.abort(shuttingDown);
     this.#sessions.endAll("The gateway is shutting down");
     // Handlers that respect their signal answer now. The others are not awaited any longer.
     await waitAtMost(Promise.all([this.#idle(), this.#sessions.settled()]), disposeWaitMs);

@@ -6,6 +6,7 @@
 
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { JsonObject } from "@toolcrib/json";
+import type { LiveValues } from "@toolcrib/lifecycle";
 import { formatSseEvent } from "../framing/sse.ts";
 import { paramsOf, type RpcRequest } from "../json-rpc.ts";
 import { headerMismatch, invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
@@ -34,7 +35,7 @@ export interface ModernHttpContext extends HttpCaller {
   readonly unread: UnreadBytes;
   readonly unreadMaxBytes: number;
   /** Requests in flight. Contains this one until it is answered. */
-  readonly exchanges: Set<ModernExchange>;
+  readonly exchanges: LiveValues<ModernExchange>;
 }
 
 /** Answers `message` on `response`; never rejects. */
@@ -54,7 +55,7 @@ export async function answerModernHttp(
     keepAlive: () => answer.keepAlive(),
     abort: (reason) => controller.abort(reason),
   };
-  exchanges.add(exchange);
+  const place = exchanges.add(exchange);
   const closed = () => controller.abort(new McpError("MCP_CANCELLED", "The client closed the response"));
   response.on("close", closed);
   let status = 200;
@@ -71,7 +72,7 @@ export async function answerModernHttp(
     text = JSON.stringify({ jsonrpc: "2.0", id, error: toRpcError(thrown) });
   }
   text = context.unread.admit(context.client, id, text);
-  exchanges.delete(exchange);
+  exchanges.remove(place);
   response.off("close", closed);
   if (!answer.isStream && (accepts.json || status !== 200)) sendJson(response, status, text);
   else answer.endStream(text);

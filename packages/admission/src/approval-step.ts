@@ -1,0 +1,236 @@
+/**
+ * The step of a governed call that asks for the operator's approval: tools of unverified servers
+ * that are not known to be read-only are called only after an approval of exactly that
+ * call. The operator's own calls need none: a client never approves for itself, and the
+ * operator is the one who approves. The operator can let the person at a client decide, in a
+ * form that the client shows; never about the calls of composites, which that client may have written.
+ */
+
+import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import {
+  approvedArgumentsMaxBytes,
+  type CallApprovals,
+  type CallPermission,
+  escapeUnsafe,
+} from "@toolcrib/store";
+import { type CallContext, type Identity, identityKey, isOperator, type ToolId } from "@toolcrib/tool";
+import { AdmissionError } from "./admission-error.ts";
+
+/** Dependencies of the step. */
+export interface ApprovalStepDeps {
+  /** Without them, calls that need an approval are refused. */
+  readonly approvals: Pick<CallApprovals, "request"> | undefined;
+  /** Returns the digest of the policy in force. */
+  readonly policyDigest: () => string;
+  /** The command by which the operator approves. */
+  readonly approveCommand: string;
+  /** Clients whose person may approve calls in a form (MCP elicitation), by their `identityKey`. */
+  readonly elicitedClients: ReadonlySet<string>;
+  /** Stores and records the answer of a form. */
+  readonly decide: (id: string, decision: "approved" | "denied", client: Identity) => Promise<unknown>;
+}
+
+/** What is called. */
+export interface ApprovableTarget {
+  readonly id: ToolId;
+  readonly wireName: string;
+  /** Its name in messages to the client. */
+  readonly shownName: string;
+  readonly server: string | undefined;
+  /** What an approval of each call is bound to besides the call; undefined for a tool whose calls need none. */
+  readonly approval:
+    | {
+        readonly server: string;
+        readonly definitionDigest: string;
+        /** Whether the tool declares that it writes, so that `mutability_class: read_only` would block it. */
+        readonly declaresWrites: boolean;
+      }
+    | undefined;
+}
+
+/** The requester of a call. */
+export interface ApprovableOrigin extends Pick<CallContext, "identity" | "session"> {
+  readonly clientChannel: Pick<CallContext, "ask">;
+  readonly signal: AbortSignal | undefined;
+  /** Whether the client chose this call itself: not a composite. */
+  readonly isDirect: boolean;
+}
+
+/** A call that is about to be made. */
+export interface ApprovableCall {
+  readonly origin: ApprovableOrigin;
+  readonly argumentsDigest?: string;
+  /** Returns all arguments without known secrets; undefined where they are too large for an approval. */
+  readonly whole: () => JsonObject | undefined;
+  /** Whether the policy lets the client approve its own calls of the target in a form. */
+  readonly mayApprove: () => boolean;
+}
+
+/** The outcome of the step: the approval that the call uses up, or the reason why it is not made. */
+export type ApprovalOutcome =
+  | { readonly kind: "approved"; readonly approval: string }
+  | { readonly kind: "refused"; readonly error: CodedError; readonly approval: string | undefined };
+
+/** Whether a call of `target` by `identity` needs the step. */
+export function isApprovalNeeded(
+  { approval }: Pick<ApprovableTarget, "approval">,
+  identity: Identity,
+): boolean {
+  return approval !== undefined && !isOperator(identity);
+}
+
+/** Asks for the approval of a call that needs one. Never rejects. */
+export async function askApproval(
+  deps: ApprovalStepDeps,
+  target: ApprovableTarget,
+  call: ApprovableCall,
+): Promise<ApprovalOutcome> {
+  const { approvals, policyDigest, approveCommand } = deps;
+  const { origin, argumentsDigest, whole } = call;
+  const { identity } = origin;
+  const { id: tool, approval } = target;
+  if (approval === undefined || approvals === undefined || argumentsDigest === undefined) {
+    return refused(
+      new AdmissionError("APPROVAL_REQUIRED", `${required(target)}, and nobody can give it here`),
+    );
+  }
+  const { issuer, subject, name } = identity;
+  const client = { issuer, subject, name };
+  try {
+    const { server, definitionDigest } = approval;
+    const asked = { client, tool, server, definitionDigest, argumentsDigest, policyDigest: policyDigest() };
+    let permission = await approvals.request(asked, whole);
+    if (permission.kind === "pending" && mayAskPerson(deps, call)) {
+      const decision = await askPerson(target, origin, whole());
+      if (decision !== undefined) await deps.decide(permission.id, decision, identity);
+      permission = await approvals.request(asked, whole);
+    }
+    return permission.kind === "approved"
+      ? { kind: "approved", approval: permission.id }
+      : refused(errorOf(target, permission, approveCommand), "id" in permission ? permission.id : undefined);
+  } catch (cause) {
+    const message = `${required(target)}, and approvals cannot be read or stored: ${messageOf(cause)}`;
+    const hint = isCodedError(cause) ? cause.hint : undefined;
+    return refused(new AdmissionError("APPROVAL_UNAVAILABLE", message, { cause, hint }));
+  }
+}
+
+/**
+ * Returns the origin of a call that a person approved or a hook checked. Of `_meta`, only the trace of the call reaches
+ * the server: a client chooses the rest, nobody sees it, and no approval is bound to it.
+ */
+export function checkedOrigin<Origin extends Pick<CallContext, "meta">>(origin: Origin): Origin {
+  const kept = Object.entries(origin.meta ?? {}).filter(
+    ([key, value]) => typeof value === "string" && traceForms[key]?.test(value) === true,
+  );
+  return { ...origin, meta: kept.length === 0 ? undefined : Object.fromEntries(kept) };
+}
+
+/** The members of a trace and their forms (W3C Trace Context). Baggage is data of applications, and not one of them. */
+const traceForms: { readonly [key: string]: RegExp } = {
+  traceparent: /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/,
+  tracestate:
+    /^[a-z0-9][\w*/@-]{0,255}=[!-+\--<>-~]{1,256}(?:,[a-z0-9][\w*/@-]{0,255}=[!-+\--<>-~]{1,256}){0,31}$/,
+};
+
+/** Longest time that a form waits for its answer, in milliseconds. */
+const formTimeoutMs = 120_000;
+/** Characters of the arguments in a form. */
+const formMaxLength = 2000;
+
+/** Whether the person at the client decides: the operator allowed that, the client shows forms, and no composite chose the call. */
+function mayAskPerson(
+  { elicitedClients }: ApprovalStepDeps,
+  { origin: { identity, session, isDirect }, mayApprove }: ApprovableCall,
+): boolean {
+  return (
+    isDirect &&
+    elicitedClients.has(identityKey(identity)) &&
+    mayApprove() &&
+    isJsonObject(session?.capabilities["elicitation"])
+  );
+}
+
+/**
+ * Asks the person at the client about a call.
+ *
+ * @returns undefined without a decision: the form was closed or failed, or the arguments do not fit into it. Nobody
+ *   approves what is not shown.
+ */
+async function askPerson(
+  { wireName, server }: ApprovableTarget,
+  { clientChannel, signal }: ApprovableOrigin,
+  args: JsonObject | undefined,
+): Promise<"approved" | "denied" | undefined> {
+  const shown = args === undefined ? undefined : escapeUnsafe(JSON.stringify(args));
+  if (shown === undefined || shown.length > formMaxLength) return undefined;
+  const params = {
+    // Questions of servers begin with the name of the server, and never with that of the gateway.
+    message: `Toolcrib asks: allow one call of "${wireName}" of the server "${server}", which nobody has verified? Arguments: ${shown}`,
+    requestedSchema: {
+      type: "object",
+      properties: {
+        approve: {
+          type: "boolean",
+          title: "Approve",
+          description: "Make exactly this call, once",
+          default: false,
+        },
+      },
+      required: ["approve"],
+    },
+  };
+  const timeout = AbortSignal.timeout(formTimeoutMs);
+  try {
+    const until = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+    const { action, content } = await clientChannel.ask("elicitation/create", params, until);
+    if (action === "decline") return "denied";
+    const isApproved = action === "accept" && isJsonObject(content) && content["approve"] === true;
+    return isApproved ? "approved" : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(error: CodedError, approval?: string): ApprovalOutcome {
+  return { kind: "refused", error, approval };
+}
+
+function required({ shownName, approval }: ApprovableTarget): string {
+  return `"${shownName}" was not called: each call needs the operator's approval, because its server "${approval?.server}" is unverified and the tool is not known to be read-only`;
+}
+
+function errorOf(
+  target: ApprovableTarget,
+  permission: Exclude<CallPermission, { readonly kind: "approved" }>,
+  command: string,
+): AdmissionError {
+  switch (permission.kind) {
+    case "pending":
+      return new AdmissionError("APPROVAL_REQUIRED", required(target), {
+        hint: `the operator can approve exactly this call: ${command} ${permission.id}; repeat the call with the same arguments then. To call the tool without approvals, the operator can set policy.waive_approval: ["${target.wireName}"], or ${target.approval?.declaresWrites === true ? "" : "mutability_class: read_only or "}trust_state: verified for the server`,
+        data: { approval: permission.id },
+      });
+    case "denied":
+      return new AdmissionError(
+        "APPROVAL_DENIED",
+        `"${target.shownName}" was not called: exactly this call was denied (${permission.id})`,
+        { hint: "do not repeat it; ask the user what to do instead", data: { approval: permission.id } },
+      );
+    case "full":
+      return new AdmissionError(
+        "APPROVALS_FULL",
+        `${required(target)}, and too many calls of this client wait for one`,
+        { hint: `wait until the operator decided about earlier calls (${command})` },
+      );
+    case "too_large":
+      return new AdmissionError(
+        "APPROVAL_TOO_LARGE",
+        `${required(target)}, and nobody can read its arguments for one: they have more than ${approvedArgumentsMaxBytes} bytes`,
+        {
+          hint: `pass less in one call. To call the tool without approvals, the operator can set policy.waive_approval: ["${target.wireName}"]`,
+        },
+      );
+  }
+}

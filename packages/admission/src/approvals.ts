@@ -1,0 +1,165 @@
+/**
+ * What waits for the operator, and the operator's decisions: definitions of tools, and single
+ * calls. The callers of this file know that their caller is the operator.
+ */
+
+import type { Logger } from "@toolcrib/diagnostics";
+import { messageOf } from "@toolcrib/diagnostics";
+import type { JsonObject } from "@toolcrib/json";
+import { credentialRanges, readableArguments } from "@toolcrib/redaction";
+import { type AuditStore, type CallApproval, type CallApprovals, toAuditClient } from "@toolcrib/store";
+import type { Identity } from "@toolcrib/tool";
+import { AdmissionError } from "./admission-error.ts";
+import type { HeldDefinitions, WaitingDefinitions, WaitingServer } from "./held-definitions.ts";
+import { type CallContextParts, outdatedReason } from "./outdated-call.ts";
+
+/** A call that waits for approval, for people. */
+export interface PendingCall
+  extends Pick<CallApproval, "id" | "client" | "tool" | "server" | "requestedAt" | "expiresAt"> {
+  /** The arguments without known secrets; long ones and those with the form of a credential can be left out, with marks. */
+  readonly arguments: JsonObject;
+  /** Whether anything is left out of `arguments`: `Approvals.call` returns all of them. */
+  readonly isPartial: boolean;
+  /** Why an approval would not count in this gateway, as a clause; absent where it would. */
+  readonly outdated?: string;
+}
+
+/** Everything that waits for the operator. */
+export interface WaitingApprovals {
+  /** Servers with definitions that wait. */
+  readonly servers: readonly WaitingServer[];
+  /** Calls that wait, of all gateways of the home, the earliest first. */
+  readonly calls: readonly PendingCall[];
+}
+
+/** Dependencies of `Approvals`. */
+export interface ApprovalsDeps {
+  readonly held: HeldDefinitions;
+  readonly calls: CallApprovals | undefined;
+  readonly audit: Pick<AuditStore, "record">;
+  readonly logger: Logger;
+  readonly parts: CallContextParts;
+  /** Returns the digest of the policy in force. */
+  readonly policyDigest: () => string;
+}
+
+/** The approvals of a gateway. */
+export class Approvals {
+  readonly #deps: ApprovalsDeps;
+
+  constructor(deps: ApprovalsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The servers with definitions that wait for approval. @param isShown which definitions count. @default all */
+  servers(isShown?: Parameters<HeldDefinitions["servers"]>[0]): readonly WaitingServer[] {
+    return this.#deps.held.servers(isShown);
+  }
+
+  /** Returns what waits. @throws {StoreError} when the approvals cannot be read. */
+  async waiting(): Promise<WaitingApprovals> {
+    const calls = (await this.#deps.calls?.pending()) ?? [];
+    return { servers: this.servers(), calls: calls.map((call) => this.#toPending(call)) };
+  }
+
+  /**
+   * Returns a call that waits with all of its arguments; undefined when no call with this id waits.
+   *
+   * @throws {StoreError} when the approvals cannot be read.
+   */
+  async call(id: string): Promise<PendingCall | undefined> {
+    const call = (await this.#deps.calls?.pending())?.find((one) => one.id === id);
+    return call && { ...this.#toPending(call), arguments: call.arguments ?? {}, isPartial: false };
+  }
+
+  /** The definitions of a server that wait. @throws {AdmissionError} `SERVER_NOT_FOUND` */
+  definitions(server: string): WaitingDefinitions {
+    return this.#deps.held.definitions(server);
+  }
+
+  /** Approves definitions of a server, as `HeldDefinitions.approve`. */
+  approveDefinitions(
+    server: string,
+    digest: string,
+    operator: Identity,
+    names?: readonly string[],
+  ): Promise<readonly string[]> {
+    return this.#deps.held.approve(server, digest, operator, names);
+  }
+
+  /**
+   * Decides about a call that waits.
+   *
+   * @param by the operator, or the client whose person answered a form.
+   * @param through how the person answered. @default the command line or the API
+   * @returns the call; undefined when no call with this id waits.
+   * @throws {AdmissionError} `APPROVAL_OUTDATED` for an approval of the operator that would not count any more.
+   * @throws {StoreError} when the decision cannot be stored.
+   */
+  async decideCall(
+    id: string,
+    decision: "approved" | "denied",
+    by: Identity,
+    through?: "elicitation",
+  ): Promise<PendingCall | undefined> {
+    if (decision === "approved" && through === undefined) await this.#assertCounts(id);
+    const decided = await this.#deps.calls?.decide(id, decision, by);
+    if (decided === undefined) return undefined;
+    const { client, tool, server, argumentsDigest } = decided;
+    const type = decision === "approved" ? "approval.call.granted" : "approval.call.denied";
+    try {
+      this.#deps.audit.record(type, {
+        approval: id,
+        client: toAuditClient({ ...client, roles: [] }),
+        tool,
+        server,
+        argumentsDigest,
+        decidedBy: toAuditClient(by),
+        ...(through === undefined ? {} : { through }),
+      });
+    } catch (error) {
+      this.#deps.logger.error({ type, reason: messageOf(error) }, "audit record could not be written");
+    }
+    return this.#toPending(decided);
+  }
+
+  /** @throws {AdmissionError} `APPROVAL_OUTDATED` */
+  async #assertCounts(id: string): Promise<void> {
+    const call = await this.call(id);
+    if (call?.outdated === undefined) return;
+    throw new AdmissionError(
+      "APPROVAL_OUTDATED",
+      `"${id}" was not approved: an approval would not count, because ${call.outdated}`,
+      { hint: "the client can make the call again; if it needs an approval then, it waits under another id" },
+    );
+  }
+
+  #toPending(call: CallApproval): PendingCall {
+    const { parts, policyDigest } = this.#deps;
+    const outdated = outdatedReason(call, parts, policyDigest());
+    return { ...toPending(call), ...(outdated === undefined ? {} : { outdated }) };
+  }
+
+  /** Decides again which definitions are held back. */
+  reconsider(): void {
+    this.#deps.held.reconsider();
+  }
+
+  /** Takes over definitions that other processes approved. Never rejects. */
+  refresh(): Promise<void> {
+    return this.#deps.held.refresh();
+  }
+}
+
+function toPending(call: CallApproval): PendingCall {
+  const { id, client, tool, server, requestedAt, expiresAt } = call;
+  return {
+    id,
+    client,
+    tool,
+    server,
+    ...readableArguments(call.arguments ?? {}, credentialRanges),
+    requestedAt,
+    expiresAt,
+  };
+}

@@ -1,0 +1,47 @@
+/** Creates the guards of a gateway: its pauses and its limits. */
+
+import type { Logger } from "@toolcrib/diagnostics";
+import type { LimitSettings } from "@toolcrib/guards";
+import type { AuditStore, BudgetStore, PauseStore } from "@toolcrib/store";
+import { CallLimits } from "./call-limits.ts";
+import { Pauses } from "./pauses.ts";
+
+/** Dependencies of the guards. */
+export interface GuardDeps {
+  readonly audit: Pick<AuditStore, "record">;
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly newCallId: () => string;
+  /** Returns the `identityKey`s that the configuration gives the name of a client. */
+  readonly clientKeys: (name: string) => readonly string[];
+  /** What the operator paused. @default nothing can be paused */
+  readonly pauses?: PauseStore | undefined;
+  /** Keeps what was used of budgets. @default they begin anew with the process */
+  readonly budgetStore?: BudgetStore | undefined;
+  /** The command by which the operator resumes. @default "toolcrib resume" */
+  readonly resumeCommand?: string | undefined;
+}
+
+/** Creates the guards. Without rules in the settings of limits, none are checked. */
+export function createGuards(
+  limits: LimitSettings | undefined,
+  {
+    audit,
+    logger,
+    now,
+    newCallId,
+    clientKeys,
+    pauses: store,
+    budgetStore,
+    resumeCommand = "toolcrib resume",
+  }: GuardDeps,
+): { readonly pauses: Pauses; readonly callLimits: CallLimits | undefined } {
+  const isLimited = limits !== undefined && limits.rules.length > 0;
+  return {
+    pauses: new Pauses({ store, audit, logger, now, resumeCommand, clientKeys }),
+    callLimits: isLimited
+      ? new CallLimits(limits, { now, logger, clientKeys, budgetStore, run: newCallId() })
+      : undefined,
+  };
+}

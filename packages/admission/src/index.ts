@@ -1,0 +1,29 @@
+// For other packages here.
+export {
+  type ApprovalStepDeps,
+  askApproval,
+  checkedOrigin,
+  isApprovalNeeded,
+} from "./approval-step.ts";
+export { Approvals, type PendingCall, type WaitingApprovals } from "./approvals.ts";
+export type { CallLimits } from "./call-limits.ts";
+export { createGuards, type GuardDeps } from "./create-guards.ts";
+export {
+  HeldDefinitions,
+  holdBy,
+  type InspectedDefinition,
+  isNotApproved,
+  type WaitingDefinitions,
+  type WaitingServer,
+} from "./held-definitions.ts";
+export {
+  type FeaturePinning,
+  type HeldFeature,
+  type HeldFeatures,
+  holdFeatures,
+  holdNothing,
+} from "./held-features.ts";
+export { openPins } from "./open-pins.ts";
+export { policyDigestOf } from "./outdated-call.ts";
+export { type PauseStatus, Pauses } from "./pauses.ts";
+export { watchApprovals } from "./watch-approvals.ts";

@@ -1,0 +1,241 @@
+/**
+ * The policy files of a running gateway. They are checked again when they change: a
+ * valid change applies at once and as a whole, and an invalid one leaves the policies
+ * in force as they are and is reported.
+ */
+
+import { stat } from "node:fs/promises";
+import { type Diagnostic, formatDiagnostics, hasErrors, type Logger, messageOf } from "@toolcrib/diagnostics";
+import { type ReadFile, readRegularFile } from "@toolcrib/files";
+import { type ClientAttributes, defaultAllowedTools } from "@toolcrib/policy";
+import type { AuditStore } from "@toolcrib/store";
+import type { Identity } from "@toolcrib/tool";
+import { CedarError } from "./cedar-error.ts";
+import { type CedarPolicies, openCedarPolicies } from "./cedar-policies.ts";
+import { findLockedOut } from "./locked-out.ts";
+import { type ParsedPolicies, parsePolicies } from "./parse-policies.ts";
+import { type PolicyFile, readPolicyFile } from "./policy-file.ts";
+
+/** Dependencies of the policy files. */
+export interface LivePoliciesDeps {
+  /** The policy that decides by them. */
+  readonly policy: { replaceFiles(files: CedarPolicies): void };
+  readonly attributesOf: (identity: Identity) => ClientAttributes;
+  readonly record: AuditStore["record"];
+  readonly logger: Logger;
+  /** Called when other policies are in force. */
+  readonly onReplaced: () => void;
+  /** Warns about those of the policies that name a tool or prompt which its server does not have. */
+  readonly checkNames: (named: ReturnType<CedarPolicies["namedTargets"]>) => void;
+}
+
+/** The policy files for the status. */
+export interface PolicyStatus {
+  /** The files, as the configuration names them. */
+  readonly files: readonly string[];
+  /** Number of policies in force. */
+  readonly policies: number;
+  /** Digest of the policies in force, such as `sha256:…`. */
+  readonly digest: string;
+  /** Why the present texts of the files are not in force; absent when they are. */
+  readonly problem?: string;
+}
+
+/** Milliseconds between two polls of the files. */
+const pollMs = 1000;
+
+/** The policies in force. Dispose of it after the last decision. */
+export class LivePolicies implements AsyncDisposable {
+  /** The files with the texts that are in force. */
+  #files: readonly PolicyFile[];
+  readonly #deps: LivePoliciesDeps;
+  readonly #timer: NodeJS.Timeout;
+  #current: CedarPolicies;
+  #seen: string;
+  #problem: string | undefined;
+  #polling: Promise<void> = Promise.resolve();
+
+  /** @param seen what the folders showed before the files were read */
+  private constructor(
+    files: readonly PolicyFile[],
+    current: CedarPolicies,
+    seen: string,
+    deps: LivePoliciesDeps,
+  ) {
+    this.#files = files;
+    this.#deps = deps;
+    this.#current = current;
+    this.#seen = seen;
+    deps.policy.replaceFiles(current);
+    this.#timer = setInterval(() => {
+      this.#polling = this.#polling.then(() => this.#poll());
+    }, pollMs).unref();
+  }
+
+  /**
+   * Puts the policies of `files` in force.
+   *
+   * @throws {CedarError} `POLICY_INVALID` when they were not read, or are invalid.
+   */
+  static async open(files: readonly PolicyFile[], deps: LivePoliciesDeps): Promise<LivePolicies> {
+    const unread = files.find(({ text }) => text === undefined);
+    if (unread !== undefined) throw new CedarError("POLICY_INVALID", `"${unread.name}" was not read`);
+    const seen = await signatureOf(files);
+    const { value, diagnostics } = await parsePolicyFiles(files);
+    if (value === undefined) throw new CedarError("POLICY_INVALID", formatDiagnostics(diagnostics));
+    return new LivePolicies(files, await openCedarPolicies(value, deps), seen, deps);
+  }
+
+  /** The files with the texts that are in force. */
+  get files(): readonly PolicyFile[] {
+    return this.#files;
+  }
+
+  /** The policies in force, for explanations. */
+  get current(): CedarPolicies {
+    return this.#current;
+  }
+
+  /** Ids of the tools and prompts that the policies of the files name. */
+  namedTargets(): ReturnType<CedarPolicies["namedTargets"]> {
+    return this.#current.namedTargets().filter(({ rule }) => !isBuiltIn(rule));
+  }
+
+  status(): PolicyStatus {
+    const { digest, policies } = this.#current;
+    return {
+      files: this.#files.map(({ name }) => name),
+      policies: policies.filter(({ rule }) => !isBuiltIn(rule)).length,
+      digest,
+      ...(this.#problem === undefined ? undefined : { problem: this.#problem }),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#polling;
+    this.#current[Symbol.dispose]();
+  }
+
+  /** Never rejects. */
+  async #poll(): Promise<void> {
+    const seen = await signatureOf(this.#files);
+    if (seen === this.#seen) return;
+    let files: readonly PolicyFile[];
+    try {
+      files = await readAll(this.#files, readRegularFile);
+    } catch (error) {
+      // An editor may be replacing the file: the next poll reads it again.
+      this.#reject(messageOf(error));
+      return;
+    }
+    this.#seen = seen;
+    if (textsOf(files) === textsOf(this.#files)) {
+      this.#problem = undefined;
+      return;
+    }
+    const { value, diagnostics } = await parsePolicyFiles(files);
+    if (value === undefined) {
+      this.#reject(formatDiagnostics(diagnostics.filter(({ severity }) => severity === "error")));
+      return;
+    }
+    await this.#replace(value, diagnostics, files);
+  }
+
+  async #replace(
+    parsed: ParsedPolicies,
+    diagnostics: readonly Diagnostic[],
+    files: readonly PolicyFile[],
+  ): Promise<void> {
+    const { policy, logger, record, onReplaced, checkNames } = this.#deps;
+    try {
+      const previous = this.#current;
+      this.#current = await openCedarPolicies(parsed, this.#deps);
+      policy.replaceFiles(this.#current);
+      previous[Symbol.dispose]();
+      this.#files = files;
+      this.#problem = undefined;
+      record("policy.changed", { digest: this.#current.digest, previousDigest: previous.digest });
+      const seen = previous.seenClients().map((client) => ({ ...client, known: "it used this gateway" }));
+      const all = [...diagnostics, ...(await lockedOut(parsed, seen))];
+      const warnings = all.length === 0 ? {} : { warnings: formatDiagnostics(all) };
+      if (all.length > 0) logger.warn(warnings, "changed policies have warnings");
+      checkNames(this.namedTargets());
+      logger.info({ ...this.status(), ...warnings }, "policies were replaced");
+      onReplaced();
+    } catch (error) {
+      this.#reject(messageOf(error));
+    }
+  }
+
+  #reject(problem: string): void {
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    const { logger, record } = this.#deps;
+    const { digest } = this.#current;
+    record("policy.rejected", { digest, problem });
+    logger.warn({ digest, problem }, "changed policies are not used; the previous ones stay in force");
+  }
+}
+
+/** Clients that nothing permits anything, besides the policies that every gateway has. */
+function lockedOut(
+  { policies, sources }: ParsedPolicies,
+  clients: Parameters<typeof findLockedOut>[1],
+): ReturnType<typeof findLockedOut> {
+  const own = policies.filter(({ rule }) => !isBuiltIn(rule));
+  return findLockedOut({ policies: own, sources: sources.slice(1) }, clients);
+}
+
+/** Name of the policies that every gateway has, in the place of a file. */
+const builtIn = "toolcrib";
+
+/** Whether `rule` is a policy that every gateway has. */
+export function isBuiltIn(rule: string): boolean {
+  return rule.startsWith(`${builtIn}#`);
+}
+
+/**
+ * Policies that every gateway has. The tools that show and call only what their caller may use need no permit of
+ * their own; `forbid` excludes them. Who may call `save_tool`, and who may approve by a form, may do so with any tool.
+ */
+const builtInPolicies = [
+  ...defaultAllowedTools.map((id, at) => {
+    const isSpace = id.endsWith(":*");
+    const scope = isSpace ? `in ToolServer::"${id.slice(0, -2)}"` : `== Tool::"${id}"`;
+    return `@id("default-${at + 1}") permit(principal, action in Action::"use", resource ${scope});`;
+  }),
+  '@id("save") permit(principal, action == Action::"save", resource);',
+  '@id("approve") permit(principal, action == Action::"approve", resource);',
+].join("\n");
+
+/** The policies that every gateway has, and those of `files`. */
+export async function parsePolicyFiles(files: readonly PolicyFile[]): ReturnType<typeof parsePolicies> {
+  const texts = files.map(({ name, text = "" }) => ({ name, text }));
+  const result = await parsePolicies([{ name: builtIn, text: builtInPolicies }, ...texts]);
+  return hasErrors(result.diagnostics) ? { ...result, value: undefined } : result;
+}
+
+/** @throws the failure of the first file that cannot be read */
+async function readAll(files: readonly PolicyFile[], readFile: ReadFile): Promise<readonly PolicyFile[]> {
+  return Promise.all(
+    files.map(async (file) => ({ ...file, text: await readPolicyFile(file.path, readFile) })),
+  );
+}
+
+function textsOf(files: readonly PolicyFile[]): string {
+  return JSON.stringify(files.map(({ text }) => text));
+}
+
+/** Returns a text that changes with the files, as far as their folders show. */
+async function signatureOf(files: readonly PolicyFile[]): Promise<string> {
+  const parts = files.map(async ({ path }) => {
+    try {
+      const { mtimeMs, ctimeMs, size, ino } = await stat(path);
+      return [mtimeMs, ctimeMs, size, ino];
+    } catch {
+      return null;
+    }
+  });
+  return JSON.stringify(await Promise.all(parts));
+}

@@ -1,0 +1,34 @@
+// For other packages here.
+export {
+  type AccessSubject,
+  createGatewayPolicy,
+  type FeatureKind,
+  featureSubject,
+  type GatewayPolicy,
+  policyServerOf,
+  subjectOfId,
+  unknownSubject,
+} from "./access-subject.ts";
+export { type Backend, type BackendSelector, selectByKind } from "./backend.ts";
+export type { IndexedTool, QuarantinedTool } from "./build-index.ts";
+export { FirstContact, type ListingClient } from "./first-contact.ts";
+export { findIdleRules, type IdleRule, warnAboutIdleRules } from "./idle-rules.ts";
+export { policyTargetsOf } from "./policy-targets.ts";
+export { toFinding } from "./quarantine-finding.ts";
+export {
+  compositeFacts,
+  deadlineOf,
+  defaultFacts,
+  ownFacts,
+  type SourceDetails,
+  type SourceFacts,
+} from "./source-facts.ts";
+export {
+  type FeatureSource,
+  type RosterEntry,
+  SourceRoster,
+  type SourceStatus,
+  type SourceStatuses,
+} from "./source-roster.ts";
+export { ToolIndex } from "./tool-index.ts";
+export { foldsOf, isReservedNamespace, toWireName } from "./wire-name.ts";
