@@ -29,8 +29,21 @@ export interface GatewayConfig {
   readonly telemetry: TelemetryConfig | undefined;
   readonly execution: ExecutionConfig;
   readonly sandbox: SandboxConfig;
+  /** Registries of tool packages, in the order in which they are asked. */
+  readonly registries: readonly RegistryConfig[];
   /** The data labels of all tool servers and toolspecs, also where only some of them are started. */
   readonly dataLabels: readonly string[];
+}
+
+/** A registry of tool packages. */
+export interface RegistryConfig {
+  readonly name: string;
+  /** Either this or a folder. */
+  readonly url: string | undefined;
+  /** Complete, or below `~/`. */
+  readonly folder: string | undefined;
+  /** Id of the key that signs its index. @default the key of the first index that is read */
+  readonly keyId: string | undefined;
 }
 
 /** Limits of calls, and what calls cost (`guards`). */

@@ -28,6 +28,7 @@ import { lintExposure } from "./lint-exposure.ts";
 import { lintIds } from "./lint-ids.ts";
 import { lintRules } from "./lint-rules.ts";
 import { lintFloor, mergedFloor } from "./policy-floor.ts";
+import { toRegistriesConfig } from "./registries-shape.ts";
 import { toPolicyConfig, toServeConfig } from "./section-config.ts";
 import { toTelemetryConfig } from "./telemetry-shape.ts";
 
@@ -103,6 +104,7 @@ function composed(
       registryHosts: (sections.sandbox?.registry_hosts ?? []).map((host) => host.toLowerCase()),
       totals: toTotals(sections.sandbox),
     },
+    registries: toRegistriesConfig(sections.registries),
   };
 }
 

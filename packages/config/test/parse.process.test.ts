@@ -216,6 +216,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         isolation: "none",
       },
       sandbox: { mode: "required", registryHosts: [], totals: {} },
+      registries: [],
     });
   }
 });

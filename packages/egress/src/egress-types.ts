@@ -210,6 +210,12 @@ export interface Egress extends AsyncDisposable {
    * @throws {EgressError} `EGRESS_AUTHORITY_INVALID` for another destination, `EGRESS_CONNECTION_LOST`; the reason of `signal`.
    */
   postToLoopback(request: LoopbackRequest): Promise<EgressResponse>;
+  /**
+   * Reads a file from a server of this machine by GET, over plain HTTP: only from an address that the operator wrote.
+   *
+   * @throws {EgressError} as `postToLoopback`
+   */
+  getFromLoopback(request: Omit<LoopbackRequest, "body">): Promise<EgressResponse>;
   /** Opens an HTTP proxy for one process, on a port of 127.0.0.1 of its own. */
   openProxy(source: EgressSource): Promise<EgressProxy>;
   /** Opens an HTTP proxy for one process in a network of its own, in which the process reaches it at `port` of 127.0.0.1. */

@@ -1,6 +1,7 @@
 // For other packages here.
 export { archiveNameOf, digestArchive } from "./archive-names.ts";
 export type { Endpoint, Manifest } from "./manifest/manifest-shape.ts";
+export { isToolId } from "./manifest/names.ts";
 export { McpkgError } from "./mcpkg-error.ts";
 export { type OpenedPackage, openPackage } from "./open-package.ts";
 export type { PackageFile, PackageFiles } from "./package-files.ts";
@@ -13,5 +14,6 @@ export {
   signPackage,
 } from "./signature/package-signature.ts";
 export { keyIdOf, newPublisherKey, readPrivateKey, readPublicKey } from "./signature/publisher-key.ts";
+export { readStatement, signStatement } from "./signature/signed-statement.ts";
 export { readArchive } from "./zip/read-archive.ts";
 export { writeArchive } from "./zip/write-archive.ts";

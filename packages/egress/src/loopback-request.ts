@@ -7,7 +7,7 @@
  * keeps no connection.
  */
 
-import { request } from "node:http";
+import { type IncomingHttpHeaders, request } from "node:http";
 import { isIP } from "node:net";
 import { EgressError } from "./egress-error.ts";
 import type { EgressResponse, LoopbackRequest } from "./egress-types.ts";
@@ -17,13 +17,24 @@ import type { EgressResponse, LoopbackRequest } from "./egress-types.ts";
  *
  * @throws {EgressError} `EGRESS_AUTHORITY_INVALID` for another destination, `EGRESS_CONNECTION_LOST`; the reason of `signal`.
  */
-export function postToLoopback({
-  url,
-  headers,
-  body,
-  signal,
-  maxBytes,
-}: LoopbackRequest): Promise<EgressResponse> {
+export function postToLoopback(request: LoopbackRequest): Promise<EgressResponse> {
+  return send("POST", request, request.body);
+}
+
+/**
+ * Reads a file by GET.
+ *
+ * @throws {EgressError} as `postToLoopback`
+ */
+export function getFromLoopback(request: Omit<LoopbackRequest, "body">): Promise<EgressResponse> {
+  return send("GET", request, undefined);
+}
+
+function send(
+  method: "GET" | "POST",
+  { url, headers, signal, maxBytes }: Omit<LoopbackRequest, "body">,
+  body: Uint8Array | undefined,
+): Promise<EgressResponse> {
   signal.throwIfAborted();
   const { hostname, port, pathname, search, protocol } = new URL(url);
   const addresses = addressesOf(hostname);
@@ -39,8 +50,8 @@ export function postToLoopback({
       host: hostname.replace(/^\[|\]$/g, ""),
       port: port === "" ? 80 : Number(port),
       path: `${pathname}${search}`,
-      method: "POST",
-      headers: { ...headers, "content-length": String(body.length) },
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { "content-length": String(body.length) }) },
       agent: false,
       lookup: (_host, { all }, callback) => {
         const [first] = addresses;
@@ -59,10 +70,9 @@ export function postToLoopback({
       response.once("close", () => {
         if (!response.complete && totalBytes <= maxBytes) reject(lost(hostname));
         else {
-          const type = response.headers["content-type"];
           resolve({
             status: response.statusCode ?? 0,
-            headers: type === undefined ? {} : { "content-type": type },
+            headers: passedHeaders(response.headers),
             body: Buffer.concat(parts),
             totalBytes,
           });
@@ -79,6 +89,18 @@ export function postToLoopback({
   sent.on("error", (cause) => reject(lost(hostname, cause)));
   sent.end(body);
   return promise.finally(() => signal.removeEventListener("abort", abort));
+}
+
+/** The headers of a response that callers use. */
+const passedNames = ["content-type", "etag", "location"] as const;
+
+function passedHeaders(headers: IncomingHttpHeaders): { readonly [name: string]: string } {
+  return Object.fromEntries(
+    passedNames.flatMap((name) => {
+      const value = headers[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 /** Returns the addresses of a name or address of this machine; none for another one. */
