@@ -48,9 +48,10 @@ export function digestServer({ id, transport }: Pick<ToolServerConfig, "id" | "t
   return hash("sha256", canonicalJson({ id, transport: transportContent(transport) }), "hex");
 }
 
-function serverContent({ containment, transport, ...server }: ToolServerConfig): object {
+function serverContent({ containment, transport, adopted, ...server }: ToolServerConfig): object {
   return {
     ...without(server, "source", "span", "notEnforced", "problems"),
+    ...(adopted === undefined ? {} : { adopted: without(adopted, "files") }),
     containment: without(containment, "enforced", "notEnforced", "bySandbox", "judged", "needsSandbox"),
     transport: transportContent(transport),
   };

@@ -1,6 +1,12 @@
 // For users.
 
 // For other packages here.
+export {
+  isManifestPath,
+  readAdoptedAt,
+  readCatalogManifest,
+} from "./adopted-files.ts";
+export { offeredAdoptedTools, runnerOf } from "./adopted-server.ts";
 export { appendEntry, type EntrySection, entryText } from "./append-entry.ts";
 export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";

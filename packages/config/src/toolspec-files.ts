@@ -35,7 +35,9 @@ export interface PairProblem {
   readonly hint: string;
 }
 
-const endings = [".yaml", ".yml", ".json"] as const;
+/** Endings of manifests and toolspecs. */
+export const manifestEndings = [".yaml", ".yml", ".json"] as const;
+const endings = manifestEndings;
 const versionFile = /^([0-9]+\.[0-9]+\.[0-9]+)\.(?:ya?ml|json)$/;
 
 /** Returns the names in the catalog at `folder`, sorted; empty when the folder does not exist. */
@@ -66,7 +68,8 @@ function namesIn(folder: string): ReadonlySet<string> {
   }
 }
 
-function compareVersions(a: string, b: string): number {
+/** Compares two versions MAJOR.MINOR.PATCH, for sorting. */
+export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => version.split(".").map(Number));
   for (const [at, part] of (left ?? []).entries()) {
     const difference = part - (right?.[at] ?? 0);
@@ -285,7 +288,8 @@ function notFound(message: string, hint: string): PairProblem {
   return { code: "CONFIG_TOOLSPEC_NOT_FOUND", message, hint };
 }
 
-function isAbsence(error: unknown): boolean {
+/** Whether an error says that a file does not exist. */
+export function isAbsence(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === "ENOENT" || code === "ENOTDIR";
 }

@@ -8,6 +8,7 @@ import {
   type Definitions,
   type DocumentNode,
   dictionary,
+  entryOf,
   fieldOf,
   flag,
   list,
@@ -16,6 +17,7 @@ import {
   type Place,
   record,
   reportAt,
+  reportAtMap,
   reportType,
   type Shape,
   stringOf,
@@ -179,14 +181,17 @@ const stdioRecord = record({
   description: "The server is a subprocess that uses its standard input and output.",
   fields: {
     kind: { required: resolvedKind("stdio") },
-    command: {
-      required: commandOrList,
-      missing: {
-        code: "CONFIG_COMMAND_REQUIRED",
-        message: "transport.command required for stdio",
-        hint: "add command: with the path to the executable",
+    command: commandOrList,
+    manifest: text({
+      description:
+        "Instead of command: the manifest of a server that is adopted. A name in the catalog, NAME@VERSION, or the path of a manifest relative to the folder of this file. The server is fetched in its recorded version, and reaches only the hosts of the manifest.",
+      maxLength: 4096,
+      pattern: {
+        source: "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:@[0-9]+\\.[0-9]+\\.[0-9]+)?|.*[\\\\/.].*",
+        meaning: "a name of the catalog, NAME@VERSION, or the path of a manifest",
       },
-    },
+      examples: ["memory", "./acme/manifest.yaml"],
+    }),
     args: argumentList,
     env: variablesShape(
       "Environment variables. Values may use secret_key_ref. The process receives these and PATH, HOME, LANG, TMPDIR, but no other variable of the gateway.",
@@ -215,7 +220,37 @@ const stdioRecord = record({
     timeout_ms: "write containment: { max_execution_seconds: 30 } next to transport, in seconds",
   },
   misplaced: (entry, at) => misplaced(entry, at, "stdio"),
+  inspect(_value, node, place) {
+    const command = entryOf(node, "command");
+    const manifest = entryOf(node, "manifest");
+    if (command === undefined && manifest === undefined) {
+      reportAtMap(node, place, {
+        code: "CONFIG_COMMAND_REQUIRED",
+        message: "transport.command required for stdio",
+        hint: "add command: with the path to the executable",
+      });
+    } else if (command !== undefined && manifest !== undefined) {
+      reportAt(manifest.value, place, {
+        code: "CONFIG_INVALID_VALUE",
+        message: `${quote(place.path)} has both command and manifest`,
+        hint: "remove command: the manifest names the program",
+        span: manifest.keySpan,
+      });
+    }
+  },
 });
+
+/** The record, whose schema also says that there is either a command or a manifest. */
+const stdioShape: Shape<ValueOf<typeof stdioRecord>> = {
+  check: (node, place) => stdioRecord.check(node, place),
+  toJsonSchema(definitions) {
+    const schema = stdioRecord.toJsonSchema(definitions);
+    const full = definitions?.get("StdioTransport");
+    const oneOf = [{ required: ["command"] }, { required: ["manifest"] }];
+    if (full !== undefined) definitions?.set("StdioTransport", { ...full, oneOf });
+    return schema;
+  },
+};
 
 /** A text or a reference to a secret, with a description of its own in the schema. */
 function describedText(description: string): Shape<ConfigText> {
@@ -319,7 +354,7 @@ function misplaced(entry: MapEntry, at: Place, kind: TransportKind) {
 }
 
 const recordOfKind = {
-  stdio: stdioRecord,
+  stdio: stdioShape,
   sse: httpRecord("sse", "SseTransport", "The server uses HTTP with server-sent events."),
   streamable_http: httpRecord(
     "streamable_http",

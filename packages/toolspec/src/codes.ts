@@ -85,10 +85,14 @@ export const toolspecCodes = {
   MANIFEST_INJECT_PATH_PREFIX:
     "The path prefix of a credential is not absolute, or does not contain exactly one token.",
   MANIFEST_INJECT_ENV: "The environment variable of a credential has no valid name.",
+  MANIFEST_PLACEHOLDER_ENV:
+    "The variable for the placeholder of a credential has no valid name, is used twice, or belongs to the entrusted tier.",
   MANIFEST_INJECT_COLLIDES: "Two credentials of a manifest are sent in the same place.",
   MANIFEST_VENDOR_REQUIRED: "A credential of type oauth2 has no vendor.",
   MANIFEST_VENDOR_INVALID: "The vendor of a credential is not lower-case letters, digits and inner hyphens.",
   MANIFEST_TOOL_DUPLICATE: "Two tools of a manifest have the same name.",
+  MANIFEST_TOOL_ABSENT: "A manifest names a tool that its upstream server does not have.",
+  MANIFEST_TOOL_UNDECLARED: "An upstream server has a tool that its manifest does not name.",
   MANIFEST_CATEGORY_INVALID: "The category of a manifest is not in the list.",
   MANIFEST_FILE_MISPLACED: "The name or version of a manifest differs from its path.",
   MANIFEST_FILE_DUPLICATE: "Two files are the manifest of the same name and version.",

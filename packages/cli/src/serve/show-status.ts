@@ -12,6 +12,7 @@ import { changedConfigFiles } from "../access/changed-files.ts";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findReachableGateways } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
+import { differenceLines } from "../adopted/difference-lines.ts";
 import { outdatedLine } from "../approve/approve.ts";
 import { waitingInGateways } from "../approve/open-approvals.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -126,6 +127,7 @@ async function showRunning(
       `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map((part) => partText(part, judgedParts)).join(", ")}${reason}`,
     );
   }
+  output.print(...servers.flatMap((server) => differenceLines(server, output)));
   // A gateway of an earlier version does not count its own tools.
   const own = status.ownTools === undefined ? "" : ` and ${status.ownTools} of Toolcrib's own`;
   output.print(

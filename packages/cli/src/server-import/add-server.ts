@@ -91,7 +91,7 @@ export async function addServer(
       },
     );
   }
-  const text = await withEntry(context, file, "tool_servers", entry);
+  const { text } = await withEntry(context, file, "tool_servers", entry);
   if (!output.isJson && diagnostics.length > 0) output.note(formatDiagnostics(diagnostics), "");
   const isDry = flags.dryRun === true;
   if (!isDry) {

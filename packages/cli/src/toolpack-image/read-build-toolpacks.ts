@@ -53,6 +53,15 @@ async function readListed(context: CliContext, text: string): Promise<Toolpack> 
   const { name, version } = parseEntryName(text);
   // Reports what is wrong with the name, or the files.
   const { manifest, toolspec } = await readEntry(context, name, version);
+  if (toolspec === undefined) {
+    throw new CliError(
+      "CLI_USAGE",
+      `${name} is a server of its own, and has no toolspec to build a toolpack from`,
+      {
+        hint: `add it to a gateway: toolcrib add ${name}`,
+      },
+    );
+  }
   const files = await readCatalogPair(name, manifest.version, {
     readFile: readRegularFileAtOnce,
     catalogFolder: catalogFolder(context),
