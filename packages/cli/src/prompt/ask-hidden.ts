@@ -51,12 +51,13 @@ export function askHidden(question: string, { stdin, stderr, signal }: ProcessCo
         typed = nextTyped(typed, character);
       }
     };
-    stderr.write(question);
     signal.addEventListener("abort", stop);
     terminal.setEncoding("utf8");
+    // Before the question: what is typed as soon as it appears must not be echoed.
     terminal.setRawMode(true);
     terminal.on("data", read);
     terminal.resume();
+    stderr.write(question);
   });
 }
 
