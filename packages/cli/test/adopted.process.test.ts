@@ -96,7 +96,7 @@ describe("the commands of adopted servers", { skip }, () => {
     assert.deepEqual(locked, ["@acme/server 1.2.3", "@acme/words 1.0.0"]);
     assert.match(
       readFileSync(directory.join("toolcrib.yaml"), "utf8"),
-      /transport: \{ kind: stdio, manifest: \.\/acme\.yaml \}/,
+      /transport:\n {6}kind: stdio\n {6}manifest: \.\/acme\.yaml\n/,
     );
     const doctor = await run(directory.path, ["doctor"], { TOOLCRIB_SECRET_ACME_TOKEN: "a-secret-of-acme" });
     assert.match(doctor.stdout, /server acme: responds: 1 tool/);

@@ -1,12 +1,10 @@
 /** `toolcrib test` and `toolcrib export`: packages before and after they are installed, on real programs and servers. */
 
 import assert from "node:assert/strict";
-import { hash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { makeTemporaryDirectory, type TemporaryDirectory, writeFiles } from "@toolcrib/testing";
 import { runToolcrib } from "./transcript.ts";
@@ -60,28 +58,15 @@ function inFolder(files: { readonly [path: string]: string }, folder: string): {
 }
 
 /** Puts a package into the install record of the home. */
-function install(directory: TemporaryDirectory, files: { readonly [path: string]: string }): void {
-  const { toolId, version } = JSON.parse(files["manifest.json"] ?? "") as { toolId: string; version: string };
-  const home = directory.join(".toolcrib");
-  writeFiles(join(home, "packages", toolId), files);
-  const entry = {
-    toolId,
-    version,
-    digest: `sha256:${hash("sha256", JSON.stringify(files), "hex")}`,
-    source: "test",
-    installedAt: "2026-01-01T00:00:00.000Z",
-    files: Object.entries(files).map(([path, text]) => ({
-      path,
-      bytes: Buffer.byteLength(text),
-      sha256: hash("sha256", text, "hex"),
-      isExecutable: false,
-    })),
-  };
-  const record = join(home, "installed-packages.json");
-  const known = existsSync(record) ? JSON.parse(readFileSync(record, "utf8")).packages : [];
-  writeFileSync(record, JSON.stringify({ format: 1, packages: [...known, entry], publisherKeys: {} }), {
-    mode: 0o600,
+async function install(
+  directory: TemporaryDirectory,
+  files: { readonly [path: string]: string },
+): Promise<void> {
+  writeFiles(directory.path, inFolder(files, "source"));
+  const { code, stderr } = await runToolcrib(["install", "./source", "--user"], {
+    directory: directory.path,
   });
+  assert.equal(code, 0, stderr);
 }
 
 const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("toolcrib-test-"));
@@ -131,7 +116,7 @@ test("an archive is tested as JSON; a package without tests, or with a missing o
   for (const [argument, code, message] of [
     ["untested", 1, /CLI_PACKAGE_UNTESTED/],
     ["missing", 1, /The package has no file "tests\/none\.test\.json"/],
-    ["demo.unknown", 4, /CLI_PACKAGE_NOT_FOUND/],
+    ["demo.unknown", 4, /INSTALL_NOT_FOUND/],
     ["./none", 1, /there is no such file or folder/],
   ] as const) {
     const refused = await runToolcrib(["test", argument], setting);
@@ -144,7 +129,7 @@ test("results of an installed package are kept beside it, and exported with its 
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };
   mkdirSync(directory.join(".toolcrib"), { mode: 0o700 });
-  install(directory, filesOf({ good: passing }));
+  await install(directory, filesOf({ good: passing }));
   for (const _time of [1, 2]) assert.equal((await runToolcrib(["test", "demo.upper"], setting)).code, 0);
   const metadata = JSON.parse(
     readFileSync(directory.join(".toolcrib/packages/demo.upper.metadata.json"), "utf8"),

@@ -5,26 +5,20 @@ import { parseConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { explainPackage } from "@toolcrib/gateway";
 import { SchemaValidator } from "@toolcrib/json";
-import { InstallError, openInstalledPackage, readInstalledPackages } from "@toolcrib/mcpkg-install";
+import { openInstalledPackage } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { createSandboxes } from "../sandbox/create-sandboxes.ts";
-import { toPlace } from "./install-context.ts";
+import { installedPackage } from "./installed-packages.ts";
 
 /** Runs the command. Fails where no implementation can run. */
 export async function explainImplementations(context: CliContext, toolId: string): Promise<ExitCode> {
   const { output, options, env, directory, wrap, now, signal } = context;
-  const { home, project } = await toPlace(context, {});
-  const { packages } = await readInstalledPackages({ home, projectFolder: project });
-  const installed = packages.find((one) => one.toolId === toolId);
-  if (installed === undefined) {
-    throw new InstallError("INSTALL_NOT_FOUND", `The package ${toolId} is not installed here`, {
-      hint: "--why explains installed packages; toolcrib info lists them",
-    });
-  }
+  const hint = "--why explains installed packages; toolcrib info lists them";
+  const installed = await installedPackage(context, toolId, hint);
   const { manifest } = openInstalledPackage(installed, new SchemaValidator());
   if (manifest.chain !== undefined) {
     output.json({ toolId, chain: manifest.chain.map(({ step, tool }) => ({ step, tool })) });

@@ -12,7 +12,7 @@ import { createTestHistory, type TestHistory } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
-import { readInstalled } from "./test-target.ts";
+import { usableInstalled } from "./installed-packages.ts";
 
 /** Options of the command. */
 export interface ExportFlags {
@@ -27,7 +27,7 @@ export async function exportPackages(context: CliContext, flags: ExportFlags): P
   const history = createTestHistory(options.home, { randomBytes });
   const validator = new SchemaValidator();
   const packages = [];
-  for (const installed of await readInstalled(context)) {
+  for (const installed of await usableInstalled(context)) {
     const found = openInstalledPackage(installed, validator);
     const testSummary = flags.format === undefined ? await summaryOf(context, history, installed) : undefined;
     packages.push({ found, testSummary });

@@ -5,19 +5,13 @@ import { resolve } from "node:path";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { SchemaValidator } from "@toolcrib/json";
 import { checkSignature } from "@toolcrib/mcpkg";
-import {
-  completeInterrupted,
-  InstallError,
-  openInstalledPackage,
-  parseSource,
-  readInstalledPackages,
-} from "@toolcrib/mcpkg-install";
+import { openInstalledPackage, parseSource } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
-import { changeDeps, toPlace } from "./install-context.ts";
+import { installedPackage, readInstalled } from "./installed-packages.ts";
 import { printPackage, showPackage } from "./show-package.ts";
 
 /** Lists what is installed in this project and for the user, and what cannot be used (exit code 1). */
@@ -61,16 +55,14 @@ export async function listInstalled(context: CliContext): Promise<ExitCode> {
 /** Shows the installed package of this toolId, or the package at this path. */
 export async function showPackageOrInstalled(context: CliContext, text: string): Promise<ExitCode> {
   const isToolId = !existsSync(resolve(context.directory, text)) && isToolIdText(text, context.directory);
-  const { packages, diagnostics } = await readInstalled(context);
-  const found = packages.find(({ toolId }) => toolId === text);
-  if (found === undefined) {
-    if (!isToolId) return showPackage(context, text);
-    if (!context.output.isJson && diagnostics.length > 0)
-      context.output.note(formatDiagnostics(diagnostics), "");
-    throw new InstallError("INSTALL_NOT_FOUND", `The package ${text} is not installed here`, {
-      hint: `install it with: toolcrib install ${text}; toolcrib info lists what is installed`,
-    });
-  }
+  const { packages } = await readInstalled(context);
+  const isInstalled = packages.some(({ toolId }) => toolId === text);
+  if (!isInstalled && !isToolId) return showPackage(context, text);
+  const found = await installedPackage(
+    context,
+    text,
+    `install it with: toolcrib install ${text}; toolcrib info lists what is installed`,
+  );
   const opened = openInstalledPackage(found, new SchemaValidator());
   const { folder, scope, source, registry, installedAt, digest } = found;
   return printPackage(
@@ -94,11 +86,4 @@ function isToolIdText(text: string, directory: string): boolean {
   } catch {
     return false;
   }
-}
-
-async function readInstalled(context: CliContext) {
-  const { home, project } = await toPlace(context, {});
-  // A record that cannot be read is a finding.
-  await completeInterrupted(changeDeps(context), { home }).catch(() => undefined);
-  return readInstalledPackages({ home, projectFolder: project });
 }

@@ -8,12 +8,11 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { SchemaValidator } from "@toolcrib/json";
 import { digestArchive, type PackageFiles, type ToolPackage, writeArchive } from "@toolcrib/mcpkg";
-import { type InstalledPackage, openInstalledPackage, readInstalledPackages } from "@toolcrib/mcpkg-install";
+import { type InstalledPackage, openInstalledPackage } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
-import { CliError } from "../cli-error.ts";
+import { installedPackage } from "./installed-packages.ts";
 import { readValidPackage } from "./read-package.ts";
 
 /** A package to test. Disposing it removes what was written for it. */
@@ -27,7 +26,7 @@ export interface TestTarget extends AsyncDisposable {
 /**
  * Opens the package that `text` names: a path where one exists, and a toolId otherwise.
  *
- * @throws {CliError} `CLI_PACKAGE_NOT_FOUND`, and as `readValidPackage`; {InstallError} `INSTALL_PACKAGE_CHANGED`
+ * @throws {CliError} as `readValidPackage`; {InstallError} `INSTALL_NOT_FOUND`, `INSTALL_PACKAGE_CHANGED`
  */
 export async function openTestTarget(context: CliContext, text: string): Promise<TestTarget> {
   const isToolId = /^[a-z0-9][a-z0-9_]*(?:\.[a-z0-9][a-z0-9_]*)+$/.test(text) && !text.endsWith(".mcpkg");
@@ -36,24 +35,9 @@ export async function openTestTarget(context: CliContext, text: string): Promise
   return stage(context, found, text);
 }
 
-/** Returns the installed packages that can be used here, and reports the others. */
-export async function readInstalled(context: CliContext): Promise<readonly InstalledPackage[]> {
-  const { output, directory, options } = context;
-  const { packages, diagnostics } = await readInstalledPackages({
-    home: options.home,
-    projectFolder: directory,
-  });
-  if (!output.isJson && diagnostics.length > 0) output.note(formatDiagnostics(diagnostics), "");
-  return packages;
-}
-
 async function openInstalled(context: CliContext, toolId: string): Promise<TestTarget> {
-  const trial = (await readInstalled(context)).find((one) => one.toolId === toolId);
-  if (trial === undefined) {
-    throw new CliError("CLI_PACKAGE_NOT_FOUND", `No installed package "${toolId}" can be used here`, {
-      hint: "name a folder or an archive to test a package that is not installed",
-    });
-  }
+  const hint = "name a folder or an archive to test a package that is not installed";
+  const trial = await installedPackage(context, toolId, hint);
   const found = openInstalledPackage(trial, new SchemaValidator());
   return { found, trial, isInstalled: true, async [Symbol.asyncDispose]() {} };
 }
