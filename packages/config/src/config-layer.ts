@@ -26,6 +26,7 @@ import {
   upstreamServersOf,
 } from "./foreign-config.ts";
 import { type HooksLayer, toHooksLayer } from "./hooks-shape.ts";
+import { withCompletePackagePaths } from "./packages-shape.ts";
 import { withCompletePolicyPaths } from "./policy-shape.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
 import { withCompleteHeaders } from "./telemetry-shape.ts";
@@ -64,7 +65,7 @@ export interface ConfigLayer {
   /** Sections as written, with complete paths; empty when the file has errors. */
   readonly sections: Pick<
     ConfigDocument,
-    "egress" | "guards" | "policy" | "serve" | "audit" | "telemetry" | "execution" | "sandbox"
+    "egress" | "guards" | "packages" | "policy" | "serve" | "audit" | "telemetry" | "execution" | "sandbox"
   > & { readonly hooks?: HooksLayer | undefined };
   /** Ids of all tool servers, toolspecs and provider targets, including invalid ones. */
   readonly serverIds: readonly PlacedId[];
@@ -145,6 +146,7 @@ function sectionsOf(
   return {
     ...sections,
     egress: withCompletePaths(sections.egress, source.name),
+    packages: withCompletePackagePaths(sections.packages, source.name),
     policy: withCompletePolicyPaths(sections.policy, source.name),
     hooks: toHooksLayer(sections.hooks, nodeAt(tree, ["hooks"]), source),
     audit: withCompleteAnchor(sections.audit, source.name),

@@ -17,6 +17,8 @@ export interface GatewayConfig {
   readonly toolServers: readonly ToolServerConfig[];
   /** In the order of their first declaration. */
   readonly toolspecs: readonly ToolspecConfig[];
+  /** Settings of installed packages. */
+  readonly packages: PackagesConfig;
   readonly egress: EgressConfig;
   readonly policy: PolicyConfig;
   /** Limits of calls. */
@@ -159,6 +161,49 @@ export interface ToolspecConfig {
   /** Place of the declaration, for errors that are found later. Stars replace credentials. */
   readonly source: Source;
   readonly span: Span;
+}
+
+/** The settings of one installed package. */
+export interface PackageConfig {
+  /** @default true */
+  readonly isEnabled: boolean;
+  /** @default "unverified" */
+  readonly trustState: TrustState;
+  /** @default "unknown" */
+  readonly mutabilityClass: MutabilityClass;
+  /** Whether its definition waits for an approval when it is listed for the first time. @default "pin": installing it approved it */
+  readonly firstContact: "ask" | "pin";
+  /** As declared; an omitted field is `undefined`. */
+  readonly declared: Partial<ContainmentConfig>;
+  /** As declared, or else by trust state, and never below `policy.floor`. Paths are complete, or below `~/`. */
+  readonly effective: ContainmentConfig;
+  /** The URL of an http endpoint, in place of that of the manifest. */
+  readonly endpointUrl: string | undefined;
+  /** References to its secrets by what they are: `token`, `client_id`, `client_secret`, `refresh_token`. */
+  readonly credentials: { readonly [id: string]: SecretRef };
+  /** The only language whose implementations run. @default any */
+  readonly language: string | undefined;
+  /** The only implementation that runs. @default any */
+  readonly implementation: string | undefined;
+  readonly labels: { readonly [key: string]: string };
+  /** Labels of everything that it returns. */
+  readonly dataLabels: readonly string[];
+  readonly limits: {
+    /** Calls that run at a time. @default 4 */
+    readonly maxConcurrentCalls: number;
+    /** Bytes of the output of its program. @default 10 MiB */
+    readonly outputMaxBytes: number;
+  };
+}
+
+/** The settings of installed packages (`packages`). */
+export interface PackagesConfig {
+  /** By toolId. */
+  readonly byId: { readonly [toolId: string]: PackageConfig };
+  /** Those of packages without an entry. */
+  readonly others: PackageConfig;
+  /** Programs of all packages that run at a time (`sandbox.max_package_programs`). @default 16 */
+  readonly maxPrograms: number;
 }
 
 /** Reference to a manifest and a toolspec. */

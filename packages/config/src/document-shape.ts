@@ -10,7 +10,6 @@ import {
   list,
   record,
   reportRepeated,
-  type Shape,
   text,
   type ValueOf,
 } from "@toolcrib/document";
@@ -21,6 +20,7 @@ import { egressShape } from "./egress-shape.ts";
 import { executionShape } from "./execution-shape.ts";
 import { guardsShape } from "./guards-shape.ts";
 import { hooksShape } from "./hooks-shape.ts";
+import { packagesShape } from "./packages-shape.ts";
 import { policyShape } from "./policy-shape.ts";
 import { serveShape } from "./serve-shape.ts";
 import { telemetryShape } from "./telemetry-shape.ts";
@@ -58,23 +58,6 @@ const providersShape = record({
   },
 });
 
-/** Returns the shape of a section that a later version reads. */
-function sectionOfLater(description: string): Shape<never> {
-  return {
-    check(_node, { path, keySpan, reporter }) {
-      reporter.report({
-        code: "CONFIG_SECTION_NOT_AVAILABLE",
-        message: `Section ${quote(path)} is not available: this version of Toolcrib does not read it yet`,
-        hint: "remove the section; a later version reads it",
-        span: keySpan,
-        path,
-      });
-      return undefined;
-    },
-    toJsonSchema: () => ({ not: {}, description: `${description} Not available in this version.` }),
-  };
-}
-
 const fields = {
   $schema: text({ description: "Location of this schema, for editors.", maxLength: 1000 }),
   tool_servers: toolServersShape,
@@ -102,7 +85,7 @@ const fields = {
       node.kind === "map" ? "write each toolspec as an item: - name: NAME" : undefined,
   }),
   egress: egressShape,
-  packages: sectionOfLater("Installed .mcpkg packages."),
+  packages: packagesShape,
   execution: executionShape,
   sandbox: record({
     description: "Sandboxes of the processes of tool servers.",
@@ -125,6 +108,12 @@ const fields = {
         minimum: 1,
         maximum: 10_000,
         default: 128,
+      }),
+      max_package_programs: integer({
+        description: "Programs of installed packages that run at a time; further calls wait.",
+        minimum: 2,
+        maximum: 1000,
+        default: 16,
       }),
       total_memory_mb: integer({
         description:

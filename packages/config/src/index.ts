@@ -7,6 +7,7 @@ export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } fr
 export type {
   ConfigText,
   GatewayConfig,
+  PackageConfig,
   PolicyConfig,
   SecretRef,
   TemplatePart,

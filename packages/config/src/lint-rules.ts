@@ -66,6 +66,7 @@ function lintPatterns(layer: ConfigLayer, layers: readonly ConfigLayer[]): Diagn
   };
   return ruleLists(layer).flatMap(({ path, patterns }) =>
     findUnmatchedRules(patterns, known).flatMap(({ index, pattern, reason, hint }) => {
+      if (mayNamePackage(pattern)) return [];
       const span = spanOfPattern(layer, path, index, pattern);
       return span === undefined
         ? []
@@ -77,6 +78,11 @@ function lintPatterns(layer: ConfigLayer, layers: readonly ConfigLayer[]): Diagn
           });
     }),
   );
+}
+
+/** Whether a pattern can name an installed package: its toolId has dots, and which ones are installed is not known here. */
+function mayNamePackage(pattern: string): boolean {
+  return /^[a-z0-9_*?]+(?:\.[a-z0-9_*?]+)+(?:$|:|__)/.test(pattern);
 }
 
 function toNames(id: string, tools: readonly { readonly name: string }[]): readonly KnownName[] {

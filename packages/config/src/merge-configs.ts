@@ -27,6 +27,7 @@ import { type HasCommand, lintCommands } from "./lint-commands.ts";
 import { lintExposure } from "./lint-exposure.ts";
 import { lintIds } from "./lint-ids.ts";
 import { lintRules } from "./lint-rules.ts";
+import { toPackagesConfig } from "./packages-shape.ts";
 import { lintFloor, mergedFloor } from "./policy-floor.ts";
 import { toPolicyConfig, toServeConfig } from "./section-config.ts";
 import { toTelemetryConfig } from "./telemetry-shape.ts";
@@ -86,10 +87,19 @@ function composed(
   const policy = toPolicyConfig(sections.policy, mergedFloor(layers), policyFiles);
   const toolServers = mergedServers(layers).map((server) => completed(server, policy.floor));
   const toolspecs = mergedToolspecs(layers);
+  const maxPrograms = sections.sandbox?.max_package_programs ?? 16;
+  const packages = toPackagesConfig(sections.packages, policy.floor, maxPrograms);
   return {
     toolServers,
     toolspecs,
-    dataLabels: [...new Set([...toolServers, ...toolspecs].flatMap(({ dataLabels }) => dataLabels))].sort(),
+    packages,
+    dataLabels: [
+      ...new Set(
+        [...toolServers, ...toolspecs, ...Object.values(packages.byId)].flatMap(
+          ({ dataLabels }) => dataLabels,
+        ),
+      ),
+    ].sort(),
     egress: toEgressConfig(sections.egress, certificates),
     policy,
     guards: toGuardsConfig(sections.guards),

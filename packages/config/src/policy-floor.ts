@@ -42,6 +42,7 @@ export function lintFloor(
     return [
       ...lintLowered(layers, field),
       ...servers.flatMap((server) => lintServer(server, field, strictest)),
+      ...layers.flatMap((layer) => lintPackages(layer, field, strictest)),
     ];
   });
 }
@@ -92,6 +93,20 @@ function lintLowered(layers: readonly ConfigLayer[], field: FloorField): Diagnos
   return findings;
 }
 
+function lintPackages(
+  { sections, source, tree }: ConfigLayer,
+  field: FloorField,
+  requirement: Requirement,
+): Diagnostic[] {
+  return Object.entries(sections.packages ?? {}).flatMap(([toolId, { containment }]) => {
+    const declared = containment?.[field];
+    const span = nodeAt(tree, ["packages", toolId, "containment", field])?.span;
+    if (declared === undefined || span === undefined || !isLess(declared, requirement.value)) return [];
+    const place = { what: `Package ${quote(toolId)}`, source, span };
+    return [belowFloor(place, field, declared, requirement)];
+  });
+}
+
 function lintServer(server: ServerDeclaration, field: FloorField, requirement: Requirement): Diagnostic[] {
   const declared = {
     network_egress: server.declared.networkEgress,
@@ -100,15 +115,23 @@ function lintServer(server: ServerDeclaration, field: FloorField, requirement: R
   }[field];
   if (declared === undefined || !isLess(declared, requirement.value)) return [];
   const span = nodeAt(server.node, ["containment", field])?.span ?? server.span;
-  return [
-    toDiagnostic(
-      {
-        code: "CONFIG_POLICY_FLOOR",
-        message: `Tool server ${quote(server.id)} is below the policy floor: ${field}: ${declared} (${placeOf({ source: server.source, span })}) is less than ${requirement.value}, which ${placeOf(requirement)} requires`,
-        hint: `write ${field}: ${requirement.value}, or change the floor where it is set`,
-        span,
-      },
-      server.source,
-    ),
-  ];
+  const place = { what: `Tool server ${quote(server.id)}`, source: server.source, span };
+  return [belowFloor(place, field, declared, requirement)];
+}
+
+function belowFloor(
+  { what, source, span }: { readonly what: string; readonly source: Source; readonly span: Span },
+  field: FloorField,
+  declared: ContainmentLevel | number,
+  requirement: Requirement,
+): Diagnostic {
+  return toDiagnostic(
+    {
+      code: "CONFIG_POLICY_FLOOR",
+      message: `${what} is below the policy floor: ${field}: ${declared} (${placeOf({ source, span })}) is less than ${requirement.value}, which ${placeOf(requirement)} requires`,
+      hint: `write ${field}: ${requirement.value}, or change the floor where it is set`,
+      span,
+    },
+    source,
+  );
 }

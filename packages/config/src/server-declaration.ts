@@ -80,7 +80,8 @@ function toTransport(document: TransportDocument, node: DocumentNode): Transport
   };
 }
 
-function toContainment(document: ToolServerDocument["containment"]): Partial<ContainmentConfig> {
+/** Translates `containment` as written. */
+export function toContainment(document: ToolServerDocument["containment"]): Partial<ContainmentConfig> {
   const egress = document?.egress_allow === undefined ? undefined : toEgressAllow(document.egress_allow);
   return {
     networkEgress: document?.network_egress,

@@ -248,6 +248,49 @@ export const labelsShape = dictionary(
   },
 );
 
+/** Fields of a tool server that packages have too. */
+export const toolServerFields = {
+  trust_state: choice({
+    description:
+      "Trust of the operator in the server. Toolcrib never changes it. docs/reference/enforcement.md lists what depends on it.",
+    values: ["unverified", "verified", "certified"],
+    default: "unverified",
+    aliases: {
+      pending: "unverified",
+      untrusted: "unverified",
+      unknown: "unverified",
+      none: "unverified",
+      new: "unverified",
+      approved: "verified",
+      trusted: "verified",
+      confirmed: "verified",
+      true: "verified",
+      certificated: "certified",
+      full: "certified",
+      fully_trusted: "certified",
+    },
+  }),
+  mutability_class: choice({
+    description:
+      "The operator's statement about its tools: read_only blocks those that declare that they write; with write, no tool is believed to be safe.",
+    values: ["read_only", "write", "unknown"],
+    default: "unknown",
+    aliases: {
+      mutating: "write",
+      mutable: "write",
+      read_write: "write",
+      readwrite: "write",
+      rw: "write",
+      writable: "write",
+      readonly: "read_only",
+      ro: "read_only",
+      read: "read_only",
+      immutable: "read_only",
+      non_mutating: "read_only",
+    },
+  }),
+};
+
 export const toolServerShape = record({
   name: "ToolServer",
   description: "A durable MCP server that Toolcrib manages.",
@@ -267,26 +310,7 @@ export const toolServerShape = record({
         hint: "add transport: { kind: stdio, command: … } or transport: { kind: streamable_http, url: … }",
       },
     },
-    trust_state: choice({
-      description:
-        "Trust of the operator in the server. Toolcrib never changes it. docs/reference/enforcement.md lists what depends on it.",
-      values: ["unverified", "verified", "certified"],
-      default: "unverified",
-      aliases: {
-        pending: "unverified",
-        untrusted: "unverified",
-        unknown: "unverified",
-        none: "unverified",
-        new: "unverified",
-        approved: "verified",
-        trusted: "verified",
-        confirmed: "verified",
-        true: "verified",
-        certificated: "certified",
-        full: "certified",
-        fully_trusted: "certified",
-      },
-    }),
+    trust_state: toolServerFields.trust_state,
     first_contact: choice({
       description:
         "Definitions (tools, prompts, resource templates, instructions) that the server lists for the first time: ask offers them after toolcrib approve, pin offers them at once. Default: ask for trust_state: unverified, otherwise pin. A definition that changes later is held back either way, unless the server is certified.",
@@ -296,25 +320,7 @@ export const toolServerShape = record({
     pin_resources: flag(
       "Whether each resource that the server lists is held back like a tool, when it is new (first_contact: ask) or changed. Without it, the approval is for listing resources at all, because their list changes with the data of a server. Default: false.",
     ),
-    mutability_class: choice({
-      description:
-        "The operator's statement about its tools: read_only blocks those that declare that they write; with write, no tool is believed to be safe.",
-      values: ["read_only", "write", "unknown"],
-      default: "unknown",
-      aliases: {
-        mutating: "write",
-        mutable: "write",
-        read_write: "write",
-        readwrite: "write",
-        rw: "write",
-        writable: "write",
-        readonly: "read_only",
-        ro: "read_only",
-        read: "read_only",
-        immutable: "read_only",
-        non_mutating: "read_only",
-      },
-    }),
+    mutability_class: toolServerFields.mutability_class,
     containment: containmentShape,
     labels: labelsShape,
     data_labels: dataLabelsShape,

@@ -208,9 +208,30 @@ checkGolden("secrets", [
   ],
 ]);
 
+checkGolden("packages", [
+  ["a toolId without a dot", "packages: { echo: {} }\n"],
+  ["a list of packages", "packages: [demo.echo]\n"],
+  ["an unknown field", "packages: { demo.echo: { url: http://127.0.0.1/x } }\n"],
+  ["a secret in place of a reference", "packages: { demo.echo: { credentials: { token: hunter2 } } }\n"],
+  [
+    "a URL over http to another machine",
+    "packages: { demo.echo: { endpoint: { url: http://example.com/x } } }\n",
+  ],
+  ["a URL with an address", "packages: { demo.echo: { endpoint: { url: https://10.0.0.1/x } } }\n"],
+  [
+    "a placeholder in the host",
+    'packages: { demo.echo: { endpoint: { url: "https://{host}.example.com/x" } } }\n',
+  ],
+  ["a scope without its list", "packages: { demo.echo: { containment: { network_egress: scoped } } }\n"],
+  ["disabled", "packages: { demo.echo: { disabled: true } }\n"],
+  [
+    "below the policy floor",
+    "policy: { floor: { network_egress: deny } }\npackages: { demo.echo: { containment: { network_egress: allow } } }\n",
+  ],
+]);
+
 checkGolden("sections", [
   ["unknown section", "tool_server: []\n"],
-  ["sections of later versions", "packages: {}\n"],
   ["execution with units", "execution: { timeout: 30s, maxMemory: 128 }\n"],
   ["execution out of range", "execution: { maxMemory: 2GB, maxToolCalls: 0, isolation: vm }\n"],
   ["execution in other words", "execution: { timeout_ms: 30000, debug: true }\n"],

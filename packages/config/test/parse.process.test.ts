@@ -152,6 +152,41 @@ test("parseConfig() raises defaults to the policy floor, and keeps stricter valu
   assert.equal(unverified?.maxExecutionSeconds, 30);
 });
 
+/** The settings of a package without an entry. */
+const unverifiedPackage = {
+  isEnabled: true,
+  trustState: "unverified",
+  mutabilityClass: "unknown",
+  firstContact: "pin",
+  declared: {
+    networkEgress: undefined,
+    filesystemWrite: undefined,
+    maxExecutionSeconds: undefined,
+    egressAllow: undefined,
+    egressPassthrough: undefined,
+    writePaths: undefined,
+    readPaths: undefined,
+    hasState: undefined,
+  },
+  effective: {
+    networkEgress: "deny",
+    filesystemWrite: "deny",
+    maxExecutionSeconds: 30,
+    egressAllow: [],
+    egressPassthrough: [],
+    writePaths: [],
+    readPaths: [],
+    hasState: false,
+  },
+  endpointUrl: undefined,
+  credentials: {},
+  language: undefined,
+  implementation: undefined,
+  labels: {},
+  dataLabels: [],
+  limits: { maxConcurrentCalls: 4, outputMaxBytes: 10_485_760 },
+};
+
 test("parseConfig() returns the default configuration for an empty text", () => {
   for (const text of ["", "\n", "# nothing\n", "{}", "tool_servers: []"]) {
     assert.deepEqual(parsed(text), {
@@ -167,6 +202,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         clients: {},
         floor: { networkEgress: undefined, filesystemWrite: undefined, maxExecutionSeconds: undefined },
       },
+      packages: { byId: {}, others: unverifiedPackage, maxPrograms: 16 },
       guards: { rules: [], costs: [] },
       telemetry: undefined,
       hooks: {

@@ -8,7 +8,7 @@ import { EgressError } from "./egress-error.ts";
 import { resolveEgressSettings } from "./egress-settings.ts";
 import type { Egress, EgressDeps, EgressSettings } from "./egress-types.ts";
 import { FetchClient } from "./fetch/fetch-client.ts";
-import { postToLoopback } from "./loopback-post.ts";
+import { sendToLoopback } from "./loopback-request.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { ProxySet } from "./proxy/proxy-set.ts";
 
@@ -28,7 +28,7 @@ export function createEgress(settings: EgressSettings, deps: EgressDeps): Egress
   });
   return {
     fetch: (request, source) => client.fetch(request, source),
-    postToLoopback,
+    sendToLoopback,
     openProxy: async (source) => (await proxies.get()).open(source),
     openHandedProxy: async (source, port) => (await proxies.get()).openHanded(source, port),
     [Symbol.asyncDispose]: disposeOnce(async () => {

@@ -186,10 +186,13 @@ export interface EgressResponse {
 
 /** A request to a server of this machine. */
 export interface LoopbackRequest {
+  /** @default "POST" */
+  readonly method?: string;
   /** `http://` with localhost, an address in 127.0.0.0/8, or [::1]. */
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
-  readonly body: Uint8Array;
+  /** @default none */
+  readonly body?: Uint8Array | undefined;
   readonly signal: AbortSignal;
   /** Maximum number of bytes of the body that are read; `totalBytes` of a longer one is larger. */
   readonly maxBytes: number;
@@ -204,12 +207,12 @@ export interface Egress extends AsyncDisposable {
    */
   fetch(request: EgressRequest, source: EgressSource): Promise<EgressResponse>;
   /**
-   * Sends a request by POST to a server of this machine, over plain HTTP: only to an address that the operator wrote
+   * Sends a request to a server of this machine, over plain HTTP: only to an address that the operator wrote
    * into the configuration.
    *
    * @throws {EgressError} `EGRESS_AUTHORITY_INVALID` for another destination, `EGRESS_CONNECTION_LOST`; the reason of `signal`.
    */
-  postToLoopback(request: LoopbackRequest): Promise<EgressResponse>;
+  sendToLoopback(request: LoopbackRequest): Promise<EgressResponse>;
   /** Opens an HTTP proxy for one process, on a port of 127.0.0.1 of its own. */
   openProxy(source: EgressSource): Promise<EgressProxy>;
   /** Opens an HTTP proxy for one process in a network of its own, in which the process reaches it at `port` of 127.0.0.1. */

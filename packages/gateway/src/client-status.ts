@@ -19,6 +19,7 @@ export function clientStatus(
     ...status,
     servers: status.servers.filter(({ id }) => isShown(id)),
     toolspecs: status.toolspecs.filter(({ id }) => isShown(id)),
+    packages: status.packages.filter(({ id }) => isShown(id)),
     tools: tools.length - ownTools,
     ownTools,
     quarantined: status.quarantined.filter(({ id }) => isShown(id.slice(0, id.indexOf(":")))),

@@ -52,6 +52,7 @@ import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { openHooks } from "./hooks/open-hooks.ts";
 import { openAudit } from "./open-audit.ts";
+import { openPackages } from "./packages/open-installed-packages.ts";
 import {
   openPolicies,
   openSeenLabels,
@@ -88,7 +89,7 @@ export interface GatewayDeps {
 }
 
 /** The kinds of sources, in the order in which they open. They start after all were opened. */
-const kindsOfSources: readonly OpenSources[] = [openServers, openToolspecs, openComposites];
+const kindsOfSources: readonly OpenSources[] = [openServers, openToolspecs, openPackages, openComposites];
 
 /** Tools that are indexed for search in one go: some milliseconds of work. */
 const searchPortion = 25;
@@ -204,6 +205,10 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     launcher,
     httpClient,
     upstreamLimits: deps.upstreamLimits,
+    machine: {
+      system: { platform: process.platform, arch: process.arch },
+      node: { command: process.execPath, version: process.versions.node },
+    },
     random: Math.random,
     sleep: (ms, signal) => delay(ms, undefined, { signal }),
     nextTurn: () => nextTurn(),

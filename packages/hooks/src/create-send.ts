@@ -13,7 +13,7 @@ interface CommandWay {
 
 /** Requests, and the address of the hook for one question. */
 interface UrlWay {
-  readonly egress: Pick<Egress, "fetch" | "postToLoopback">;
+  readonly egress: Pick<Egress, "fetch" | "sendToLoopback">;
   readonly address: () => Promise<HookAddress>;
 }
 

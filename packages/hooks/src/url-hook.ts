@@ -34,7 +34,7 @@ function isJsonType(type: string | undefined): boolean {
 
 /** Returns the function that asks a URL. @param address returns the address for one question */
 export function createUrlSend(
-  egress: Pick<Egress, "fetch" | "postToLoopback">,
+  egress: Pick<Egress, "fetch" | "sendToLoopback">,
   address: () => Promise<HookAddress>,
 ): SendToHook {
   return async (question, { signal, answerMaxBytes, callId }) => {
@@ -53,7 +53,7 @@ export function createUrlSend(
         body,
         totalBytes,
       } = source === undefined
-        ? await egress.postToLoopback(request)
+        ? await egress.sendToLoopback(request)
         : await egress.fetch({ ...request, method: "POST", callId }, source);
       if (status >= 300 && status < 400) {
         throw new HookFailure(`it redirects (status ${status}), which is not followed`);

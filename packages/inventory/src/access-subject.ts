@@ -68,8 +68,9 @@ export function featureSubject(
 
 /** A tool of a source that is not listed. @param own its name at the source */
 export function unknownSubject({ id, facts }: Pick<RosterEntry, "id" | "facts">, own: string): AccessSubject {
-  const { namespace = id } = facts;
-  return { id: toToolId(namespace, own), wireName: toWireName(namespace, own), source: { id }, facts };
+  const { namespace = id, isSingleTool } = facts;
+  const wireName = isSingleTool ? toWireName("", namespace) : toWireName(namespace, own);
+  return { id: toToolId(namespace, own), wireName, source: { id }, facts };
 }
 
 /** A tool by its id, which is not in the index: of the source whose namespace it has, as far as that is known. */

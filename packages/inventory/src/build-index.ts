@@ -104,7 +104,7 @@ export function buildIndex(
     for (const fold of folds) folded.set(fold, entry);
     byId.set(id, entry);
     byName.set(wireName, entry);
-    for (const alias of aliasesOf(tool)) if (!byName.has(alias)) byName.set(alias, entry);
+    for (const alias of aliasesOf(tool, entry.facts)) if (!byName.has(alias)) byName.set(alias, entry);
     for (const { source, tool: own } of backends) {
       const ofSource = bySource.get(source.id) ?? new Map<string, IndexedTool>();
       bySource.set(source.id, ofSource);
@@ -115,8 +115,12 @@ export function buildIndex(
 }
 
 /** Returns further names under which a tool can be called, unless an earlier tool has them. */
-function aliasesOf({ namespace, version, definition }: Tool): readonly string[] {
-  const aliases: string[] = [];
+function aliasesOf(
+  { namespace, version, definition }: Tool,
+  { isSingleTool }: SourceFacts,
+): readonly string[] {
+  // Its name on the wire can be a shortened one.
+  const aliases: string[] = isSingleTool ? [namespace] : [];
   if (version !== undefined) aliases.push(toToolId(namespace, definition.name));
   if (namespace === savedNamespace) aliases.push(toWireName(savedNamespace, definition.name));
   return aliases;
@@ -137,12 +141,12 @@ function backendsOf(
     for (const tool of source.tools()) {
       const malformed = malformationOf(tool);
       if (malformed !== undefined) {
-        quarantined.push(toMalformed(tool, malformed));
+        quarantined.push(toMalformed(tool, facts, malformed));
         continue;
       }
       const held = hold(tool, facts);
       if (held !== undefined) {
-        quarantined.push({ wireName: wireNameOf(tool), tool, ...held });
+        quarantined.push({ wireName: wireNameOf(tool, facts), tool, ...held });
         continue;
       }
       const backend = { kind: facts.backendKind, source, tool, facts };
@@ -175,15 +179,17 @@ function malformationOf({ definition }: Tool): Malformation | undefined {
   return found;
 }
 
-function toMalformed(tool: Tool, { member, problems }: Malformation): QuarantinedTool {
+function toMalformed(tool: Tool, facts: SourceFacts, { member, problems }: Malformation): QuarantinedTool {
   const { id } = tool;
-  const wireName = wireNameOf(tool);
+  const wireName = wireNameOf(tool, facts);
   const reason = `"${id}" is malformed: ${problems}`;
   return { id, wireName, tool, code: "TOOL_DEFINITION_INVALID", member, reason };
 }
 
-function wireNameOf({ namespace, definition }: Tool): string {
-  return toWireName(wirePrefixOf(namespace), definition.name);
+function wireNameOf({ namespace, version, definition }: Tool, { isSingleTool }: SourceFacts): string {
+  if (isSingleTool) return toWireName("", namespace);
+  const name = version === undefined ? definition.name : `${definition.name}-${version}`;
+  return toWireName(wirePrefixOf(namespace), name);
 }
 
 function collisionOf(
@@ -210,9 +216,8 @@ function toEntry(
   if (previous !== undefined && isSameEntry(previous, backends, source)) return previous;
   const { namespace, version, definition } = tool;
   const name = version === undefined ? definition.name : `${definition.name}-${version}`;
-  const prefix = wirePrefixOf(namespace);
-  const wireName = toWireName(prefix, name);
-  const folds = foldsOf(prefix, name, wireName);
+  const wireName = wireNameOf(tool, facts);
+  const folds = foldsOf(wirePrefixOf(namespace), name, wireName);
   const shownDefinition = asBelieved(definition, facts);
   const wireDefinition = { ...shownDefinition, name: wireName };
   return { id, wireName, tool, source, facts, backends, shownDefinition, wireDefinition, folds };

@@ -14,7 +14,7 @@ import type { Tool } from "@toolcrib/tool";
 export type BackendKind = "local" | "provider" | "mcp";
 
 /** A member of a status that lists configured sources. */
-export type SourceGroup = "servers" | "toolspecs";
+export type SourceGroup = "servers" | "toolspecs" | "packages";
 
 /** Details of a source for its status. Each kind of source has those that apply to it. */
 export interface SourceDetails {
@@ -75,6 +75,8 @@ export interface SourceFacts {
   readonly configured: ConfiguredFacts | undefined;
   /** The namespace of its tools; undefined where each tool has its own. @default the id of the source */
   readonly namespace: string | undefined;
+  /** Whether it has one tool, whose name on the wire is the namespace alone. */
+  readonly isSingleTool: boolean;
   /** Position of its tools in lists and its precedence where names collide: lower first, then by order of addition. */
   readonly rank: number;
   /** Whether its tools are Toolcrib's own: they are not counted, and `serve.mode` decides how they are listed. */
@@ -117,6 +119,7 @@ const ownDeadlineMs = 3_610_000;
 export const defaultFacts: SourceFacts = {
   configured: undefined,
   namespace: undefined,
+  isSingleTool: false,
   rank: 1,
   isOwn: false,
   isSearchable: true,

@@ -210,7 +210,7 @@ export class SourceRoster {
 
   /** Statuses of the configured sources. */
   status(): SourceStatuses {
-    const statuses: { [Group in SourceGroup]: SourceStatus[] } = { servers: [], toolspecs: [] };
+    const statuses: { [Group in SourceGroup]: SourceStatus[] } = { servers: [], toolspecs: [], packages: [] };
     const held = Map.groupBy(this.#deps.index.quarantined, ({ tool }) => tool.namespace);
     for (const { id, source, facts, features } of this.#entries) {
       const { configured, labels } = facts;

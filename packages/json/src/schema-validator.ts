@@ -9,7 +9,7 @@
 import type { ErrorObject } from "ajv";
 import { canonicalJson } from "./canonical-json.ts";
 import { type CompiledSchema, compileSchema } from "./compile-schema.ts";
-import type { JsonObject } from "./json-value.ts";
+import type { JsonObject, JsonValue } from "./json-value.ts";
 import { outOfSteps } from "./step-budget.ts";
 import { withoutUnsupportedPatterns } from "./supported-patterns.ts";
 
@@ -40,6 +40,8 @@ export interface SchemaValidatorOptions {
   readonly maxProblems?: number;
   /** Maximum number of steps (turns of loops, calls of subschemas) for one value; a second or so. @default 10,000,000 */
   readonly maxSteps?: number;
+  /** Documents that schemas can refer to, by URI without a fragment. Nothing is ever fetched. @default none */
+  readonly documents?: ReadonlyMap<string, JsonValue>;
 }
 
 /** A schema that cannot be used; `rest` is the part of it that can. */
@@ -56,6 +58,7 @@ export class SchemaValidator {
   readonly #maxSchemaLength: number;
   readonly #maxProblems: number;
   readonly #maxSteps: number;
+  readonly #documents: ReadonlyMap<string, JsonValue>;
   readonly #byContent = new Map<string, Compiled>();
   // Tool definitions are long-lived objects, so that a call usually needs one lookup by identity.
   readonly #byIdentity = new WeakMap<JsonObject, Compiled>();
@@ -65,6 +68,7 @@ export class SchemaValidator {
     this.#maxSchemaLength = options.maxSchemaLength ?? 262_144;
     this.#maxProblems = options.maxProblems ?? 20;
     this.#maxSteps = options.maxSteps ?? 10_000_000;
+    this.#documents = options.documents ?? new Map();
   }
 
   /**
@@ -75,15 +79,11 @@ export class SchemaValidator {
   validate(schema: JsonObject, value: unknown): SchemaVerdict {
     const compiled = this.#compiledFor(schema);
     if ("reason" in compiled) return { kind: "unusable", reason: compiled.reason };
-    const { validate, budget } = compiled;
-    budget.left = this.#maxSteps;
+    compiled.budget.left = this.#maxSteps;
     try {
-      // A promise would be truthy too.
-      if (validate(value) === true) return { kind: "valid" };
-      return {
-        kind: "invalid",
-        problems: (validate.errors ?? []).slice(0, this.#maxProblems).map(toProblem),
-      };
+      const problems = problemsOf(compiled, value);
+      if (problems === undefined) return { kind: "valid" };
+      return { kind: "invalid", problems: problems.slice(0, this.#maxProblems).map(toProblem) };
     } catch (thrown) {
       if (thrown === outOfSteps) {
         const message = `takes more than ${this.#maxSteps} steps to check and is refused`;
@@ -93,7 +93,7 @@ export class SchemaValidator {
       return { kind: "unusable", reason: cut(`it cannot be applied: ${(thrown as Error).message}`) };
     } finally {
       // The problems refer to the value, which must not live as long as the schema.
-      validate.errors = null;
+      if ("validate" in compiled) compiled.validate.errors = null;
     }
   }
 
@@ -115,6 +115,14 @@ export class SchemaValidator {
     return compiled;
   }
 
+  #tryToCompile(schema: JsonObject): Compiled {
+    try {
+      return compileSchema(schema, (uri) => this.#documents.get(uri));
+    } catch (error) {
+      return { reason: cut((error as Error).message), rest: withoutUnsupportedPatterns(schema) };
+    }
+  }
+
   #compileOnce(schema: JsonObject): Compiled {
     try {
       const key = canonicalJson(schema);
@@ -123,7 +131,7 @@ export class SchemaValidator {
       }
       const known = this.#byContent.get(key);
       if (known !== undefined) return known;
-      const compiled = tryToCompile(schema);
+      const compiled = this.#tryToCompile(schema);
       this.#byContent.set(key, compiled);
       if (this.#byContent.size > this.#maxSchemas) {
         this.#byContent.delete(this.#byContent.keys().next().value as string);
@@ -135,15 +143,20 @@ export class SchemaValidator {
   }
 }
 
-function tryToCompile(schema: JsonObject): Compiled {
-  try {
-    return compileSchema(schema);
-  } catch (error) {
-    return { reason: cut((error as Error).message), rest: withoutUnsupportedPatterns(schema) };
+/** Returns the problems of `value`; undefined if it is valid. */
+function problemsOf(compiled: CompiledSchema, value: unknown): readonly ErrorLike[] | undefined {
+  if ("interpret" in compiled) {
+    const problems = compiled.interpret(value);
+    return problems.length === 0 ? undefined : problems;
   }
+  // A promise would be truthy too.
+  return compiled.validate(value) === true ? undefined : (compiled.validate.errors ?? []);
 }
 
-function toProblem(error: ErrorObject): SchemaProblem {
+/** A problem of Ajv, or of the interpretation. */
+type ErrorLike = Pick<ErrorObject, "keyword" | "instancePath" | "message" | "params">;
+
+function toProblem(error: ErrorLike): SchemaProblem {
   const parameters = error.params as { readonly [key: string]: unknown };
   let message = error.message ?? error.keyword;
   if (error.keyword === "additionalProperties") {

@@ -8,12 +8,15 @@ import { slowTest } from "@toolcrib/testing";
 const maxSteps = 200_000;
 const validator = new SchemaValidator({ maxSteps });
 
-/** Checks that the validation of `value` stops because its steps are used up. */
-function runsOut(schema: JsonObject, value: unknown): void {
-  assert.deepEqual(validator.validate(schema, value), {
-    kind: "invalid",
-    problems: [{ path: "", message: `takes more than ${maxSteps} steps to check and is refused` }],
-  });
+/** Checks that the validation of `value` stops because its steps are used up, by code and by interpretation. */
+function runsOut(schema: JsonObject, value: unknown, { isInterpreted } = { isInterpreted: true }): void {
+  const ways = isInterpreted ? [{}, { $id: "https://example.test/interpreted" }] : [{}];
+  for (const further of ways) {
+    assert.deepEqual(validator.validate({ ...schema, ...further }, value), {
+      kind: "invalid",
+      problems: [{ path: "", message: `takes more than ${maxSteps} steps to check and is refused` }],
+    });
+  }
 }
 
 const definitions = (count: number, make: (index: number) => JsonObject): JsonObject =>
@@ -48,6 +51,21 @@ describe("A validation ends when its steps are used up", () => {
     runsOut({ allOf }, "a".repeat(100_000));
   });
 
+  test("by one large pattern over a text", () => {
+    runsOut({ pattern: "(a?){1000}[bc]$" }, "a".repeat(1000));
+  });
+
+  test("by what parts of a schema evaluate", () => {
+    const $defs = { all: { additionalProperties: { type: "integer" } } };
+    const value = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`p${at}`, 1]));
+    const allOf = Array(500).fill({ $ref: "#/$defs/all" });
+    runsOut({ allOf, unevaluatedProperties: false, $defs }, value);
+    runsOut(
+      { items: { enum: Array.from({ length: 2000 }, (_, at) => `${at}`) } },
+      Array(10_000).fill("1999"),
+    );
+  });
+
   test("by lists with many different items", () => {
     const items = Array.from({ length: maxSteps }, (_, index) => index);
     runsOut({ uniqueItems: true }, items);
@@ -55,7 +73,9 @@ describe("A validation ends when its steps are used up", () => {
 
   test("by more problems than the limit", () => {
     runsOut({ items: { type: "string" } }, Array(maxSteps).fill(1));
-    runsOut({ items: { $ref: "#/$defs/a" }, $defs: { a: { type: "string" } } }, Array(5000).fill(1));
+    // Generated code copies earlier problems.
+    const schema = { items: { $ref: "#/$defs/a" }, $defs: { a: { type: "string" } } };
+    runsOut(schema, Array(5000).fill(1), { isInterpreted: false });
   });
 
   test("and the next validation has its own steps", () => {
@@ -110,4 +130,75 @@ test("Names that look like code are data", () => {
 test("An asynchronous definition does not accept every value", () => {
   const schema = { $ref: "#/$defs/a", $defs: { a: { $async: true, type: "string" } } };
   assert.equal(validator.validate(schema, 1).kind, "unusable");
+});
+
+describe("A pattern is answered in time linear in the text", () => {
+  const text = "a".repeat(2000);
+  /** Patterns that take a backtracking engine exponential or high polynomial time for texts that nearly match. */
+  const patterns: readonly (readonly [pattern: string, attack: string])[] = [
+    ["^(a+)+$", `${text}!`],
+    ["^(a*)*$", `${text}!`],
+    ["^(a+)*$", `${text}!`],
+    ["^(a*)+$", `${text}!`],
+    ["^(a|a)+$", `${text}!`],
+    ["^(a|aa)+$", `${text}!`],
+    ["^(a|a|a|a)*$", `${text}!`],
+    ["^((a+)+)+$", `${text}!`],
+    ["^(((a*)*)*)*$", `${text}!`],
+    ["^(a?)*$", `${text}!`],
+    ["^(a?a?)*$", `${text}!`],
+    ["^(aa?)*$", `${text}!`],
+    ["^(a{1,5})+$", `${text}!`],
+    ["^(a{1,20}){1,20}$", `${text}!`],
+    ["^(a?){50}a{50}$", `${"a".repeat(49)}`],
+    ["^(.*a){12}$", `${text}!`],
+    ["^(.*)(.*)(.*)(.*)(.*)b$", text],
+    ["^a*a*a*a*a*a*a*a*b$", text],
+    ["^.*.*.*.*=.*$", text],
+    ["(x+x+)+y", "x".repeat(2000)],
+    ["^(x+x+)+y$", "x".repeat(2000)],
+    ["^([a-z]+)*$", `${text}1`],
+    ["^([a-zA-Z]+)*$", `${text}1`],
+    ["^([a-z0-9]+)+@$", text],
+    ["^(\\w+\\s?)*$", `${"word ".repeat(400)}!`],
+    ["^(\\w+\\s*)+$", `${"word ".repeat(400)}!`],
+    ["^(\\d+)*$", `${"1".repeat(2000)}x`],
+    ["^(\\d+|\\d+\\.)+$", `${"1".repeat(2000)}x`],
+    ["^\\s+|\\s+$x", `a${" ".repeat(2000)}b`],
+    ["^(\\s*\\S+\\s*)*$\\b", `${" ".repeat(2000)}`],
+    ["^(([a-z])+.)+[A-Z]([a-z])+$", text],
+    ["^(([a-z]+)[.-]?)+$", `${text}!`],
+    ["^([\\w.-]+)+@([\\w-]+\\.)+[a-z]{2,4}$", `${text}@`],
+    ["^[a-zA-Z0-9]+([._]?[a-zA-Z0-9]+)*@$", text],
+    ["^([0-9a-zA-Z]([-.\\w]*[0-9a-zA-Z])*@)$", text],
+    ["^(?:(?:[a-z]+:)?//)?(([a-z]+\\.?)+)$", `${text}!`],
+    [
+      "^(https?:\\/\\/)?([\\da-z.-]+)\\.([a-z.]{2,6})([\\/\\w .-]*)*\\/?$",
+      `http://a.bc${"/a".repeat(1000)}!`,
+    ],
+    ["^#?([a-f0-9]+)*#$", text],
+    ["^\\$?(\\d{1,3},?(\\d{3},?)*\\d{3})+$", `${"1".repeat(2000)}x`],
+    ['^("[^"]*"|[^,]*)(,("[^"]*"|[^,]*))*;$', ",".repeat(2000)],
+    ["^(<[^>]+>)*<$", "<a>".repeat(700)],
+    ['^<(\\w+)(\\s*\\w+="[^"]*")*>$', `<a${' b="c"'.repeat(300)}`],
+    ["^(\\/\\*[\\s\\S]*?\\*\\/)+$", "/**/".repeat(500).concat("/")],
+    ["^((\\+|-)?\\d+)+$", `${"+1".repeat(1000)}x`],
+    ["^(\\p{L}+)+$", `${"ä".repeat(2000)}1`],
+    ["^(\\p{L}|\\p{Lu}|\\p{Ll})*$", `${"ä".repeat(2000)}1`],
+    ["^(?:a|b|ab)*c$", "ab".repeat(1000)],
+    ["^(?:(?:ab)+|(?:abab)+)+c$", "ab".repeat(1000)],
+    ["^(.|\\n)*\\x00$", text],
+    ["^(?:[^\\W_]+[-_]?)+$", `${text}!`],
+  ];
+
+  test("for fifty patterns that can take a backtracking engine endless time", () => {
+    assert.equal(new Set(patterns.map(([pattern]) => pattern)).size, 50);
+    for (const [pattern, attack] of patterns) {
+      const verdict = new SchemaValidator().validate({ pattern }, attack);
+      assert.deepEqual(verdict, {
+        kind: "invalid",
+        problems: [{ path: "", message: `must match pattern "${pattern}"` }],
+      });
+    }
+  });
 });

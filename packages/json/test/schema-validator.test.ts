@@ -6,6 +6,8 @@ type SchemaVerdict = ReturnType<SchemaValidator["validate"]>;
 
 const draft7 = "http://json-schema.org/draft-07/schema#";
 const validator = new SchemaValidator();
+/** A member that changes nothing, except that Ajv does not apply the schema. */
+const interpreted = { $id: "https://example.test/interpreted" };
 
 /** Returns the verdict in short: `valid`, `unusable`, or the problems as `path message`. */
 function verdictOf(schema: JsonObject, value: unknown): string | readonly string[] {
@@ -162,10 +164,14 @@ describe("A format", () => {
     ["regex", "^a$", "("],
   ];
   for (const [format, good, bad] of rows) {
-    test(`${format} is checked`, () => {
-      assert.equal(verdictOf({ format }, good), "valid");
-      assert.deepEqual(verdictOf({ format }, bad), [`must match format "${format}"`]);
-      assert.equal(verdictOf({ format }, 1), "valid");
+    test(`${format} is checked in draft-07, and an annotation in 2020-12`, () => {
+      for (const further of [{}, interpreted]) {
+        const schema = { $schema: draft7, format, ...further };
+        assert.equal(verdictOf(schema, good), "valid");
+        assert.deepEqual(verdictOf(schema, bad), [`must match format "${format}"`]);
+        assert.equal(verdictOf(schema, 1), "valid");
+        assert.equal(verdictOf({ format, ...further }, bad), "valid");
+      }
     });
   }
 });
@@ -226,6 +232,14 @@ describe("A pattern", () => {
       assert.equal(validator.validateSupported(schema, value).kind, kind, JSON.stringify(schema));
       assert.equal(validator.validate(schema, value).kind, "unusable");
     }
+  });
+
+  test("can name general categories and scripts as ECMA 262 does", () => {
+    assert.equal(verdictOf({ pattern: String.raw`^\p{Letter}+\P{gc=Number}$` }, "äb!"), "valid");
+    assert.equal(verdictOf({ pattern: String.raw`^\p{Script=Greek}[\p{Decimal_Number}]$` }, "α1"), "valid");
+    assert.deepEqual(verdictOf({ pattern: String.raw`^\\p{Letter}$` }, "a"), [
+      String.raw`must match pattern "^\\p{Letter}$"`,
+    ]);
   });
 
   test("can contain an escaped backslash before a digit", () => {

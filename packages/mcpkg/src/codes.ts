@@ -21,6 +21,7 @@ export const mcpkgCodes = {
   MCPKG_COMMAND_INVALID: "The command of a local endpoint is not a program that packages may run.",
   MCPKG_CHAIN_INVALID: "A step of a chain names something that does not exist at that point.",
   MCPKG_JSON_PATH_INVALID: "A path is not a JSONPath (RFC 9535).",
+  MCPKG_JSON_PATH_LIMIT: "The evaluation of a JSONPath needs more nodes, steps or time than allowed.",
   MCPKG_ASSERTION_INVALID: "An assertion of a test has no condition, or several.",
   MCPKG_TEST_INPUT_INVALID: "The input of a test does not match the input schema.",
   MCPKG_SIGNATURE_INVALID:

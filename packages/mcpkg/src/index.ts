@@ -1,6 +1,12 @@
 // For other packages here.
 export { archiveNameOf, digestArchive } from "./archive-names.ts";
+export { judgeResult } from "./evaluate/judge-result.ts";
+export { mapInputs, withDefaults } from "./evaluate/map-inputs.ts";
+export { exportTools } from "./export/export-tools.ts";
+export type { ExportFormat } from "./export/runtime-rules.ts";
+export { evaluatePath } from "./json-path/evaluate-path.ts";
 export type { Endpoint, Manifest } from "./manifest/manifest-shape.ts";
+export { type Command, parseCommand } from "./manifest/parse-command.ts";
 export { McpkgError } from "./mcpkg-error.ts";
 export { type OpenedPackage, openPackage } from "./open-package.ts";
 export type { PackageFile, PackageFiles } from "./package-files.ts";

@@ -14,7 +14,7 @@ import {
   stringOf,
 } from "@toolcrib/document";
 import type { JsonObject, SchemaValidator } from "@toolcrib/json";
-import { lintJsonPath } from "./json-path.ts";
+import { lintJsonPath } from "./json-path/parse-path.ts";
 import { manifestKind, metaKind, testKind } from "./manifest/document-kinds.ts";
 import { lintChain, type MemberProblem } from "./manifest/lint-chain.ts";
 import { lintEndpoint } from "./manifest/lint-endpoint.ts";

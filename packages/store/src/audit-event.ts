@@ -2,6 +2,7 @@
  * The events of the audit trail: one data type for each type of event, and the
  * record of an event (CloudEvents 1.0, JSON format).
  *
+ * All types of events are one piece: a reader of the trail finds every field here.
  * Types only. The caller redacts and digests: no field may contain a secret value
  * or raw arguments.
  */
@@ -254,6 +255,17 @@ export interface ConfigChanged {
   readonly changed?: readonly string[];
 }
 
+/** An implementation of a package ran a call. Packages with a single endpoint leave none. */
+export interface PackageRan {
+  /** Id of the package: its toolId. */
+  readonly server: string;
+  readonly callId: string;
+  /** Id of the implementation; absent where none could be started. */
+  readonly implementation?: string;
+  /** Implementations that could not be started before it, and why. */
+  readonly passedOver?: readonly { readonly id: string; readonly reason: string }[];
+}
+
 /** A change of a saved tool. */
 export interface SavedToolEvent {
   /** Id of the saved tool, `saved:NAME`. */
@@ -435,6 +447,7 @@ export interface AuditEvents {
   readonly "policy.changed": PolicyEvent;
   readonly "policy.rejected": PolicyEvent;
   readonly "labels.forgotten": LabelsForgotten;
+  readonly "package.ran": PackageRan;
   readonly "tool.saved": SavedToolEvent;
   readonly "tool.deleted": SavedToolEvent;
   /** The reach of a saved tool grew, and the tool is not called before it is approved. */

@@ -10,6 +10,7 @@
  *     seen-labels.json           labels of the data that clients received
  *     guards/pauses.json         what the operator paused
  *     guards/budgets.json        what was used of budgets
+ *     test-history/*.json        results of the tests of packages, and packages that are held back
  *     locks/*.lock               locks of writers, of pruning, of the index and of records
  *     locks/*.open               runs of writers that have not ended
  *     toolcrib.db                the index of the segments
@@ -29,6 +30,7 @@ export interface HomeLayout {
   readonly approvalDirectory: string;
   readonly pinDirectory: string;
   readonly guardDirectory: string;
+  readonly testHistoryDirectory: string;
   readonly lockDirectory: string;
   readonly headDirectory: string;
   readonly headKeyPath: string;
@@ -55,6 +57,7 @@ export function toHomeLayout(home: string): HomeLayout {
     approvalDirectory: join(home, "approvals"),
     pinDirectory: join(home, "pins"),
     guardDirectory: join(home, "guards"),
+    testHistoryDirectory: join(home, "test-history"),
     lockDirectory: join(home, "locks"),
     headDirectory: join(home, "audit-heads"),
     headKeyPath: join(home, "audit-key.pem"),

@@ -5,6 +5,7 @@ export { testPinStore } from "./contracts/pin-store-contract.ts";
 export { testSavedToolStore } from "./contracts/saved-tool-store-contract.ts";
 export { rejectsWith, testSecretStore } from "./contracts/secret-store-contract.ts";
 export { testSessionStore } from "./contracts/session-store-contract.ts";
+export { testTestHistory } from "./contracts/test-history-contract.ts";
 export type { EchoOptions } from "./echo/echo-options.ts";
 export type { EchoHttpOptions, EchoHttpServer } from "./echo/http-options.ts";
 export { type EchoStreamableHttpOptions, startEchoHttpServer } from "./echo-http-server.ts";
@@ -55,6 +56,7 @@ export {
   findProcessesByEnvironment,
   isProcessAlive,
 } from "./processes.ts";
+export { needsSuite, readSuite } from "./public-suites.ts";
 export {
   type RawExchange,
   type RawScript,

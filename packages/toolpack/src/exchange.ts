@@ -62,7 +62,8 @@ const bodyMaxBytes = 10 * 1024 * 1024;
 /** A planned request with its deadline and its call. */
 export interface ExchangeRequest {
   readonly tool: ToolspecTool;
-  readonly plan: RequestPlan;
+  /** The request; packages have further methods. */
+  readonly plan: Omit<RequestPlan, "method"> & { readonly method: string };
   readonly credentials: readonly FilledCredential[];
   readonly signal: AbortSignal;
   /** No retry starts after this time, in milliseconds since the epoch. */

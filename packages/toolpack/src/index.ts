@@ -4,7 +4,7 @@ export {
   createToolpackSource,
   type ToolpackDeps,
 } from "./create-toolpack-source.ts";
-export type { OutgoingRequest, SendRequest } from "./exchange.ts";
+export { type ExchangeDeps, exchange, type OutgoingRequest, type SendRequest } from "./exchange.ts";
 export { jsonPathFault } from "./json-path.ts";
 export { nextPageKey } from "./page-note.ts";
 export { ToolpackError } from "./toolpack-error.ts";

@@ -1,6 +1,6 @@
 /**
  * The contract between the composition root and the code that opens one kind of
- * sources: servers, toolspecs, composite tools. Types only.
+ * sources: servers, toolspecs, packages, composite tools. Types only.
  */
 
 import type { GatewayConfig } from "@toolcrib/config";
@@ -38,6 +38,11 @@ export interface SourceContext {
   readonly wrap: SpawnWrap | undefined;
   readonly httpClient: HttpClient;
   readonly upstreamLimits: UpstreamLimits | undefined;
+  /** The system, and the Node that runs this process. */
+  readonly machine: {
+    readonly system: { readonly platform: string; readonly arch: string };
+    readonly node: { readonly command: string; readonly version: string };
+  };
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly monotonicMs: () => number;

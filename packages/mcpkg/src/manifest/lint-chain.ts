@@ -4,7 +4,7 @@
  */
 
 import type { Problem } from "@toolcrib/document";
-import { firstNameOf, lintJsonPath } from "../json-path.ts";
+import { firstNameOf, lintJsonPath } from "../json-path/parse-path.ts";
 import type { ChainStep, Manifest } from "./manifest-shape.ts";
 
 /** A finding about a member of a manifest. */

@@ -1,7 +1,5 @@
 /** Parses the rate limit of a response and decides whether and when a call can be retried. Has no clock. */
 
-import type { ToolspecMethod } from "../spec/toolspec.ts";
-
 /** The rate limit that a response states. */
 export interface RateLimit {
   /** Milliseconds to wait, when `Retry-After` is a number of seconds. */
@@ -36,12 +34,12 @@ export function rateLimitOf(headers: ReadonlyMap<string, string>): RateLimit | u
   return Object.keys(found).length === 0 ? undefined : found;
 }
 
-const idempotent: ReadonlySet<ToolspecMethod> = new Set(["GET", "PUT", "DELETE"]);
+const idempotent: ReadonlySet<string> = new Set(["GET", "PUT", "DELETE"]);
 
 /**
  * Whether a call can be sent again after `status`: 429 with any method, because
  * the service did nothing; 502, 503 and 504 with idempotent methods.
  */
-export function mayRetry(method: ToolspecMethod, status: number): boolean {
+export function mayRetry(method: string, status: number): boolean {
   return status === 429 || (idempotent.has(method) && (status === 502 || status === 503 || status === 504));
 }

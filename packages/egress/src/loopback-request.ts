@@ -7,17 +7,18 @@
  * keeps no connection.
  */
 
-import { request } from "node:http";
+import { type IncomingHttpHeaders, request } from "node:http";
 import { isIP } from "node:net";
 import { EgressError } from "./egress-error.ts";
 import type { EgressResponse, LoopbackRequest } from "./egress-types.ts";
 
 /**
- * Sends `body` by POST.
+ * Sends the request.
  *
  * @throws {EgressError} `EGRESS_AUTHORITY_INVALID` for another destination, `EGRESS_CONNECTION_LOST`; the reason of `signal`.
  */
-export function postToLoopback({
+export function sendToLoopback({
+  method = "POST",
   url,
   headers,
   body,
@@ -39,8 +40,8 @@ export function postToLoopback({
       host: hostname.replace(/^\[|\]$/g, ""),
       port: port === "" ? 80 : Number(port),
       path: `${pathname}${search}`,
-      method: "POST",
-      headers: { ...headers, "content-length": String(body.length) },
+      method,
+      headers: body === undefined ? headers : { ...headers, "content-length": String(body.length) },
       agent: false,
       lookup: (_host, { all }, callback) => {
         const [first] = addresses;
@@ -59,10 +60,9 @@ export function postToLoopback({
       response.once("close", () => {
         if (!response.complete && totalBytes <= maxBytes) reject(lost(hostname));
         else {
-          const type = response.headers["content-type"];
           resolve({
             status: response.statusCode ?? 0,
-            headers: type === undefined ? {} : { "content-type": type },
+            headers: keptHeaders(response.headers),
             body: Buffer.concat(parts),
             totalBytes,
           });
@@ -79,6 +79,15 @@ export function postToLoopback({
   sent.on("error", (cause) => reject(lost(hostname, cause)));
   sent.end(body);
   return promise.finally(() => signal.removeEventListener("abort", abort));
+}
+
+/** Headers that say what the response is, and what to do next. */
+const keptNames = ["content-type", "location", "retry-after"] as const;
+
+function keptHeaders(headers: IncomingHttpHeaders): { readonly [name: string]: string } {
+  return Object.fromEntries(
+    keptNames.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
+  );
 }
 
 /** Returns the addresses of a name or address of this machine; none for another one. */

@@ -1,0 +1,137 @@
+/** Creates the source of one installed package from what the gateway has: programs, egress, calls of other tools. */
+
+import { access } from "node:fs/promises";
+import type { PackageConfig } from "@toolcrib/config";
+import { isCodedError } from "@toolcrib/diagnostics";
+import type { Manifest, PackageFiles } from "@toolcrib/mcpkg";
+import type { InstalledPackage } from "@toolcrib/mcpkg-install";
+import {
+  type ChainDeps,
+  candidatesOf,
+  createChainRunner,
+  createImplementationsRunner,
+  createMachine,
+  type EndpointRunner,
+  McpkgRuntimeError,
+  PackageSource,
+  selectImplementations,
+  type Verdict,
+} from "@toolcrib/mcpkg-runtime";
+import type { ServerLoad } from "@toolcrib/upstream";
+import type { SourceContext } from "../sources/open-sources.ts";
+import { packageDeadlineMs } from "./package-facts.ts";
+import { endpointUrlOf, openPackageHttp, type PackageHttp, type PackageHttpDeps } from "./package-http.ts";
+import type { PackagePrograms } from "./package-programs.ts";
+
+/** A package that is installed, and how it is configured. */
+export interface OpenedPackage {
+  readonly installed: InstalledPackage;
+  readonly manifest: Manifest;
+  readonly files: PackageFiles;
+  readonly testCount: number;
+  readonly config: PackageConfig;
+}
+
+/** What the source of a package needs. */
+export interface CreatePackageDeps extends Omit<PackageHttpDeps, "context"> {
+  readonly context: SourceContext;
+  readonly programs: PackagePrograms;
+  /** Limits the concurrent calls. */
+  readonly load: ServerLoad;
+  readonly chains: ChainDeps;
+}
+
+/** Creates the source of `opened`. */
+export function createPackageSource(opened: OpenedPackage, deps: CreatePackageDeps): PackageSource {
+  const { manifest, config } = opened;
+  const { context, load } = deps;
+  return new PackageSource(
+    { manifest, deadlineMs: packageDeadlineMs(manifest, config) },
+    {
+      now: context.now,
+      async prepare(signal) {
+        const { chain } = manifest;
+        const runner =
+          chain === undefined
+            ? await prepareEndpoints(opened, deps, signal)
+            : createChainRunner(manifest, chain, deps.chains);
+        return { run: (args, call) => load.run(call, () => runner.run(args, call)) };
+      },
+    },
+  );
+}
+
+/** @throws {CodedError} why no endpoint of the package can run */
+async function prepareEndpoints(
+  { installed, manifest, config }: OpenedPackage,
+  deps: CreatePackageDeps,
+  signal: AbortSignal,
+): Promise<EndpointRunner> {
+  const { toolId, folder } = installed;
+  const { context, programs } = deps;
+  const start = programs.startOf({ toolId, folder, config });
+  const machine = createMachine({ ...context.machine, start, exists, signal });
+  const candidates = candidatesOf(manifest).map((candidate) => {
+    const { endpoint } = candidate;
+    if (endpoint.type !== "http") return candidate;
+    return { ...candidate, endpoint: { ...endpoint, url: endpointUrlOf(endpoint.url, config) } };
+  });
+  const { language, implementation } = config;
+  const verdicts = await selectImplementations(candidates, machine, { language, implementation });
+  const opened = new Map<string, PackageHttp>();
+  const openHttp = async (verdict: Verdict): Promise<Verdict> => {
+    const { endpoint } = verdict.candidate;
+    if (!verdict.isUsable || endpoint.type !== "http") return verdict;
+    try {
+      const http = openPackageHttp(manifest, endpoint.url, config, deps);
+      await http.check();
+      opened.set(endpoint.url, http);
+      return verdict;
+    } catch (error) {
+      // A single endpoint says itself why it cannot run.
+      if (!isCodedError(error) || candidates.length === 1) throw error;
+      const reason = error.hint === undefined ? error.message : `${error.message}: ${error.hint}`;
+      return { ...verdict, isUsable: false, reasons: [reason] };
+    }
+  };
+  const judged = await Promise.all(verdicts.map(openHttp));
+  if (!judged.some(({ isUsable }) => isUsable)) throw nothingRuns(toolId, judged);
+  return createImplementationsRunner(judged, {
+    toolId,
+    folder,
+    http: (url) => (opened.get(url) as PackageHttp).deps,
+    local: { start, withPlace: programs.withPlace, outputMaxBytes: config.limits.outputMaxBytes },
+    onRun:
+      manifest.implementations === undefined
+        ? undefined
+        : ({ callId, implementation: ran, passedOver }) =>
+            context.record("package.ran", {
+              server: toolId,
+              callId,
+              ...(ran === undefined ? {} : { implementation: ran }),
+              ...(passedOver.length === 0 ? {} : { passedOver: context.scrubber.value(passedOver) }),
+            }),
+  });
+}
+
+function nothingRuns(toolId: string, verdicts: readonly Verdict[]): McpkgRuntimeError {
+  const [only] = verdicts;
+  const reasons =
+    verdicts.length === 1 && only !== undefined
+      ? only.reasons.join(", ")
+      : verdicts.map(({ candidate, reasons: why }) => `${candidate.id}: ${why.join(", ")}`).join("; ");
+  return new McpkgRuntimeError(
+    "PACKAGE_UNUSABLE",
+    verdicts.length === 1
+      ? `"${toolId}" cannot run here: ${reasons}`
+      : `No implementation of "${toolId}" runs here: ${reasons}`,
+    { hint: `toolcrib info ${toolId} --why explains what it needs` },
+  );
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,114 @@
+/** The facts about an installed package, and its details for the status. */
+
+import type { PackageConfig } from "@toolcrib/config";
+import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
+import type { Manifest } from "@toolcrib/mcpkg";
+import type { InstalledPackage } from "@toolcrib/mcpkg-install";
+import { candidatesOf } from "@toolcrib/mcpkg-runtime";
+import { endpointHostOf, endpointUrlOf } from "./package-http.ts";
+import type { PackagePrograms } from "./package-programs.ts";
+
+/** Milliseconds of a call of an endpoint whose manifest names no timeout. */
+const timeoutDefaultMs = 30_000;
+/** Milliseconds of a call of a chain: its steps have deadlines of their own. */
+const chainTimeoutMs = 300_000;
+
+/** A package that is offered. */
+export interface FactsOfPackage {
+  readonly installed: InstalledPackage;
+  readonly manifest: Manifest;
+  readonly config: PackageConfig;
+  readonly programs: Pick<PackagePrograms, "stateOf">;
+}
+
+/** Milliseconds until a call of a package is failed: what its manifest says, and at most what the operator allows. */
+export function packageDeadlineMs(manifest: Manifest, { declared, effective }: PackageConfig): number {
+  if (manifest.chain !== undefined) return (declared.maxExecutionSeconds ?? chainTimeoutMs / 1000) * 1000;
+  const timeouts = candidatesOf(manifest).map(({ endpoint }) => endpoint.timeoutMs ?? timeoutDefaultMs);
+  return Math.min(Math.max(...timeouts), effective.maxExecutionSeconds * 1000);
+}
+
+/** How a package runs, as status and policies name it. */
+function transportOf(manifest: Manifest): "chain" | "http" | "local" {
+  if (manifest.chain !== undefined) return "chain";
+  return hasPrograms(manifest) ? "local" : "http";
+}
+
+function hasPrograms(manifest: Manifest): boolean {
+  return candidatesOf(manifest).some(({ endpoint }) => endpoint.type === "local");
+}
+
+/** The facts about a package. */
+export function packageFacts(one: FactsOfPackage): Partial<SourceFacts> {
+  const { installed, manifest, config, programs } = one;
+  const { toolId, folder } = installed;
+  const isLocal = hasPrograms(manifest);
+  const owner = { toolId, folder, config };
+  const transport = transportOf(manifest);
+  return {
+    configured: { group: "packages", transport, details: () => detailsOf(one) },
+    backendKind: "provider",
+    isSingleTool: true,
+    deadlineMs: packageDeadlineMs(manifest, config),
+    deadlineSetting: `containment.max_execution_seconds of the package "${toolId}", or a lower timeoutMs in its manifest,`,
+    containment: () =>
+      isLocal ? (programs.stateOf(owner)?.tier ?? "sandbox") : transport === "http" ? "egress" : undefined,
+    trust: {
+      trustState: config.trustState,
+      mutabilityClass: config.mutabilityClass,
+      // Its programs are processes of this machine, and its requests pass the egress.
+      transport: "stdio",
+      denied: [],
+    },
+    pinning: { trustState: config.trustState, firstContact: config.firstContact, pinsResources: false },
+    labels: config.labels,
+    dataLabels: config.dataLabels,
+    egressHosts: egressHostsOf(one),
+  };
+}
+
+/** Hosts that a package connects to; undefined for programs that may reach any. */
+function egressHostsOf({ manifest, config }: FactsOfPackage): readonly string[] | undefined {
+  const { networkEgress, egressAllow } = config.effective;
+  const isOpen = hasPrograms(manifest) && networkEgress === "allow";
+  if (isOpen) return undefined;
+  const hosts = candidatesOf(manifest).flatMap(({ endpoint }) =>
+    endpoint.type === "http" ? (endpointHostOf(endpointUrlOf(endpoint.url, config)) ?? []) : [],
+  );
+  return [
+    ...new Set([...hosts, ...(hasPrograms(manifest) && networkEgress === "scoped" ? egressAllow : [])]),
+  ];
+}
+
+function detailsOf(one: FactsOfPackage): SourceDetails {
+  const { installed, manifest, config, programs } = one;
+  const { effective, trustState, mutabilityClass, credentials } = config;
+  const hosts = egressHostsOf(one);
+  const state = hasPrograms(manifest) ? programs.stateOf({ ...installed, config }) : undefined;
+  return {
+    name: manifest.name,
+    version: manifest.version,
+    trustState,
+    mutabilityClass,
+    ...(hosts === undefined ? {} : { hosts }),
+    credentials: Object.entries(credentials).map(([id, ref]) => ({
+      id,
+      secret: ref.kind === "file" ? `file:${ref.path}` : ref.name,
+    })),
+    ...(state === undefined
+      ? {}
+      : {
+          containment: {
+            networkEgress: effective.networkEgress,
+            filesystemWrite: effective.filesystemWrite,
+            maxExecutionSeconds: effective.maxExecutionSeconds,
+            tier: state.tier,
+            ...(state.reason === undefined ? {} : { uncontainedReason: state.reason }),
+            enforced: state.notEnforced.length === 0,
+            enforcedParts: [...state.enforced, "max_execution_seconds" as const],
+            notEnforcedParts: state.notEnforced,
+            judgedParts: [],
+          },
+        }),
+  };
+}

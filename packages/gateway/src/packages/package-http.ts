@@ -1,0 +1,172 @@
+/**
+ * The requests of installed packages: which host each may reach, its credentials, and the way to
+ * the network. A package reaches the host of its URL and no other. Only the operator's
+ * configuration can name this machine: a package that did would use the trust of a local service.
+ */
+
+import type { PackageConfig, SecretCache, SecretRef } from "@toolcrib/config";
+import { createPlaceholder, type Egress, type EgressCredential, type EgressSource } from "@toolcrib/egress";
+import { canonicalHost, parseHostPattern } from "@toolcrib/hosts";
+import type { Manifest } from "@toolcrib/mcpkg";
+import { type HttpRunnerDeps, McpkgRuntimeError, splitUrl } from "@toolcrib/mcpkg-runtime";
+import type { SourceContext } from "../sources/open-sources.ts";
+import { OAuthTokens } from "./oauth-tokens.ts";
+import { type NeededCredential, neededCredential } from "./package-auth.ts";
+
+/** What the requests of a package need. */
+export interface PackageHttpDeps {
+  readonly context: Pick<
+    SourceContext,
+    "now" | "sleep" | "random" | "randomBytes" | "scrubber" | "serverInfo"
+  >;
+  readonly egress: Egress;
+  readonly secrets: Pick<SecretCache, "reader">;
+}
+
+/** The id of a package as the egress knows it. */
+export function packageEgressId(toolId: string): string {
+  return `package:${toolId}`;
+}
+
+/** The URL of an endpoint: that of the configuration, or else of the manifest. */
+export function endpointUrlOf(
+  manifestUrl: string,
+  { endpointUrl }: Pick<PackageConfig, "endpointUrl">,
+): string {
+  return endpointUrl ?? manifestUrl;
+}
+
+/** The host of the URL of an endpoint, without its port; undefined where there is none. */
+export function endpointHostOf(url: string): string | undefined {
+  return URL.canParse(splitUrl(url).origin) ? new URL(splitUrl(url).origin).hostname : undefined;
+}
+
+/** The requests of one package. */
+export interface PackageHttp {
+  readonly deps: HttpRunnerDeps;
+  /** Reads every secret. @throws {CodedError} with what is missing */
+  check(): Promise<void>;
+}
+
+/**
+ * Prepares the requests of a package to `url`.
+ *
+ * @throws {McpkgRuntimeError} `PACKAGE_UNUSABLE`
+ */
+export function openPackageHttp(
+  manifest: Manifest,
+  url: string,
+  config: PackageConfig,
+  deps: PackageHttpDeps,
+): PackageHttp {
+  const { toolId } = manifest;
+  const { context, egress } = deps;
+  const { now, sleep, random, randomBytes, serverInfo } = context;
+  const needed = neededCredential(manifest, config);
+  const credential = needed === undefined ? undefined : credentialOf(toolId, needed, deps, randomBytes);
+  const credentials = credential === undefined ? [] : [credential];
+  const send = isLoopbackUrl(url, config)
+    ? loopbackSend(egress, credentials)
+    : egressSend(egress, sourceOf(toolId, url, credentials));
+  return {
+    deps: {
+      send,
+      now,
+      sleep,
+      random,
+      version: serverInfo.version,
+      credentials: () => credentials.map(({ id, place, placeholder }) => ({ id, place, token: placeholder })),
+    },
+    check: async () => {
+      for (const { read } of credentials) await read();
+    },
+  };
+}
+
+/** Whether the operator named an address of this machine. The configuration has checked that it is one. */
+function isLoopbackUrl(url: string, { endpointUrl }: PackageConfig): boolean {
+  return endpointUrl === url && url.startsWith("http:");
+}
+
+/** @throws {McpkgRuntimeError} `PACKAGE_UNUSABLE` */
+function sourceOf(toolId: string, url: string, credentials: readonly EgressCredential[]): EgressSource {
+  const { origin } = splitUrl(url);
+  const [, scheme = "", authority = ""] = /^(https?):\/\/(.*)$/i.exec(origin) ?? [];
+  const [, host = "", port] = /^([^:]*)(?::([1-9][0-9]{0,4}))?$/.exec(authority) ?? [];
+  const pattern = parseHostPattern(canonicalHost(host) ?? "");
+  if (scheme.toLowerCase() !== "https" || pattern.kind !== "valid") {
+    throw new McpkgRuntimeError(
+      "PACKAGE_UNUSABLE",
+      `"${toolId}" cannot be called at "${origin.slice(0, 200)}": the URL of a package is https with a host name`,
+      {
+        hint: `the operator can name another one, also on this machine: packages: { ${toolId}: { endpoint: { url: … } } }`,
+      },
+    );
+  }
+  return {
+    id: packageEgressId(toolId),
+    allow: [{ ...pattern.value, ports: [port === undefined ? 443 : Number(port)] }],
+    credentials,
+  };
+}
+
+function egressSend(egress: Egress, source: EgressSource): HttpRunnerDeps["send"] {
+  return (request) => egress.fetch(request, source);
+}
+
+/** A server of this machine that the operator named: the secrets are inserted here, as there is no egress in between. */
+function loopbackSend(egress: Egress, credentials: readonly EgressCredential[]): HttpRunnerDeps["send"] {
+  return async ({ method, url, headers, body, signal, maxBytes }) => {
+    let sentUrl = url;
+    const sent = Object.entries(headers);
+    for (const { placeholder, read } of credentials) {
+      const secret = await read();
+      sentUrl = sentUrl.replaceAll(placeholder, () => encodeURIComponent(secret));
+      for (const header of sent) header[1] = header[1].replaceAll(placeholder, () => secret);
+    }
+    return await egress.sendToLoopback({
+      method,
+      url: sentUrl,
+      headers: Object.fromEntries(sent),
+      body,
+      signal,
+      maxBytes,
+    });
+  };
+}
+
+function credentialOf(
+  toolId: string,
+  { place, secrets, oauth }: NeededCredential,
+  { context, egress, secrets: cache }: PackageHttpDeps,
+  randomBytes: SourceContext["randomBytes"],
+): EgressCredential {
+  const learn = (value: string): void => context.scrubber.learn(toolId, value);
+  const reader = (ref: SecretRef) => cache.reader(ref, "/", learn);
+  const placeholder = createPlaceholder(randomBytes);
+  if (oauth === undefined) {
+    const ref = secrets["token"] as SecretRef;
+    return { id: "token", place, placeholder, secretName: nameOf(ref), read: reader(ref) };
+  }
+  const tokens = new OAuthTokens(
+    {
+      toolId,
+      egressId: packageEgressId(toolId),
+      ...oauth,
+      readers: Object.fromEntries(Object.entries(secrets).map(([id, ref]) => [id, reader(ref)])),
+      secretName: Object.values(secrets).map(nameOf).join(", "),
+    },
+    { egress, now: context.now, randomBytes, learn },
+  );
+  return {
+    id: "access_token",
+    place,
+    placeholder,
+    secretName: tokens.secretName,
+    read: () => tokens.current(),
+  };
+}
+
+function nameOf(ref: SecretRef): string {
+  return ref.kind === "file" ? `file:${ref.path}` : ref.kind === "env" ? `env:${ref.name}` : ref.name;
+}

@@ -1,0 +1,174 @@
+/**
+ * The processes of installed packages: a launcher of their own with a place for each process, and
+ * the sandbox of each package. A package sees its own folder and what its entry in the
+ * configuration grants; without an entry it has no network and writes nothing but temporary files.
+ */
+
+import { homedir } from "node:os";
+import type { PackageConfig } from "@toolcrib/config";
+import { FairQueue } from "@toolcrib/lifecycle";
+import { McpkgRuntimeError, type StartProgram } from "@toolcrib/mcpkg-runtime";
+import { createProcessLauncher, type ProcessLauncher } from "@toolcrib/process";
+import { type CallContext, identityKey } from "@toolcrib/tool";
+import type { SourceContext } from "../sources/open-sources.ts";
+import { ServerExits } from "../sources/server-exits.ts";
+import { type ContainedServer, type ContainmentState, ServerSandboxes } from "../sources/server-sandboxes.ts";
+
+/** Calls that wait for a place, of all packages. */
+const maxWaiting = 1000;
+/** Processes besides those of calls: questions to runtimes when packages are prepared. */
+const probesMaxCount = 64;
+
+/** Variables of every program: output in UTF-8, and no messages of a runtime about itself. */
+const programEnv = {
+  PYTHONUTF8: "1",
+  PYTHONDONTWRITEBYTECODE: "1",
+  DOTNET_NOLOGO: "1",
+  DOTNET_CLI_TELEMETRY_OPTOUT: "1",
+};
+
+/** The part of a package that its processes depend on. */
+export interface ProgramOwner {
+  readonly toolId: string;
+  readonly folder: string;
+  readonly config: PackageConfig;
+}
+
+/** The processes of the packages of one gateway. Disposing ends all of them. */
+export class PackagePrograms implements AsyncDisposable {
+  readonly #context: SourceContext;
+  readonly #launcher: ProcessLauncher;
+  readonly #exits: ServerExits;
+  readonly #sandboxes: ServerSandboxes;
+  readonly #places: FairQueue;
+  readonly #uncontained = new Set<string>();
+
+  constructor(context: SourceContext) {
+    const { config, home, env, now, logger, randomBytes, directory, wrap, sandboxes } = context;
+    this.#context = context;
+    const { maxPrograms } = config.packages;
+    this.#places = new FairQueue({ maxRunning: maxPrograms, maxWaiting });
+    // A call that ends takes its program along at once.
+    this.#launcher = createProcessLauncher(
+      { env, now, logger, randomBytes },
+      {
+        directory,
+        logsDirectory: `${home}/logs`,
+        wrap,
+        processesMaxCount: maxPrograms + probesMaxCount,
+        graceMs: 0,
+        terminateGraceMs: 0,
+        orphanGraceMs: 0,
+      },
+    );
+    this.#exits = new ServerExits({ ...context, config: { ...config, toolServers: [] } });
+    this.#sandboxes = new ServerSandboxes({
+      sandboxes,
+      exits: this.#exits,
+      mode: config.sandbox.mode,
+      places: context,
+    });
+  }
+
+  /** Returns the function that starts programs of a package. */
+  startOf(owner: ProgramOwner): StartProgram {
+    const { toolId, folder } = owner;
+    const { scrubber } = this.#context;
+    const contained = toContained(owner);
+    // The folder can be below the home, which no sandbox shows.
+    const contain = this.#sandboxes.containmentOf(contained, {
+      toRequest: async (request) => ({ request, folder }),
+    });
+    return async ({ command, args }, { signal }) => {
+      const launched = await this.#launcher.launch(
+        {
+          command,
+          args,
+          env: programEnv,
+          cwd: folder,
+          label: contained.id,
+          isTask: true,
+          contain,
+          scrub: (line) => scrubber.text(line),
+        },
+        { signal },
+      );
+      this.#warnIfUncontained(toolId, this.#sandboxes.stateOf(contained)?.reason);
+      return launched;
+    };
+  }
+
+  /** What contains the programs of a package; what must contain them, before the first start. */
+  stateOf(owner: ProgramOwner): ContainmentState | undefined {
+    return this.#sandboxes.stateOf(toContained(owner));
+  }
+
+  /** Returns what no program sees, and the home of the user. */
+  places(): { readonly hiddenPaths: readonly string[]; readonly userHome: string } {
+    return {
+      hiddenPaths: this.#sandboxes.hiddenPaths(),
+      userHome: this.#context.env["HOME"] ?? homedir(),
+    };
+  }
+
+  /**
+   * Runs `work` when there is a place for another process; callers take turns.
+   *
+   * @throws {McpkgRuntimeError} `PACKAGE_BUSY`; the reason of the call's signal.
+   */
+  readonly withPlace = async <Value>(context: CallContext, work: () => Promise<Value>): Promise<Value> => {
+    const holder = identityKey(context.identity);
+    const entry = this.#places.enter(holder, context.signal);
+    if (entry === "full" || entry === "share") {
+      throw new McpkgRuntimeError("PACKAGE_BUSY", "Too many programs of packages run and wait", {
+        hint: "call again later; sandbox.max_package_programs is the limit of programs that run at a time",
+      });
+    }
+    if (entry !== "entered") await entry;
+    try {
+      return await work();
+    } finally {
+      this.#places.leave(holder);
+    }
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#launcher[Symbol.asyncDispose]();
+    await this.#exits[Symbol.asyncDispose]();
+  }
+
+  #warnIfUncontained(toolId: string, reason: string | undefined): void {
+    if (reason === undefined || this.#uncontained.has(toolId)) return;
+    this.#uncontained.add(toolId);
+    this.#context.logger.warn(
+      { package: toolId, reason },
+      "package runs UNCONTAINED (sandbox.mode: preferred)",
+    );
+  }
+}
+
+/** A package as its sandbox sees it: a process with the containment of its entry. */
+function toContained({ toolId, config }: ProgramOwner): ContainedServer {
+  const { networkEgress, filesystemWrite } = config.effective;
+  const bySandbox = [
+    ...(networkEgress === "allow" ? [] : (["network_egress"] as const)),
+    ...(filesystemWrite === "allow" ? [] : (["filesystem_write"] as const)),
+  ];
+  return {
+    id: `package:${toolId}`,
+    transport: {
+      kind: "stdio",
+      command: { kind: "literal", text: toolId, isSecret: false, span: { start: 0, end: 0 } },
+      args: [],
+      env: {},
+      cwd: undefined,
+    },
+    // Paths of packages are complete by now.
+    source: { name: "/", text: "" },
+    containment: {
+      needsSandbox: config.trustState === "unverified" || bySandbox.length > 0,
+      bySandbox,
+      effective: config.effective,
+    },
+  };
+}

@@ -1,0 +1,264 @@
+/**
+ * The installed packages of a gateway as sources: which of them are offered, and what they
+ * share, the egress, the programs and the secrets. `sync` compares with the install record:
+ * a package that is new is added, one that changed is replaced, one that is gone is removed, each
+ * without a restart.
+ */
+
+import { type PackageConfig, SecretCache, SecretResolver } from "@toolcrib/config";
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { createEgress, type Egress } from "@toolcrib/egress";
+import { readRegularFile } from "@toolcrib/files";
+import { SchemaValidator } from "@toolcrib/json";
+import { disposeOnce } from "@toolcrib/lifecycle";
+import type { Manifest } from "@toolcrib/mcpkg";
+import { type InstalledPackage, openInstalledPackage, readInstalledPackages } from "@toolcrib/mcpkg-install";
+import type { ChainDeps, PackageSource } from "@toolcrib/mcpkg-runtime";
+import { openSecretStore } from "@toolcrib/secrets";
+import { ServerLoad } from "@toolcrib/upstream";
+import type { SourceContext } from "../sources/open-sources.ts";
+import { EgressEvents } from "../toolspecs/egress-events.ts";
+import { chainHostOf } from "./chain-host.ts";
+import { createPackageSource } from "./create-package-source.ts";
+import { packageFacts } from "./package-facts.ts";
+import { packageEgressId } from "./package-http.ts";
+import { PackagePrograms } from "./package-programs.ts";
+
+/** Packages that are prepared at the same time. */
+const checksAtATime = 8;
+
+/** Milliseconds between two attempts to prepare packages that cannot run. */
+const retryMs = 5000;
+
+/** A package that is offered. */
+interface OfferedPackage {
+  readonly installed: InstalledPackage;
+  readonly manifest: Manifest;
+  readonly source: PackageSource;
+}
+
+/** The packages of a gateway. Calls have ended before it is disposed. */
+export class PackageSources implements AsyncDisposable {
+  readonly #context: SourceContext;
+  readonly #egress: Egress;
+  readonly #egressIds = new Map<string, string>();
+  readonly #secrets: SecretCache;
+  readonly #programs: PackagePrograms;
+  readonly #validator = new SchemaValidator();
+  readonly #chains: ChainDeps;
+  readonly #offered = new Map<string, OfferedPackage>();
+  readonly #reported = new Set<string>();
+  readonly #dispose = disposeOnce(() => this.#stop());
+  readonly #watch: Promise<AsyncDisposable | undefined>;
+  #working: Promise<void> = Promise.resolve();
+  #cancelRetry: (() => void) | undefined;
+  #isDisposed = false;
+
+  constructor(context: SourceContext) {
+    const { config, home, env, now, randomBytes, scrubber, record, logger } = context;
+    this.#context = context;
+    this.#secrets = new SecretCache({
+      resolver: new SecretResolver({ env, readFile: readRegularFile, home }),
+      now,
+    });
+    const events = new EgressEvents({ ids: this.#egressIds, record, scrubber, logger });
+    const { internalRanges, connectTo, caCertificates } = config.egress;
+    this.#egress = createEgress(
+      { internalRanges, connectTo, caCertificates },
+      { directory: `${home}/egress`, now, randomBytes, onEvent: (event) => events.record(event) },
+    );
+    this.#programs = new PackagePrograms(context);
+    this.#chains = {
+      ...chainHostOf(context.core, (toolId) => this.#offered.get(toolId)?.manifest.chain),
+      validator: this.#validator,
+    };
+    this.#watch = this.#watchStore();
+    this.#retryLater();
+  }
+
+  /** Resolves when the packages that were found so far were prepared, successfully or not. */
+  async started(): Promise<void> {
+    await this.#working;
+  }
+
+  /** Compares the offered packages with the installed ones. Resolves before new ones are prepared. */
+  async sync(): Promise<void> {
+    const { home, directory } = this.#context;
+    const { packages, diagnostics } = await readInstalledPackages({ home, projectFolder: directory });
+    for (const { message, hint } of diagnostics) this.#report({ reason: message, hint });
+    if (this.#isDisposed) return;
+    const wanted = new Map(
+      packages.filter(({ toolId }) => this.#configOf(toolId).isEnabled).map((one) => [one.toolId, one]),
+    );
+    const gone = [...this.#offered.values()].filter(
+      ({ installed }) => !isSame(installed, wanted.get(installed.toolId)),
+    );
+    const added: OfferedPackage[] = [];
+    this.#context.core.index.together(() => {
+      for (const one of gone) this.#remove(one);
+      for (const installed of wanted.values()) {
+        const offered = this.#offered.has(installed.toolId) ? undefined : this.#add(installed);
+        if (offered !== undefined) added.push(offered);
+      }
+    });
+    await Promise.all(gone.map(({ source }) => source[Symbol.asyncDispose]()));
+    this.#prepareSoon(added.map(({ source }) => source));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#dispose();
+  }
+
+  #configOf(toolId: string): PackageConfig {
+    const { byId, others } = this.#context.config.packages;
+    return Object.hasOwn(byId, toolId) ? (byId[toolId] ?? others) : others;
+  }
+
+  /** Adds a package to the roster; reports one that cannot be offered. */
+  #add(installed: InstalledPackage): OfferedPackage | undefined {
+    const { toolId } = installed;
+    const { core } = this.#context;
+    if (core.roster.configuredIds.includes(toolId)) {
+      this.#report({
+        package: toolId,
+        reason: `a tool server or toolspec has the id "${toolId}" of an installed package, which is not offered`,
+        hint: "give the tool server or toolspec another id, or uninstall the package",
+      });
+      return undefined;
+    }
+    try {
+      const { manifest, files, tests } = openInstalledPackage(installed, this.#validator);
+      const config = this.#configOf(toolId);
+      this.#egressIds.set(packageEgressId(toolId), toolId);
+      const source = createPackageSource(
+        { installed, manifest, files, testCount: tests.size, config },
+        {
+          context: this.#context,
+          egress: this.#egress,
+          secrets: this.#secrets,
+          programs: this.#programs,
+          load: this.#loadOf(toolId, config),
+          chains: this.#chains,
+        },
+      );
+      const offered = { installed, manifest, source };
+      this.#offered.set(toolId, offered);
+      const programs = this.#programs;
+      core.roster.add(source, packageFacts({ installed, manifest, config, programs }));
+      this.#logFailures(source);
+      return offered;
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      this.#report({ package: toolId, reason: messageOf(error), hint: error.hint });
+      return undefined;
+    }
+  }
+
+  #remove({ installed, source }: OfferedPackage): void {
+    this.#offered.delete(installed.toolId);
+    this.#egressIds.delete(packageEgressId(installed.toolId));
+    this.#context.core.roster.remove(source);
+  }
+
+  #loadOf(toolId: string, { limits }: PackageConfig): ServerLoad {
+    const { config, now } = this.#context;
+    const { maxQueuedCallsPerServer: maxQueuedCalls } = config.serve.limits;
+    return new ServerLoad(toolId, now, { maxConcurrentCalls: limits.maxConcurrentCalls, maxQueuedCalls });
+  }
+
+  /** Logs a problem once. */
+  #report(fields: {
+    readonly package?: string;
+    readonly reason: string;
+    readonly hint?: string | undefined;
+  }): void {
+    const { logger, scrubber } = this.#context;
+    const reason = scrubber.text(fields.reason);
+    if (this.#reported.has(reason)) return;
+    // A person who repairs packages for days must not fill the memory.
+    if (this.#reported.size >= 1000) this.#reported.clear();
+    this.#reported.add(reason);
+    logger.warn({ ...fields, reason }, "package");
+  }
+
+  /** Logs each new reason why a package cannot run. */
+  #logFailures(source: PackageSource): void {
+    let lastReason: string | undefined;
+    source.onChange(({ kind }) => {
+      if (kind !== "health") return;
+      const { state, reason } = source.health();
+      if (state === "unavailable" && reason !== lastReason) {
+        const fields = { package: source.id, reason: this.#context.scrubber.text(reason ?? "") };
+        this.#context.logger.warn(fields, "package is not available");
+      }
+      lastReason = reason;
+    });
+  }
+
+  #prepareSoon(sources: readonly PackageSource[]): void {
+    if (sources.length === 0) return;
+    this.#working = this.#working.then(() => (this.#isDisposed ? undefined : this.#prepare(sources)));
+  }
+
+  /** Prepares `sources`, then updates the index once. */
+  async #prepare(sources: readonly PackageSource[]): Promise<void> {
+    const changed: PackageSource[] = [];
+    const waiting = sources.values();
+    const work = async (): Promise<void> => {
+      for (const source of waiting) if (await source.check()) changed.push(source);
+    };
+    await Promise.all(Array.from({ length: checksAtATime }, work));
+    if (this.#isDisposed) return;
+    this.#context.core.index.together(() => {
+      for (const source of changed) source.emitChanges();
+    });
+  }
+
+  /** Prepares packages that cannot run again later: a secret can be stored, and a program installed. */
+  #retryLater(): void {
+    if (this.#isDisposed) return;
+    this.#cancelRetry = this.#context.startBackgroundTimer(retryMs, () => {
+      const sources = [...this.#offered.values()].map(({ source }) => source);
+      this.#prepareSoon(sources.filter((source) => source.health().state === "unavailable"));
+      this.#retryLater();
+    });
+  }
+
+  /** Watches the secret store, so that a changed secret is used by the next call. */
+  async #watchStore(): Promise<AsyncDisposable | undefined> {
+    const { home, env, now, randomBytes, logger } = this.#context;
+    try {
+      const store = await openSecretStore({ home, env }, { now, randomBytes });
+      const watch = await store.watch(({ name }) => this.#secrets.changed(name));
+      this.#secrets.watched();
+      return watch;
+    } catch (error) {
+      logger.warn(
+        { reason: messageOf(error) },
+        "secret store cannot be watched: secrets are read again and again",
+      );
+      return undefined;
+    }
+  }
+
+  async #stop(): Promise<void> {
+    this.#isDisposed = true;
+    this.#cancelRetry?.();
+    const offered = [...this.#offered.values()];
+    await Promise.all(offered.map(({ source }) => source[Symbol.asyncDispose]()));
+    await this.#working;
+    await (await this.#watch)?.[Symbol.asyncDispose]();
+    await this.#programs[Symbol.asyncDispose]();
+    await this.#egress[Symbol.asyncDispose]();
+  }
+}
+
+function isSame(one: InstalledPackage, other: InstalledPackage | undefined): boolean {
+  return (
+    other !== undefined &&
+    one.digest === other.digest &&
+    one.folder === other.folder &&
+    one.installedAt === other.installedAt &&
+    one.publisherKey === other.publisherKey
+  );
+}

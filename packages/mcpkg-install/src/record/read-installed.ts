@@ -1,0 +1,160 @@
+/**
+ * Reads which packages are installed. Only what the record of the home lists counts, and only
+ * while its folder has exactly the files of the archive: what lies in `.mcp/tools` of a cloned repository
+ * is nothing.
+ */
+
+import { realpath } from "node:fs/promises";
+import { type Diagnostic, hasErrors, isCodedError } from "@toolcrib/diagnostics";
+import type { SchemaValidator } from "@toolcrib/json";
+import { parsePackage, type ToolPackage } from "@toolcrib/mcpkg";
+import { InstallError } from "../install-error.ts";
+import { folderOf, type InstallScope } from "../install-places.ts";
+import { compareFiles } from "./compare-files.ts";
+import type { RecordEntry, RecordedFile } from "./install-record.ts";
+import { type ReadRecord, readRecordFile } from "./record-file.ts";
+
+/** An installed package whose folder has exactly the files of its archive. */
+export interface InstalledPackage {
+  readonly toolId: string;
+  readonly version: string;
+  /** Absolute folder with the unpacked files of the package. */
+  readonly folder: string;
+  /** Digest of the archive, `sha256:` and 64 hexadecimal digits, as `digestArchive` of `mcpkg` gives it. */
+  readonly digest: string;
+  /** Id of the publisher key that signed it, as `keyIdOf` gives it; undefined: unsigned. */
+  readonly publisherKey: string | undefined;
+  /** Where it came from, as given: a path, a URL, or `toolId@range`. */
+  readonly source: string;
+  /** ISO 8601. */
+  readonly installedAt: string;
+  readonly scope: InstallScope;
+  /** Its files with their digests. */
+  readonly files: readonly RecordedFile[];
+}
+
+/** The installed packages, and the findings about those that cannot be used. */
+export interface InstalledPackages {
+  /** At most one for each toolId, in the order of their ids. */
+  readonly packages: readonly InstalledPackage[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Where to look. */
+export interface InstalledPlaces {
+  /** Toolcrib's home. */
+  readonly home: string;
+  /** Folder of the project, whose packages take the place of the user's. @default only the user's */
+  readonly projectFolder?: string | undefined;
+}
+
+/** Number of reads while other commands change the record. */
+const readsMaxCount = 5;
+
+/**
+ * Reads the installed packages, and compares the files of each with the record.
+ *
+ * Never throws for what it finds on the disk: a record that cannot be read and a package that was changed are findings.
+ */
+export async function readInstalledPackages({
+  home,
+  projectFolder,
+}: InstalledPlaces): Promise<InstalledPackages> {
+  const project = projectFolder === undefined ? undefined : await realPathOf(projectFolder);
+  let before: string | undefined;
+  for (let count = 1; ; count += 1) {
+    let read: ReadRecord;
+    try {
+      read = await readRecordFile(home);
+    } catch (error) {
+      return { packages: [], diagnostics: [toDiagnostic(error)] };
+    }
+    const { record, text } = read;
+    const entries = record.packages.filter(
+      (entry) => entry.project === undefined || entry.project === project,
+    );
+    const found = checkAll(home, entries);
+    // A difference can be a package that another command is replacing: it changed the record before.
+    if (!hasErrors(found.diagnostics) || text === before || count === readsMaxCount) return found;
+    before = text;
+  }
+}
+
+/**
+ * Reads an installed package completely, from files that are compared with the record as they are read.
+ *
+ * @throws {InstallError} `INSTALL_PACKAGE_CHANGED`
+ */
+export function openInstalledPackage(installed: InstalledPackage, validator: SchemaValidator): ToolPackage {
+  const { files, differences } = compareFiles(installed.folder, installed.files, true);
+  if (differences.length > 0) {
+    const { message, hint } = changed(installed, differences);
+    throw new InstallError("INSTALL_PACKAGE_CHANGED", message, { hint });
+  }
+  const { value, diagnostics } = parsePackage(files, validator);
+  if (value !== undefined) return value;
+  throw new InstallError(
+    "INSTALL_PACKAGE_CHANGED",
+    `Cannot use the package ${installed.toolId} ${installed.version}: this version of Toolcrib refuses it`,
+    { data: { diagnostics }, hint: repairOf(installed) },
+  );
+}
+
+/** Resolves links of a folder; the path itself where it does not exist. */
+export function realPathOf(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}
+
+function checkAll(home: string, entries: readonly RecordEntry[]): InstalledPackages {
+  const packages: InstalledPackage[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const chosen = new Map<string, RecordEntry>();
+  for (const entry of entries) {
+    // The package of the project takes the place of the user's, also when it cannot be used.
+    if (entry.project !== undefined || !chosen.has(entry.toolId)) chosen.set(entry.toolId, entry);
+  }
+  for (const entry of [...chosen.values()].toSorted((one, other) => (one.toolId < other.toolId ? -1 : 1))) {
+    const installed = toInstalled(home, entry);
+    const { differences } = compareFiles(installed.folder, entry.files);
+    if (differences.length === 0) packages.push(installed);
+    else
+      diagnostics.push({
+        severity: "error",
+        code: "INSTALL_PACKAGE_CHANGED",
+        ...changed(installed, differences),
+      });
+  }
+  return { packages, diagnostics };
+}
+
+/** Returns the installed package of an entry; its folder is not compared. */
+export function toInstalled(home: string, entry: RecordEntry): InstalledPackage {
+  const { project, ...rest } = entry;
+  return {
+    ...rest,
+    folder: folderOf(home, project, entry.toolId),
+    scope: project === undefined ? "user" : "project",
+  };
+}
+
+function changed(
+  installed: Pick<InstalledPackage, "toolId" | "version" | "folder" | "source" | "scope">,
+  differences: readonly string[],
+): { readonly message: string; readonly hint: string } {
+  const { toolId, version, folder } = installed;
+  return {
+    message: `The package ${toolId} ${version} in "${folder}" was changed after it was installed, and is not used: ${differences.join(", ")}`,
+    hint: repairOf(installed),
+  };
+}
+
+function repairOf({ toolId, source, scope }: Pick<InstalledPackage, "toolId" | "source" | "scope">): string {
+  const user = scope === "user" ? " --user" : "";
+  return `install it again: toolcrib install ${source}${user}; or remove it: toolcrib uninstall ${toolId}${user}`;
+}
+
+function toDiagnostic(error: unknown): Diagnostic {
+  if (!isCodedError(error)) throw error;
+  const { code, message, hint } = error;
+  return { severity: "error", code, message, ...(hint === undefined ? {} : { hint }) };
+}

@@ -1,0 +1,86 @@
+/**
+ * Checks the tools of a chain before its first step: that all of them exist, that no chain leads
+ * back to itself, and that it is not too deep or too long. Pure, but for the functions that it is given.
+ */
+
+import type { JsonObject } from "@toolcrib/json";
+import type { Manifest } from "@toolcrib/mcpkg";
+import { McpkgRuntimeError } from "../runtime-error.ts";
+
+/** The steps of a chain. */
+export type Chain = NonNullable<Manifest["chain"]>;
+
+/** A tool that a step can call. */
+export interface ChainTool {
+  readonly inputSchema: JsonObject;
+}
+
+/** The tools around a chain. */
+export interface ChainTools {
+  /** Finds a tool for the caller of the chain; undefined where it does not exist for it. */
+  find(name: string): ChainTool | undefined;
+  /** Returns the chain of an installed package; undefined for every other tool. */
+  chainOf(name: string): Chain | undefined;
+}
+
+/** Greatest number of chains within each other. */
+const nestedMaxCount = 8;
+/** Greatest number of steps, those of chains that are steps included. */
+const stepsMaxCount = 256;
+
+/**
+ * Returns the tools of the steps, in their order.
+ *
+ * @throws {McpkgRuntimeError} `PACKAGE_CHAIN_INVALID`
+ */
+export function chainTools(toolId: string, chain: Chain, tools: ChainTools): readonly ChainTool[] {
+  const found = chain.map(({ tool }) => tools.find(tool));
+  const missing = chain.flatMap(({ step, tool }, at) =>
+    found[at] === undefined ? [`"${tool}" (step "${step}")`] : [],
+  );
+  if (missing.length > 0) {
+    const what = missing.length === 1 ? "a tool that does not exist" : "tools that do not exist";
+    throw new McpkgRuntimeError(
+      "PACKAGE_CHAIN_INVALID",
+      `The chain "${toolId}" was not started: it needs ${what} here: ${missing.join(", ")}`,
+      { hint: "install the packages of these tools, and check that they are ready: toolcrib status" },
+    );
+  }
+  new ChainWalk(toolId, tools).visit(chain, [toolId]);
+  return found.filter((tool) => tool !== undefined);
+}
+
+class ChainWalk {
+  readonly #toolId: string;
+  readonly #tools: ChainTools;
+  #steps = 0;
+
+  constructor(toolId: string, tools: ChainTools) {
+    this.#toolId = toolId;
+    this.#tools = tools;
+  }
+
+  /** @param path the chains around this one, it included */
+  visit(chain: Chain, path: readonly string[]): void {
+    for (const { tool } of chain) {
+      this.#steps += 1;
+      if (this.#steps > stepsMaxCount) throw this.#invalid(`it has more than ${stepsMaxCount} steps`);
+      if (path.includes(tool)) {
+        throw this.#invalid(`it leads back to itself: ${[...path, tool].join(" → ")}`);
+      }
+      const inner = this.#tools.chainOf(tool);
+      if (inner === undefined) continue;
+      if (path.length >= nestedMaxCount) {
+        throw this.#invalid(`it has more than ${nestedMaxCount} chains within each other`);
+      }
+      this.visit(inner, [...path, tool]);
+    }
+  }
+
+  #invalid(reason: string): McpkgRuntimeError {
+    const message = `The chain "${this.#toolId}" was not started: ${reason}`;
+    return new McpkgRuntimeError("PACKAGE_CHAIN_INVALID", message, {
+      hint: "report it to the publisher of the package",
+    });
+  }
+}
