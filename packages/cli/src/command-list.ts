@@ -79,9 +79,11 @@ const sections: readonly {
     commands: {
       pack: () => import("./commands/pack.ts"),
       validate: () => import("./commands/validate.ts"),
+      test: () => import("./commands/test.ts"),
       info: () => import("./commands/info.ts"),
       sign: () => import("./commands/sign.ts"),
       verify: () => import("./commands/verify.ts"),
+      export: () => import("./commands/export.ts"),
     },
   },
   {

@@ -11,5 +11,6 @@ export type {
   ToolSummary,
 } from "./gateway.ts";
 export { GatewayCore } from "./gateway-core.ts";
+export { recordTestRun, testSummaryOf } from "./packages/test-records.ts";
 export { startGateway } from "./start-gateway.ts";
 export { trustedCertificates } from "./trusted-certificates.ts";

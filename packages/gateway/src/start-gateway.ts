@@ -1,7 +1,8 @@
 /**
  * The composition root: starts a gateway from a checked configuration. It
  * creates every dependency with side effects and passes it on: clock,
- * randomness, environment, store, processes, connections.
+ * randomness, environment, store, processes, connections. It is one piece: the
+ * order of creation, read from the top, is the reverse of that of disposal.
  */
 
 import { randomBytes, randomUUID } from "node:crypto";
@@ -84,6 +85,8 @@ export interface GatewayDeps {
   readonly authenticate?: HttpServerDeps["authenticate"];
   /** Wraps each process of a tool server or a composite in a sandbox. @default processes are started as they are */
   readonly wrap?: SpawnWrap | undefined;
+  /** Packages whose tests run: they take the place of installed ones, and their definitions wait for no approval. @default none */
+  readonly trialPackages?: SourceContext["trialPackages"];
   /** Limits of upstream servers, which tests change. @default `resolveUpstreamLimits` */
   readonly upstreamLimits?: UpstreamLimits;
 }
@@ -205,6 +208,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     launcher,
     httpClient,
     upstreamLimits: deps.upstreamLimits,
+    trialPackages: deps.trialPackages ?? [],
     machine: {
       system: { platform: process.platform, arch: process.arch },
       node: { command: process.execPath, version: process.versions.node },

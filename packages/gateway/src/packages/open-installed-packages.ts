@@ -27,6 +27,7 @@ class InstalledPackages implements OpenedSources {
   readonly #dispose = disposeOnce(() => this.#stop());
   #sources: PackageSources | undefined;
   #seen: string | undefined;
+  #isKnown = false;
   #polling: Promise<void> = Promise.resolve();
   #cancelPoll: (() => void) | undefined;
   #isStopping = false;
@@ -61,10 +62,11 @@ class InstalledPackages implements OpenedSources {
   async #sync(): Promise<void> {
     try {
       const seen = await signatureOf(this.#path);
-      if (this.#isStopping || seen === this.#seen) return;
+      if (this.#isStopping || (seen === this.#seen && this.#isKnown)) return;
+      this.#isKnown = true;
       this.#seen = seen;
       if (this.#sources === undefined) {
-        if (seen === undefined) return;
+        if (seen === undefined && this.#context.trialPackages.length === 0) return;
         const { PackageSources } = await import("./package-sources.ts");
         if (this.#isStopping) return;
         this.#sources = new PackageSources(this.#context);

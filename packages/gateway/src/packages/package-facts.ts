@@ -19,6 +19,8 @@ export interface FactsOfPackage {
   readonly manifest: Manifest;
   readonly config: PackageConfig;
   readonly programs: Pick<PackagePrograms, "stateOf">;
+  /** Whether it is there for its tests only, so that nothing about it waits for an approval. */
+  readonly isTrial: boolean;
 }
 
 /** Milliseconds until a call of a package is failed: what its manifest says, and at most what the operator allows. */
@@ -60,7 +62,9 @@ export function packageFacts(one: FactsOfPackage): Partial<SourceFacts> {
       transport: "stdio",
       denied: [],
     },
-    pinning: { trustState: config.trustState, firstContact: config.firstContact, pinsResources: false },
+    pinning: one.isTrial
+      ? undefined
+      : { trustState: config.trustState, firstContact: config.firstContact, pinsResources: false },
     labels: config.labels,
     dataLabels: config.dataLabels,
     egressHosts: egressHostsOf(one),

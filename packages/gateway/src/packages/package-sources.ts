@@ -83,12 +83,19 @@ export class PackageSources implements AsyncDisposable {
 
   /** Compares the offered packages with the installed ones. Resolves before new ones are prepared. */
   async sync(): Promise<void> {
-    const { home, directory } = this.#context;
-    const { packages, diagnostics } = await readInstalledPackages({ home, projectFolder: directory });
+    const { home, directory, trialPackages } = this.#context;
+    const { packages: installed, diagnostics } = await readInstalledPackages({
+      home,
+      projectFolder: directory,
+    });
     for (const { message, hint } of diagnostics) this.#report({ reason: message, hint });
+    const trials = new Set(trialPackages.map(({ toolId }) => toolId));
+    const packages = [...installed.filter(({ toolId }) => !trials.has(toolId)), ...trialPackages];
     if (this.#isDisposed) return;
     const wanted = new Map(
-      packages.filter(({ toolId }) => this.#configOf(toolId).isEnabled).map((one) => [one.toolId, one]),
+      packages
+        .filter(({ toolId }) => trials.has(toolId) || this.#configOf(toolId).isEnabled)
+        .map((one) => [one.toolId, one]),
     );
     const gone = [...this.#offered.values()].filter(
       ({ installed }) => !isSame(installed, wanted.get(installed.toolId)),
@@ -144,7 +151,16 @@ export class PackageSources implements AsyncDisposable {
       const offered = { installed, manifest, source };
       this.#offered.set(toolId, offered);
       const programs = this.#programs;
-      core.roster.add(source, packageFacts({ installed, manifest, config, programs }));
+      core.roster.add(
+        source,
+        packageFacts({
+          installed,
+          manifest,
+          config,
+          programs,
+          isTrial: this.#context.trialPackages.includes(installed),
+        }),
+      );
       this.#logFailures(source);
       return offered;
     } catch (error) {

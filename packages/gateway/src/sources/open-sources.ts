@@ -7,6 +7,7 @@ import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import type { HttpClient, ServerInfo } from "@toolcrib/mcp";
+import type { InstalledPackage } from "@toolcrib/mcpkg-install";
 import type { ProcessLauncher, SpawnWrap } from "@toolcrib/process";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { Sandboxes } from "@toolcrib/sandbox";
@@ -38,6 +39,8 @@ export interface SourceContext {
   readonly wrap: SpawnWrap | undefined;
   readonly httpClient: HttpClient;
   readonly upstreamLimits: UpstreamLimits | undefined;
+  /** Packages whose tests run, in place of installed ones. */
+  readonly trialPackages: readonly InstalledPackage[];
   /** The system, and the Node that runs this process. */
   readonly machine: {
     readonly system: { readonly platform: string; readonly arch: string };

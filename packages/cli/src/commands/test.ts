@@ -1,0 +1,21 @@
+/** `toolcrib test`. */
+
+import { defineCommand } from "../cli-command.ts";
+import { duration } from "../option-values.ts";
+
+export const command = defineCommand({
+  name: "test",
+  summary: "run the tests of a tool package, contained and as governed calls (exit code 1 if one fails)",
+  arguments: {
+    package: {
+      help: "toolId of an installed package, or a folder or an archive (.mcpkg) before it is installed",
+    },
+  },
+  options: {
+    timeout: { value: "duration", parse: duration, help: "longest time of all tests (default: 10m)" },
+    junit: { value: "file", help: "also write the results to this file as JUnit XML" },
+  },
+  examples: ["toolcrib test demo.echo", "toolcrib test ./echo --junit results.xml"],
+  run: async (context, { package: text }, options) =>
+    (await import("../package/test-package.ts")).testPackage(context, text, options),
+});

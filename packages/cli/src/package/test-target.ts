@@ -1,0 +1,98 @@
+/**
+ * The package that `toolcrib test` tests: an installed one in its folder, or one before it is installed,
+ * whose files are written to a temporary folder. Nothing of it runs here.
+ */
+
+import { hash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { formatDiagnostics } from "@toolcrib/diagnostics";
+import { SchemaValidator } from "@toolcrib/json";
+import { digestArchive, type PackageFiles, type ToolPackage, writeArchive } from "@toolcrib/mcpkg";
+import { type InstalledPackage, openInstalledPackage, readInstalledPackages } from "@toolcrib/mcpkg-install";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { readValidPackage } from "./read-package.ts";
+
+/** A package to test. Disposing it removes what was written for it. */
+export interface TestTarget extends AsyncDisposable {
+  readonly found: ToolPackage;
+  /** The package as a gateway opens it. */
+  readonly trial: InstalledPackage;
+  readonly isInstalled: boolean;
+}
+
+/**
+ * Opens the package that `text` names: a path where one exists, and a toolId otherwise.
+ *
+ * @throws {CliError} `CLI_PACKAGE_NOT_FOUND`, and as `readValidPackage`; {InstallError} `INSTALL_PACKAGE_CHANGED`
+ */
+export async function openTestTarget(context: CliContext, text: string): Promise<TestTarget> {
+  const isToolId = /^[a-z0-9][a-z0-9_]*(?:\.[a-z0-9][a-z0-9_]*)+$/.test(text) && !text.endsWith(".mcpkg");
+  if (isToolId && !existsSync(resolve(context.directory, text))) return openInstalled(context, text);
+  const { found } = await readValidPackage(context, text);
+  return stage(context, found, text);
+}
+
+/** Returns the installed packages that can be used here, and reports the others. */
+export async function readInstalled(context: CliContext): Promise<readonly InstalledPackage[]> {
+  const { output, directory, options } = context;
+  const { packages, diagnostics } = await readInstalledPackages({
+    home: options.home,
+    projectFolder: directory,
+  });
+  if (!output.isJson && diagnostics.length > 0) output.note(formatDiagnostics(diagnostics), "");
+  return packages;
+}
+
+async function openInstalled(context: CliContext, toolId: string): Promise<TestTarget> {
+  const trial = (await readInstalled(context)).find((one) => one.toolId === toolId);
+  if (trial === undefined) {
+    throw new CliError("CLI_PACKAGE_NOT_FOUND", `No installed package "${toolId}" can be used here`, {
+      hint: "name a folder or an archive to test a package that is not installed",
+    });
+  }
+  const found = openInstalledPackage(trial, new SchemaValidator());
+  return { found, trial, isInstalled: true, async [Symbol.asyncDispose]() {} };
+}
+
+async function stage({ now }: CliContext, found: ToolPackage, source: string): Promise<TestTarget> {
+  const base = await mkdtemp(join(await realpath(tmpdir()), "toolcrib-test-"));
+  try {
+    const folder = join(base, found.manifest.toolId);
+    const files = await writePackage(folder, found.files);
+    const trial: InstalledPackage = {
+      toolId: found.manifest.toolId,
+      version: found.manifest.version,
+      folder,
+      digest: digestArchive(writeArchive(found.files)),
+      publisherKey: undefined,
+      source,
+      installedAt: new Date(now()).toISOString(),
+      scope: "user",
+      files,
+    };
+    return { found, trial, isInstalled: false, [Symbol.asyncDispose]: () => remove(base) };
+  } catch (error) {
+    await remove(base);
+    throw error;
+  }
+}
+
+async function writePackage(folder: string, files: PackageFiles): Promise<InstalledPackage["files"]> {
+  const recorded: InstalledPackage["files"][number][] = [];
+  for (const [path, { bytes, isExecutable }] of files) {
+    const file = join(folder, ...path.split("/"));
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, bytes, { flag: "wx" });
+    await chmod(file, isExecutable ? 0o755 : 0o644);
+    recorded.push({ path, bytes: bytes.length, sha256: hash("sha256", bytes, "hex"), isExecutable });
+  }
+  return recorded;
+}
+
+async function remove(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+}
