@@ -81,6 +81,7 @@ const sections: readonly {
       validate: () => import("./commands/validate.ts"),
       test: () => import("./commands/test.ts"),
       info: () => import("./commands/info.ts"),
+      chains: () => import("./commands/chains.ts"),
       sign: () => import("./commands/sign.ts"),
       verify: () => import("./commands/verify.ts"),
       export: () => import("./commands/export.ts"),
