@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { killAllChildren, stopAllChildren } from "./children.ts";
 import { benchComposites } from "./composites.ts";
 import { allContenders, type Contender, type Upstream } from "./contenders.ts";
+import { benchHostileServers } from "./hostile-servers.ts";
 import { type LoadResult, measureLoad } from "./load.ts";
 import { describeMachine } from "./machine.ts";
 import { installPeers } from "./peers.ts";
@@ -26,7 +27,7 @@ const usage = `npm run bench -- [options]
 
   --only a,b     only these: direct, pipe, toolcrib, toolcrib-dist, mcp-proxy,
                  supergateway, mcp-hub; and the parts load, start-up, search,
-                 composites, toolspecs
+                 composites, toolspecs, hostile
   --rounds N     turns of each contender (default 10)
   --quick        two short turns each: does it work, not how fast;
                  without search unless --only search
@@ -37,7 +38,7 @@ Only a whole run (neither --only nor --quick) is written to bench/RESULTS.md.
 
 const concurrencies = [1, 32];
 const readyLimitMs = 20_000;
-const parts = ["load", "start-up", "search", "composites", "toolspecs"] as const;
+const parts = ["load", "start-up", "search", "composites", "toolspecs", "hostile"] as const;
 type Part = (typeof parts)[number];
 
 /** Interrupted by Ctrl-C. */
@@ -193,6 +194,11 @@ async function ownTables(
     const home = mkdtempSync(join(temporaryFolder, "toolspecs-"));
     tables.push(...(await benchToolspecs(toolcrib, home, options)));
   }
+  if (plan.parts.has("hostile")) {
+    progress("Hostile servers");
+    const makeHome = (name: string) => mkdtempSync(join(temporaryFolder, `${name}-`));
+    tables.push(await benchHostileServers(toolcrib, { ...options, makeHome }));
+  }
   return tables;
 }
 
@@ -248,7 +254,7 @@ async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Prom
 async function main(plan: Plan): Promise<number> {
   const tables: Table[] = [];
   const compares = plan.parts.has("load") || plan.parts.has("start-up");
-  if (compares || plan.parts.has("composites") || plan.parts.has("toolspecs")) {
+  if ([...plan.parts].some((part) => part !== "search")) {
     if (compares && plan.contenders.some(({ kind }) => kind === "peer")) installPeers(progress);
     try {
       tables.push(...(await interruptible((signal) => gatewayTables(plan, signal))));

@@ -85,6 +85,13 @@ const sections: readonly {
       sign: () => import("./commands/sign.ts"),
       verify: () => import("./commands/verify.ts"),
       export: () => import("./commands/export.ts"),
+      publish: () => import("./commands/publish.ts"),
+      registry: () => import("./commands/registry.ts"),
+      install: () => import("./commands/install.ts"),
+      uninstall: () => import("./commands/uninstall.ts"),
+      outdated: () => import("./commands/outdated.ts"),
+      update: () => import("./commands/update.ts"),
+      lock: () => import("./commands/lock.ts"),
     },
   },
   {

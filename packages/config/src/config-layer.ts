@@ -28,6 +28,7 @@ import {
 import { type HooksLayer, toHooksLayer } from "./hooks-shape.ts";
 import { withCompletePackagePaths } from "./packages-shape.ts";
 import { withCompletePolicyPaths } from "./policy-shape.ts";
+import { withCompleteFolders } from "./registries-shape.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
 import { withCompleteHeaders } from "./telemetry-shape.ts";
 import { maxToolServers } from "./tool-server-shape.ts";
@@ -65,7 +66,17 @@ export interface ConfigLayer {
   /** Sections as written, with complete paths; empty when the file has errors. */
   readonly sections: Pick<
     ConfigDocument,
-    "egress" | "guards" | "packages" | "policy" | "serve" | "audit" | "telemetry" | "execution" | "sandbox"
+    | "egress"
+    | "guards"
+    | "packages"
+    | "policy"
+    | "serve"
+    | "audit"
+    | "telemetry"
+    | "tests"
+    | "execution"
+    | "sandbox"
+    | "registries"
   > & { readonly hooks?: HooksLayer | undefined };
   /** Ids of all tool servers, toolspecs and provider targets, including invalid ones. */
   readonly serverIds: readonly PlacedId[];
@@ -151,6 +162,7 @@ function sectionsOf(
     hooks: toHooksLayer(sections.hooks, nodeAt(tree, ["hooks"]), source),
     audit: withCompleteAnchor(sections.audit, source.name),
     telemetry: withCompleteHeaders(sections.telemetry, source.name),
+    registries: withCompleteFolders(sections.registries, source.name),
   };
 }
 

@@ -29,10 +29,28 @@ export interface GatewayConfig {
   readonly audit: AuditConfig;
   /** `undefined`: no telemetry is sent. */
   readonly telemetry: TelemetryConfig | undefined;
+  /** Tests of installed packages in a running gateway (`tests`). */
+  readonly tests: {
+    /** Milliseconds between two runs; undefined: they do not run by themselves. */
+    readonly everyMs: number | undefined;
+  };
   readonly execution: ExecutionConfig;
   readonly sandbox: SandboxConfig;
+  /** Registries of tool packages, in the order in which they are asked. */
+  readonly registries: readonly RegistryConfig[];
   /** The data labels of all tool servers and toolspecs, also where only some of them are started. */
   readonly dataLabels: readonly string[];
+}
+
+/** A registry of tool packages. */
+export interface RegistryConfig {
+  readonly name: string;
+  /** Either this or a folder. */
+  readonly url: string | undefined;
+  /** Complete, or below `~/`. */
+  readonly folder: string | undefined;
+  /** Id of the key that signs its index. @default the key of the first index that is read */
+  readonly keyId: string | undefined;
 }
 
 /** Limits of calls, and what calls cost (`guards`). */

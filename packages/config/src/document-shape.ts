@@ -22,8 +22,10 @@ import { guardsShape } from "./guards-shape.ts";
 import { hooksShape } from "./hooks-shape.ts";
 import { packagesShape } from "./packages-shape.ts";
 import { policyShape } from "./policy-shape.ts";
+import { registriesShape } from "./registries-shape.ts";
 import { serveShape } from "./serve-shape.ts";
 import { telemetryShape } from "./telemetry-shape.ts";
+import { testsShape } from "./tests-shape.ts";
 import { maxToolServers, toolServerShape } from "./tool-server-shape.ts";
 import { maxToolspecs, toolspecShape } from "./toolspec-shape.ts";
 
@@ -86,6 +88,8 @@ const fields = {
   }),
   egress: egressShape,
   packages: packagesShape,
+  tests: testsShape,
+  registries: registriesShape,
   execution: executionShape,
   sandbox: record({
     description: "Sandboxes of the processes of tool servers.",
@@ -149,6 +153,8 @@ export const documentShape = record({
     mcp_servers: "did you mean tool_servers?",
     tool_specs: "did you mean toolspecs?",
     apis: "did you mean toolspecs?",
+    registry: "did you mean registries?",
+    package_registries: "did you mean registries?",
     upstreamServers: "write all servers below tool_servers",
     toolServers: "did you mean tool_servers?",
     otlp: "write it below telemetry: telemetry: { otlp: … }",

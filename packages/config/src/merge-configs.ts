@@ -29,8 +29,10 @@ import { lintIds } from "./lint-ids.ts";
 import { lintRules } from "./lint-rules.ts";
 import { toPackagesConfig } from "./packages-shape.ts";
 import { lintFloor, mergedFloor } from "./policy-floor.ts";
+import { toRegistriesConfig } from "./registries-shape.ts";
 import { toPolicyConfig, toServeConfig } from "./section-config.ts";
 import { toTelemetryConfig } from "./telemetry-shape.ts";
+import { everyMsOf } from "./tests-interval.ts";
 
 /** A configuration, or the findings about it. */
 export interface ConfigResult {
@@ -107,12 +109,14 @@ function composed(
     serve: toServeConfig(sections.serve),
     audit: toAuditConfig(sections.audit),
     telemetry: toTelemetryConfig(sections.telemetry),
+    tests: { everyMs: everyMsOf(sections.tests?.every) },
     execution: toExecutionConfig(sections.execution),
     sandbox: {
       mode: sections.sandbox?.mode ?? "required",
       registryHosts: (sections.sandbox?.registry_hosts ?? []).map((host) => host.toLowerCase()),
       totals: toTotals(sections.sandbox),
     },
+    registries: toRegistriesConfig(sections.registries),
   };
 }
 

@@ -205,6 +205,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
       packages: { byId: {}, others: unverifiedPackage, maxPrograms: 16 },
       guards: { rules: [], costs: [] },
       telemetry: undefined,
+      tests: { everyMs: undefined },
       hooks: {
         before: [],
         after: [],
@@ -252,6 +253,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         isolation: "none",
       },
       sandbox: { mode: "required", registryHosts: [], totals: {} },
+      registries: [],
     });
   }
 });

@@ -82,7 +82,7 @@ export function sendToLoopback({
 }
 
 /** Headers that say what the response is, and what to do next. */
-const keptNames = ["content-type", "location", "retry-after"] as const;
+const keptNames = ["content-type", "etag", "location", "retry-after"] as const;
 
 function keptHeaders(headers: IncomingHttpHeaders): { readonly [name: string]: string } {
   return Object.fromEntries(

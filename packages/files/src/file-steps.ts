@@ -6,7 +6,7 @@
  */
 
 import { constants } from "node:fs";
-import { link, open, rename, unlink } from "node:fs/promises";
+import { link, mkdir, open, rename, rmdir, unlink } from "node:fs/promises";
 
 /** Permission bits, owner and group of a file. */
 export interface Permissions {
@@ -36,6 +36,10 @@ export interface FileSteps {
   /** Gives a file a second name, which must not exist yet (`EEXIST`). */
   link(path: string, name: string): Promise<void>;
   remove(path: string): Promise<void>;
+  /** Creates a directory that does not exist yet (`EEXIST`), in one that exists. */
+  makeDirectory(path: string, mode: number): Promise<void>;
+  /** Removes an empty directory (`ENOTEMPTY`). */
+  removeDirectory(path: string): Promise<void>;
   /** Waits until the names in a directory are on the disk. */
   syncDirectory(path: string): Promise<void>;
 }
@@ -69,6 +73,8 @@ export const nodeFileSteps: FileSteps = {
   rename,
   link,
   remove: unlink,
+  makeDirectory: (path, mode) => mkdir(path, { mode }),
+  removeDirectory: rmdir,
   async syncDirectory(path) {
     // Windows cannot open a directory; its file systems order these changes themselves.
     if (process.platform === "win32") return;

@@ -1,6 +1,7 @@
 // For other packages here.
 export { readCertificateFile } from "./certificate-file.ts";
 export { createDirectory } from "./create-directory.ts";
+export { moveDirectory, removeDirectory, writeDirectory } from "./directory-changes.ts";
 export { type FileSteps, nodeFileSteps } from "./file-steps.ts";
 export { errnoOf, FilesError, reasonOf } from "./files-error.ts";
 export { tryLock, waitForLock } from "./lock.ts";

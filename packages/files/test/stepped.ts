@@ -25,6 +25,8 @@ export function steppedFiles(around: <T>(step: StepName, run: () => Promise<T>) 
     rename: (from, to) => around("rename", () => nodeFileSteps.rename(from, to)),
     link: (path, name) => around("link", () => nodeFileSteps.link(path, name)),
     remove: (path) => around("remove", () => nodeFileSteps.remove(path)),
+    makeDirectory: (path, mode) => around("makeDirectory", () => nodeFileSteps.makeDirectory(path, mode)),
+    removeDirectory: (path) => around("removeDirectory", () => nodeFileSteps.removeDirectory(path)),
     syncDirectory: (path) => around("syncDirectory", () => nodeFileSteps.syncDirectory(path)),
   };
 }

@@ -11,6 +11,7 @@ export type {
   ToolSummary,
 } from "./gateway.ts";
 export { GatewayCore } from "./gateway-core.ts";
+export { explainPackage } from "./packages/judge-package.ts";
 export { recordTestRun, testSummaryOf } from "./packages/test-records.ts";
 export { startGateway } from "./start-gateway.ts";
 export { trustedCertificates } from "./trusted-certificates.ts";

@@ -140,9 +140,8 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     }),
   );
   const network = await trustedCertificates(env["SSL_CERT_FILE"], logger);
-  const instanceId = randomUUID();
   const monotonicMs = () => performance.now();
-  const sending = { home, env, logger, scrubber, network, version, instanceId };
+  const sending = { home, env, logger, scrubber, network, version, instanceId: randomUUID() };
   // Disposed of after the trail, too: it sends the last records.
   const telemetry = await openGatewayTelemetry(
     config.telemetry,
@@ -159,9 +158,9 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   };
   const serverInfo = { name: "toolcrib", title: "Toolcrib", version };
   const sandboxes = new Sandboxes(sandboxFacts(env), { totals: config.sandbox.totals });
-  const { configFiles } = deps;
+  const { configFiles, trialPackages = [] } = deps;
   const inputs = { env, directory, wrap, now, monotonicMs, randomBytes, logger };
-  const shared = { ...inputs, config, home, configFiles, record, scrubber, sandboxes };
+  const shared = { ...inputs, config, home, configFiles, trialPackages, record, scrubber, sandboxes };
   const hooks = openHooks(shared, opening);
   const core = new GatewayCore(config, {
     serverInfo,
@@ -208,7 +207,6 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     launcher,
     httpClient,
     upstreamLimits: deps.upstreamLimits,
-    trialPackages: deps.trialPackages ?? [],
     machine: {
       system: { platform: process.platform, arch: process.arch },
       node: { command: process.execPath, version: process.versions.node },

@@ -4,8 +4,9 @@ import { hash } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { JsonObject } from "@toolcrib/json";
+import { installRecordPath } from "@toolcrib/mcpkg-install";
 import { writeFiles } from "@toolcrib/testing";
 
 /** The echo package of the MCPKG document, section 9. */
@@ -86,7 +87,8 @@ export function putPackages(home: string, packages: readonly PackageContent[]): 
       files: Object.keys(all).map((path) => recorded(folder, path)),
     };
   });
-  const record = join(home, "installed-packages.json");
+  const record = installRecordPath(home);
+  mkdirSync(dirname(record), { recursive: true, mode: 0o700 });
   const text = `${JSON.stringify({ format: 1, packages: entries, publisherKeys: {} }, undefined, 1)}\n`;
   writeFileSync(`${record}.new`, text, { mode: 0o600 });
   renameSync(`${record}.new`, record);

@@ -11,7 +11,7 @@ export type InstallScope = "project" | "user";
 
 /** Path of the install record of a home. */
 export function recordPathOf(home: string): string {
-  return join(home, "installed-packages.json");
+  return join(home, "packages", ".record.json");
 }
 
 /** Path of the folder that contains the packages of a project; of the user where `project` is undefined. */
@@ -22,4 +22,9 @@ export function rootOf(home: string, project: string | undefined): string {
 /** Path of the folder of one package. */
 export function folderOf(home: string, project: string | undefined, toolId: string): string {
   return join(rootOf(home, project), toolId);
+}
+
+/** Path of the folder in which packages are prepared, on the file system of their places. */
+export function stagingOf(root: string): string {
+  return join(root, ".staging");
 }

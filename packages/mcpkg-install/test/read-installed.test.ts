@@ -129,7 +129,7 @@ test("a record that is damaged is a finding, and nothing is installed", async ()
     '{"format":1,"packages":[{"toolId":"../x"}],"publisherKeys":{}}',
     '{"format":1,"packages":[]}',
   ]) {
-    writeFileSync(directory.join("home/installed-packages.json"), text);
+    writeFileSync(directory.join("home/packages/.record.json"), text);
     const { packages, diagnostics } = await readInstalledPackages({ home });
     assert.deepEqual(packages, []);
     assert.equal(diagnostics[0]?.code, "INSTALL_RECORD_UNREADABLE", text);

@@ -33,7 +33,7 @@ export function writeInstalled(directory: string, home: string, root: string, pr
     ...Object.fromEntries(
       Object.entries(echoFiles).map(([path, text]) => [`${root}/demo.echo/${path}`, text]),
     ),
-    [`${home}/installed-packages.json`]: JSON.stringify({
+    [`${home}/packages/.record.json`]: JSON.stringify({
       format: 1,
       packages: [
         {

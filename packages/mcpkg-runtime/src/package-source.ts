@@ -55,6 +55,8 @@ export class PackageSource implements ToolSource {
   #tools = noTools;
   #runner: EndpointRunner | undefined;
   #health: Health;
+  /** Why the tool is not offered until it is released. */
+  #held: string | undefined;
   #checking: Promise<boolean> | undefined;
 
   constructor(settings: PackageSettings, deps: PackageSourceDeps) {
@@ -100,6 +102,25 @@ export class PackageSource implements ToolSource {
     return this.#health;
   }
 
+  /** Stops offering the tool, until `release`. */
+  hold(reason: string): void {
+    if (this.#isStopped() || this.#held !== undefined) return;
+    this.#held = reason;
+    this.#tools = noTools;
+    this.#runner = undefined;
+    this.#setHealth("quarantined", reason);
+    this.emitChanges();
+  }
+
+  /** Offers a held tool again, once it was prepared. @returns whether it was held */
+  release(): boolean {
+    if (this.#held === undefined) return false;
+    this.#held = undefined;
+    this.#setHealth("starting");
+    void this.#checkForCall();
+    return true;
+  }
+
   deadlineMs(): number {
     return this.#settings.deadlineMs;
   }
@@ -110,6 +131,10 @@ export class PackageSource implements ToolSource {
     context: CallContext,
     beforeSend?: () => void,
   ): Promise<ToolResult> {
+    if (this.#held !== undefined) {
+      const hint = `toolcrib release ${this.id} uses it again`;
+      throw new McpkgRuntimeError("PACKAGE_UNUSABLE", `"${this.id}" is quarantined: ${this.#held}`, { hint });
+    }
     if (this.#runner === undefined) await this.#checkForCall();
     if (this.#runner === undefined) {
       const { reason = "it is not ready" } = this.#health;
@@ -130,16 +155,16 @@ export class PackageSource implements ToolSource {
   }
 
   async #check(): Promise<boolean> {
-    if (this.#isStopped()) return false;
+    if (this.#isStopped() || this.#held !== undefined) return false;
     try {
       const runner = await this.#deps.prepare(this.#closing.signal);
-      if (this.#isStopped()) return false;
+      if (this.#isStopped() || this.#held !== undefined) return false;
       this.#runner = runner;
       const hadTools = this.#tools.length > 0;
       if (!hadTools) this.#tools = [this.#tool];
       return this.#setHealth("ready") || !hadTools;
     } catch (error) {
-      if (this.#isStopped()) return false;
+      if (this.#isStopped() || this.#held !== undefined) return false;
       this.#runner = undefined;
       return this.#setHealth("unavailable", reasonOf(error));
     }

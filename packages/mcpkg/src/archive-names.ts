@@ -8,6 +8,6 @@ export function digestArchive(bytes: Uint8Array): string {
 }
 
 /** Returns the file name of the archive of a package (MCPKG document, Package Layout). */
-export function archiveNameOf({ toolId, version }: Manifest): string {
+export function archiveNameOf({ toolId, version }: Pick<Manifest, "toolId" | "version">): string {
   return `${toolId}-${version}.mcpkg`;
 }

@@ -6,6 +6,7 @@ export { exportTools } from "./export/export-tools.ts";
 export type { ExportFormat } from "./export/runtime-rules.ts";
 export { evaluatePath } from "./json-path/evaluate-path.ts";
 export type { Endpoint, Manifest } from "./manifest/manifest-shape.ts";
+export { isToolId } from "./manifest/names.ts";
 export { type Command, parseCommand } from "./manifest/parse-command.ts";
 export { McpkgError } from "./mcpkg-error.ts";
 export { type OpenedPackage, openPackage } from "./open-package.ts";
@@ -19,5 +20,6 @@ export {
   signPackage,
 } from "./signature/package-signature.ts";
 export { keyIdOf, newPublisherKey, readPrivateKey, readPublicKey } from "./signature/publisher-key.ts";
+export { readStatement, signStatement } from "./signature/signed-statement.ts";
 export { readArchive } from "./zip/read-archive.ts";
 export { writeArchive } from "./zip/write-archive.ts";

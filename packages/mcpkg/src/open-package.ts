@@ -10,7 +10,7 @@ import { McpkgError } from "./mcpkg-error.ts";
 import { parsePackage, type ToolPackage } from "./parse-package.ts";
 import { checkSignature, type SignatureState } from "./signature/package-signature.ts";
 import { readArchive } from "./zip/read-archive.ts";
-import { writeArchive } from "./zip/write-archive.ts";
+import { isWrittenArchive } from "./zip/write-archive.ts";
 
 /** A package that was read from an archive. */
 export interface OpenedPackage extends ToolPackage {
@@ -36,7 +36,7 @@ export async function openPackage(
   const { value, diagnostics } = parsePackage(files, validator);
   if (value === undefined) return { value, diagnostics };
   const signature = checkSignature(value);
-  if (signature.kind === "signed" && Buffer.compare(writeArchive(files), bytes) !== 0) {
+  if (signature.kind === "signed" && !isWrittenArchive(bytes, files)) {
     throw new McpkgError(
       "MCPKG_SIGNATURE_INVALID",
       "The signature of the package is not valid: the archive was changed after it was signed, or packed by another program",

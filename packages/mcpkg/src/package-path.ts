@@ -5,9 +5,8 @@
  */
 
 import { McpkgError } from "./mcpkg-error.ts";
+import { type ArchiveLimits, packageLimits } from "./package-limits.ts";
 
-/** Greatest number of parts of a path. */
-const partsMaxCount = 8;
 /** Longest path in UTF-16 units. */
 const pathMaxLength = 240;
 
@@ -15,7 +14,7 @@ const pathMaxLength = 240;
 const deviceName = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\.|$)/i;
 
 /** Returns why `path` is not allowed in a package; `undefined` if it is. */
-export function lintPath(path: string): string | undefined {
+export function lintPath(path: string, { partsMaxCount } = packageLimits): string | undefined {
   if (path === "" || path.length > pathMaxLength) return `a path has 1 to ${pathMaxLength} characters`;
   if (!path.isWellFormed()) return "a path is well-formed Unicode";
   if (/[\\:*?"<>|]/.test(path)) return 'a path has none of \\ : * ? " < > |';
@@ -37,6 +36,11 @@ export function lintPath(path: string): string | undefined {
 export class PathSet {
   /** Each folded path of a file and of the folders above it, with the path as it is written. */
   readonly #known = new Map<string, { readonly path: string; readonly isFile: boolean }>();
+  readonly #limits: ArchiveLimits;
+
+  constructor(limits: ArchiveLimits = packageLimits) {
+    this.#limits = limits;
+  }
 
   /**
    * Adds the path of a file.
@@ -57,7 +61,7 @@ export class PathSet {
   }
 
   #add(path: string, isFile: boolean): void {
-    const reason = lintPath(path);
+    const reason = lintPath(path, this.#limits);
     if (reason !== undefined) throw pathError(path, reason);
     const parts = path.split("/");
     for (let count = 1; count <= parts.length; count += 1) {
@@ -75,7 +79,8 @@ export class PathSet {
 
 /** Two paths with the same result are one file on some file system, or look like it. */
 function foldPath(path: string): string {
-  return path.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
+  // The capital of ß is SS, and that of its own capital ẞ is not: both ways are needed.
+  return path.normalize("NFKC").toLowerCase().toUpperCase().toLowerCase().normalize("NFKC");
 }
 
 function pathError(path: string, reason: string): McpkgError {

@@ -18,6 +18,8 @@ export interface SearchDocument {
   readonly tags?: readonly string[];
   /** JSON Schema of the arguments, with the names and descriptions of the parameters. */
   readonly inputSchema?: unknown;
+  /** Texts that show its use: examples, and names of tests. */
+  readonly examples?: readonly string[];
 }
 
 /** Returns the text of each field of `document`, in the order of `searchFields`, cut to the limits. */
@@ -31,6 +33,7 @@ export function fieldTextsOf(document: SearchDocument): readonly string[] {
     document.tags?.join("\n") ?? "",
     parameters.names,
     parameters.descriptions,
+    document.examples?.join("\n") ?? "",
   ].map((text) =>
     text.length > searchLimits.fieldMaxChars ? text.slice(0, searchLimits.fieldMaxChars) : text,
   );

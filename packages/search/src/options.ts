@@ -14,6 +14,7 @@ export const searchFields = [
   "tags",
   "parameterNames",
   "parameterDescriptions",
+  "examples",
 ] as const;
 
 /** A field of a document; the parameter fields are derived from its `inputSchema`. */
@@ -33,8 +34,8 @@ export interface SearchOptions {
   readonly k1?: number;
   /**
    * Options by field; an absent field keeps its default. The default boosts are name 3,
-   * title 2, namespace 2, description 1, tags 2, parameterNames 0.8 and
-   * parameterDescriptions 0.4.
+   * title 2, namespace 2, description 1, tags 2, parameterNames 0.8,
+   * parameterDescriptions 0.4 and examples 0.4.
    */
   readonly fields?: { readonly [field in SearchField]?: SearchFieldOptions };
 }
@@ -54,7 +55,7 @@ export const searchLimits = {
   queryMaxChars: 32_768,
   /** Results of a search. */
   resultsMax: 1_000,
-  /** UTF-16 units of one field of a document (all tags together, all parameter names together, …). */
+  /** UTF-16 units of one field of a document (all tags together, all parameter names together, all examples together, …). */
   fieldMaxChars: 16_384,
   /** Characters of a word. The rest of a longer word is not indexed. */
   wordMaxChars: 64,
@@ -74,6 +75,7 @@ const defaultBoosts: { readonly [field in SearchField]: number } = {
   tags: 2,
   parameterNames: 0.8,
   parameterDescriptions: 0.4,
+  examples: 0.4,
 };
 
 /**

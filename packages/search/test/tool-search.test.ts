@@ -35,6 +35,7 @@ test("search() finds a tool by every one of its fields", () => {
       description: "Does charlie",
       tags: ["delta"],
       inputSchema: { properties: { echo: { type: "string", description: "The foxtrot" } } },
+      examples: ["golf"],
     }),
     tool("other:thing"),
   );
@@ -46,6 +47,7 @@ test("search() finds a tool by every one of its fields", () => {
     ["delta", "tags"],
     ["echo", "parameterNames"],
     ["foxtrot", "parameterDescriptions"],
+    ["golf", "examples"],
   ];
   for (const [word, field] of expected) {
     const [hit, ...rest] = search.search(word);

@@ -266,6 +266,27 @@ export interface PackageRan {
   readonly passedOver?: readonly { readonly id: string; readonly reason: string }[];
 }
 
+/** A test of an installed package that passed before gave another result, or none, without a change of the package. */
+export interface BehaviourChanged {
+  /** Id of the package: its toolId. */
+  readonly server: string;
+  /** Path of the test in the package. */
+  readonly test: string;
+  /** `failed`: it does not pass; `shape`: its result has other members or types; `error`: there was no result. */
+  readonly kind: "failed" | "shape" | "error";
+  readonly reason: string;
+  /** Digest of the archive. */
+  readonly digest: string;
+  /** `quarantined`: the tool is not offered until the operator releases it. `recorded`: it is offered as before. */
+  readonly effect: "quarantined" | "recorded";
+}
+
+/** The operator released a package whose behaviour had changed. */
+export interface BehaviourReleased {
+  readonly server: string;
+  readonly reason: string;
+}
+
 /** A change of a saved tool. */
 export interface SavedToolEvent {
   /** Id of the saved tool, `saved:NAME`. */
@@ -448,6 +469,8 @@ export interface AuditEvents {
   readonly "policy.rejected": PolicyEvent;
   readonly "labels.forgotten": LabelsForgotten;
   readonly "package.ran": PackageRan;
+  readonly "behaviour.changed": BehaviourChanged;
+  readonly "behaviour.released": BehaviourReleased;
   readonly "tool.saved": SavedToolEvent;
   readonly "tool.deleted": SavedToolEvent;
   /** The reach of a saved tool grew, and the tool is not called before it is approved. */

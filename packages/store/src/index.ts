@@ -66,5 +66,5 @@ export type { SecretChange, SecretEntry, SecretStore } from "./secret-store.ts";
 export { type LabelledClient, SeenLabels } from "./seen-labels.ts";
 export type { SessionRecord, SessionStore, SessionUse } from "./session-store.ts";
 export { StoreError } from "./store-error.ts";
-export type { TestHistory, TestRun } from "./test-history.ts";
+export type { BehaviourHold, TestHistory, TestRun } from "./test-history.ts";
 export { verifyTrail } from "./verify-trail.ts";

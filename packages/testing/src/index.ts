@@ -22,6 +22,7 @@ export {
 } from "./fixtures.ts";
 export { freePort } from "./free-port.ts";
 export { checkGolden, readGolden, syncGolden } from "./golden.ts";
+export { hostileArchives } from "./hostile-archives.ts";
 export { type DnsServer, startDnsServer } from "./hosts/dns-server.ts";
 export {
   addressCases,
@@ -63,6 +64,7 @@ export {
   rawEvent,
   startRawServer,
 } from "./raw-http-server.ts";
+export { rawZip } from "./raw-zip.ts";
 export {
   type ProcessOutcome,
   runProcess,

@@ -54,7 +54,7 @@ export async function startLocalGateway(
   const toolServers = config.toolServers.filter(isWanted);
   const toolspecs = config.toolspecs.filter(isWanted);
   const gateway = await startGateway(
-    { ...config, toolServers, toolspecs },
+    { ...config, toolServers, toolspecs, packages: packagesOf(config, onlyServer) },
     {
       home: options.home,
       env: context.env,
@@ -74,6 +74,15 @@ export async function startLocalGateway(
   return gateway;
 }
 
+/** The settings of packages, none of which is offered where a command needs a server only. */
+function packagesOf(
+  { packages }: LoadedConfig["config"],
+  onlyServer: string | undefined,
+): LoadedConfig["config"]["packages"] {
+  if (onlyServer === undefined) return packages;
+  return { ...packages, byId: {}, others: { ...packages.others, isEnabled: false } };
+}
+
 async function waitForServers(gateway: Gateway, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, serversWaitMs);
@@ -88,11 +97,12 @@ async function waitForServers(gateway: Gateway, signal: AbortSignal): Promise<vo
   }
 }
 
-/** Returns the states of servers and toolspecs. */
+/** Returns the states of servers, toolspecs and packages. A gateway of an earlier version has no packages. */
 export function statesOf({
   servers,
   toolspecs,
-}: Pick<GatewayStatus, "servers" | "toolspecs">): ServerState[] {
+  packages = [],
+}: Pick<GatewayStatus, "servers" | "toolspecs"> & Partial<Pick<GatewayStatus, "packages">>): ServerState[] {
   const stateOf = (
     kind: ServerState["kind"],
     { id, health, waitingTools }: Pick<SourceStatus, "id" | "health" | "waitingTools">,
@@ -106,6 +116,7 @@ export function statesOf({
   return [
     ...servers.map((server) => stateOf("server", server)),
     ...toolspecs.map((toolspec) => stateOf("toolspec", toolspec)),
+    ...packages.map((one) => stateOf("package", one)),
   ];
 }
 

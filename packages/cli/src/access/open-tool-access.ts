@@ -5,6 +5,7 @@
  */
 
 import { connect } from "node:net";
+import { readInstalledPackages } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
@@ -38,9 +39,19 @@ export async function openToolAccess(
   }
   const loaded = await loadCliConfig(context);
   const { toolServers, toolspecs } = loaded.config;
-  const ids = [...toolServers, ...toolspecs].map(({ id }) => id);
+  const configured = [...toolServers, ...toolspecs].map(({ id }) => id);
+  const ids = onlyServer === undefined ? configured : [...configured, ...(await installedIds(context))];
   // The command itself reports failed servers (`noteMissing`); their log needs `--log-level`.
-  return openLocalTools(context, loaded, createCommandLogger(context, "silent"), onlyServer?.(ids));
+  const only = onlyServer?.(ids);
+  // A package can be a chain, which needs any other tool.
+  const started = only === undefined || configured.includes(only) ? only : undefined;
+  return openLocalTools(context, loaded, createCommandLogger(context, "silent"), started);
+}
+
+/** The ids of the installed packages, which are sources of tools as servers are. */
+async function installedIds({ options, directory }: CliContext): Promise<readonly string[]> {
+  const { packages } = await readInstalledPackages({ home: options.home, projectFolder: directory });
+  return packages.map(({ toolId }) => toolId);
 }
 
 /** Longest time for an open socket or port to accept a connection, in milliseconds. */

@@ -135,9 +135,9 @@ async function listTools(address: GatewayAddress, signal: AbortSignal): Promise<
 
 async function listServers(address: GatewayAddress, signal: AbortSignal): Promise<readonly ServerState[]> {
   const status = await getFromGateway(address, "/api/v1/status", signal);
-  const { servers, toolspecs } = isJsonObject(status) ? status : {};
+  const { servers, toolspecs, packages } = isJsonObject(status) ? status : {};
   if (!Array.isArray(servers)) throw unexpected("/api/v1/status");
-  // A gateway of an earlier version has no toolspecs.
+  // A gateway of an earlier version has no toolspecs or no packages.
   const statesOf = (kind: ServerState["kind"], list: readonly JsonValue[]) =>
     list.filter(isJsonObject).map(({ id, health, waitingTools }): ServerState => {
       const { state, reason } = isJsonObject(health) ? health : {};
@@ -149,7 +149,11 @@ async function listServers(address: GatewayAddress, signal: AbortSignal): Promis
         ...(typeof waitingTools === "number" ? { waitingTools } : {}),
       };
     });
-  return [...statesOf("server", servers), ...statesOf("toolspec", Array.isArray(toolspecs) ? toolspecs : [])];
+  return [
+    ...statesOf("server", servers),
+    ...statesOf("toolspec", Array.isArray(toolspecs) ? toolspecs : []),
+    ...statesOf("package", Array.isArray(packages) ? packages : []),
+  ];
 }
 
 /** Sends `tools/call`. Throws the gateway's refusals and failures with their codes. */

@@ -18,7 +18,7 @@ export interface ToolDescription extends ToolSummary {
 /** The state of a server or toolspec. */
 export interface ServerState {
   readonly id: string;
-  readonly kind: "server" | "toolspec";
+  readonly kind: "server" | "toolspec" | "package";
   /** Its tools are available in the state `ready`. */
   readonly state: string;
   readonly reason?: string;

@@ -35,6 +35,7 @@ const details: { readonly [Type in string]?: (fields: Fields) => string } = {
     findingsOf(findings, ({ message, path }) => `${textOf(path)}: ${textOf(message)}`),
   "definition.changed": (fields) => joined(": ", fields["effect"], changeOf(fields)),
   "definition.approved": changeOf,
+  "behaviour.changed": ({ effect, test, kind, reason }) => joined(": ", effect, test, kind, reason),
   "config.changed": ({ files, changed }) =>
     joined(
       "; changed: ",

@@ -1,4 +1,4 @@
-/** The key with which `pack` and `sign` sign packages: a file that the user names, or the one of the home. */
+/** The keys that sign packages and indexes of registries: a file that the user names, or the one of the home. */
 
 import type { KeyObject } from "node:crypto";
 import { randomBytes } from "node:crypto";
@@ -16,29 +16,43 @@ import { keyIdOf, newPublisherKey, readPrivateKey } from "@toolcrib/mcpkg";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 
-const keyFileName = "publisher-key.pem";
+/** The keys of a home, by what they sign: their files, and what is said when one is created. */
+const keysOfHome = {
+  publisher: { fileName: "publisher-key.pem", advice: "keep a copy, later versions need it" },
+  registry: { fileName: "registry-key.pem", advice: "keep a copy, clients accept no other key" },
+} as const;
 const keyMaxBytes = 64 * 1024;
 
+/** Reads the key in the file, or the publisher key of the home; see `signingKey`. */
+export function publisherKey(context: CliContext, file: string | undefined): Promise<KeyObject> {
+  return signingKey(context, file, "publisher");
+}
+
 /**
- * Reads the key in the file, or that of the home, which is created at its first use.
+ * Reads the key in the file, or the one of the home for `use`, which is created at its first use.
  *
  * @throws {McpkgError} `MCPKG_KEY_INVALID`; {CliError} `CLI_FILE_UNUSABLE`
  */
-export async function publisherKey(context: CliContext, file: string | undefined): Promise<KeyObject> {
+export async function signingKey(
+  context: CliContext,
+  file: string | undefined,
+  use: keyof typeof keysOfHome,
+): Promise<KeyObject> {
   const { directory, options, output } = context;
   if (file !== undefined) return readKeyFile(resolve(directory, file));
-  const path = join(options.home, keyFileName);
+  const { fileName, advice } = keysOfHome[use];
+  const path = join(options.home, fileName);
   try {
     return await readKeyFile(path);
   } catch (error) {
     if (errnoOf((error as Error).cause) !== "ENOENT") throw error;
   }
-  makePrivateDirectory(options.home);
+  await makePrivateDirectory(options.home);
   const pem = newPublisherKey();
   // Another command may have created one meanwhile: its key counts.
   if (!(await createFile({ randomBytes }, path, pem))) return await readKeyFile(path);
   const key = readPrivateKey(pem);
-  output.note(`Created the publisher key ${keyIdOf(key)} in ${path}: keep a copy, later versions need it`);
+  output.note(`Created the ${use} key ${keyIdOf(key)} in ${path}: ${advice}`);
   return key;
 }
 

@@ -6,7 +6,7 @@ import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
-import { readPackage, readValidPackage } from "./read-package.ts";
+import { type FoundPackage, readPackage, readValidPackage } from "./read-package.ts";
 
 /** Runs `validate`. */
 export async function validatePackage(context: CliContext, path: string): Promise<ExitCode> {
@@ -32,15 +32,32 @@ export async function validatePackage(context: CliContext, path: string): Promis
   return isValid ? exitCodes.done : exitCodes.failed;
 }
 
-/** Runs `info`. */
+/** Runs `info` for a folder or an archive. */
 export async function showPackage(context: CliContext, path: string): Promise<ExitCode> {
-  const { output } = context;
   const { found } = await readValidPackage(context, path);
+  return printPackage(context, found);
+}
+
+/** What is known about an installed package beyond its files. */
+export interface InstallFacts {
+  /** Members of the JSON document. */
+  readonly json: object;
+  /** Titles and values. */
+  readonly rows: readonly (readonly [title: string, value: string])[];
+}
+
+/** Prints a package. @param facts where it is installed */
+export function printPackage(
+  { output }: CliContext,
+  found: FoundPackage["found"],
+  facts: InstallFacts = { json: {}, rows: [] },
+): ExitCode {
   const { manifest, files, tests, signature, digest } = found;
   output.json({
     manifest,
     digest,
     signature: toJson(signature),
+    ...facts.json,
     files: [...files].map(([name, { bytes, isExecutable }]) => ({
       path: name,
       bytes: bytes.length,
@@ -69,6 +86,7 @@ export async function showPackage(context: CliContext, path: string): Promise<Ex
     ...row("Files", `${files.size}`),
     ...row("Signature", signatureLine(signature)),
     ...row("Digest", digest),
+    ...facts.rows.flatMap(([title, value]) => row(title, value)),
   );
   return exitCodes.done;
 }

@@ -69,6 +69,7 @@ async function stage({ now }: CliContext, found: ToolPackage, source: string): P
       folder,
       digest: digestArchive(writeArchive(found.files)),
       publisherKey: undefined,
+      registry: undefined,
       source,
       installedAt: new Date(now()).toISOString(),
       scope: "user",

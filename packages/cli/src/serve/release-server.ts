@@ -1,6 +1,8 @@
 /** `toolcrib release`: releases a server of the running gateway from quarantine. */
 
+import { randomBytes } from "node:crypto";
 import { isJsonObject, type JsonValue } from "@toolcrib/json";
+import { createTestHistory } from "@toolcrib/store";
 import { getFromGateway, postToGateway } from "../access/gateway-api.ts";
 import { findReachableGateway } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -11,6 +13,12 @@ import { requireServer } from "../tools/require-server.ts";
 /** Runs the command. Without a gateway there is no quarantine: each start uses every server. */
 export async function releaseServer(context: CliContext, server: string): Promise<ExitCode> {
   const { output, options, signal } = context;
+  // The gateway reads the holds of packages, so that they end without it, too.
+  if (server.includes(".") && (await releasePackage(options.home, server))) {
+    output.json({ id: server, released: true });
+    output.print(`Released ${safeLine(server)}; a running gateway offers it within seconds`);
+    return exitCodes.done;
+  }
   const running = await findReachableGateway(options.home);
   if (running === undefined) {
     output.json({ running: false, home: options.home });
@@ -30,10 +38,16 @@ export async function releaseServer(context: CliContext, server: string): Promis
   return exitCodes.done;
 }
 
-/** Returns the ids of the servers and toolspecs in the status of a gateway. */
+/** Ends the hold of an installed package whose behaviour changed. @returns whether there was one */
+async function releasePackage(home: string, toolId: string): Promise<boolean> {
+  const history = createTestHistory(home, { randomBytes });
+  return (await history.holds()).has(toolId) && (await history.release(toolId));
+}
+
+/** Returns the ids of the servers, toolspecs and packages in the status of a gateway. */
 function idsIn(status: JsonValue): readonly string[] {
-  const { servers, toolspecs } = isJsonObject(status) ? status : {};
-  return [servers, toolspecs]
+  const { servers, toolspecs, packages } = isJsonObject(status) ? status : {};
+  return [servers, toolspecs, packages]
     .flatMap((list) => (Array.isArray(list) ? list : []))
     .flatMap((entry) =>
       isJsonObject(entry) && typeof entry["id"] === "string" ? [safeLine(entry["id"])] : [],

@@ -114,7 +114,10 @@ async function showRunning(
     );
     output.print("");
   }
-  for (const { id, containment } of servers) {
+  // A gateway of an earlier version has no packages.
+  const { packages = [] } = status as Partial<GatewayStatus>;
+  printPackages(output, packages, stateStyle);
+  for (const { id, containment } of [...servers, ...packages]) {
     // A gateway of an earlier version does not list the parts.
     const { notEnforcedParts: parts = [], judgedParts = [], uncontainedReason } = containment ?? {};
     if (parts.length === 0) continue;
@@ -253,6 +256,40 @@ function toolspecRow({ id, name, version, health, tools, hosts, credentials }: S
     String(tools),
     (hosts ?? []).map(safeLine).join(", "),
     (credentials ?? []).map(({ secret }) => safeLine(secret)).join(", "),
+    reasonLine(health.reason ?? ""),
+  ];
+}
+
+function printPackages(
+  output: Output,
+  packages: readonly SourceStatus[],
+  stateStyle: (state: string) => Style,
+): void {
+  if (packages.length === 0) return;
+  output.table(
+    [
+      { title: "PACKAGE" },
+      { title: "STATE", paint: (cell) => output.style(stateStyle(cell.trim()), cell) },
+      { title: "VERSION" },
+      { title: "RUNS" },
+      { title: "TRUST" },
+      { title: "SANDBOX", canShrink: true },
+      { title: "REASON", canShrink: true },
+    ],
+    packages.map(packageRow),
+  );
+  output.print("");
+}
+
+function packageRow(status: SourceStatus): string[] {
+  const { id, health, version = "", transport, trustState = "" } = status;
+  return [
+    safeLine(id),
+    health.state,
+    safeLine(version),
+    transport,
+    trustState,
+    transport === "local" ? containmentText(status) : "",
     reasonLine(health.reason ?? ""),
   ];
 }

@@ -1,5 +1,5 @@
 /**
- * Waits for servers and toolspecs, and reports each when it is ready or has failed.
+ * Waits for servers, toolspecs and packages, and reports each when it is ready or has failed.
  * Polls the gateway's status, which is cheap.
  */
 
@@ -19,9 +19,13 @@ export interface SourceStatus {
   readonly containment?: GatewayStatus["servers"][number]["containment"];
 }
 
-/** Returns the servers and toolspecs of a gateway, in the order of its configuration. */
-export function sourcesOf({ servers, toolspecs }: GatewayStatus): readonly SourceStatus[] {
-  return [...servers, ...toolspecs.map((toolspec) => ({ ...toolspec, transport: "toolspec" }))];
+/** Returns the servers, toolspecs and packages of a gateway, in the order of its configuration. */
+export function sourcesOf({ servers, toolspecs, packages }: GatewayStatus): readonly SourceStatus[] {
+  return [
+    ...servers,
+    ...toolspecs.map((toolspec) => ({ ...toolspec, transport: "toolspec" })),
+    ...packages.map((one) => ({ ...one, transport: "package" })),
+  ];
 }
 
 /** Interval between polls, in milliseconds. */

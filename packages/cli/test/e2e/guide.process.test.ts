@@ -48,7 +48,7 @@ function matches(printed: string, expected: string): boolean {
 
 describe("the guides", () => {
   // The other guides have no transcripts: they show parts of files, and commands one by one.
-  for (const guide of ["first-composite-tool.md", "rest-apis-as-tools.md"]) {
+  for (const guide of ["first-composite-tool.md", "registry.md", "rest-apis-as-tools.md"]) {
     it(`${guide} matches the behavior`, async () => {
       const steps = stepsOf(guide);
       assert.ok(steps.length >= 10);

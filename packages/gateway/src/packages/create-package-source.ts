@@ -1,26 +1,23 @@
 /** Creates the source of one installed package from what the gateway has: programs, egress, calls of other tools. */
 
-import { access } from "node:fs/promises";
 import type { PackageConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { Manifest, PackageFiles } from "@toolcrib/mcpkg";
 import type { InstalledPackage } from "@toolcrib/mcpkg-install";
 import {
   type ChainDeps,
-  candidatesOf,
   createChainRunner,
   createImplementationsRunner,
-  createMachine,
   type EndpointRunner,
   McpkgRuntimeError,
   PackageSource,
-  selectImplementations,
   type Verdict,
 } from "@toolcrib/mcpkg-runtime";
 import type { ServerLoad } from "@toolcrib/upstream";
 import type { SourceContext } from "../sources/open-sources.ts";
+import { judgePackage } from "./judge-package.ts";
 import { packageDeadlineMs } from "./package-facts.ts";
-import { endpointUrlOf, openPackageHttp, type PackageHttp, type PackageHttpDeps } from "./package-http.ts";
+import { openPackageHttp, type PackageHttp, type PackageHttpDeps } from "./package-http.ts";
 import type { PackagePrograms } from "./package-programs.ts";
 
 /** A package that is installed, and how it is configured. */
@@ -70,14 +67,7 @@ async function prepareEndpoints(
   const { toolId, folder } = installed;
   const { context, programs } = deps;
   const start = programs.startOf({ toolId, folder, config });
-  const machine = createMachine({ ...context.machine, start, exists, signal });
-  const candidates = candidatesOf(manifest).map((candidate) => {
-    const { endpoint } = candidate;
-    if (endpoint.type !== "http") return candidate;
-    return { ...candidate, endpoint: { ...endpoint, url: endpointUrlOf(endpoint.url, config) } };
-  });
-  const { language, implementation } = config;
-  const verdicts = await selectImplementations(candidates, machine, { language, implementation });
+  const verdicts = await judgePackage({ folder, manifest, config }, { ...context, programs }, signal);
   const opened = new Map<string, PackageHttp>();
   const openHttp = async (verdict: Verdict): Promise<Verdict> => {
     const { endpoint } = verdict.candidate;
@@ -89,7 +79,7 @@ async function prepareEndpoints(
       return verdict;
     } catch (error) {
       // A single endpoint says itself why it cannot run.
-      if (!isCodedError(error) || candidates.length === 1) throw error;
+      if (!isCodedError(error) || verdicts.length === 1) throw error;
       const reason = error.hint === undefined ? error.message : `${error.message}: ${error.hint}`;
       return { ...verdict, isUsable: false, reasons: [reason] };
     }
@@ -126,12 +116,5 @@ function nothingRuns(toolId: string, verdicts: readonly Verdict[]): McpkgRuntime
       ? `"${toolId}" cannot run here: ${reasons}`
       : `No implementation of "${toolId}" runs here: ${reasons}`,
     { hint: `toolcrib info ${toolId} --why explains what it needs` },
-  );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
   );
 }

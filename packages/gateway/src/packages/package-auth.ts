@@ -19,11 +19,18 @@ export interface OAuthSettings {
   readonly scopes: readonly string[];
 }
 
+/** A secret of a package. */
+export interface NamedSecret {
+  readonly ref: SecretRef;
+  /** Where it is read from when `ref` names nothing. @default nowhere */
+  readonly otherwise?: SecretRef;
+}
+
 /** The credential that a package needs. */
 export interface NeededCredential {
   readonly place: EgressCredential["place"];
   /** References to its secrets: `token`, or those of OAuth 2. */
-  readonly secrets: { readonly [id: string]: SecretRef };
+  readonly secrets: { readonly [id: string]: NamedSecret };
   readonly oauth: OAuthSettings | undefined;
 }
 
@@ -78,13 +85,15 @@ function secretsOf(
   ids: readonly string[],
 ): NeededCredential["secrets"] {
   const names = namesOf(manifest.auth?.configHints?.["env"]);
-  const found: { [id: string]: SecretRef } = {};
+  const found: { [id: string]: NamedSecret } = {};
   for (const [at, id] of ids.entries()) {
     const ref = Object.hasOwn(credentials, id) ? credentials[id] : undefined;
     const name = names[at];
-    if (ref !== undefined) found[id] = ref;
-    else if (trustState !== "unverified" && name !== undefined) found[id] = { kind: "named", name };
-    else throw missing(manifest.toolId, ids, names);
+    if (ref !== undefined) found[id] = { ref };
+    else if (trustState !== "unverified" && name !== undefined) {
+      // A manifest names variables of the environment; the store comes first.
+      found[id] = { ref: { kind: "named", name }, otherwise: { kind: "env", name } };
+    } else throw missing(manifest.toolId, ids, names);
   }
   return found;
 }

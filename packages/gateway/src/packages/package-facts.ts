@@ -19,6 +19,8 @@ export interface FactsOfPackage {
   readonly manifest: Manifest;
   readonly config: PackageConfig;
   readonly programs: Pick<PackagePrograms, "stateOf">;
+  /** Ends its quarantine. @returns whether it was quarantined */
+  readonly release: () => boolean;
   /** Whether it is there for its tests only, so that nothing about it waits for an approval. */
   readonly isTrial: boolean;
 }
@@ -48,7 +50,7 @@ export function packageFacts(one: FactsOfPackage): Partial<SourceFacts> {
   const owner = { toolId, folder, config };
   const transport = transportOf(manifest);
   return {
-    configured: { group: "packages", transport, details: () => detailsOf(one) },
+    configured: { group: "packages", transport, details: () => detailsOf(one), release: one.release },
     backendKind: "provider",
     isSingleTool: true,
     deadlineMs: packageDeadlineMs(manifest, config),

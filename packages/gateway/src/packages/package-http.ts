@@ -4,14 +4,15 @@
  * configuration can name this machine: a package that did would use the trust of a local service.
  */
 
-import type { PackageConfig, SecretCache, SecretRef } from "@toolcrib/config";
+import type { PackageConfig, SecretCache } from "@toolcrib/config";
+import { isCodedError } from "@toolcrib/diagnostics";
 import { createPlaceholder, type Egress, type EgressCredential, type EgressSource } from "@toolcrib/egress";
 import { canonicalHost, parseHostPattern } from "@toolcrib/hosts";
 import type { Manifest } from "@toolcrib/mcpkg";
 import { type HttpRunnerDeps, McpkgRuntimeError, splitUrl } from "@toolcrib/mcpkg-runtime";
 import type { SourceContext } from "../sources/open-sources.ts";
 import { OAuthTokens } from "./oauth-tokens.ts";
-import { type NeededCredential, neededCredential } from "./package-auth.ts";
+import { type NamedSecret, type NeededCredential, neededCredential } from "./package-auth.ts";
 
 /** What the requests of a package need. */
 export interface PackageHttpDeps {
@@ -142,18 +143,27 @@ function credentialOf(
   randomBytes: SourceContext["randomBytes"],
 ): EgressCredential {
   const learn = (value: string): void => context.scrubber.learn(toolId, value);
-  const reader = (ref: SecretRef) => cache.reader(ref, "/", learn);
+  const reader = ({ ref, otherwise }: NamedSecret): (() => Promise<string>) => {
+    const first = cache.reader(ref, "/", learn);
+    if (otherwise === undefined) return first;
+    const second = cache.reader(otherwise, "/", learn);
+    return () =>
+      first().catch((error: unknown) => {
+        if (!isCodedError(error) || error.code !== "CONFIG_SECRET_NOT_FOUND") throw error;
+        return second().catch(() => Promise.reject(error));
+      });
+  };
   const placeholder = createPlaceholder(randomBytes);
   if (oauth === undefined) {
-    const ref = secrets["token"] as SecretRef;
-    return { id: "token", place, placeholder, secretName: nameOf(ref), read: reader(ref) };
+    const token = secrets["token"] as NamedSecret;
+    return { id: "token", place, placeholder, secretName: nameOf(token), read: reader(token) };
   }
   const tokens = new OAuthTokens(
     {
       toolId,
       egressId: packageEgressId(toolId),
       ...oauth,
-      readers: Object.fromEntries(Object.entries(secrets).map(([id, ref]) => [id, reader(ref)])),
+      readers: Object.fromEntries(Object.entries(secrets).map(([id, one]) => [id, reader(one)])),
       secretName: Object.values(secrets).map(nameOf).join(", "),
     },
     { egress, now: context.now, randomBytes, learn },
@@ -167,6 +177,6 @@ function credentialOf(
   };
 }
 
-function nameOf(ref: SecretRef): string {
+function nameOf({ ref }: NamedSecret): string {
   return ref.kind === "file" ? `file:${ref.path}` : ref.kind === "env" ? `env:${ref.name}` : ref.name;
 }

@@ -4,7 +4,6 @@
  * configuration grants; without an entry it has no network and writes nothing but temporary files.
  */
 
-import { homedir } from "node:os";
 import type { PackageConfig } from "@toolcrib/config";
 import { FairQueue } from "@toolcrib/lifecycle";
 import { McpkgRuntimeError, type StartProgram } from "@toolcrib/mcpkg-runtime";
@@ -27,6 +26,23 @@ const programEnv = {
   DOTNET_CLI_TELEMETRY_OPTOUT: "1",
 };
 
+/** What the processes of packages take from the gateway and from the process. */
+export type ProgramsContext = Pick<
+  SourceContext,
+  | "config"
+  | "home"
+  | "env"
+  | "now"
+  | "logger"
+  | "randomBytes"
+  | "directory"
+  | "wrap"
+  | "sandboxes"
+  | "record"
+  | "scrubber"
+  | "configFiles"
+>;
+
 /** The part of a package that its processes depend on. */
 export interface ProgramOwner {
   readonly toolId: string;
@@ -36,14 +52,14 @@ export interface ProgramOwner {
 
 /** The processes of the packages of one gateway. Disposing ends all of them. */
 export class PackagePrograms implements AsyncDisposable {
-  readonly #context: SourceContext;
+  readonly #context: ProgramsContext;
   readonly #launcher: ProcessLauncher;
   readonly #exits: ServerExits;
   readonly #sandboxes: ServerSandboxes;
   readonly #places: FairQueue;
   readonly #uncontained = new Set<string>();
 
-  constructor(context: SourceContext) {
+  constructor(context: ProgramsContext) {
     const { config, home, env, now, logger, randomBytes, directory, wrap, sandboxes } = context;
     this.#context = context;
     const { maxPrograms } = config.packages;
@@ -101,14 +117,6 @@ export class PackagePrograms implements AsyncDisposable {
   /** What contains the programs of a package; what must contain them, before the first start. */
   stateOf(owner: ProgramOwner): ContainmentState | undefined {
     return this.#sandboxes.stateOf(toContained(owner));
-  }
-
-  /** Returns what no program sees, and the home of the user. */
-  places(): { readonly hiddenPaths: readonly string[]; readonly userHome: string } {
-    return {
-      hiddenPaths: this.#sandboxes.hiddenPaths(),
-      userHome: this.#context.env["HOME"] ?? homedir(),
-    };
   }
 
   /**

@@ -18,8 +18,10 @@ import { openSecretStore } from "@toolcrib/secrets";
 import { ServerLoad } from "@toolcrib/upstream";
 import type { SourceContext } from "../sources/open-sources.ts";
 import { EgressEvents } from "../toolspecs/egress-events.ts";
+import { BehaviourWatch } from "./behaviour-watch.ts";
 import { chainHostOf } from "./chain-host.ts";
 import { createPackageSource } from "./create-package-source.ts";
+import { packageConfigOf } from "./judge-package.ts";
 import { packageFacts } from "./package-facts.ts";
 import { packageEgressId } from "./package-http.ts";
 import { PackagePrograms } from "./package-programs.ts";
@@ -51,6 +53,8 @@ export class PackageSources implements AsyncDisposable {
   readonly #dispose = disposeOnce(() => this.#stop());
   readonly #watch: Promise<AsyncDisposable | undefined>;
   #working: Promise<void> = Promise.resolve();
+  readonly #behaviour: BehaviourWatch;
+  readonly #watching: Promise<void>;
   #cancelRetry: (() => void) | undefined;
   #isDisposed = false;
 
@@ -73,6 +77,21 @@ export class PackageSources implements AsyncDisposable {
       validator: this.#validator,
     };
     this.#watch = this.#watchStore();
+    this.#behaviour = new BehaviourWatch({
+      context,
+      validator: this.#validator,
+      open: (installed) => openInstalledPackage(installed, this.#validator),
+      packages: () =>
+        [...this.#offered.values()]
+          // A package that is there for its tests is not held back by them.
+          .filter(({ installed }) => !context.trialPackages.includes(installed))
+          .map(({ installed, source }) => ({
+            installed,
+            source,
+            isCertified: this.#configOf(installed.toolId).trustState === "certified",
+          })),
+    });
+    this.#watching = this.#behaviour.start();
     this.#retryLater();
   }
 
@@ -109,6 +128,8 @@ export class PackageSources implements AsyncDisposable {
       }
     });
     await Promise.all(gone.map(({ source }) => source[Symbol.asyncDispose]()));
+    await this.#watching;
+    this.#behaviour.apply();
     this.#prepareSoon(added.map(({ source }) => source));
   }
 
@@ -117,8 +138,7 @@ export class PackageSources implements AsyncDisposable {
   }
 
   #configOf(toolId: string): PackageConfig {
-    const { byId, others } = this.#context.config.packages;
-    return Object.hasOwn(byId, toolId) ? (byId[toolId] ?? others) : others;
+    return packageConfigOf(this.#context.config, toolId);
   }
 
   /** Adds a package to the roster; reports one that cannot be offered. */
@@ -158,6 +178,7 @@ export class PackageSources implements AsyncDisposable {
           manifest,
           config,
           programs,
+          release: () => this.#behaviour.release(installed.toolId),
           isTrial: this.#context.trialPackages.includes(installed),
         }),
       );
@@ -260,6 +281,8 @@ export class PackageSources implements AsyncDisposable {
   async #stop(): Promise<void> {
     this.#isDisposed = true;
     this.#cancelRetry?.();
+    await this.#watching;
+    await this.#behaviour[Symbol.asyncDispose]();
     const offered = [...this.#offered.values()];
     await Promise.all(offered.map(({ source }) => source[Symbol.asyncDispose]()));
     await this.#working;

@@ -8,6 +8,8 @@
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { InstallError } from "../install-error.ts";
+import { isToolId } from "../source/parse-source.ts";
+import { isVersion } from "../version-order.ts";
 
 /** Version of the format that this file reads and writes. */
 const formatVersion = 1;
@@ -35,6 +37,8 @@ export interface RecordEntry {
   readonly digest: string;
   readonly publisherKey: string | undefined;
   readonly source: string;
+  /** The registry that `source` was found in. */
+  readonly registry: string | undefined;
   readonly installedAt: string;
   readonly files: readonly RecordedFile[];
 }
@@ -139,19 +143,21 @@ function listOf<T>(value: JsonValue | undefined, toItem: (value: JsonObject) => 
 }
 
 function toEntry(value: JsonObject): RecordEntry | undefined {
-  const { toolId, version, project, digest, publisherKey, source, installedAt } = value;
+  const { toolId, version, project, digest, publisherKey, source, registry, installedAt } = value;
   const files = listOf(value["files"], toFile);
   const required = [toolId, version, digest, source, installedAt];
   if (!required.every(isText) || files === undefined) return undefined;
-  if (!isTextOrAbsent(project) || !isTextOrAbsent(publisherKey)) return undefined;
-  if (!isToolId(toolId as string) || !isDigest(digest as string)) return undefined;
+  if (![project, publisherKey, registry].every(isTextOrAbsent)) return undefined;
+  if (!isToolId(toolId as string) || !isDigest(digest as string) || !isVersion(version as string))
+    return undefined;
   return {
     toolId: toolId as string,
     version: version as string,
-    project,
+    project: project as string | undefined,
     digest: digest as string,
-    publisherKey,
+    publisherKey: publisherKey as string | undefined,
     source: source as string,
+    registry: registry as string | undefined,
     installedAt: installedAt as string,
     files,
   };
@@ -169,11 +175,6 @@ function toPending({ toolId, project, staged }: JsonObject): PendingChange | und
   }
   if (staged !== undefined && !/^[0-9a-f]{64}$/.test(staged)) return undefined;
   return { toolId, project, staged };
-}
-
-/** A toolId becomes a part of a path, so its form matters here too. */
-function isToolId(text: string): boolean {
-  return text.length <= 200 && /^[a-z0-9][a-z0-9_]*(?:\.[a-z0-9][a-z0-9_]*)+$/.test(text);
 }
 
 function isDigest(text: string): boolean {

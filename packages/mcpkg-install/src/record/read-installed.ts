@@ -5,13 +5,15 @@
  */
 
 import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Diagnostic, hasErrors, isCodedError } from "@toolcrib/diagnostics";
 import type { SchemaValidator } from "@toolcrib/json";
 import { parsePackage, type ToolPackage } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
-import { folderOf, type InstallScope } from "../install-places.ts";
+import { folderOf, type InstallScope, rootOf, stagingOf } from "../install-places.ts";
 import { compareFiles } from "./compare-files.ts";
-import type { RecordEntry, RecordedFile } from "./install-record.ts";
+import { type InstallRecord, isSamePlace, type RecordEntry, type RecordedFile } from "./install-record.ts";
 import { type ReadRecord, readRecordFile } from "./record-file.ts";
 
 /** An installed package whose folder has exactly the files of its archive. */
@@ -24,8 +26,10 @@ export interface InstalledPackage {
   readonly digest: string;
   /** Id of the publisher key that signed it, as `keyIdOf` gives it; undefined: unsigned. */
   readonly publisherKey: string | undefined;
-  /** Where it came from, as given: a path, a URL, or `toolId@range`. */
+  /** Where it came from: an absolute path, a URL, or `toolId@range`. */
   readonly source: string;
+  /** The registry that `source` was found in. */
+  readonly registry: string | undefined;
   /** ISO 8601. */
   readonly installedAt: string;
   readonly scope: InstallScope;
@@ -50,6 +54,8 @@ export interface InstalledPlaces {
 
 /** Number of reads while other commands change the record. */
 const readsMaxCount = 5;
+/** Milliseconds until a change that is in progress is read again. */
+const rereadMs = 20;
 
 /**
  * Reads the installed packages, and compares the files of each with the record.
@@ -70,12 +76,12 @@ export async function readInstalledPackages({
       return { packages: [], diagnostics: [toDiagnostic(error)] };
     }
     const { record, text } = read;
-    const entries = record.packages.filter(
-      (entry) => entry.project === undefined || entry.project === project,
-    );
-    const found = checkAll(home, entries);
-    // A difference can be a package that another command is replacing: it changed the record before.
-    if (!hasErrors(found.diagnostics) || text === before || count === readsMaxCount) return found;
+    const found = checkAll(home, record, project);
+    // A difference can be a package that another command is replacing: it changed the record before. And a package
+    // that is staged is about to be moved.
+    const isSettled = record.pending.length === 0 && (!hasErrors(found.diagnostics) || text === before);
+    if (isSettled || count === readsMaxCount) return found;
+    if (text === before) await delay(rereadMs);
     before = text;
   }
 }
@@ -105,26 +111,35 @@ export function realPathOf(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
 
-function checkAll(home: string, entries: readonly RecordEntry[]): InstalledPackages {
+function checkAll(home: string, record: InstallRecord, project: string | undefined): InstalledPackages {
   const packages: InstalledPackage[] = [];
   const diagnostics: Diagnostic[] = [];
   const chosen = new Map<string, RecordEntry>();
-  for (const entry of entries) {
+  for (const entry of record.packages) {
+    if (entry.project !== undefined && entry.project !== project) continue;
     // The package of the project takes the place of the user's, also when it cannot be used.
     if (entry.project !== undefined || !chosen.has(entry.toolId)) chosen.set(entry.toolId, entry);
   }
   for (const entry of [...chosen.values()].toSorted((one, other) => (one.toolId < other.toolId ? -1 : 1))) {
     const installed = toInstalled(home, entry);
     const { differences } = compareFiles(installed.folder, entry.files);
+    const staged = differences.length === 0 ? undefined : findStaged(home, record, entry);
     if (differences.length === 0) packages.push(installed);
-    else
-      diagnostics.push({
-        severity: "error",
-        code: "INSTALL_PACKAGE_CHANGED",
-        ...changed(installed, differences),
-      });
+    else if (staged !== undefined) packages.push({ ...installed, folder: staged });
+    else {
+      const finding = changed(installed, differences);
+      diagnostics.push({ severity: "error", code: "INSTALL_PACKAGE_CHANGED", ...finding });
+    }
   }
   return { packages, diagnostics };
+}
+
+/** Returns where a package lies that was installed by a process that was killed before it moved it. */
+function findStaged(home: string, { pending }: InstallRecord, entry: RecordEntry): string | undefined {
+  const name = pending.find((one) => isSamePlace(one, entry))?.staged;
+  if (name === undefined) return undefined;
+  const folder = join(stagingOf(rootOf(home, entry.project)), name);
+  return compareFiles(folder, entry.files).differences.length === 0 ? folder : undefined;
 }
 
 /** Returns the installed package of an entry; its folder is not compared. */
@@ -150,7 +165,9 @@ function changed(
 
 function repairOf({ toolId, source, scope }: Pick<InstalledPackage, "toolId" | "source" | "scope">): string {
   const user = scope === "user" ? " --user" : "";
-  return `install it again: toolcrib install ${source}${user}; or remove it: toolcrib uninstall ${toolId}${user}`;
+  const again = source.replace(/@\*$/, "");
+  const shown = /^[\w./:@^~%-]+$/.test(again) ? again : `'${again}'`;
+  return `install it again: toolcrib install ${shown}${user}; or remove it: toolcrib uninstall ${toolId}${user}`;
 }
 
 function toDiagnostic(error: unknown): Diagnostic {

@@ -14,7 +14,7 @@ export interface BehaviourChange {
   readonly reason: string;
 }
 
-type Compared = Pick<TestResult, "path" | "outcome" | "failures" | "shape">;
+type Compared = Pick<TestResult, "path" | "outcome" | "shape"> & Partial<Pick<TestResult, "failures">>;
 
 /** Returns what changed from `before` to `after`, both runs of the same archive. Tests that did not pass before are not compared. */
 export function compareRuns(
@@ -26,7 +26,7 @@ export function compareRuns(
     const previous = known.get(one.path);
     if (previous?.outcome !== "passed") return [];
     const { path: test, outcome, failures } = one;
-    if (outcome !== "passed") return [{ test, kind: outcome, reason: failures[0] ?? outcome }];
+    if (outcome !== "passed") return [{ test, kind: outcome, reason: failures?.[0] ?? outcome }];
     if (previous.shape === undefined || previous.shape === one.shape) return [];
     return [{ test, kind: "shape", reason: "the result has other members, or members of other types" }];
   });

@@ -16,3 +16,10 @@ export const versionMaxLength = 100;
 /** Names of implementations and of steps, and keys of outputs. */
 export const keySource = "[A-Za-z_][A-Za-z0-9_-]*";
 export const keyMaxLength = 100;
+
+const wholeToolId = new RegExp(`^(?:${toolIdSource})$`);
+
+/** Whether `text` is a tool id (MCPKG document, Tool Identity). */
+export function isToolId(text: string): boolean {
+  return text.length <= toolIdMaxLength && wholeToolId.test(text);
+}

@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import { crc32, type InflateRaw, inflateRaw, type ZlibOptions } from "node:zlib";
 import { McpkgError } from "../mcpkg-error.ts";
 import type { PackageFile, PackageFiles } from "../package-files.ts";
-import { entriesMaxCount, maxRatio, packageMaxBytes, ratioFreeBytes } from "../package-limits.ts";
+import { type ArchiveLimits, maxRatio, packageLimits, ratioFreeBytes } from "../package-limits.ts";
 import { PathSet } from "../package-path.ts";
 import { fileTypes, flags, methods, signatures, sizes } from "./zip-format.ts";
 
@@ -40,17 +40,21 @@ interface Entry {
 /**
  * Returns the files of an archive, which may be hostile, in the order of its directory.
  *
+ * @param limits @default those of packages
  * @throws {McpkgError} `MCPKG_ARCHIVE_INVALID`, `MCPKG_ARCHIVE_TOO_LARGE`, `MCPKG_PATH_INVALID`
  */
-export async function readArchive(bytes: Uint8Array): Promise<PackageFiles> {
-  if (bytes.length > packageMaxBytes) {
-    throw tooLarge(`it has ${bytes.length} bytes; at most ${packageMaxBytes} are allowed`);
+export async function readArchive(
+  bytes: Uint8Array,
+  limits: ArchiveLimits = packageLimits,
+): Promise<PackageFiles> {
+  if (bytes.length > limits.maxBytes) {
+    throw tooLarge(`it has ${bytes.length} bytes; at most ${limits.maxBytes} are allowed`);
   }
   const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const directory = findDirectory(archive);
+  const directory = findDirectory(archive, limits);
   const entries = readDirectory(archive, directory);
-  checkSizes(entries);
-  checkPaths(entries);
+  checkSizes(entries, limits);
+  checkPaths(entries, limits);
   const data = new Map<Entry, Buffer>();
   let end = 0;
   // The entries fill the archive in some order, each once.
@@ -84,7 +88,7 @@ interface Directory {
 }
 
 /** The record at the very end. A comment or anything else after it could hide a second directory. */
-function findDirectory(archive: Buffer): Directory {
+function findDirectory(archive: Buffer, { entriesMaxCount }: ArchiveLimits): Directory {
   const end = archive.length - sizes.endOfDirectory;
   if (end < 0 || archive.readUInt32LE(end) !== signatures.endOfDirectory) {
     throw invalid("it does not end with the directory of a ZIP file; nothing may follow, not even a comment");
@@ -196,7 +200,7 @@ function checkExtraFields(extra: Buffer): void {
   }
 }
 
-function checkSizes(entries: readonly Entry[]): void {
+function checkSizes(entries: readonly Entry[], { maxBytes }: ArchiveLimits): void {
   let total = 0;
   for (const { path, bytes, compressedBytes } of entries) {
     total += bytes;
@@ -205,12 +209,12 @@ function checkSizes(entries: readonly Entry[]): void {
         `${quoted(path)} would be ${Math.round(bytes / Math.max(1, compressedBytes))} times as large as in the archive; at most ${maxRatio} times are allowed`,
       );
     }
-    if (total > packageMaxBytes) throw tooLarge(`its files have more than ${packageMaxBytes} bytes together`);
+    if (total > maxBytes) throw tooLarge(`its files have more than ${maxBytes} bytes together`);
   }
 }
 
-function checkPaths(entries: readonly Entry[]): void {
-  const paths = new PathSet();
+function checkPaths(entries: readonly Entry[], limits: ArchiveLimits): void {
+  const paths = new PathSet(limits);
   const folders = new Set<string>();
   for (const { path, isFolder } of entries) {
     if (!isFolder) paths.addFile(path);
@@ -277,7 +281,8 @@ async function inflate(entry: Entry, data: Buffer): Promise<Buffer> {
 async function inflateWhole({ path, bytes }: Entry, data: Buffer): Promise<Buffer> {
   try {
     // One byte more than stated, so that a longer content is noticed; zero is no limit.
-    const options = { info: true, maxOutputLength: bytes + 1 };
+    // One chunk is the result itself; several are copied once more.
+    const options = { info: true, maxOutputLength: bytes + 1, chunkSize: Math.max(64, bytes + 1) };
     const { buffer, engine } = (await inflateOnce(data, options)) as {
       readonly buffer: Buffer;
       readonly engine: InflateRaw;

@@ -16,6 +16,20 @@ const versionNeeded = 20;
 
 /** Returns the archive of `files`: the same bytes for the same files on every machine. */
 export function writeArchive(files: PackageFiles): Uint8Array {
+  return Buffer.concat(partsOf(files));
+}
+
+/** Whether `archive` has exactly the bytes that `writeArchive` gives `files`. Copies no file. */
+export function isWrittenArchive(archive: Uint8Array, files: PackageFiles): boolean {
+  let at = 0;
+  for (const part of partsOf(files)) {
+    if (Buffer.compare(part, archive.subarray(at, at + part.length)) !== 0) return false;
+    at += part.length;
+  }
+  return at === archive.length;
+}
+
+function partsOf(files: PackageFiles): readonly Buffer[] {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
@@ -26,7 +40,8 @@ export function writeArchive(files: PackageFiles): Uint8Array {
     local.writeUInt32LE(signatures.localHeader, 0);
     const shared = sharedFields(name, file);
     shared.copy(local, 4);
-    parts.push(local, name, Buffer.from(file.bytes));
+    const { buffer, byteOffset, byteLength } = file.bytes;
+    parts.push(local, name, Buffer.from(buffer, byteOffset, byteLength));
     directory.push(centralHeader(shared, file, offset), name);
     offset += local.length + name.length + file.bytes.length;
   }
@@ -37,7 +52,7 @@ export function writeArchive(files: PackageFiles): Uint8Array {
   end.writeUInt16LE(entries.length, 10);
   end.writeUInt32LE(directoryBytes.length, 12);
   end.writeUInt32LE(offset, 16);
-  return Buffer.concat([...parts, directoryBytes, end]);
+  return [...parts, directoryBytes, end];
 }
 
 /** The 26 bytes that both headers of an entry have in common. */

@@ -1,0 +1,87 @@
+/** `toolcrib info TOOLID --why`: which implementation of an installed package runs here, and the reasons of each. */
+
+import { randomBytes } from "node:crypto";
+import { parseConfig } from "@toolcrib/config";
+import { isCodedError } from "@toolcrib/diagnostics";
+import { explainPackage } from "@toolcrib/gateway";
+import { SchemaValidator } from "@toolcrib/json";
+import { InstallError, openInstalledPackage, readInstalledPackages } from "@toolcrib/mcpkg-install";
+import type { CliContext } from "../cli-context.ts";
+import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
+import { createCommandLogger } from "../create-command-logger.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine } from "../output/output.ts";
+import { createSandboxes } from "../sandbox/create-sandboxes.ts";
+import { toPlace } from "./install-context.ts";
+
+/** Runs the command. Fails where no implementation can run. */
+export async function explainImplementations(context: CliContext, toolId: string): Promise<ExitCode> {
+  const { output, options, env, directory, wrap, now, signal } = context;
+  const { home, project } = await toPlace(context, {});
+  const { packages } = await readInstalledPackages({ home, projectFolder: project });
+  const installed = packages.find((one) => one.toolId === toolId);
+  if (installed === undefined) {
+    throw new InstallError("INSTALL_NOT_FOUND", `The package ${toolId} is not installed here`, {
+      hint: "--why explains installed packages; toolcrib info lists them",
+    });
+  }
+  const { manifest } = openInstalledPackage(installed, new SchemaValidator());
+  if (manifest.chain !== undefined) {
+    output.json({ toolId, chain: manifest.chain.map(({ step, tool }) => ({ step, tool })) });
+    output.print(`${toolId} is a chain: its steps are calls of other tools, each with a choice of its own`);
+    return exitCodes.done;
+  }
+  const { config, files } = await loadOrDefault(context);
+  const { platform, arch, execPath, versions } = process;
+  const verdicts = await explainPackage(
+    { folder: installed.folder, manifest },
+    {
+      config,
+      home: options.home,
+      env,
+      directory,
+      wrap,
+      now,
+      logger: createCommandLogger(context, "silent"),
+      randomBytes,
+      sandboxes: createSandboxes(context),
+      configFiles: files,
+      machine: { system: { platform, arch }, node: { command: execPath, version: versions.node } },
+    },
+    signal,
+  );
+  const chosen = verdicts.find(({ isUsable }) => isUsable)?.candidate.id;
+  output.json({
+    toolId,
+    version: manifest.version,
+    chosen: chosen ?? null,
+    implementations: verdicts.map(({ candidate, isUsable, reasons }) => ({
+      id: candidate.id,
+      isUsable,
+      reasons,
+    })),
+  });
+  output.print(
+    chosen === undefined
+      ? `${toolId} ${manifest.version}: no implementation runs here`
+      : `${toolId} ${manifest.version} runs as ${output.style("bold", safeLine(chosen))}`,
+    ...verdicts.flatMap(({ candidate, isUsable, reasons }) => [
+      "",
+      `${output.style(isUsable ? "green" : "red", isUsable ? "usable" : "not usable")} ${safeLine(candidate.id)}`,
+      ...reasons.map((reason) => `  ${safeLine(reason)}`),
+    ]),
+  );
+  return chosen === undefined ? exitCodes.failed : exitCodes.done;
+}
+
+/** Packages need no configuration. */
+async function loadOrDefault(context: CliContext): Promise<Pick<LoadedConfig, "config" | "files">> {
+  try {
+    return await loadCliConfig(context);
+  } catch (error) {
+    if (!isCodedError(error) || error.code !== "CLI_CONFIG_NOT_FOUND") throw error;
+    const { value } = parseConfig([]);
+    if (value === undefined) throw error;
+    return { config: value, files: [] };
+  }
+}

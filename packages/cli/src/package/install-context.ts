@@ -1,0 +1,78 @@
+/** What the commands for installed packages need: places, dependencies, and archives from URLs. */
+
+import { randomBytes } from "node:crypto";
+import { realpath } from "node:fs/promises";
+import { SchemaValidator } from "@toolcrib/json";
+import type { Allowances, FetchBytes, PackageResolver } from "@toolcrib/mcpkg-install";
+import type { CliContext } from "../cli-context.ts";
+import type { RegistryFlags } from "../registry/open-package-registries.ts";
+import { openPackageResolver } from "../registry/package-resolver.ts";
+import { openArchiveFetcher } from "./fetch-archive.ts";
+
+/** Flags of `allowOptions`. */
+export interface AllowFlags extends RegistryFlags {
+  readonly allowUnsigned?: boolean;
+  readonly allowStrippedSignature?: boolean;
+  readonly allowKey?: readonly string[];
+  readonly allowDowngrade?: boolean;
+  readonly allowChangedRelease?: boolean;
+  readonly allowReplacingFolder?: boolean;
+  readonly allowLoopback?: boolean;
+}
+
+/** Returns what the flags allow. */
+export function toAllowances(flags: AllowFlags): Allowances {
+  return {
+    unsigned: flags.allowUnsigned === true,
+    strippedSignature: flags.allowStrippedSignature === true,
+    keys: flags.allowKey ?? [],
+    downgrade: flags.allowDowngrade === true,
+    changedRelease: flags.allowChangedRelease === true,
+    replacingFolder: flags.allowReplacingFolder === true,
+  };
+}
+
+/** The place of packages: this project, or the home of the user. */
+export interface CliPlace {
+  readonly home: string;
+  readonly project: string | undefined;
+}
+
+/** Returns the place that the flags name. */
+export async function toPlace(
+  { directory, options }: CliContext,
+  { user = false }: { readonly user?: boolean },
+): Promise<CliPlace> {
+  return { home: options.home, project: user ? undefined : await realpath(directory) };
+}
+
+/** Dependencies of changes of installed packages. */
+export function changeDeps({ now }: CliContext) {
+  return { randomBytes, now, validator: new SchemaValidator() };
+}
+
+/** Where packages come from. */
+export interface PackageSources extends AsyncDisposable {
+  readonly validator: SchemaValidator;
+  readonly fetchBytes: FetchBytes;
+  readonly resolver: PackageResolver | undefined;
+}
+
+/**
+ * Opens the sources of packages. Nothing is connected to before it is needed.
+ *
+ * @throws {CliError} as `openPackageResolver`
+ */
+export async function openPackageSources(context: CliContext, flags: AllowFlags): Promise<PackageSources> {
+  const opened = await openPackageResolver(context, flags);
+  const fetcher = openArchiveFetcher(context, { allowsLoopback: flags.allowLoopback === true });
+  return {
+    validator: new SchemaValidator(),
+    fetchBytes: fetcher.fetchBytes,
+    resolver: opened.resolver,
+    async [Symbol.asyncDispose]() {
+      await opened[Symbol.asyncDispose]();
+      await fetcher[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/** `toolcrib install`: shows what will be installed, and installs all of it or nothing. */
+
+import {
+  applyInstall,
+  type InstallPlan,
+  lockFileName,
+  parseSource,
+  planInstall,
+} from "@toolcrib/mcpkg-install";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine } from "../output/output.ts";
+import { askLine, canAsk } from "../prompt/ask-line.ts";
+import {
+  type AllowFlags,
+  changeDeps,
+  openPackageSources,
+  type PackageSources,
+  toAllowances,
+  toPlace,
+} from "./install-context.ts";
+
+/** Options of `install`. */
+export interface InstallFlags extends AllowFlags, ConfirmFlags {
+  readonly user?: boolean;
+  readonly locked?: boolean;
+  readonly keyId?: string;
+}
+
+/** Options about what happens after the plan was shown. */
+export interface ConfirmFlags {
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** Runs `install`. */
+export async function installTools(
+  context: CliContext,
+  sources: readonly string[],
+  flags: InstallFlags,
+): Promise<ExitCode> {
+  checkUse(sources, flags);
+  const place = await toPlace(context, flags);
+  await using packageSources = await openPackageSources(context, flags);
+  return await installSources(context, packageSources, {
+    ...place,
+    sources: sources.map((source) => parseSource(source, context.directory)),
+    isLocked: flags.locked === true,
+    allowed: toAllowances(flags),
+    requiredKey: flags.keyId,
+    signal: context.signal,
+    flags,
+  });
+}
+
+/** @throws {CliError} `CLI_USAGE` */
+function checkUse(sources: readonly string[], { locked = false, user = false }: InstallFlags): void {
+  if (locked && (user || sources.length > 0)) {
+    throw new CliError(
+      "CLI_USAGE",
+      `--locked installs what ${lockFileName} of this project names, and nothing else`,
+      {
+        hint: "leave out the other sources and --user",
+      },
+    );
+  }
+  if (locked || sources.length > 0) return;
+  throw new CliError("CLI_USAGE", "Nothing to install is named", {
+    hint: `name a FILE, a FOLDER, a URL or a TOOLID; --locked installs what ${lockFileName} names`,
+  });
+}
+
+/** Plans, shows and applies an installation. */
+export async function installSources(
+  context: CliContext,
+  sources: PackageSources,
+  { flags, ...request }: Parameters<typeof planInstall>[1] & { readonly flags: ConfirmFlags },
+): Promise<ExitCode> {
+  const { output } = context;
+  const plan = await planInstall(sources, request);
+  const isDone = flags.dryRun !== true;
+  if (isDone && !(await isConfirmed(context, plan, flags))) {
+    output.note("Nothing was installed");
+    return exitCodes.failed;
+  }
+  if (isDone) await applyInstall(changeDeps(context), plan);
+  output.json({
+    isDryRun: !isDone,
+    project: request.project ?? null,
+    packages: plan.packages.map((one) => ({
+      ...one,
+      publisherKey: one.publisherKey ?? null,
+      replaces: one.replaces ?? null,
+    })),
+  });
+  if (plan.packages.length === 0) output.print("Everything is installed already.");
+  else
+    output.print(
+      ...plan.packages.flatMap((one) => linesOf(context, one, isDone ? "Installed" : "Would install")),
+    );
+  return exitCodes.done;
+}
+
+/** Shows what was not named, and asks where it must or can. */
+async function isConfirmed(context: CliContext, plan: InstallPlan, flags: ConfirmFlags): Promise<boolean> {
+  const { output } = context;
+  const changes = plan.packages.filter(({ isInstalled }) => !isInstalled);
+  const isLocked = plan.request.isLocked === true;
+  const hasMore = changes.some(({ neededBy }) => neededBy.length > 0);
+  if (changes.length === 0 || (!isLocked && !hasMore)) return true;
+  const title = isLocked
+    ? `${lockFileName} of this project names these packages:`
+    : "These packages will be installed together:";
+  output.note(title, ...changes.map((one) => `  ${describe(one)}`));
+  if (flags.yes === true) return true;
+  if (canAsk(context)) {
+    const answer = await askLine("Install them? [y/N] ", context);
+    return /^y(?:es)?$/i.test(answer);
+  }
+  // What chains need follows from what was named; a lock file can have been written by anybody.
+  if (!isLocked) return true;
+  throw new CliError("CLI_USAGE", `Whether to install what ${lockFileName} names is for you to decide`, {
+    hint: "compare the keys with those that the publishers state, and add --yes",
+  });
+}
+
+type Planned = InstallPlan["packages"][number];
+
+function describe({ toolId, version, replaces, neededBy, publisherKey, source }: Planned): string {
+  const changed = replaces === undefined || replaces === version ? "" : ` (instead of ${replaces})`;
+  const needed = neededBy.length === 0 ? "" : `, needed by ${neededBy.join(", ")}`;
+  const signer = publisherKey === undefined ? "not signed" : `signed by ${publisherKey}`;
+  return `${toolId} ${version}${changed} from ${safeLine(source)}${needed}, ${signer}`;
+}
+
+function linesOf({ output }: CliContext, one: Planned, verb: string): readonly string[] {
+  if (one.isInstalled) return [`${one.toolId} ${one.version} is installed already`];
+  const lines = [
+    `${verb} ${output.style("bold", `${one.toolId} ${one.version}`)}${describe(one).slice(`${one.toolId} ${one.version}`.length)}`,
+  ];
+  if (one.isKeyNew)
+    lines.push(`  Its key is pinned from now on; compare it with the one that the publisher states`);
+  return lines;
+}

@@ -1,0 +1,120 @@
+/** The behaviour of installed packages: tests that run again, what changed on record, and quarantine until a release. */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type Gateway, startGateway } from "@toolcrib/gateway";
+import { createTestHistory } from "@toolcrib/store";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { configOf, createTestLogger, readAudit, somebody } from "./gateway-harness.ts";
+import { echoManifest, echoTest, putPackages, startLoopbackServer } from "./package-harness.ts";
+
+const echo = { manifest: echoManifest, files: { "tests/echo.test.json": echoTest } };
+
+/** Starts a gateway that runs the tests of its packages all the time. */
+async function startWatching(home: string, url: string, trustState: string): Promise<Gateway> {
+  const config = configOf({
+    tests: { every: "6h" },
+    packages: { "demo.echo": { endpoint: { url }, trust_state: trustState } },
+  });
+  assert.equal(config.tests.everyMs, 6 * 3_600_000);
+  const gateway = await startGateway(
+    { ...config, tests: { everyMs: 50 } },
+    {
+      home,
+      env: { PATH: process.env["PATH"] },
+      directory: home,
+      logger: createTestLogger(),
+      version: "0.0.1",
+      configFiles: [],
+    },
+  );
+  await gateway.ready();
+  return gateway;
+}
+
+const stateOf = (gateway: Gateway) => gateway.status().packages[0]?.health.state;
+const changesIn = (home: string) =>
+  readAudit(home).flatMap(({ type, data }) => (type === "behaviour.changed" ? [data] : []));
+
+test("a package whose result changes is quarantined until the operator releases it, also after a restart", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  let answer = '{"message":"hello"}';
+  await using server = await startLoopbackServer(() => ({ body: answer }));
+  putPackages(home, [echo]);
+  const history = createTestHistory(home, { randomBytes });
+  {
+    await using gateway = await startWatching(home, `${server.url}/mcp/echo`, "verified");
+    await waitUntil(async () => (await history.list("demo.echo")).length >= 2);
+    assert.equal(stateOf(gateway), "ready");
+    assert.deepEqual(changesIn(home), []);
+    answer = '{"message":"goodbye"}';
+    await waitUntil(() => stateOf(gateway) === "quarantined");
+    const reason =
+      /its behaviour changed: tests\/echo\.test\.json: expected: \$\.message expected "hello", got "goodbye"/;
+    assert.match(gateway.status().packages[0]?.health.reason ?? "", reason);
+    assert.match(
+      gateway
+        .status()
+        .quarantined.map(({ id, reason: why }) => `${id} ${why}`)
+        .join(),
+      /demo\.echo.*behaviour/,
+    );
+    const outcome = await gateway.call(somebody, "demo.echo", { message: "hello" });
+    assert.notEqual(outcome.kind, "result");
+    await waitUntil(async () => (await history.holds()).has("demo.echo"));
+  }
+  const [change] = changesIn(home);
+  assert.deepEqual(
+    [change?.["kind"], change?.["effect"], change?.["test"]],
+    ["failed", "quarantined", "tests/echo.test.json"],
+  );
+  await using gateway = await startWatching(home, `${server.url}/mcp/echo`, "verified");
+  assert.equal(stateOf(gateway), "quarantined");
+  assert.equal(await history.release("demo.echo"), true);
+  await waitUntil(() => stateOf(gateway) === "ready");
+  assert.equal((await gateway.call(somebody, "demo.echo", { message: "hello" })).kind, "result");
+  // The behaviour that was released is the one to compare with.
+  const runs = (await history.list("demo.echo")).length;
+  await waitUntil(async () => (await history.list("demo.echo")).length >= runs + 2);
+  assert.equal(stateOf(gateway), "ready");
+  assert.ok(readAudit(home).some(({ type }) => type === "behaviour.released"));
+});
+
+test("another shape of a result that passes counts, and a certified package is recorded only", async () => {
+  for (const [trustState, state, effect] of [
+    ["unverified", "quarantined", "quarantined"],
+    ["certified", "ready", "recorded"],
+  ] as const) {
+    await using directory = await makeTemporaryDirectory();
+    const home = join(directory.path, "home");
+    let answer = '{"message":"hello"}';
+    await using server = await startLoopbackServer(() => ({ body: answer }));
+    putPackages(home, [echo]);
+    const history = createTestHistory(home, { randomBytes });
+    await using gateway = await startWatching(home, `${server.url}/mcp/echo`, trustState);
+    await waitUntil(async () => (await history.list("demo.echo")).length >= 1);
+    answer = '{"message":"hello","debug":{"at":1}}';
+    await waitUntil(() => changesIn(home).length > 0);
+    const [change] = changesIn(home);
+    assert.deepEqual([change?.["kind"], change?.["effect"]], ["shape", effect]);
+    await waitUntil(() => stateOf(gateway) === state);
+  }
+});
+
+test("an API that is down is on record, and holds nothing back", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  let status = 200;
+  await using server = await startLoopbackServer(() => ({ status, body: '{"message":"hello"}' }));
+  putPackages(home, [echo]);
+  const history = createTestHistory(home, { randomBytes });
+  await using gateway = await startWatching(home, `${server.url}/mcp/echo`, "unverified");
+  await waitUntil(async () => (await history.list("demo.echo")).length >= 1);
+  status = 404;
+  await waitUntil(() => changesIn(home).length > 0);
+  assert.deepEqual([changesIn(home)[0]?.["kind"], changesIn(home)[0]?.["effect"]], ["error", "recorded"]);
+  assert.equal(stateOf(gateway), "ready");
+});

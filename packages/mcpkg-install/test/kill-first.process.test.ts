@@ -1,0 +1,4 @@
+// Its points are sampled; npm run verify tests all of them.
+import { testKills } from "./kill-harness.ts";
+
+testKills("a first installation");

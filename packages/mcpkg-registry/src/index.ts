@@ -1,0 +1,21 @@
+// For other packages here.
+export type { OpenOptions, RegistrySource } from "./client/open-registry.ts";
+export { openRegistries, type PackageRegistries } from "./client/package-registries.ts";
+export type { SendRegistryRequest } from "./client/read-registry-file.ts";
+export {
+  isRegistryPath,
+  isRegistryUrl,
+  type RegistryPlace,
+  readRegistryUrl,
+  showPlace,
+} from "./client/registry-place.ts";
+export { verifyRegistry } from "./client/verify-registry.ts";
+export {
+  changeRegistry,
+  initRegistry,
+  type RegistryFolder,
+  readRegistryFolder,
+} from "./folder/registry-folder.ts";
+export { addPackages, removePackage, yankPackage } from "./folder/registry-packages.ts";
+export type { IndexEntry } from "./index/index-entry.ts";
+export { serveRegistry } from "./serve/serve-registry.ts";
