@@ -81,6 +81,8 @@ const sections: readonly {
       validate: () => import("./commands/validate.ts"),
       test: () => import("./commands/test.ts"),
       info: () => import("./commands/info.ts"),
+      rank: () => import("./commands/rank.ts"),
+      regressions: () => import("./commands/regressions.ts"),
       chains: () => import("./commands/chains.ts"),
       sign: () => import("./commands/sign.ts"),
       verify: () => import("./commands/verify.ts"),

@@ -5,7 +5,13 @@ import { parseConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { explainPackage } from "@toolcrib/gateway";
 import { SchemaValidator } from "@toolcrib/json";
-import { InstallError, openInstalledPackage, readInstalledPackages } from "@toolcrib/mcpkg-install";
+import type { Manifest } from "@toolcrib/mcpkg";
+import {
+  InstallError,
+  type InstalledPackage,
+  openInstalledPackage,
+  readInstalledPackages,
+} from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
@@ -16,7 +22,7 @@ import { toPlace } from "./install-context.ts";
 
 /** Runs the command. Fails where no implementation can run. */
 export async function explainImplementations(context: CliContext, toolId: string): Promise<ExitCode> {
-  const { output, options, env, directory, wrap, now, signal } = context;
+  const { output } = context;
   const { home, project } = await toPlace(context, {});
   const { packages } = await readInstalledPackages({ home, projectFolder: project });
   const installed = packages.find((one) => one.toolId === toolId);
@@ -31,25 +37,7 @@ export async function explainImplementations(context: CliContext, toolId: string
     output.print(`${toolId} is a chain: its steps are calls of other tools, each with a choice of its own`);
     return exitCodes.done;
   }
-  const { config, files } = await loadOrDefault(context);
-  const { platform, arch, execPath, versions } = process;
-  const verdicts = await explainPackage(
-    { folder: installed.folder, manifest },
-    {
-      config,
-      home: options.home,
-      env,
-      directory,
-      wrap,
-      now,
-      logger: createCommandLogger(context, "silent"),
-      randomBytes,
-      sandboxes: createSandboxes(context),
-      configFiles: files,
-      machine: { system: { platform, arch }, node: { command: execPath, version: versions.node } },
-    },
-    signal,
-  );
+  const verdicts = await judgeInstalled(context, installed, manifest);
   const chosen = verdicts.find(({ isUsable }) => isUsable)?.candidate.id;
   output.json({
     toolId,
@@ -72,6 +60,34 @@ export async function explainImplementations(context: CliContext, toolId: string
     ]),
   );
   return chosen === undefined ? exitCodes.failed : exitCodes.done;
+}
+
+/** Judges the implementations of an installed package on this machine; none for a chain. */
+export async function judgeInstalled(
+  context: CliContext,
+  installed: Pick<InstalledPackage, "folder">,
+  manifest: Manifest,
+): Promise<Awaited<ReturnType<typeof explainPackage>>> {
+  const { options, env, directory, wrap, now, signal } = context;
+  const { config, files } = await loadOrDefault(context);
+  const { platform, arch, execPath, versions } = process;
+  return await explainPackage(
+    { folder: installed.folder, manifest },
+    {
+      config,
+      home: options.home,
+      env,
+      directory,
+      wrap,
+      now,
+      logger: createCommandLogger(context, "silent"),
+      randomBytes,
+      sandboxes: createSandboxes(context),
+      configFiles: files,
+      machine: { system: { platform, arch }, node: { command: execPath, version: versions.node } },
+    },
+    signal,
+  );
 }
 
 /** Packages need no configuration. */
