@@ -23,6 +23,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { bundleEngine } from "./bundle-engine.ts";
 import { listPackageFolders, readManifest, scope } from "./workspace.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -102,8 +103,11 @@ async function buildPackage(folder: string): Promise<boolean> {
   const { status } = spawnSync(process.execPath, [compiler, "--project", configPath], { stdio: "inherit" });
   if (status !== 0) return false;
   if (!unbundled.has(folder)) await bundle(dist, ownEntries[folder] ?? []);
-  // The package of the command includes the catalog.
-  if (folder === "cli") cpSync(join(root, "catalog"), join(dist, "catalog"), { recursive: true });
+  if (folder === "cli") {
+    // The package of the command includes the catalog, and the engine of images in one file.
+    cpSync(join(root, "catalog"), join(dist, "catalog"), { recursive: true });
+    await bundleEngine("build", join(dist, "engine"));
+  }
   for (const path of Object.values(readManifest(root, folder).bin ?? {})) {
     const program = join(home, path);
     if (!existsSync(program) || !readFileSync(program, "utf8").startsWith("#!")) {

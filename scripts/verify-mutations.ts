@@ -4,11 +4,15 @@
  * `policy-mutations.json` says why it changes no decision. The changes are made in copies in a temporary folder.
  *
  *     npm run verify -- policy-mutations
+ *     node --conditions=toolcrib-source scripts/verify-mutations.ts [FILE ...] [--part 1/4]
+ *
+ * The files and their tests are named without their folders, so that they can move to another package.
  */
 
 import { spawn } from "node:child_process";
 import {
   cpSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -18,14 +22,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
 import { positionAt } from "@toolcrib/diagnostics";
 import { type Mutation, mutationsOf } from "./mutations.ts";
 import { openWorkspace } from "./workspace.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** Source files, and the tests that must notice each change of them: the fastest first. */
+/** Names of source files, and of the tests that must notice each change of them: the fastest first. */
 interface Group {
   readonly files: readonly string[];
   readonly tests: readonly string[];
@@ -33,6 +38,7 @@ interface Group {
 
 /** A change that no test can notice. */
 interface Exemption {
+  /** The name of the file. */
   readonly file: string;
   /** The changed line, without the space around it. */
   readonly line: string;
@@ -59,23 +65,37 @@ const { groups, exemptions } = JSON.parse(
 ) as Settings;
 /** Milliseconds for one test file. A change can make a loop endless. */
 const testTimeoutMs = 60_000;
+/** Ends a test file at its first failure: the rest of it would not change the answer. */
+const endAtFailure = `data:text/javascript,${encodeURIComponent(
+  'import { afterEach } from "node:test"; afterEach((test) => { if (test.passed === false || test.error) process.exit(1); });',
+)}`;
 
-process.exitCode = await verifyMutations();
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { part: { type: "string", default: "1/1" } },
+});
+process.exitCode = await verifyMutations(positionals, values.part);
 
-async function verifyMutations(): Promise<number> {
+/**
+ * @param only names of files; without any, all are changed
+ * @param part which of the changes: `1/4` are those of the first of four parts
+ */
+async function verifyMutations(only: readonly string[], part: string): Promise<number> {
+  const [at = 1, parts = 1] = part.split("/").map(Number);
+  const began = performance.now();
   const folder = mkdtempSync(join(tmpdir(), "toolcrib-mutations-"));
   try {
     const copies = Array.from({ length: availableParallelism() }, (_, at) =>
       copyWorkspace(join(folder, String(at))),
     );
     const [first = ""] = copies;
-    const tests = [...new Set(groups.flatMap((group) => group.tests))];
+    const mutants = listMutants(only).filter((_, index) => index % parts === at - 1);
+    const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
     const broken = await firstFailing(first, tests);
     if (broken !== undefined) {
       console.log(`${broken} fails without a change\n0 passed, 1 failed, 0 skipped`);
       return 1;
     }
-    const mutants = listMutants();
     const exempted = new Set<Exemption>();
     const survivors: string[] = [];
     let passed = 0;
@@ -93,10 +113,12 @@ async function verifyMutations(): Promise<number> {
       }
     };
     await Promise.all(copies.map(work));
-    const unused = exemptions.filter((exemption) => !exempted.has(exemption));
+    const isWhole = only.length === 0 && parts === 1;
+    const unused = exemptions.filter((exemption) => isWhole && !exempted.has(exemption));
     for (const { file, line } of unused) console.log(`exempted, and no change: ${file}: ${line}`);
     const count = mutants.length - passed - survivors.length;
-    console.log(`${mutants.length} changes, ${count} of them without effect on a decision`);
+    const seconds = Math.round((performance.now() - began) / 1000);
+    console.log(`${mutants.length} changes in ${seconds} s, ${count} of them without effect on a decision`);
     console.log(`${passed} passed, ${survivors.length + unused.length} failed, 0 skipped`);
     return survivors.length + unused.length === 0 ? 0 : 1;
   } finally {
@@ -123,16 +145,35 @@ function copyWorkspace(to: string): string {
   return to;
 }
 
-function listMutants(): readonly Mutant[] {
+function listMutants(only: readonly string[]): readonly Mutant[] {
   using workspace = openWorkspace(root);
   const sources = workspace.packages.flatMap(({ src }) => src);
-  return groups.flatMap(({ files, tests }) =>
-    files.flatMap((file) => {
-      const found = sources.find(({ name }) => name === file);
-      if (found === undefined) throw new Error(`There is no ${file}`);
-      return mutationsOf(found.syntax).map((mutation) => ({ file, source: found.text, mutation, tests }));
-    }),
-  );
+  const allTests = globSync("packages/*/test/**/*.test.ts", { cwd: root });
+  return groups.flatMap(({ files, tests }) => {
+    const paths = tests.map((test) => onlyOne(test, allTests));
+    return files
+      .filter((file) => only.length === 0 || only.includes(file))
+      .flatMap((file) => {
+        const path = onlyOne(
+          file,
+          sources.map(({ name }) => name),
+        );
+        const found = sources.find(({ name }) => name === path);
+        if (found === undefined) throw new Error(`There is no ${path}`);
+        const { text: source, syntax } = found;
+        return mutationsOf(syntax).map((mutation) => ({ file: path, source, mutation, tests: paths }));
+      });
+  });
+}
+
+/** Returns the path of the one file that is called `name`. */
+function onlyOne(name: string, paths: readonly string[]): string {
+  const found = paths.filter((path) => basename(path) === name);
+  const [path] = found;
+  if (path === undefined || found.length > 1) {
+    throw new Error(`policy-mutations.json: ${found.length} files are called ${name}: ${found.join(", ")}`);
+  }
+  return path;
 }
 
 function exemptionOf(mutant: Mutant): Exemption | undefined {
@@ -140,7 +181,9 @@ function exemptionOf(mutant: Mutant): Exemption | undefined {
   const change = changeOf(mutant);
   return exemptions.find(
     (one) =>
-      one.file === mutant.file && one.line === line && (one.change === undefined || one.change === change),
+      one.file === basename(mutant.file) &&
+      one.line === line &&
+      (one.change === undefined || one.change === change),
   );
 }
 
@@ -163,7 +206,7 @@ async function firstFailing(copy: string, tests: readonly string[]): Promise<str
 
 function passes(copy: string, test: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["--conditions=toolcrib-source", test], {
+    const child = spawn(process.execPath, ["--conditions=toolcrib-source", "--import", endAtFailure, test], {
       cwd: copy,
       stdio: "ignore",
       timeout: testTimeoutMs,

@@ -68,6 +68,7 @@ const filesPackage = "files";
 const allowedRenames: ReadonlyMap<string, string> = new Map([
   ["packages/auth/src/control-socket.ts", "a new socket gets its name when it listens"],
   ["packages/process/src/log-file.ts", "log rotation: the rotated file is complete"],
+  ["packages/store/src/audit-heads.ts", "moves a folder out of the place of a signed file"],
   ["packages/store/src/index-database.ts", "moves a damaged index out of the way; it is rebuilt"],
 ]);
 const fileModules: ReadonlySet<string> = new Set(["node:fs", "fs", "node:fs/promises", "fs/promises"]);

@@ -28,8 +28,8 @@ entity ToolServer {
   mutability_class: String,
 } tags String;
 
-// A tool, a resource or its template, and a prompt. Their ids: "SERVER:NAME" ("NAME" for Toolcrib's own
-// and saved tools), "SERVER:resources/URI", "SERVER:prompts/NAME".
+// A tool, a resource or its template, and a prompt. Their ids: "SERVER:NAME" ("toolcrib:NAME" for Toolcrib's own
+// tools, "saved:NAME" for saved ones), "SERVER:resources/URI", "SERVER:prompts/NAME".
 entity Tool, Resource, Prompt in [ToolServer] {
   // The name at its server; the URI of a resource.
   name: String,

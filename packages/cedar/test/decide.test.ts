@@ -158,6 +158,44 @@ describe("CedarPolicies", () => {
     assert.equal(whole.decide(callOf({}, tool)).kind, "deny");
   });
 
+  it("decides about each tool that policies name, although nothing else about them differs", async () => {
+    using policies = await open(
+      'permit(principal, action, resource == Tool::"github:merge"); permit(principal == Client::"dev", action, resource == Tool::"github:close");',
+    );
+    const close = { ...tool, id: "github:close" } as const;
+    assert.equal(policies.decide(callOf()).kind, "allow");
+    assert.equal(policies.decide(callOf({}, close)).kind, "deny");
+    assert.equal(policies.decide(callOf({}, close, "dev")).kind, "allow");
+  });
+
+  it("says what was refused: to use a tool, to save it, or to approve its call", async () => {
+    using policies = await open("");
+    const { call: _call, ...request } = callOf();
+    for (const [action, verb] of [
+      ["list", "use"],
+      ["save", "save"],
+      ["approve", "approve"],
+    ] as const) {
+      const decision = policies.decide({ ...request, action });
+      assert.match(decision.kind === "deny" ? decision.reason : "", new RegExp(`^"ci" may not ${verb} "`));
+    }
+  });
+
+  it("names the tools and prompts that its policies name, and nothing else", async () => {
+    using policies = await open(
+      `permit(principal == Client::"ci", action, resource == Tool::"github:merge");
+       permit(principal, action, resource == Prompt::"github:prompts/plan");
+       permit(principal, action, resource == Resource::"github:resources/file:///x");
+       permit(principal, action, resource in ToolServer::"github");`,
+    );
+    assert.deepEqual(policies.namedTargets(), [
+      { rule: "main.cedar#1", ids: ["github:merge"] },
+      { rule: "main.cedar#2", ids: ["github:prompts/plan"] },
+      { rule: "main.cedar#3", ids: [] },
+      { rule: "main.cedar#4", ids: [] },
+    ]);
+  });
+
   it("reports whether a client can reach anything of a server", async () => {
     using policies = await open(
       'permit(principal == Client::"ci", action, resource in ToolServer::"github"); permit(principal == Client::"dev", action, resource == Tool::"x:y"); permit(principal, action == Action::"save", resource);',
@@ -190,6 +228,34 @@ describe("CedarPolicies", () => {
     assert.equal(none.mayReach(localIdentity("token", "ci"), tool.server), false);
   });
 
+  it("reports reach by a list of actions only where one of them is a call", async () => {
+    const reaches = async (actions: string) => {
+      using policies = await open(`permit(principal, action in [${actions}], resource);`);
+      return policies.mayReach(localIdentity("token", "ci"), tool.server);
+    };
+    assert.equal(await reaches('Action::"list", Action::"call"'), true);
+    assert.equal(await reaches('Action::"list", Action::"save"'), false);
+  });
+
+  it("reports that a decision depends on arguments by the kind of what is called", async () => {
+    using policies = await open(
+      'permit(principal, action == Action::"call", resource is Prompt) when { context.arguments.hasTag("a") };',
+    );
+    const prompt: PolicyTarget = { ...tool, kind: "prompt", id: "github:prompts/plan", name: "plan" };
+    assert.equal(policies.dependsOnArguments(callOf()), false);
+    assert.equal(policies.dependsOnArguments(callOf({}, prompt)), true);
+  });
+
+  it("reports that a decision depends on arguments only for the server of a policy about tools", async () => {
+    const dependsOn = async (server: string) => {
+      using policies = await open(
+        `permit(principal, action == Action::"call", resource is Tool in ToolServer::"${server}") when { context.arguments.hasTag("a") };`,
+      );
+      return policies.dependsOnArguments(callOf());
+    };
+    assert.deepEqual([await dependsOn("github"), await dependsOn("files")], [true, false]);
+  });
+
   it("reports that a decision depends on arguments where one of several policies reads them", async () => {
     const reads = 'when { context.arguments.hasTag("a") }';
     using policies = await open(
@@ -197,6 +263,28 @@ describe("CedarPolicies", () => {
     );
     assert.equal(policies.dependsOnArguments(callOf()), true);
     assert.equal(policies.dependsOnArguments(callOf({}, tool, "anonymous")), false);
+  });
+
+  it("decides anew about a call that differs in any fact that a policy reads", async () => {
+    const rows: readonly (readonly [condition: string, change: Partial<CallFacts>])[] = [
+      ["context.depth == 0", { depth: 1 }],
+      ['context.parent == ""', { parentTool: "toolcrib:eval_starlark" }],
+      ['context.era == "modern"', { era: "legacy" }],
+      ['!context.labels.contains("personal")', { labels: ["personal"] }],
+      ['!context.seen_labels.contains("personal")', { seenLabels: ["personal"] }],
+      ["context.time.hour == 0", { now: 3_600_000 }],
+      ['!context.arguments.hasTag("a")', { args: { a: "x" } }],
+      ['!context.integers.hasTag("a")', { args: { a: 1 } }],
+    ];
+    for (const [condition, change] of rows) {
+      using policies = await open(
+        `permit(principal, action == Action::"call", resource) when { ${condition} };`,
+      );
+      const kinds = [facts, { ...facts, ...change }, facts].map(
+        (call) => policies.decide({ ...callOf(), call }).kind,
+      );
+      assert.deepEqual(kinds, ["allow", "deny", "allow"], condition);
+    }
   });
 
   it("reads a changed name of a client, and arguments whose names are not written in a policy", async () => {

@@ -18,8 +18,8 @@ if (explanation === undefined) {
   const caches = isAbsolute(given) ? given : join(homedir(), ".cache");
   enableCompileCache(join(caches, "toolcrib", "compile"));
   try {
-    const { runProcess } = await import("./run-process.ts");
-    await runProcess();
+    const [{ runProcess }, { main }] = await Promise.all([import("./run-process.ts"), import("./main.ts")]);
+    await runProcess(main);
   } catch (error) {
     // The code that reports errors could not be loaded itself.
     process.stderr.write(explainUnreportable(error));

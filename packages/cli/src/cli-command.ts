@@ -71,17 +71,27 @@ export interface CliCommand {
   ): Promise<ExitCode>;
 }
 
-/** A command that only has subcommands. */
+/** A command with subcommands. */
 export interface CliCommandGroup {
   readonly name: string;
   readonly summary: string;
   readonly commands: readonly CliCommand[];
+  /** Name of the subcommand that runs where none is named. @default none: the help is printed */
+  readonly defaultCommand?: string;
 }
 
 /** Commands under one heading of the help. */
 export interface CommandSection {
   readonly title: string;
   readonly commands: readonly (CliCommand | CliCommandGroup)[];
+}
+
+/** The commands of a program. */
+export interface CommandList {
+  /** Loads the definition of the command that the words name; of every command if they name none. */
+  readonly loadCommandOf: (args: readonly string[]) => Promise<readonly CommandSection[]>;
+  /** Loads the definition of every command, for help and shell completion. */
+  readonly loadCommands: () => Promise<readonly CommandSection[]>;
 }
 
 /** The type of an argument's value. */

@@ -24,6 +24,7 @@ export const cliCodes = {
   CLI_SERVER_NOT_FOUND: "No tool server has this id.",
   CLI_CLIENT_NOT_FOUND: "No client of this name has received labelled data.",
   CLI_CALL_NOT_FOUND: "The audit trail has no call with this id.",
+  CLI_RUNNER_MISSING: "The program that fetches or builds a server (npx, uvx, go) is not installed.",
   CLI_SERVER_NOT_READY: "A required tool server is not ready, or did not become ready in time.",
   CLI_GATEWAY_UNUSABLE: "The running gateway cannot be reached, or its response is invalid.",
   CLI_PROXY_UNUSABLE: "The proxy of the environment cannot be reached, or refuses a request.",

@@ -59,7 +59,7 @@ const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
   [exitCodes.usage, /^INSTALL_(?:SOURCE_INVALID|NO_REGISTRY|LOCK_INVALID|RECORD_UNREADABLE)$/],
   [exitCodes.usage, /^SECRETS_(?:NAME_INVALID|VALUE_INVALID|UNUSABLE|EXISTS|KEY_INVALID)$/],
   [exitCodes.unavailable, /^SECRETS_(?:BUSY|KEYCHAIN_UNAVAILABLE)$/],
-  [exitCodes.unavailable, /^CLI_(?:HOME_IN_USE|SERVER_NOT_READY|GATEWAY_UNUSABLE|TIMEOUT)$/],
+  [exitCodes.unavailable, /^CLI_(?:HOME_IN_USE|SERVER_NOT_READY|RUNNER_MISSING|GATEWAY_UNUSABLE|TIMEOUT)$/],
   [exitCodes.unavailable, /^(?:HTTP_ADDRESS_IN_USE|HTTP_LISTEN_FAILED|CONTROL_LISTEN_FAILED)$/],
   [
     exitCodes.unavailable,

@@ -60,3 +60,18 @@ export const manifestSecretOption = {
   isRepeatable: true,
   help: "the name of a credential's secret, as in secret_key_ref; repeatable (default: SERVICE-ID)",
 } as const;
+
+/** `--server-arg` of commands that start an adopted server. */
+export const serverArgOption = {
+  value: "word",
+  isRepeatable: true,
+  help: "an argument of the server, such as a folder; repeatable",
+} as const;
+
+/** `--env` of commands that start an adopted server. */
+export const serverEnvOption = {
+  value: "name=value",
+  isRepeatable: true,
+  parse: nameValuePair("name=value"),
+  help: "a variable of the server's environment, never a secret; repeatable",
+} as const;

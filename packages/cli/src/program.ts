@@ -70,10 +70,17 @@ export function helpTextOf(command: Command): string {
   return text.trimEnd();
 }
 
-function addCommand(parent: Command, definition: CliCommand | CliCommandGroup, run: Run): void {
-  const command = parent.command(definition.name).description(definition.summary);
+function addCommand(
+  parent: Command,
+  definition: CliCommand | CliCommandGroup,
+  run: Run,
+  isDefault = false,
+): void {
+  const command = parent.command(definition.name, { isDefault }).description(definition.summary);
   if (isGroup(definition)) {
-    for (const inner of definition.commands) addCommand(command, inner, run);
+    for (const inner of definition.commands) {
+      addCommand(command, inner, run, inner.name === definition.defaultCommand);
+    }
     return;
   }
   const names = Object.keys(definition.arguments ?? {});

@@ -5,13 +5,12 @@
  */
 
 import { CliError } from "./cli-error.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { explainUnreportable } from "./load-failure.ts";
-import { main } from "./main.ts";
 import { createProcessContext, type ProcessContext, type SignalListener } from "./process-context.ts";
 
-/** Runs the command of this process and sets its exit code. */
-export async function runProcess(): Promise<void> {
+/** Runs the command of this process with `run`, and sets its exit code. */
+export async function runProcess(run: (context: ProcessContext) => Promise<ExitCode>): Promise<void> {
   const interrupt = new AbortController();
   const outputEnd = new AbortController();
   let holder: SignalListener | undefined;
@@ -50,7 +49,7 @@ export async function runProcess(): Promise<void> {
       .catch((failure: unknown) => context.stderr.write(explainUnreportable(failure)))
       .finally(() => process.exit(exitCodes.failed));
   });
-  process.exitCode = await main(context);
+  process.exitCode = await run(context);
   process.off("SIGINT", stop);
   process.off("SIGTERM", stop);
 }

@@ -230,7 +230,7 @@ test("add asks on a terminal for the API, for confirmation, and for the secret, 
     shown += text;
   });
   for (const [question, answer] of [
-    [/Which API\?/, "repositories"],
+    [/Which API or server\?/, "repositories"],
     [/Which one\? \(1 to \d, or Enter/, "acme"],
     [/Add it to toolcrib\.yaml\? \[Y\/n\]/, "y"],
     [/Value of acme-token \(it is not shown\)/, canary],

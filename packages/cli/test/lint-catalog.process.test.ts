@@ -159,3 +159,24 @@ test("registryctl is the same command under another name", async () => {
   assert.equal(outcome.stdout, "lint-toolspecs OK: 1 toolspec(s)\n");
   assert.equal(outcome.code, 0);
 });
+
+test("lint-manifests --require-digests refuses images with builder: toolpack that were not built", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const digest = "9dd50774c92f2a7bd573c695bdc4eec3c4a99ee70a3ede8409595ff151b17a21";
+  const withDigest = (text: string, digits: string) => text.replace("0a".repeat(32), digits);
+  writeFiles(directory.path, {
+    "manifests/built/0.1.0.yaml": withDigest(manifest("built"), digest),
+    "manifests/other/0.1.0.yaml": manifest("other").replace("toolpack\ntier", "node\ntier"),
+    "manifests/typed/0.1.0.yaml": withDigest(manifest("typed"), "0123456789abcdef".repeat(4)),
+    "manifests/zeros/0.1.0.yaml": withDigest(manifest("zeros"), "0".repeat(64)),
+  });
+  const run = (...flags: readonly string[]) =>
+    runToolcrib(["lint-manifests", ".", ...flags], { directory: directory.path });
+  const [required, usual] = await Promise.all([run("--require-digests"), run()]);
+  assert.equal(required.code, 1);
+  assert.deepEqual(
+    [...required.stderr.matchAll(/^(\S+): error (\S+)$/gm)].map(([, place, code]) => `${place} ${code}`),
+    ["typed", "zeros"].map((name) => `manifests/${name}/0.1.0.yaml:7:11 MANIFEST_DIGEST_PLACEHOLDER`),
+  );
+  assert.equal(usual.stdout, "lint OK: 4 manifest(s)\n");
+});

@@ -4,7 +4,7 @@
  */
 
 import { choice, flag, integer, invalid, list, record, text, type ValueOf } from "@toolcrib/document";
-import type { AuditConfig } from "./config-types.ts";
+import type { AuditConfig } from "./audit-config.ts";
 import { toCompletePath } from "./egress-shape.ts";
 import { policyPattern } from "./pattern-shape.ts";
 

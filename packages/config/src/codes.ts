@@ -33,9 +33,16 @@ export const configCodes = {
     "The catalog has no toolspec of this name or version, or a path does not lead to a pair of manifest and toolspec.",
   CONFIG_TOOLSPEC_UNREADABLE: "A manifest or toolspec cannot be read.",
   CONFIG_TOOLSPEC_INVALID: "A manifest or toolspec has errors; each is reported at its place.",
-  CONFIG_CREDENTIAL_MISSING: "A toolspec needs a secret for a credential, and the entry names none.",
+  CONFIG_MANIFEST_NOT_FOUND: "The catalog has no manifest of this name or version, or a path leads to none.",
+  CONFIG_MANIFEST_UNREADABLE: "The manifest of an adopted server, or its lock, cannot be read.",
+  CONFIG_MANIFEST_INVALID: "The manifest of an adopted server has errors, or adopts no server.",
+  CONFIG_MANIFEST_LOCK:
+    "The lock of an adopted server is missing, or is not the one that its manifest records.",
+  CONFIG_CREDENTIAL_MISSING:
+    "A toolspec or an adopted server needs a secret for a credential, and the entry names none.",
   CONFIG_CREDENTIAL_UNKNOWN: "The manifest has no credential of this id.",
-  CONFIG_TOOL_UNKNOWN: "The toolspec has no tool or parameter of this name, or offers none at all.",
+  CONFIG_TOOL_UNKNOWN:
+    "The toolspec or manifest has no tool or parameter of this name, or offers none at all.",
   CONFIG_TOOLSPEC_VARIABLE:
     "A variable of a toolspec is not set, cannot be used in a path, or does not exist.",
   CONFIG_TOOLSPEC_HOST: "The variables of a toolspec produce a host that its manifest does not allow.",

@@ -48,9 +48,10 @@ export function digestServer({ id, transport }: Pick<ToolServerConfig, "id" | "t
   return hash("sha256", canonicalJson({ id, transport: transportContent(transport) }), "hex");
 }
 
-function serverContent({ containment, transport, ...server }: ToolServerConfig): object {
+function serverContent({ containment, transport, adopted, ...server }: ToolServerConfig): object {
   return {
     ...without(server, "source", "span", "notEnforced", "problems"),
+    ...(adopted === undefined ? {} : { adopted: without(adopted, "files") }),
     containment: without(containment, "enforced", "notEnforced", "bySandbox", "judged", "needsSandbox"),
     transport: transportContent(transport),
   };
@@ -62,7 +63,9 @@ function toolspecContent(toolspec: ToolspecConfig): object {
 
 function telemetryContent(telemetry: GatewayConfig["telemetry"]): object | undefined {
   if (telemetry === undefined) return undefined;
-  return { ...telemetry, headers: textsContent(telemetry.headers) };
+  const { headers, clientCertificate, clientKey, ...rest } = telemetry;
+  const certificates = { ...(clientCertificate && { clientCertificate }), ...(clientKey && { clientKey }) };
+  return { ...rest, headers: textsContent(headers), certificates: textsContent(certificates) };
 }
 
 function hookContent({ transport, ...hook }: HookConfig): object {

@@ -30,7 +30,7 @@ import { withCompletePackagePaths } from "./packages-shape.ts";
 import { withCompletePolicyPaths } from "./policy-shape.ts";
 import { withCompleteFolders } from "./registries-shape.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
-import { withCompleteHeaders } from "./telemetry-shape.ts";
+import { withCompleteTelemetryPaths } from "./telemetry-shape.ts";
 import { maxToolServers } from "./tool-server-shape.ts";
 import { toolspecIdOf, toToolspecDeclaration } from "./toolspec-declaration.ts";
 import { maxToolspecs, toolspecShape } from "./toolspec-shape.ts";
@@ -161,7 +161,7 @@ function sectionsOf(
     policy: withCompletePolicyPaths(sections.policy, source.name),
     hooks: toHooksLayer(sections.hooks, nodeAt(tree, ["hooks"]), source),
     audit: withCompleteAnchor(sections.audit, source.name),
-    telemetry: withCompleteHeaders(sections.telemetry, source.name),
+    telemetry: withCompleteTelemetryPaths(sections.telemetry, source.name),
     registries: withCompleteFolders(sections.registries, source.name),
   };
 }

@@ -9,7 +9,8 @@ import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
 import type { ContainmentPart, JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
 import type { openTelemetry } from "@toolcrib/telemetry";
-import type { Manifest, Toolspec } from "@toolcrib/toolspec";
+import type { AdoptedSource, Manifest, Toolspec } from "@toolcrib/toolspec";
+import type { AuditConfig } from "./audit-config.ts";
 
 /** The whole configuration of a gateway, with defaults. */
 export interface GatewayConfig {
@@ -58,10 +59,18 @@ export type GuardsConfig = ConstructorParameters<typeof Limits>[0];
 
 type TelemetrySettings = Parameters<typeof openTelemetry>[0];
 
-/** The telemetry of calls, and the headers for its collector (`telemetry`). */
+/** The telemetry of calls, and the connection to its collector (`telemetry`). */
 export interface TelemetryConfig extends TelemetrySettings {
+  /** Of the body of requests. @default "none" */
+  readonly compression: "none" | "gzip";
   /** By lower-case name. */
   readonly headers: { readonly [name: string]: ConfigText };
+  /** Complete path of a PEM file of additional authorities. @default none */
+  readonly caFile?: string;
+  /** PEM certificate chain of the client. @default none */
+  readonly clientCertificate?: ConfigText;
+  /** PEM key of the client. @default none */
+  readonly clientKey?: ConfigText;
 }
 
 /** Programs and URLs that are asked about calls (`hooks`). */
@@ -139,6 +148,8 @@ export interface ToolServerConfig {
     readonly judged: readonly JudgedPart[];
   };
   readonly labels: { readonly [key: string]: string };
+  /** The manifest that it is adopted from; absent for a server that the entry describes itself. */
+  readonly adopted?: AdoptedServer | undefined;
   /** Labels of everything that it returns. */
   readonly dataLabels: readonly string[];
   /** Who decides about arguments of other types: `upstream` lets those pass that the server can convert. */
@@ -154,6 +165,29 @@ export interface ToolServerConfig {
   /** Place of the declaration, for errors that are found later. Stars replace credentials. */
   readonly source: Source;
   readonly span: Span;
+}
+
+/** An upstream server that a manifest adopts (`transport.manifest`). */
+export interface AdoptedServer {
+  /** `NAME` or `NAME@VERSION` of the catalog, or a path, as written. */
+  readonly reference: string;
+  /** Which tools of the manifest are offered: those with `default: true`, all that it names, or a list. @default "default" */
+  readonly tools: "all" | "default" | readonly string[];
+  /** References to the secrets, by the credential ids of the manifest. */
+  readonly credentials: { readonly [id: string]: SecretRef };
+  /** The manifest; `undefined` when it was not read (`parseConfig` reads none). */
+  readonly files: AdoptedManifest | undefined;
+  /** Digest of the files, such as `sha256:…`. */
+  readonly digest: string | undefined;
+}
+
+/** A valid manifest that adopts a server. */
+export interface AdoptedManifest {
+  readonly manifest: Manifest;
+  readonly manifestFile: string;
+  readonly source: AdoptedSource;
+  /** What the manifest records about the package: the lock of npm or Python, or the SHA-256 of the Go module. */
+  readonly record: { readonly lock?: string | undefined; readonly moduleDigest?: string | undefined };
 }
 
 /** One entry of `toolspecs`: a REST API as tools. */
@@ -448,41 +482,4 @@ export interface SandboxConfig {
     readonly processes?: number;
     readonly sandboxes?: number;
   };
-}
-
-/** The audit trail (`audit`). */
-export interface AuditConfig {
-  /** The event that an audit record survives: the death of the process, or of the machine. @default "process" */
-  readonly durability: "process" | "fsync";
-  /** Maximum number of bytes of the trail. @default 4294967296 */
-  readonly retentionMaxBytes: number;
-  /** Maximum number of bytes of records that the calls of one client may cause in 24 hours. @default half of `retentionMaxBytes` */
-  readonly clientMaxBytesPerDay: number;
-  /** Days after which records are deleted. @default 400 */
-  readonly retentionDays: number;
-  /** Places outside the home that keep the signed ends of the trail. */
-  readonly anchor: AuditAnchorConfig;
-  /** Whether records contain fingerprints of values. @default true */
-  readonly fingerprints: boolean;
-  /** Arguments that no record shows. */
-  readonly redact: readonly AuditRedaction[];
-}
-
-/** Arguments that no preview in a record shows, and no text of an approval (`audit.redact`). */
-export interface AuditRedaction {
-  /** Pattern of tools and prompts, as in a policy. */
-  readonly tool: string;
-  /**
-   * Places of values: names with dots between them (`user.token`), or a JSON Pointer (`/user/token`); `*` stands for any name or
-   * index. The value is hidden with everything in it.
-   */
-  readonly arguments: readonly string[];
-}
-
-/** Places that keep the signed ends of the trail (`audit.anchor`); none by default. */
-export interface AuditAnchorConfig {
-  /** Path of a file that they are appended to: complete, or below `~/`. */
-  readonly file?: string;
-  /** A program that reads each of them, and its arguments. */
-  readonly command?: readonly string[];
 }

@@ -7,7 +7,7 @@
  * the remaining servers work.
  */
 
-import { nearestName } from "@toolcrib/diagnostics";
+import { didYouMean } from "@toolcrib/diagnostics";
 import {
   type DocumentNode,
   entryOf,
@@ -276,12 +276,7 @@ function reportIgnored(name: string, node: MapNode, kind: TransportKind, reporte
   const free = known.filter((field) => !present.has(field));
   for (const { key, keySpan } of node.entries) {
     if (known.includes(key) || silentFields.has(key) || /^(?:_|\/\/|#)/.test(key)) continue;
-    const near = nearestName(key, free);
-    const hint = Object.hasOwn(ignoredHints, key)
-      ? ignoredHints[key]
-      : near === undefined
-        ? undefined
-        : `did you mean ${near}?`;
+    const hint = Object.hasOwn(ignoredHints, key) ? ignoredHints[key] : didYouMean(key, free);
     const message = `Field ${quote(key)} of server ${quote(name)} has no effect here`;
     reporter.report({ severity: "warning", code: "CONFIG_FOREIGN_FIELD", message, hint, span: keySpan });
   }

@@ -1,7 +1,13 @@
 // For users.
 
 // For other packages here.
-export { appendToolspecEntry, toolspecEntryText } from "./append-toolspec.ts";
+export {
+  isManifestPath,
+  readAdoptedAt,
+  readCatalogManifest,
+} from "./adopted-files.ts";
+export { offeredAdoptedTools, runnerOf } from "./adopted-server.ts";
+export { appendEntry, type EntrySection, entryText } from "./append-entry.ts";
 export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {
@@ -21,7 +27,7 @@ export { configJsonSchema, configJsonSchemaText } from "./json-schema.ts";
 export { commandHint } from "./lint-commands.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { mergeConfigs } from "./merge-configs.ts";
-export { resolveTelemetryHeaders } from "./resolve-telemetry.ts";
+export { resolveTelemetryConnection } from "./resolve-telemetry.ts";
 export { resolveTransport } from "./resolve-transport.ts";
 export { type ReadSecret, SecretCache } from "./secret-cache.ts";
 export { SecretResolver } from "./secret-resolver.ts";

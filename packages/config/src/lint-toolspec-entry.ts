@@ -4,7 +4,7 @@
  * files need is missing. Pure.
  */
 
-import { nearestName } from "@toolcrib/diagnostics";
+import { didYouMean } from "@toolcrib/diagnostics";
 import { entryOf, fieldOf, listOf, nodeAt, type Problem } from "@toolcrib/document";
 import { canonicalHost, isHostAllowed } from "@toolcrib/hosts";
 import { egressPatterns, pathVariableFaults, placedCredentials } from "@toolcrib/toolspec";
@@ -40,16 +40,12 @@ function lintCredentials(entry: ToolspecDeclaration, pair: ToolspecPair, report:
   const known = (pair.manifest.credentials ?? []).map(({ id }) => id);
   for (const given of fieldEntries(entry, "credentials")) {
     if (known.includes(given.key)) continue;
-    const near = nearestName(given.key, known);
     report({
       code: "CONFIG_CREDENTIAL_UNKNOWN",
       message: `The manifest ${pair.manifestFile} has no credential ${quote(given.key)}`,
       hint:
-        near !== undefined
-          ? `did you mean ${near}?`
-          : known.length === 0
-            ? "remove it: the API needs no credentials"
-            : `it has ${listOf(known)}`,
+        didYouMean(given.key, known) ??
+        (known.length === 0 ? "remove it: the API needs no credentials" : `it has ${listOf(known)}`),
       span: given.keySpan,
       path: ".credentials",
     });
@@ -87,11 +83,10 @@ function lintTools(entry: ToolspecDeclaration, { manifest, toolspec }: ToolspecP
   if (entry.tools === "all") return;
   for (const [index, name] of entry.tools.entries()) {
     if (name === defaultTools || known.includes(name)) continue;
-    const near = nearestName(name, known);
     report({
       code: "CONFIG_TOOL_UNKNOWN",
       message: `The toolspec has no tool ${quote(name)}`,
-      hint: near === undefined ? `it has ${listOf(known.slice(0, 20))}` : `did you mean ${near}?`,
+      hint: didYouMean(name, known) ?? `it has ${listOf(known.slice(0, 20))}`,
       span: nodeAt(entry.node, ["tools", index])?.span ?? entry.span,
       path: `.tools[${index}]`,
     });
@@ -104,12 +99,10 @@ function lintReserved(entry: ToolspecDeclaration, { toolspec }: ToolspecPair, re
   );
   for (const [index, name] of entry.reserved.entries()) {
     if (known.includes(name)) continue;
-    const near = nearestName(name, known);
     report({
       code: "CONFIG_TOOL_UNKNOWN",
       message: `The toolspec has no path parameter ${quote(name)}`,
-      hint:
-        near === undefined ? "write TOOL.PARAMETER for a parameter with in: path" : `did you mean ${near}?`,
+      hint: didYouMean(name, known) ?? "write TOOL.PARAMETER for a parameter with in: path",
       span: nodeAt(entry.node, ["reserved", index])?.span ?? entry.span,
       path: `.reserved[${index}]`,
     });
@@ -121,16 +114,14 @@ function lintVariables(entry: ToolspecDeclaration, pair: ToolspecPair, report: R
   const known = Object.keys(declared);
   for (const given of fieldEntries(entry, "variables")) {
     if (known.includes(given.key)) continue;
-    const near = nearestName(given.key, known);
     report({
       code: "CONFIG_TOOLSPEC_VARIABLE",
       message: `The toolspec has no variable ${quote(given.key)}`,
       hint:
-        near !== undefined
-          ? `did you mean ${near}?`
-          : known.length === 0
-            ? "remove it: the base URL and paths have no variables"
-            : `it has ${listOf(known)}`,
+        didYouMean(given.key, known) ??
+        (known.length === 0
+          ? "remove it: the base URL and paths have no variables"
+          : `it has ${listOf(known)}`),
       span: given.keySpan,
       path: ".variables",
     });

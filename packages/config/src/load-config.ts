@@ -58,7 +58,10 @@ export async function loadConfig(
   const all = [...sources, ...(options.overrides ?? [])];
   const parsed = all.map((source) => parseConfigLayer(source));
   const namesFiles = parsed.some(
-    ({ toolspecs, sections }) => toolspecs.length > 0 || sections.egress?.ca_files !== undefined,
+    ({ toolspecs, servers, sections }) =>
+      toolspecs.length > 0 ||
+      servers.some(({ adopted }) => adopted !== undefined) ||
+      sections.egress?.ca_files !== undefined,
   );
   // Loaded on demand: most configurations name no files.
   const { layers, certificates } = namesFiles

@@ -17,6 +17,7 @@ import type { ToolspecPair } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 import { toCompletePath } from "./egress-shape.ts";
 import { lintToolspecEntry } from "./lint-toolspec-entry.ts";
+import { loadAdopted } from "./load-adopted.ts";
 import { openPairCache, type PairCache, pairKeyOf, type ValidPair } from "./pair-cache.ts";
 import {
   type PairFiles,
@@ -37,6 +38,8 @@ export interface LoadToolspecsDeps extends ToolspecFilesDeps {
         readonly randomBytes: (count: number) => Uint8Array;
       }
     | undefined;
+  /** Whether an adopted server whose credentials have no secret is an error; without it, it can list its tools. @default true */
+  readonly needsSecrets?: boolean | undefined;
   /** The folder that replaces `~/`. @default none: such paths are not found */
   readonly userDirectory?: string | undefined;
 }
@@ -79,8 +82,12 @@ export async function loadFilesOf(
   const readPairOf = createPairReader(deps, cache);
   const loaded = await Promise.all(parsed.map((layer) => loadLayerFiles(layer, readPairOf, deps)));
   await cache?.save();
+  const adoptedDeps = {
+    ...deps,
+    pathFrom: (path: string, fileName: string) => pathFrom(path, fileName, deps),
+  };
   return {
-    layers: loaded.map(({ layer }) => layer),
+    layers: await Promise.all(loaded.map(({ layer }) => loadAdopted(layer, adoptedDeps))),
     certificates: new Map(loaded.flatMap((one) => [...one.certificates])),
   };
 }

@@ -3,11 +3,12 @@
  * configuration. No other file does.
  */
 
-import type { Source } from "@toolcrib/diagnostics";
-import { type DocumentNode, fieldOf, nodeAt } from "@toolcrib/document";
+import type { Diagnostic, Source } from "@toolcrib/diagnostics";
+import { type DocumentNode, fieldOf, nodeAt, toDiagnostic } from "@toolcrib/document";
 import type { TrustState } from "@toolcrib/policy";
 import type { ServerDeclaration } from "./config-layer.ts";
 import type { ConfigText, ContainmentConfig, TransportConfig } from "./config-types.ts";
+import { quote } from "./display-source.ts";
 import { toEgressAllow } from "./egress-allow-shape.ts";
 import { idleSecondsDefault, type ToolServerDocument } from "./tool-server-shape.ts";
 import type { TransportDocument } from "./transport-shape.ts";
@@ -33,11 +34,42 @@ export function toServerDeclaration(
     validation: document.validation ?? validationDefault(document.trust_state),
     ...(document.interactive === undefined ? {} : { isInteractive: document.interactive }),
     ...(document.start === "lazy" ? { idleSeconds: document.idle_seconds ?? idleSecondsDefault } : {}),
-    problems: [],
+    ...adoptionOf(document),
+    problems: adoptionOf(document).adopted === undefined ? [] : [manifestNotRead(document.id, node, source)],
     source,
     span: fieldOf(node, "id")?.span ?? node.span,
     node,
   };
+}
+
+/** Returns the reference to the manifest of an adopted server, before it is read. */
+function adoptionOf({
+  transport,
+  tools,
+  credentials,
+}: ToolServerDocument): Pick<ServerDeclaration, "adopted"> {
+  const reference = transport.kind === "stdio" ? transport.manifest?.trim() : undefined;
+  if (reference === undefined) return {};
+  return {
+    adopted: {
+      reference,
+      tools: tools ?? "default",
+      credentials: credentials ?? {},
+      files: undefined,
+      digest: undefined,
+    },
+  };
+}
+
+/** The reason why a server cannot start whose manifest was not read. */
+function manifestNotRead(id: string, node: DocumentNode, source: Source): Diagnostic {
+  const problem = {
+    code: "CONFIG_MANIFEST_NOT_FOUND",
+    message: `The manifest of tool server ${quote(id)} was not read`,
+    hint: "read the configuration from its files",
+    span: nodeAt(node, ["transport", "manifest"])?.span ?? node.span,
+  };
+  return toDiagnostic(problem, source);
 }
 
 /** Returns the default of `validation`: a server that nobody has verified gets only what its schemas allow. */
@@ -60,7 +92,11 @@ function toTransport(document: TransportDocument, node: DocumentNode): Transport
   if (document.kind === "stdio") {
     return {
       kind: "stdio",
-      command: literal(document.command.trim(), "command"),
+      // That of an adopted server follows from its manifest.
+      command: literal(
+        document.command?.trim() ?? "",
+        document.command === undefined ? "manifest" : "command",
+      ),
       args: (document.args ?? []).map((argument, index) => literal(argument, "args", index)),
       env: document.env ?? {},
       cwd: document.cwd === undefined ? undefined : literal(document.cwd, "cwd"),

@@ -25,7 +25,12 @@ import { quote } from "./display-source.ts";
 import { toCompletePath } from "./egress-shape.ts";
 import { lintServerUrl } from "./server-url.ts";
 import { inspectVariables, reportInline } from "./text-shape.ts";
-import { headersShape, urlContainsCredential } from "./transport-shape.ts";
+import {
+  certificateFields,
+  headersShape,
+  inspectClientCertificate,
+  urlContainsCredential,
+} from "./transport-shape.ts";
 
 /** Attributes that Toolcrib sets. */
 const ownAttributes: ReadonlySet<string> = new Set([
@@ -70,7 +75,14 @@ const otlpShape = record({
       },
       default: "http/protobuf",
     }),
+    compression: choice({
+      description: "Compression of what is sent.",
+      values: ["none", "gzip"],
+      aliases: { gz: "gzip", off: "none" },
+      default: "none",
+    }),
     headers: headersShape,
+    ...certificateFields,
     allow_http: flag("Whether endpoint may be plain http to another machine.", { default: false }),
   },
   hints: {
@@ -78,17 +90,25 @@ const otlpShape = record({
     traces_endpoint: "write one endpoint: /v1/traces is appended to it",
     insecure: "write endpoint: http://…, and allow_http: true for another machine",
     token: "write headers: { Authorization: { secret_key_ref: NAME } }",
-    compression: "remove it: what is sent is not compressed",
+    certificate: "did you mean ca_file?",
+    ca_files: "did you mean ca_file?",
+    client_cert: "did you mean client_certificate?",
     timeout: "remove it: a request has 10 seconds",
   },
   inspect: inspectOtlp,
 });
 
 function inspectOtlp(
-  value: { readonly endpoint?: string | undefined; readonly allow_http?: boolean | undefined },
+  value: {
+    readonly endpoint?: string | undefined;
+    readonly allow_http?: boolean | undefined;
+    readonly client_certificate?: ConfigText | undefined;
+    readonly client_key?: ConfigText | undefined;
+  },
   node: DocumentNode,
   place: Place,
 ): void {
+  inspectClientCertificate(value, node, place);
   const endpointNode = fieldOf(node, "endpoint");
   if (value.endpoint === undefined || endpointNode === undefined) return;
   const at = { ...place, path: `${place.path}.endpoint` };
@@ -203,17 +223,26 @@ export const telemetryShape = record({
 /** `telemetry` as written. */
 type TelemetryDocument = ValueOf<typeof telemetryShape>;
 
-/** Returns `document` with complete paths of secrets. */
-export function withCompleteHeaders(
+/** Returns `document` with complete paths of certificates and secrets. */
+export function withCompleteTelemetryPaths(
   document: TelemetryDocument | undefined,
   fileName: string,
 ): TelemetryDocument | undefined {
-  const headers = document?.otlp.headers;
-  if (document === undefined || headers === undefined) return document;
-  const completed = Object.entries(headers).map(
+  if (document === undefined) return document;
+  const { headers, ca_file, client_certificate, client_key } = document.otlp;
+  const completed = Object.entries(headers ?? {}).map(
     ([name, value]) => [name.toLowerCase(), withCompletePath(value, fileName)] as const,
   );
-  return { ...document, otlp: { ...document.otlp, headers: Object.fromEntries(completed) } };
+  const otlp = {
+    ...document.otlp,
+    ...(headers === undefined ? undefined : { headers: Object.fromEntries(completed) }),
+    ...(ca_file === undefined ? undefined : { ca_file: toCompletePath(ca_file, fileName) }),
+    ...(client_certificate === undefined
+      ? undefined
+      : { client_certificate: withCompletePath(client_certificate, fileName) }),
+    ...(client_key === undefined ? undefined : { client_key: withCompletePath(client_key, fileName) }),
+  };
+  return { ...document, otlp };
 }
 
 function withCompletePath(value: ConfigText, fileName: string): ConfigText {
@@ -228,7 +257,11 @@ export function toTelemetryConfig(document: TelemetryDocument | undefined): Tele
   return {
     endpoint: otlp.endpoint.trim(),
     protocol: otlp.protocol ?? "http/protobuf",
+    compression: otlp.compression ?? "none",
     headers: otlp.headers ?? {},
+    ...(otlp.ca_file === undefined ? undefined : { caFile: otlp.ca_file }),
+    ...(otlp.client_certificate === undefined ? undefined : { clientCertificate: otlp.client_certificate }),
+    ...(otlp.client_key === undefined ? undefined : { clientKey: otlp.client_key }),
     signals: { traces: traces ?? true, metrics: metrics ?? true, logs: logs ?? false },
     serviceName: document.service_name ?? defaults.serviceName,
     sampleRatio: document.sample_ratio ?? 1,

@@ -10,6 +10,7 @@ import {
   type DocumentNode,
   dictionary,
   entryOf,
+  fieldOf,
   flag,
   type Inspect,
   integer,
@@ -28,6 +29,7 @@ import { looksLikeCredential } from "@toolcrib/redaction";
 import { containmentLevel } from "./containment-level.ts";
 import { quote } from "./display-source.ts";
 import { egressAllowShape } from "./egress-allow-shape.ts";
+import { chosenToolsShape, credentialsShape } from "./manifest-entry-shape.ts";
 import { lintServerId, serverIdMaxLength, serverIdPattern } from "./server-id.ts";
 import { reportInline } from "./text-shape.ts";
 import { transportShape } from "./transport-shape.ts";
@@ -291,6 +293,41 @@ export const toolServerFields = {
   }),
 };
 
+/** Reports what only servers from a manifest have, and what their manifest decides. */
+function inspectManifest(node: DocumentNode, place: Place): void {
+  const manifest = entryOf(fieldOf(node, "transport"), "manifest");
+  if (manifest === undefined) {
+    for (const field of ["credentials", "tools"]) {
+      const entry = entryOf(node, field);
+      if (entry === undefined) continue;
+      place.reporter.report({
+        code: "CONFIG_FIELD_MISPLACED",
+        path: `${place.path}.${field}`,
+        message: `Field ${quote(field)} belongs to a server with transport.manifest`,
+        hint:
+          field === "tools"
+            ? "remove it: policy.allow and policy.deny decide which tools are offered"
+            : "write the secret in env or headers: { NAME: { secret_key_ref: NAME } }",
+        span: entry.keySpan,
+      });
+    }
+    return;
+  }
+  const containment = fieldOf(node, "containment");
+  const network = entryOf(containment, "network_egress");
+  const isDeny = network?.value.kind === "scalar" && network.value.value === "deny";
+  for (const entry of [isDeny ? undefined : network, entryOf(containment, "egress_allow")]) {
+    if (entry === undefined) continue;
+    place.reporter.report({
+      code: "CONFIG_FIELD_MISPLACED",
+      path: `${place.path}.containment.${entry.key}`,
+      message: `The manifest decides which hosts the server reaches, and not containment.${entry.key}`,
+      hint: "remove it, write network_egress: deny, or name a copy of the manifest with other hosts: transport: { kind: stdio, manifest: ./manifest.yaml }",
+      span: entry.keySpan,
+    });
+  }
+}
+
 export const toolServerShape = record({
   name: "ToolServer",
   description: "A durable MCP server that Toolcrib manages.",
@@ -322,6 +359,8 @@ export const toolServerShape = record({
     ),
     mutability_class: toolServerFields.mutability_class,
     containment: containmentShape,
+    credentials: credentialsShape,
+    tools: chosenToolsShape,
     labels: labelsShape,
     data_labels: dataLabelsShape,
     start: choice({
@@ -347,6 +386,7 @@ export const toolServerShape = record({
     }),
   },
   inspect(_value, node, place) {
+    inspectManifest(node, place);
     const idle = entryOf(node, "idle_seconds");
     const start = entryOf(node, "start")?.value;
     const isLazy = start?.kind === "scalar" && start.value === "lazy";
@@ -388,6 +428,7 @@ export const toolServerShape = record({
     title: "did you mean name?",
     display_name: "did you mean name?",
     tags: "write labels: { name: value }",
+    manifest: inTransport("manifest"),
     enabled: "every declared server is used: remove the server instead",
     disabled: "every declared server is used: remove the server instead",
     sandbox: "did you mean containment?",

@@ -8,7 +8,7 @@
 import { readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { nearestName } from "@toolcrib/diagnostics";
+import { didYouMean } from "@toolcrib/diagnostics";
 import { documentMaxBytes, listOf } from "@toolcrib/document";
 import type { ReadFile } from "@toolcrib/files";
 import { explainFileFailure } from "@toolcrib/secrets";
@@ -35,7 +35,9 @@ export interface PairProblem {
   readonly hint: string;
 }
 
-const endings = [".yaml", ".yml", ".json"] as const;
+/** Endings of manifests and toolspecs. */
+export const manifestEndings = [".yaml", ".yml", ".json"] as const;
+const endings = manifestEndings;
 const versionFile = /^([0-9]+\.[0-9]+\.[0-9]+)\.(?:ya?ml|json)$/;
 
 /** Returns the names in the catalog at `folder`, sorted; empty when the folder does not exist. */
@@ -66,7 +68,8 @@ function namesIn(folder: string): ReadonlySet<string> {
   }
 }
 
-function compareVersions(a: string, b: string): number {
+/** Compares two versions MAJOR.MINOR.PATCH, for sorting. */
+export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => version.split(".").map(Number));
   for (const [at, part] of (left ?? []).entries()) {
     const difference = part - (right?.[at] ?? 0);
@@ -91,10 +94,10 @@ export async function readCatalogPair(
   const versions = listCatalogVersions(folder, name);
   const chosen = version ?? versions[0];
   if (chosen === undefined) {
-    const near = nearestName(name, await listCatalogNames(folder));
+    const names = await listCatalogNames(folder);
     return notFound(
       `The catalog has no toolspec ${quote(name)}`,
-      near === undefined ? "see toolcrib catalog list" : `did you mean ${near}?`,
+      didYouMean(name, names) ?? "see toolcrib catalog list",
     );
   }
   if (!versions.includes(chosen)) {
@@ -285,7 +288,8 @@ function notFound(message: string, hint: string): PairProblem {
   return { code: "CONFIG_TOOLSPEC_NOT_FOUND", message, hint };
 }
 
-function isAbsence(error: unknown): boolean {
+/** Whether an error says that a file does not exist. */
+export function isAbsence(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === "ENOENT" || code === "ENOTDIR";
 }

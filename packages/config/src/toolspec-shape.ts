@@ -7,9 +7,7 @@
 import {
   type DocumentNode,
   dictionary,
-  either,
   entryOf,
-  invalid,
   list,
   type Place,
   record,
@@ -20,68 +18,13 @@ import {
   type ValueOf,
 } from "@toolcrib/document";
 import { looksLikeCredential } from "@toolcrib/redaction";
-import type { SecretRef } from "./config-types.ts";
 import { quote } from "./display-source.ts";
-import { reportInline, secretKeyRef } from "./text-shape.ts";
+import { chosenToolsShape, credentialsShape } from "./manifest-entry-shape.ts";
+import { reportInline } from "./text-shape.ts";
 import { dataLabelsShape, idShape, labelsShape } from "./tool-server-shape.ts";
 
 /** Maximum number of entries of `toolspecs`. */
 export const maxToolspecs = 1000;
-
-const toolName = { source: "[A-Za-z0-9_.-]{1,128}", meaning: "the name of a tool of the toolspec" };
-
-const credentialRecord = record({
-  name: "ToolspecCredential",
-  description: "Location of the secret of the credential.",
-  fields: { secret_key_ref: { required: secretKeyRef } },
-  hints: {
-    env: "write secret_key_ref: { env: NAME }",
-    file: "write secret_key_ref: { file: PATH }",
-    store: "write secret_key_ref: { store: NAME }",
-    prefix: "remove it: the manifest defines how the secret is sent",
-    secret_ref: "did you mean secret_key_ref?",
-    secretKeyRef: "did you mean secret_key_ref?",
-    value: "the configuration never contains a secret: write secret_key_ref: NAME",
-  },
-});
-
-/** `{ secret_key_ref: … }`. A text in its place is treated as the secret itself and never quoted. */
-const credential: Shape<SecretRef> = {
-  check(node, place) {
-    if (node.kind === "scalar" && node.text !== "") {
-      return reportInline(
-        node,
-        place,
-        `credential ${quote(place.key)} contains a literal`,
-        `write ${place.key}: { secret_key_ref: NAME } and run toolcrib secret set NAME`,
-      );
-    }
-    return credentialRecord.check(node, place)?.secret_key_ref;
-  },
-  toJsonSchema: credentialRecord.toJsonSchema,
-};
-
-const allTools: Shape<"all"> = {
-  check(node, place) {
-    if (node.kind === "scalar" && node.value === "all") return "all";
-    return invalid(
-      node,
-      place,
-      `${quote(place.path)} must be all, or a list of tools`,
-      "write tools: all, tools: [NAME, NAME], or tools: [default, NAME]",
-    );
-  },
-  toJsonSchema: () => ({ const: "all", description: "Every tool of the toolspec." }),
-};
-
-const toolNames = list(
-  text({ description: "A tool, by its name in the toolspec.", pattern: toolName, maxLength: 128 }),
-  {
-    description: "These tools. An entry default adds those that the manifest marks with default: true.",
-    maxItems: 1000,
-    emptyCode: "CONFIG_INVALID_VALUE",
-  },
-);
 
 const entryRecord = record({
   name: "Toolspec",
@@ -109,11 +52,7 @@ const entryRecord = record({
       examples: ["./specs/acme"],
     }),
     id: idShape,
-    credentials: dictionary(credential, {
-      description: "The secret of each credential in the manifest, by the id of the credential.",
-      maxEntries: 32,
-      key: { source: "[A-Za-z0-9_.-]{1,128}", meaning: "the id of a credential of the manifest" },
-    }),
+    credentials: credentialsShape,
     variables: dictionary(
       text({
         description: "The value of the variable.",
@@ -141,12 +80,7 @@ const entryRecord = record({
       }),
       { description: "Path parameters whose slashes are not encoded.", maxItems: 1000 },
     ),
-    tools: either(
-      (node) => node.kind !== "list",
-      allTools,
-      toolNames,
-      "Offered tools: all, or a list. Default: the tools that the manifest marks with default: true.",
-    ),
+    tools: chosenToolsShape,
     labels: labelsShape,
     data_labels: dataLabelsShape,
   },

@@ -52,7 +52,7 @@ const httpFields = [
 
 /** The fields of each kind, without `kind`. */
 export const fieldsOfKind: { readonly [K in TransportKind]: readonly string[] } = {
-  stdio: ["command", "args", "env", "cwd"],
+  stdio: ["command", "manifest", "args", "env", "cwd"],
   sse: httpFields,
   streamable_http: httpFields,
 };

@@ -6,7 +6,9 @@
 
 import {
   type Definitions,
+  type DocumentNode,
   dictionary,
+  entryOf,
   fieldOf,
   flag,
   list,
@@ -15,6 +17,7 @@ import {
   type Place,
   record,
   reportAt,
+  reportAtMap,
   reportType,
   type Shape,
   stringOf,
@@ -178,14 +181,17 @@ const stdioRecord = record({
   description: "The server is a subprocess that uses its standard input and output.",
   fields: {
     kind: { required: resolvedKind("stdio") },
-    command: {
-      required: commandOrList,
-      missing: {
-        code: "CONFIG_COMMAND_REQUIRED",
-        message: "transport.command required for stdio",
-        hint: "add command: with the path to the executable",
+    command: commandOrList,
+    manifest: text({
+      description:
+        "Instead of command: the manifest of a server that is adopted. A name in the catalog, NAME@VERSION, or the path of a manifest relative to the folder of this file. The server is fetched in its recorded version, and reaches only the hosts of the manifest.",
+      maxLength: 4096,
+      pattern: {
+        source: "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:@[0-9]+\\.[0-9]+\\.[0-9]+)?|.*[\\\\/.].*",
+        meaning: "a name of the catalog, NAME@VERSION, or the path of a manifest",
       },
-    },
+      examples: ["memory", "./acme/manifest.yaml"],
+    }),
     args: argumentList,
     env: variablesShape(
       "Environment variables. Values may use secret_key_ref. The process receives these and PATH, HOME, LANG, TMPDIR, but no other variable of the gateway.",
@@ -214,7 +220,37 @@ const stdioRecord = record({
     timeout_ms: "write containment: { max_execution_seconds: 30 } next to transport, in seconds",
   },
   misplaced: (entry, at) => misplaced(entry, at, "stdio"),
+  inspect(_value, node, place) {
+    const command = entryOf(node, "command");
+    const manifest = entryOf(node, "manifest");
+    if (command === undefined && manifest === undefined) {
+      reportAtMap(node, place, {
+        code: "CONFIG_COMMAND_REQUIRED",
+        message: "transport.command required for stdio",
+        hint: "add command: with the path to the executable",
+      });
+    } else if (command !== undefined && manifest !== undefined) {
+      reportAt(manifest.value, place, {
+        code: "CONFIG_INVALID_VALUE",
+        message: `${quote(place.path)} has both command and manifest`,
+        hint: "remove command: the manifest names the program",
+        span: manifest.keySpan,
+      });
+    }
+  },
 });
+
+/** The record, whose schema also says that there is either a command or a manifest. */
+const stdioShape: Shape<ValueOf<typeof stdioRecord>> = {
+  check: (node, place) => stdioRecord.check(node, place),
+  toJsonSchema(definitions) {
+    const schema = stdioRecord.toJsonSchema(definitions);
+    const full = definitions?.get("StdioTransport");
+    const oneOf = [{ required: ["command"] }, { required: ["manifest"] }];
+    if (full !== undefined) definitions?.set("StdioTransport", { ...full, oneOf });
+    return schema;
+  },
+};
 
 /** A text or a reference to a secret, with a description of its own in the schema. */
 function describedText(description: string): Shape<ConfigText> {
@@ -223,6 +259,38 @@ function describedText(description: string): Shape<ConfigText> {
     check: shape.check,
     toJsonSchema: (definitions) => ({ ...shape.toJsonSchema(definitions), description }),
   };
+}
+
+/** The fields that say whom a connection trusts, and with which certificate it presents itself. */
+export const certificateFields = {
+  ca_file: text({
+    description:
+      "A PEM file of authorities that are trusted for this connection in addition to the system's; relative to the folder of this file.",
+    maxLength: 4096,
+    examples: ["./corporate-ca.pem"],
+    inspect: inspectVariables,
+  }),
+  client_certificate: describedText(
+    "The PEM certificate chain of the client (mutual TLS), with secret_key_ref: { file: PATH }. Needs client_key.",
+  ),
+  client_key: describedText("The PEM key of client_certificate, with secret_key_ref."),
+} as const;
+
+/** Reports a certificate of the client without its key, or a key without its certificate. */
+export function inspectClientCertificate(
+  value: {
+    readonly client_certificate?: ConfigText | undefined;
+    readonly client_key?: ConfigText | undefined;
+  },
+  node: DocumentNode,
+  place: Place,
+): void {
+  if ((value.client_certificate === undefined) === (value.client_key === undefined)) return;
+  reportAt(node, place, {
+    code: "CONFIG_INVALID_VALUE",
+    message: "client_certificate and client_key belong together, but only one of them is present",
+    hint: "add the other one with secret_key_ref",
+  });
 }
 
 function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, description: string) {
@@ -244,17 +312,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
       proxy: describedText(
         "The HTTP proxy to the server: a URL, or env for the one that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name. A URL with a password needs secret_key_ref. Default: a direct connection.",
       ),
-      ca_file: text({
-        description:
-          "A PEM file of authorities that are trusted for this server in addition to the system's; relative to the folder of this file.",
-        maxLength: 4096,
-        examples: ["./corporate-ca.pem"],
-        inspect: inspectVariables,
-      }),
-      client_certificate: describedText(
-        "The PEM certificate chain of the client (mutual TLS), with secret_key_ref: { file: PATH }. Needs client_key.",
-      ),
-      client_key: describedText("The PEM key of client_certificate, with secret_key_ref."),
+      ...certificateFields,
     },
     hints: {
       type: "remove it: kind replaces it",
@@ -274,13 +332,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
     },
     misplaced: (entry, at) => misplaced(entry, at, kind),
     inspect(value, node, place) {
-      if ((value.client_certificate === undefined) !== (value.client_key === undefined)) {
-        reportAt(node, place, {
-          code: "CONFIG_INVALID_VALUE",
-          message: "client_certificate and client_key belong together, but only one of them is present",
-          hint: "add the other one with secret_key_ref",
-        });
-      }
+      inspectClientCertificate(value, node, place);
       const urlNode = fieldOf(node, "url");
       if (value.url === undefined || urlNode === undefined) return;
       const problem = lintServerUrl(value.url.trim(), value.allow_http === true);
@@ -302,7 +354,7 @@ function misplaced(entry: MapEntry, at: Place, kind: TransportKind) {
 }
 
 const recordOfKind = {
-  stdio: stdioRecord,
+  stdio: stdioShape,
   sse: httpRecord("sse", "SseTransport", "The server uses HTTP with server-sent events."),
   streamable_http: httpRecord(
     "streamable_http",

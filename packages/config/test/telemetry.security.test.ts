@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { digestConfig, parseConfig, resolveTelemetryHeaders, SecretResolver } from "@toolcrib/config";
+import { digestConfig, parseConfig, resolveTelemetryConnection, SecretResolver } from "@toolcrib/config";
 import { readRegularFile } from "@toolcrib/files";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 
@@ -16,6 +16,7 @@ test("telemetry is off without the section, and has defaults with it", () => {
   const { value, diagnostics } = parse("telemetry: { otlp: { endpoint: http://127.0.0.1:4318 } }");
   assert.deepEqual(diagnostics, []);
   assert.deepEqual(value?.telemetry, {
+    compression: "none",
     endpoint: "http://127.0.0.1:4318",
     protocol: "http/protobuf",
     headers: {},
@@ -145,12 +146,12 @@ test("headers are read from where they are kept, and findings name the place onl
     readFile: readRegularFile,
     home: directory.path,
   });
-  const headersOf = (refs: string) => {
+  const headersOf = async (refs: string) => {
     const text = `telemetry: { otlp: { endpoint: https://a.example, headers: { ${refs} } } }`;
     const { value } = parseConfig([{ name: `${directory.path}/toolcrib.yaml`, text }]);
     assert.ok(value?.telemetry !== undefined);
     assert.doesNotMatch(digestConfig(value), /planted/);
-    return resolveTelemetryHeaders(value.telemetry, resolver);
+    return (await resolveTelemetryConnection(value.telemetry, resolver)).headers;
   };
   assert.deepEqual(
     await headersOf(

@@ -9,5 +9,5 @@ export {
 } from "./diagnostic.ts";
 export { type ComparisonBudget, editDistance } from "./edit-distance.ts";
 export type { Logger } from "./logger.ts";
-export { nearestName } from "./nearest-name.ts";
+export { didYouMean, nearestName } from "./nearest-name.ts";
 export { lineText, positionAt, type Source, type Span } from "./span.ts";

@@ -37,6 +37,15 @@ export function nearestName(
   return best;
 }
 
+/**
+ * Returns the suggestion of the nearest of `candidates` as a hint (`did you mean X?`), for a name that is not one of
+ * them; undefined where none is near enough. See `nearestName`.
+ */
+export function didYouMean(name: string, candidates: Iterable<string>): string | undefined {
+  const near = nearestName(name, candidates);
+  return near === undefined || near === name ? undefined : `did you mean ${near}?`;
+}
+
 function fold(name: string): string {
   return name.slice(0, 100).toLowerCase();
 }

@@ -8,6 +8,7 @@ import type { Approvals, PauseStatus, Pauses, WaitingServer } from "@toolcrib/ad
 import type { PolicyStatus } from "@toolcrib/cedar";
 import type { CodedError } from "@toolcrib/diagnostics";
 import type { RuleUsage } from "@toolcrib/guards";
+import type { Hooks } from "@toolcrib/hooks";
 import type { IdleRule, SourceStatuses } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
@@ -66,6 +67,8 @@ export interface GatewayStatus extends SourceStatuses {
   readonly limits: readonly RuleUsage[];
   /** Places that keep the signed ends of the audit trail. */
   readonly anchors: readonly AnchorStatus[];
+  /** The hooks with what became of the questions to them, for the operator; absent for clients and where none is configured. */
+  readonly hooks?: ReturnType<Hooks["usage"]>;
   /** What became of the telemetry; absent where none is configured. For clients without addresses and reasons. */
   readonly telemetry?: ReturnType<Telemetry["status"]>;
 }

@@ -12,7 +12,7 @@ import { openPins, watchApprovals } from "@toolcrib/admission";
 import { openTokenStore } from "@toolcrib/auth";
 import type { LivePolicies } from "@toolcrib/cedar";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
-import type { CodedError, Logger } from "@toolcrib/diagnostics";
+import type { CodedError } from "@toolcrib/diagnostics";
 import {
   approvalRoutes,
   type ControlServer,
@@ -29,7 +29,7 @@ import { findIdleRules, type IdleRule, warnAboutIdleRules } from "@toolcrib/inve
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
-import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
+import { createProcessLauncher } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
 import {
@@ -43,13 +43,13 @@ import {
   type Store,
 } from "@toolcrib/store";
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
-import type { UpstreamLimits } from "@toolcrib/upstream";
 import { runAnchorCommand } from "./anchor-command.ts";
 import { createCallIds } from "./call/call-id.ts";
 import { clientStatus } from "./client-status.ts";
 import { openComposites } from "./composites/open-composites.ts";
 import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayCore } from "./gateway-core.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { openHooks } from "./hooks/open-hooks.ts";
 import { openAudit } from "./open-audit.ts";
@@ -65,31 +65,6 @@ import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-s
 import { type GatewayTelemetry, openGatewayTelemetry } from "./telemetry/open-gateway-telemetry.ts";
 import { openToolspecs } from "./toolspecs/open-configured-toolspecs.ts";
 import { trustedCertificates } from "./trusted-certificates.ts";
-
-/** Dependencies of a gateway on its process. */
-export interface GatewayDeps {
-  /** Home folder (`~/.toolcrib`); created if it is missing. */
-  readonly home: string;
-  /** Text after `toolcrib` in commands for the operator that clients see, such as " --home DIR". @default none */
-  readonly homeFlag?: string | undefined;
-  /** Environment of the process: PATH, HOME and the variables that `secret_key_ref: {env: …}` names. */
-  readonly env: { readonly [name: string]: string | undefined };
-  /** Folder that relative paths of the command line are relative to. */
-  readonly directory: string;
-  readonly logger: Logger;
-  /** This program's version, as clients and servers see it. */
-  readonly version: string;
-  /** Files that the configuration was read from, for the audit. */
-  readonly configFiles: readonly string[];
-  /** Authenticates clients of the HTTP server, unless `serve.auth` is `none`. @default by the tokens of the home */
-  readonly authenticate?: HttpServerDeps["authenticate"];
-  /** Wraps each process of a tool server or a composite in a sandbox. @default processes are started as they are */
-  readonly wrap?: SpawnWrap | undefined;
-  /** Packages whose tests run: they take the place of installed ones, and their definitions wait for no approval. @default none */
-  readonly trialPackages?: SourceContext["trialPackages"];
-  /** Limits of upstream servers, which tests change. @default `resolveUpstreamLimits` */
-  readonly upstreamLimits?: UpstreamLimits;
-}
 
 /** The kinds of sources, in the order in which they open. They start after all were opened. */
 const kindsOfSources: readonly OpenSources[] = [openServers, openToolspecs, openPackages, openComposites];
@@ -224,6 +199,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     core,
     metrics,
     anchors,
+    hooks,
     telemetry,
     policies,
     opened,
@@ -255,6 +231,7 @@ interface GatewayParts {
   readonly metrics: GatewayMetrics;
   readonly policies: LivePolicies | undefined;
   readonly anchors: HeadAnchors;
+  readonly hooks: ReturnType<typeof openHooks>;
   readonly telemetry: GatewayTelemetry | undefined;
   readonly opened: readonly OpenedSources[];
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
@@ -265,7 +242,7 @@ class RunningGateway implements Gateway {
   readonly #config: GatewayConfig;
   readonly #deps: GatewayDeps;
   readonly #core: GatewayCore;
-  readonly #parts: Pick<GatewayParts, "metrics" | "policies" | "anchors" | "telemetry">;
+  readonly #parts: Pick<GatewayParts, "metrics" | "policies" | "anchors" | "hooks" | "telemetry">;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
   readonly #sessions = new MemorySessionStore({ now: Date.now });
@@ -317,10 +294,14 @@ class RunningGateway implements Gateway {
   }
 
   status(): GatewayStatus {
-    const { policies, anchors } = this.#parts;
+    const { policies, anchors, hooks } = this.#parts;
     const policy = policies?.status();
     const facts = { ...this.#facts(), idleRules: this.#idleRules(), anchors: anchors.status() };
-    return { ...facts, ...(policy === undefined ? {} : { policy }) };
+    return {
+      ...facts,
+      ...(policy === undefined ? {} : { policy }),
+      ...(hooks === undefined ? {} : { hooks: hooks.usage() }),
+    };
   }
 
   #idleRules(): readonly IdleRule[] {

@@ -111,6 +111,32 @@ interface CompiledHook {
   readonly matches: (subject: HookedSubject) => boolean;
 }
 
+/** One hook, and what became of the questions to it. */
+export interface HookUsage {
+  readonly name: string;
+  readonly phase: HookPhase;
+  /** Patterns. @default all tools except for Toolcrib's own, resources and prompts */
+  readonly tools?: readonly string[];
+  /** Names of clients. @default all */
+  readonly clients?: readonly string[];
+  /** Questions, also those that wait for their answer and those whose call was cancelled. */
+  readonly asked: number;
+  readonly denied: number;
+  readonly replaced: number;
+  readonly failed: number;
+  /** How the last question failed; absent when it was answered. */
+  readonly reason?: string;
+}
+
+/** Counts of one hook. */
+interface HookCounts {
+  asked: number;
+  deny: number;
+  replace: number;
+  failed: number;
+  reason: string | undefined;
+}
+
 /** The hooks of one gateway. */
 export class Hooks {
   readonly #hooks: readonly CompiledHook[];
@@ -118,6 +144,7 @@ export class Hooks {
   readonly #monotonicMs: () => number;
   readonly #randomBytes: HooksDeps["randomBytes"];
   readonly #queue: FairQueue;
+  readonly #counts = new Map<HookRule, HookCounts>();
 
   constructor({ before, after, limits }: HooksSettings, { clientKeys, monotonicMs, randomBytes }: HooksDeps) {
     this.#hooks = [
@@ -128,6 +155,28 @@ export class Hooks {
     this.#monotonicMs = monotonicMs;
     this.#randomBytes = randomBytes;
     this.#queue = new FairQueue(limits);
+    for (const { rule } of this.#hooks) {
+      this.#counts.set(rule, { asked: 0, deny: 0, replace: 0, failed: 0, reason: undefined });
+    }
+  }
+
+  /** Every hook with its counts since the start, in the order in which they are asked. */
+  usage(): readonly HookUsage[] {
+    return this.#hooks.map(({ rule, phase }) => {
+      const { name, tools, clients } = rule;
+      const { asked = 0, deny = 0, replace = 0, failed = 0, reason } = this.#counts.get(rule) ?? {};
+      return {
+        name,
+        phase,
+        ...(tools === undefined ? {} : { tools }),
+        ...(clients === undefined ? {} : { clients }),
+        asked,
+        denied: deny,
+        replaced: replace,
+        failed,
+        ...(reason === undefined ? {} : { reason }),
+      };
+    });
   }
 
   /** Whether there is no hook. */
@@ -147,6 +196,18 @@ export class Hooks {
 
   /** Asks a hook. @throws the reason of `question.signal` */
   async ask(hook: HookRule, phase: HookPhase, question: HookQuestion): Promise<HookOutcome> {
+    const counts = this.#counts.get(hook);
+    if (counts !== undefined) counts.asked += 1;
+    const outcome = await this.#ask(hook, phase, question);
+    const { answer } = outcome;
+    if (counts !== undefined) {
+      if (answer.decision !== "allow") counts[answer.decision] += 1;
+      counts.reason = answer.decision === "failed" ? answer.reason : undefined;
+    }
+    return outcome;
+  }
+
+  async #ask(hook: HookRule, phase: HookPhase, question: HookQuestion): Promise<HookOutcome> {
     const startedAt = this.#monotonicMs();
     const ended = (answer: HookOutcome["answer"]): HookOutcome => ({
       hook: hook.name,

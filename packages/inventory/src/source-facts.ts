@@ -47,6 +47,17 @@ export interface SourceDetails {
   readonly hosts?: readonly string[];
   /** Names of the secrets that the source uses, never their values. */
   readonly credentials?: readonly { readonly id: string; readonly secret: string }[];
+  /** The manifest that a server is adopted from, and the tools in which the two differ, once the server has listed its own. */
+  readonly manifest?: {
+    readonly name: string;
+    readonly version: string;
+    /** What is fetched: `npm @scope/server 1.2.3`. */
+    readonly package: string;
+    /** Tools that the manifest names and the server does not have. */
+    readonly missingTools?: readonly string[];
+    /** Tools that the server has and the manifest does not name; they are not offered. */
+    readonly undeclaredTools?: readonly string[];
+  };
   readonly protocolVersion?: string;
   readonly serverInfo?: JsonObject;
   /** Process id of a shared stdio server, while it runs. */

@@ -22,6 +22,23 @@ export const mcpkgRegistryCodes = {
   MCPKG_REGISTRY_PACKAGE_NOT_FOUND: "No registry has a package with this toolId.",
   MCPKG_REGISTRY_VERSION_NOT_FOUND: "A registry has no version of a package in this range.",
   MCPKG_REGISTRY_RANGE_INVALID: "A range of versions is not one of SemVer.",
+  SERVER_IMPORT_FILE_TOO_LARGE: "A server.json, or the manifest of a bundle, is longer than 1 MiB.",
+  SERVER_IMPORT_SYNTAX: "A server.json, or the manifest of a bundle, is not readable JSON.",
+  SERVER_IMPORT_TOO_COMPLEX: "A server.json, or the manifest of a bundle, is nested too deep.",
+  SERVER_IMPORT_DUPLICATE_KEY: "A member occurs twice in one object of a server.json or a manifest.",
+  SERVER_IMPORT_FIELD_REQUIRED: "A required member of a server.json or a manifest is missing.",
+  SERVER_IMPORT_WRONG_TYPE: "A value of a server.json or a manifest has the wrong type.",
+  SERVER_IMPORT_VALUE_INVALID:
+    "A value of a server.json or a manifest, or one that was given for it, is not allowed.",
+  SERVER_IMPORT_VALUE_MISSING: "A server needs a value that its file does not contain.",
+  SERVER_IMPORT_LEFT_OUT: "A part of a server.json or a bundle is not imported.",
+  SERVER_IMPORT_UNSUPPORTED: "A server cannot be started or reached as its file describes it.",
+  SERVER_IMPORT_UNPINNED: "A server has no exact version.",
+  SERVER_IMPORT_SECRET_EXPOSED: "A secret would be in a place that others can read; it is not imported.",
+  SERVER_IMPORT_CONTAINMENT:
+    "A server works differently, or not, within the containment of an unverified one.",
+  SERVER_IMPORT_DEPRECATED: "The publisher of a server does not offer it any more.",
+  SERVER_IMPORT_BUNDLE_INVALID: "A bundle (.mcpb) has no manifest, or lacks a file that its manifest names.",
   MCPKG_REGISTRY_LISTEN_FAILED: "The server of a registry cannot listen at its address.",
 } as const;
 

@@ -17,5 +17,14 @@ export {
   readRegistryFolder,
 } from "./folder/registry-folder.ts";
 export { addPackages, removePackage, yankPackage } from "./folder/registry-packages.ts";
+export { bundleFolderName, toBundleEntry } from "./import/bundle-entry.ts";
+export type { GivenValues } from "./import/input-values.ts";
+export { bundleMaxBytes, openBundle } from "./import/open-bundle.ts";
+export {
+  type ImportedServer,
+  readServerJson,
+  type ServerOffer,
+  toServerEntry,
+} from "./import/read-server-json.ts";
 export type { IndexEntry } from "./index/index-entry.ts";
 export { serveRegistry } from "./serve/serve-registry.ts";

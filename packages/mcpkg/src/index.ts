@@ -17,6 +17,7 @@ export {
   checkSignature,
   type SignatureState,
   signaturePath,
+  signInToto,
   signPackage,
 } from "./signature/package-signature.ts";
 export { keyIdOf, newPublisherKey, readPrivateKey, readPublicKey } from "./signature/publisher-key.ts";

@@ -7,6 +7,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FetchRecipe } from "./fetch-recipe.ts";
+import { moduleDigestOf } from "./package-lock.ts";
 import type { LockedPackage } from "./receipt.ts";
 import { RunnersError } from "./runners-error.ts";
 
@@ -16,7 +17,8 @@ export const fetchGo: FetchRecipe = async (run, { folder, cache, runner, run: ru
   const [module = ""] = run.packages;
   await runStep({
     command: runner,
-    args: ["install", "-trimpath", module],
+    // Without symbols, which only a debugger reads; versions and checksums stay.
+    args: ["install", "-trimpath", "-ldflags=-s -w", module],
     env: {
       GOBIN: bin,
       GOPATH: join(cache, "path"),
@@ -38,8 +40,23 @@ export const fetchGo: FetchRecipe = async (run, { folder, cache, runner, run: ru
     args: ["version", "-m", join(bin, program)],
     isLocal: true,
   });
-  return { program: join("bin", program), locked: readBuildInfo(info) };
+  const locked = readBuildInfo(info);
+  checkModule(module, locked[0], run.record?.moduleDigest);
+  return { program: join("bin", program), locked };
 };
+
+/** @throws {RunnersError} `PACKAGE_CHANGED` for a module that is not the recorded one */
+function checkModule(asked: string, main: LockedPackage | undefined, recorded: string | undefined): void {
+  if (recorded === undefined || moduleDigestOf(main?.integrity ?? "") === recorded) return;
+  const found = main === undefined ? "no checksum" : `${main.name} ${main.version} with ${main.integrity}`;
+  throw new RunnersError(
+    "PACKAGE_CHANGED",
+    `"${asked}" is not the module that the manifest records: its module proxy has ${found}`,
+    {
+      hint: "check GOPROXY; where the new one is right, record it: toolcrib lint-manifests --live MANIFEST --write",
+    },
+  );
+}
 
 /** Reads the modules of `go version -m`: `mod|dep PATH VERSION CHECKSUM`, and `=>` for a replaced one. */
 function readBuildInfo(text: string): readonly LockedPackage[] {

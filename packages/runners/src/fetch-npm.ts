@@ -7,6 +7,7 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { FetchRecipe } from "./fetch-recipe.ts";
+import { checkLocked, readNpmLock } from "./package-lock.ts";
 import type { PackageRun } from "./package-run.ts";
 import { readJsonFile } from "./read-json-file.ts";
 import type { LockedPackage } from "./receipt.ts";
@@ -27,11 +28,21 @@ const quietOptions = [
 
 /** The recipe for npm. */
 export const fetchNpm: FetchRecipe = async (run, { folder, cache, runner, run: runStep }) => {
-  await writeFile(join(folder, "package.json"), '{ "private": true }\n');
   const npm = join(dirname(runner), "npm");
+  const recorded = run.record?.lock === undefined ? undefined : readNpmLock(run.record.lock);
+  const dependencies = recorded?.dependencies ?? {};
+  if (recorded !== undefined) {
+    checkLocked(run, (name) => (Object.hasOwn(dependencies, name) ? [dependencies[name]] : []));
+    await writeFile(join(folder, "package-lock.json"), recorded.text);
+  }
+  await writeFile(join(folder, "package.json"), `${JSON.stringify({ private: true, dependencies })}\n`);
+  const own = [`--cache=${cache}`, `--prefix=${folder}`];
   await runStep({
     command: npm,
-    args: ["install", ...quietOptions, `--cache=${cache}`, `--prefix=${folder}`, "--", ...run.packages],
+    args:
+      recorded === undefined
+        ? ["install", ...quietOptions, ...own, "--", ...run.packages]
+        : ["ci", ...quietOptions, ...own],
   });
   const lock = await readJsonFile<{ readonly packages: { readonly [path: string]: LockEntry } }>(
     join(folder, "package-lock.json"),

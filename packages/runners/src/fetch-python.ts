@@ -7,6 +7,7 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { FetchRecipe } from "./fetch-recipe.ts";
+import { checkLocked } from "./package-lock.ts";
 import { prefixOfPython } from "./python-places.ts";
 import { readSmallFile } from "./read-json-file.ts";
 import type { LockedPackage } from "./receipt.ts";
@@ -35,18 +36,29 @@ export const fetchPython: FetchRecipe = async (run, { folder, cache, runner, run
   // Read before any file of a package is there.
   const prefix = prefixOfPython(python);
   const inEnvironment = ["--python", python, "--only-binary=:all:"];
-  await uv(
-    ...["pip", "compile", ...inEnvironment, "--generate-hashes", "--no-header", "--no-annotate"],
-    ...["--output-file", lock, wanted],
-  );
+  const recorded = run.record?.lock;
+  if (recorded !== undefined) await writeFile(lock, recorded);
+  else {
+    // The lock of a manifest is for every machine, and not for the Python of this one.
+    const forAll = run.record === undefined ? [] : ["--universal"];
+    await uv(
+      ...["pip", "compile", ...inEnvironment, "--generate-hashes", "--no-header", "--no-annotate", ...forAll],
+      ...["--output-file", lock, wanted],
+    );
+  }
   const text = await readSmallFile(lock);
+  const locked = readLock(text);
+  if (recorded !== undefined) {
+    const versions = Map.groupBy(locked, ({ name }) => name);
+    checkLocked(run, (name) => (versions.get(normalized(name)) ?? []).map(({ version }) => version));
+  }
   await uv(
     ...["pip", "install", ...inEnvironment, "--require-hashes", "--no-deps", "--compile-bytecode"],
     ...["--requirement", lock],
   );
   return {
     program: await findProgram(run.packages[0] as string, run.command, environment),
-    locked: readLock(text),
+    locked,
     links: prefix === undefined ? [] : [prefix],
   };
 };
@@ -63,8 +75,13 @@ function readLock(text: string): readonly LockedPackage[] {
     const [, name = "", version = "", rest = ""] = found;
     const hashes = [...rest.matchAll(/--hash=(\S+)/g)].map(([, hash]) => hash as string);
     if (hashes.length === 0) throw unlocked(name);
-    return [{ name: name.replace(/[-_.]+/g, "-").toLowerCase(), version, integrity: hashes.join(" ") }];
+    return [{ name: normalized(name), version, integrity: hashes.join(" ") }];
   });
+}
+
+/** The name of a project as the index compares it (PEP 503). */
+function normalized(name: string): string {
+  return name.replace(/[-_.]+/g, "-").toLowerCase();
 }
 
 function unlocked(what: string): RunnersError {

@@ -62,7 +62,7 @@ const limits: SandboxLimits = {
 };
 
 /** Milliseconds of one step: Go compiles its whole standard library first. */
-const stepMaxMs = 900_000;
+const stepMaxMs = 1_800_000;
 /** Bytes of standard output that a step may write. */
 const outputMaxBytes = 8 * mebibyte;
 

@@ -8,6 +8,7 @@
  */
 
 import { basename } from "node:path";
+import type { PackageRecord } from "./package-lock.ts";
 import { RunnersError } from "./runners-error.ts";
 
 /** The registry that a package comes from. */
@@ -23,6 +24,8 @@ export interface PackageRun {
   readonly args: readonly string[];
   /** The Python version that `uvx --python` asks for. */
   readonly python: string | undefined;
+  /** What a manifest records about it. @default it comes from no manifest */
+  readonly record?: PackageRecord | undefined;
 }
 
 /** What an option of a runner does. */

@@ -12,7 +12,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { makePrivateDirectory, replaceFile, waitForLock } from "@toolcrib/files";
+import { makePrivateDirectory, readRegularFile, replaceFile, waitForLock } from "@toolcrib/files";
 import { abortable } from "@toolcrib/lifecycle";
 import type { SpawnRequest } from "@toolcrib/process";
 import { FetchFailures } from "./fetch-failures.ts";
@@ -22,6 +22,7 @@ import { fetchPython } from "./fetch-python.ts";
 import { cacheName, type FetchRecipe } from "./fetch-recipe.ts";
 import type { FetchSandbox } from "./fetch-sandbox.ts";
 import { readFileTree, treeLimits } from "./file-tree.ts";
+import { lockMaxLength, moduleDigestOf, type PackageRecord, readNpmLock } from "./package-lock.ts";
 import { type PackageKind, type PackageRun, readPackageRun } from "./package-run.ts";
 import { describeVersions, type Receipt, readReceipt, receiptName } from "./receipt.ts";
 import { RunnersError } from "./runners-error.ts";
@@ -63,7 +64,7 @@ const recipes: { readonly [kind in PackageKind]: FetchRecipe } = {
 /** Bytes of all packages together. */
 const totalMaxBytes = 20 * 1024 ** 3;
 /** Milliseconds that one gateway waits for the fetch of another. */
-const lockMaxMs = 1_800_000;
+const lockMaxMs = 3_600_000;
 /** Fetches at a time. */
 const fetchesMaxCount = 2;
 
@@ -82,17 +83,19 @@ export class PackageStore {
   /**
    * Returns the request that starts the program which `request` would fetch and start; fetches it when it is not there.
    *
-   * @param options `signal` ends the waiting, and not the fetch: the next attempt finds it done.
+   * @param options `signal` ends the waiting, and not the fetch: the next attempt finds it done. With `record`, exactly
+   *   what a manifest records is fetched, and a program that a project has installed is not used in its place.
    * @returns undefined when the program of `request` is no package runner, or runs something local.
    * @throws {RunnersError}
    */
   async toRequest(
     request: SpawnRequest,
-    { signal }: { readonly signal: AbortSignal },
+    { signal, record }: { readonly signal: AbortSignal; readonly record?: PackageRecord | undefined },
   ): Promise<PackageRequest | undefined> {
-    const run = readPackageRun(request.program, request.args);
-    if (run === undefined) return undefined;
-    const local = localProgram(run, request.directory ?? "/");
+    const named = readPackageRun(request.program, request.args);
+    if (named === undefined) return undefined;
+    const run = record === undefined ? named : { ...named, record };
+    const local = record === undefined ? localProgram(run, request.directory ?? "/") : undefined;
     if (local !== undefined) {
       return { request: { ...request, program: local, args: run.args }, folder: dirname(dirname(local)) };
     }
@@ -127,6 +130,20 @@ export class PackageStore {
     throw new RunnersError("PACKAGE_CHANGED", `The files of ${shown} are not those that were fetched`, {
       hint: `run toolcrib fetched remove ${key}; the next start fetches it again`,
     });
+  }
+
+  /**
+   * Returns what a manifest records to get a package again: its lock, or the SHA-256 of its Go module.
+   *
+   * @throws {RunnersError} `PACKAGE_UNLOCKED`
+   */
+  async recordOf({ key, receipt }: StoredPackage): Promise<PackageRecord> {
+    const { kind, locked, folder } = receipt;
+    if (kind === "go") return { moduleDigest: moduleDigestOf(locked[0]?.integrity ?? "") };
+    const name = kind === "npm" ? "package-lock.json" : "requirements.txt";
+    const { bytes } = await readRegularFile(join(this.#placeOf(key), folder, name), lockMaxLength);
+    const text = new TextDecoder().decode(bytes);
+    return { lock: kind === "npm" ? readNpmLock(text).text : text };
   }
 
   /** Removes a package. Its next start fetches it again, in the versions of that day. */
@@ -210,9 +227,11 @@ export class PackageStore {
       await rm(join(folder, cacheName), { recursive: true, force: true });
       const { digest: treeDigest, files, bytes } = await readFileTree(folder, links);
       const { kind, packages, command, python } = run;
+      const recorded = recordedDigest(run.record);
       const receipt: Receipt = {
         version: 1,
         ...{ kind, packages, command, python, locked, folder: name, program },
+        ...(recorded === undefined ? {} : { recorded }),
         ...{ links, treeDigest, files, bytes },
         fetchedAt: now(),
       };
@@ -259,7 +278,7 @@ function localProgram({ kind, packages, command }: PackageRun, directory: string
 }
 
 /** The name of the folder of a package: readable, and different for everything that is fetched differently. */
-function keyOf({ kind, packages, command, python }: PackageRun): string {
+function keyOf({ kind, packages, command, python, record }: PackageRun): string {
   const facts = JSON.stringify([
     kind,
     packages,
@@ -267,8 +286,16 @@ function keyOf({ kind, packages, command, python }: PackageRun): string {
     python ?? null,
     process.platform,
     process.arch,
+    ...(record === undefined ? [] : [recordedDigest(record)]),
   ]);
   const digest = createHash("sha256").update(facts).digest("hex").slice(0, 10);
   const name = (packages[0] ?? "").replace(/[^A-Za-z0-9.]+/g, "-").replace(/^-|-$/g, "");
   return `${kind}-${name.slice(0, 60)}-${digest}`;
+}
+
+/** SHA-256 of what a manifest records, in hexadecimal digits; `none` where it records nothing, undefined without one. */
+function recordedDigest(record: PackageRecord | undefined): string | undefined {
+  if (record === undefined) return undefined;
+  if (record.lock === undefined) return record.moduleDigest ?? "none";
+  return createHash("sha256").update(record.lock).digest("hex");
 }

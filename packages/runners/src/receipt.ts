@@ -20,6 +20,11 @@ export interface Receipt {
   readonly packages: readonly string[];
   readonly command: string | undefined;
   readonly python: string | undefined;
+  /**
+   * Of a package that a manifest adopts: SHA-256 of the lock that it was installed by, or of the recorded Go module;
+   * `none` where the manifest records nothing. @default no manifest adopts it
+   */
+  readonly recorded?: string | undefined;
   /** The packages themselves and everything that they depend on. */
   readonly locked: readonly LockedPackage[];
   /** Folder of the files, relative to the folder of the receipt. */

@@ -9,8 +9,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { createProcessLauncher, type ProcessLauncher, runCommand } from "@toolcrib/process";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import { Sandboxes } from "@toolcrib/sandbox";
-import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
-import { NpmRegistry } from "./npm-registry.ts";
+import { makeTemporaryDirectory, NpmRegistry, type TemporaryDirectory } from "@toolcrib/testing";
 import { TestExits } from "./test-exits.ts";
 
 const path = process.env["PATH"] ?? "";

@@ -18,8 +18,9 @@
 import type { KeyObject } from "node:crypto";
 import { hash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
-import { makePrivateDirectory, reasonOf, replaceFile, waitForLock } from "@toolcrib/files";
+import { lstat, rename } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { errnoOf, makePrivateDirectory, reasonOf, replaceFile, waitForLock } from "@toolcrib/files";
 import type { JsonObject } from "@toolcrib/json";
 import { parseObject, readHomeFile, toSignedBytes } from "./home-file.ts";
 import { type HomeLayout, toWriterId, writerMax } from "./home-layout.ts";
@@ -152,6 +153,7 @@ async function writeSigned(
 ): Promise<void> {
   try {
     await makePrivateDirectory(layout.headDirectory);
+    await moveFolderAside(path);
     await replaceFile({ randomBytes }, path, text);
   } catch (cause) {
     throw new StoreError(
@@ -159,8 +161,39 @@ async function writeSigned(
       `Cannot store the signed end of the audit trail: ${reasonOf(cause)}`,
       {
         cause,
+        ...((await isFolder(path))
+          ? { hint: `move the folder out of the home: mv "${path}" ELSEWHERE` }
+          : {}),
       },
     );
+  }
+}
+
+/** Most folders that are kept next to the signed file in whose place they were. */
+const keptFoldersMax = 100;
+
+/**
+ * Renames a folder in the place of a signed file, with everything in it: no file can replace it, and it would fail every
+ * start. The start has recorded it by then. @throws the file system's error, also when too many are kept
+ */
+async function moveFolderAside(path: string): Promise<void> {
+  if (!(await isFolder(path))) return;
+  const siblings = new Set(readdirSync(dirname(path)));
+  for (let at = 1; at <= keptFoldersMax; at += 1) {
+    const name = `${basename(path)}.folder-${at}`;
+    if (siblings.has(name)) continue;
+    await rename(path, join(dirname(path), name));
+    return;
+  }
+  throw new Error(`"${path}" is a folder, and ${keptFoldersMax} such folders are kept already`);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isDirectory();
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return false;
+    throw error;
   }
 }
 

@@ -122,3 +122,31 @@ test("a link in the place of the old head is replaced, and its target is left al
     [],
   );
 });
+
+describe("a folder in the place of a signed file is a finding, and the next start goes on:", () => {
+  for (const name of ["001.json", "writers.json"])
+    test(name, async () => {
+      await using directory = await makeTemporaryDirectory();
+      const home = directory.join("home");
+      const path = join(home, "audit-heads", name);
+      await write(home);
+      for (const at of [1, 2]) {
+        rmSync(path);
+        mkdirSync(path);
+        writeFileSync(join(path, "evidence"), `${at}`);
+        const before = await verifyTrail(home);
+        assert.ok(before.findings.some(({ message }) => message.includes("it is a directory")));
+        const problems: string[] = [];
+        await write(home, problems);
+        assert.deepEqual(problems, ["AUDIT_DAMAGED"]);
+        assert.ok(lstatSync(path).isFile());
+        assert.equal(readFileSync(join(`${path}.folder-${at}`, "evidence"), "utf8"), `${at}`);
+        // What the start found is reported until an operator accepts it.
+        assert.equal((await verifyTrail(home)).findings.length, at);
+      }
+      assert.equal((await acceptFindings(home, acceptance, deps)).accepted.length, 2);
+      assert.deepEqual((await verifyTrail(home)).findings, []);
+      await write(home);
+      assert.deepEqual((await verifyTrail(home)).findings, []);
+    });
+});

@@ -1,4 +1,5 @@
 // For the tests of all packages.
+export { acmeManifest, startAcmeRegistry } from "./adopted-package.ts";
 export { clientCall } from "./client-call.ts";
 export { testApprovalStore } from "./contracts/approval-store-contract.ts";
 export { testPinStore } from "./contracts/pin-store-contract.ts";
@@ -51,6 +52,7 @@ export {
 } from "./hosts/proxy-host-cases.ts";
 export { ownAddresses, type Sinks, startSinks } from "./hosts/sinks.ts";
 export { ManualTimers } from "./manual-timers.ts";
+export { NpmRegistry } from "./npm-registry.ts";
 export { type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";
 export {
   canFindProcesses,

@@ -1,7 +1,15 @@
 /** An OpenTelemetry collector on loopback: it keeps every request as it was sent, and answers as the test says. */
 
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { closeHttpServer, listenOnLoopback } from "./loopback-http.ts";
+import type { TestCertificate } from "./test-certificates.ts";
 
 /** A request of an exporter. */
 export interface OtlpRequest {
@@ -23,10 +31,16 @@ export interface OtlpCollector extends AsyncDisposable {
   json(path: string): readonly unknown[];
 }
 
-/** Starts a collector. */
-export async function startOtlpCollector(): Promise<OtlpCollector> {
+/** How the collector is reached over https. */
+export interface OtlpCollectorTls extends TestCertificate {
+  /** PEM certificate of the authority that signs clients; without it, they need no certificate. */
+  readonly clientAuthority?: string;
+}
+
+/** Starts a collector. @param tls certificate of `localhost`; without it, the collector speaks plain HTTP */
+export async function startOtlpCollector(tls?: OtlpCollectorTls): Promise<OtlpCollector> {
   const requests: OtlpRequest[] = [];
-  const server = createServer((request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
@@ -34,10 +48,21 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
       requests.push(received);
       collector.answer(response, received);
     });
-  });
+  };
+  const server: Server =
+    tls === undefined
+      ? createServer(handle)
+      : createTlsServer(
+          {
+            cert: tls.certificate,
+            key: tls.key,
+            ...(tls.clientAuthority === undefined ? {} : { ca: tls.clientAuthority, requestCert: true }),
+          },
+          handle,
+        );
   const port = await listenOnLoopback(server, 0);
   const collector: OtlpCollector = {
-    url: `http://127.0.0.1:${port}`,
+    url: tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
     requests,
     answer: (response) => void response.writeHead(200).end(),
     json: (path) =>

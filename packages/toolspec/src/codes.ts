@@ -68,6 +68,7 @@ export const toolspecCodes = {
   MANIFEST_VERSION_INVALID: "The version of a manifest is not MAJOR.MINOR.PATCH.",
   MANIFEST_PACKAGE_INVALID: "The source package of a manifest is not a folder within the repository.",
   MANIFEST_DIGEST_INVALID: "The digest of an image is not sha256: and 64 hexadecimal digits.",
+  MANIFEST_DIGEST_PLACEHOLDER: "The digest of an image that must have been built is a placeholder.",
   MANIFEST_ENTRYPOINT_INVALID: "The entrypoint of an image is not an absolute path.",
   MANIFEST_BUILDER_INVALID: "The builder of an image is unknown.",
   MANIFEST_TIER_INVALID: "The tier of a manifest is neither sealed nor entrusted.",
@@ -84,10 +85,14 @@ export const toolspecCodes = {
   MANIFEST_INJECT_PATH_PREFIX:
     "The path prefix of a credential is not absolute, or does not contain exactly one token.",
   MANIFEST_INJECT_ENV: "The environment variable of a credential has no valid name.",
+  MANIFEST_PLACEHOLDER_ENV:
+    "The variable for the placeholder of a credential has no valid name, is used twice, or belongs to the entrusted tier.",
   MANIFEST_INJECT_COLLIDES: "Two credentials of a manifest are sent in the same place.",
   MANIFEST_VENDOR_REQUIRED: "A credential of type oauth2 has no vendor.",
   MANIFEST_VENDOR_INVALID: "The vendor of a credential is not lower-case letters, digits and inner hyphens.",
   MANIFEST_TOOL_DUPLICATE: "Two tools of a manifest have the same name.",
+  MANIFEST_TOOL_ABSENT: "A manifest names a tool that its upstream server does not have.",
+  MANIFEST_TOOL_UNDECLARED: "An upstream server has a tool that its manifest does not name.",
   MANIFEST_CATEGORY_INVALID: "The category of a manifest is not in the list.",
   MANIFEST_FILE_MISPLACED: "The name or version of a manifest differs from its path.",
   MANIFEST_FILE_DUPLICATE: "Two files are the manifest of the same name and version.",

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
+  adoptedSource,
   annotationsOf,
   type CatalogFile,
   inputSchemaOf,
   lintCatalog,
+  parseManifest,
   type Toolspec,
   type ToolspecTool,
 } from "@toolcrib/toolspec";
@@ -27,6 +30,13 @@ const files = [...filesOf("manifests"), ...filesOf("toolspecs")];
 const report = lintCatalog(files, { subject: "toolspecs" });
 const specs = report.pairs.map(({ toolspec }) => toolspec);
 
+/** The servers that manifests without a toolspec adopt. */
+const adopted = files.flatMap((file) => {
+  const { value } = parseManifest({ name: file.path, text: String(file.text) });
+  const source = value === undefined ? undefined : adoptedSource(value);
+  return value !== undefined && source !== undefined && "kind" in source ? [{ manifest: value, source }] : [];
+});
+
 /** Returns the problems of each tool, as `service.tool: problem`. */
 function faultsOf(find: (tool: ToolspecTool, spec: Toolspec) => readonly string[]): readonly string[] {
   return specs.flatMap((spec) =>
@@ -39,7 +49,12 @@ test("lint has no findings in the catalog, not even warnings", () => {
   assert.deepEqual(findings, []);
   assert.equal(report.manifestCount, filesOf("manifests").length);
   assert.equal(report.toolspecCount, filesOf("toolspecs").length);
-  assert.equal(report.pairs.length, report.manifestCount, "each manifest has a toolspec");
+  const servers = adopted.length;
+  assert.equal(
+    report.pairs.length + servers,
+    report.manifestCount,
+    "each manifest has a toolspec or a server",
+  );
 });
 
 test("the catalog has the most requested services", () => {
@@ -155,3 +170,31 @@ test("every host is a full name, or one label below a domain of the service", ()
 function hostsOf({ baseUrl, tools }: Toolspec): string {
   return [baseUrl, ...tools.map((tool) => tool.baseUrl ?? "")].join(" ");
 }
+
+test("every adopted server has a recorded package, tools, and some that are enabled by default", () => {
+  const faults = adopted.flatMap(({ manifest: { name, version, tools = [] }, source: { kind, digest } }) => {
+    const lock = join(folder, "locks", name, `${version}.${kind === "npm" ? "json" : "txt"}`);
+    const found = kind === "go" ? digest : createHash("sha256").update(readFileSync(lock)).digest("hex");
+    return [
+      ...(digest === undefined || found !== digest ? [`${name} does not record its package`] : []),
+      ...(tools.some((tool) => tool.default === true) ? [] : [`${name} has no tool that is on by default`]),
+    ];
+  });
+  assert.deepEqual(faults, []);
+  assert.deepEqual(new Set(adopted.map(({ source: { kind } }) => kind)), new Set(["go", "npm", "python"]));
+  assert.ok(adopted.length >= 8);
+});
+
+test("locks name no registry, and there is none without a manifest", () => {
+  const faults = readdirSync(join(folder, "locks"), { recursive: true, encoding: "utf8" }).flatMap((path) => {
+    const [, name = "", version = ""] = /^([^/]+)\/(\d+\.\d+\.\d+)\.(?:json|txt)$/.exec(path) ?? [];
+    if (name === "") return path.includes("/") ? [`${path} is no lock`] : [];
+    const text = readFileSync(join(folder, "locks", path), "utf8");
+    const isUsed = adopted.some(({ manifest }) => manifest.name === name && manifest.version === version);
+    return [
+      ...(isUsed ? [] : [`${path} has no manifest`]),
+      ...(/"resolved"|^--|^\s+--(?!hash=)/m.test(text) ? [`${path} names a registry`] : []),
+    ];
+  });
+  assert.deepEqual(faults, []);
+});

@@ -58,6 +58,8 @@ export class ServerCatalogue {
   readonly #busy = new Set<ListKind>();
   #lists: Lists;
   #leftOut: string | undefined;
+  /** The offered tools of the list `of`. */
+  #offered: { readonly of: readonly Tool[]; readonly tools: readonly Tool[] } | undefined;
 
   constructor(deps: ServerCatalogueDeps) {
     this.#deps = deps;
@@ -73,6 +75,16 @@ export class ServerCatalogue {
   /** A sentence about tools that are left out; undefined if there are none. */
   get leftOut(): string | undefined {
     return this.#leftOut;
+  }
+
+  /** The tools that are offered; the same array until the list changes. */
+  get offered(): readonly Tool[] {
+    const { tools } = this.#lists;
+    const { offers } = this.#deps.settings;
+    if (offers === undefined) return tools;
+    if (this.#offered?.of !== tools)
+      this.#offered = { of: tools, tools: tools.filter(({ definition }) => offers(definition.name)) };
+    return this.#offered.tools;
   }
 
   get lists(): Lists {

@@ -20,6 +20,10 @@ export interface UpstreamSettings {
   /** The namespace of its tools. @default the id */
   readonly namespace?: string | undefined;
   readonly kind: ResolvedTransport["kind"];
+  /** Whether a tool is offered, by its name; others are neither listed nor called. @default all are offered */
+  readonly offers?: ((name: string) => boolean) | undefined;
+  /** Returns why a tool that is not offered is not, and how to change that. @default it counts as unknown */
+  readonly explainTool?: (name: string) => string | undefined;
   /** Tags of each of its tools. */
   readonly tags?: readonly string[];
   /**

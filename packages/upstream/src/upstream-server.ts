@@ -38,6 +38,7 @@ import { Quarantine } from "./quarantine.ts";
 import { receivedResult, type Sender, senderOf } from "./received.ts";
 import { ResourceWatch } from "./resource-watch.ts";
 import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
+import type { ServerFacts } from "./server-facts.ts";
 import { ServerHealth } from "./server-health.ts";
 import { ServerLoad } from "./server-load.ts";
 import { SharedSession } from "./shared-session.ts";
@@ -51,17 +52,6 @@ import {
   type UpstreamSettings,
 } from "./upstream-options.ts";
 import type { RequestOptions, UpstreamSession } from "./upstream-session.ts";
-
-/** Facts about the connection; fields are absent while there is none. */
-interface ServerFacts {
-  readonly protocolVersion?: string;
-  readonly serverInfo?: JsonObject;
-  readonly pid?: number;
-  /** Connections after the first one. */
-  readonly restarts: number;
-  /** Clients with a session of their own. */
-  readonly clientSessions: number;
-}
 
 /** Milliseconds for which a replaced stream of changes stays open over HTTP; see `ChangeStreamDeps`. */
 const httpLingerMs = 10;
@@ -80,6 +70,7 @@ export class UpstreamServer implements ToolSource {
   readonly id: string;
   readonly origin = "server";
   readonly features: SourceFeatures;
+  readonly explainTool: UpstreamSettings["explainTool"];
   readonly #settings: UpstreamSettings;
   readonly #deps: UpstreamDeps;
   readonly #limits: Required<UpstreamLimits>;
@@ -106,6 +97,7 @@ export class UpstreamServer implements ToolSource {
     const { id: serverId, scrub = (text) => text } = settings;
     const { logger, now, random, startBackgroundTimer = startNodeTimer } = deps;
     this.id = serverId;
+    this.explainTool = settings.explainTool;
     this.#settings = settings;
     this.#deps = deps;
     this.#limits = limits;
@@ -191,7 +183,12 @@ export class UpstreamServer implements ToolSource {
   }
 
   tools(): readonly Tool[] {
-    return this.#catalogue.lists.tools;
+    return this.#catalogue.offered;
+  }
+
+  /** The names of all tools that the server lists, also those that are not offered. */
+  toolNames(): readonly string[] {
+    return this.#catalogue.lists.tools.map(({ definition }) => definition.name);
   }
 
   hasLists(): boolean {

@@ -5,7 +5,7 @@
  */
 
 import type { PendingCall, WaitingApprovals, WaitingDefinitions } from "@toolcrib/admission";
-import { isCodedError } from "@toolcrib/diagnostics";
+import { didYouMean, isCodedError } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -189,11 +189,13 @@ async function approveDefinitions(
   const chosen = shown.definitions.filter(({ name }) => names === undefined || names.includes(name));
   const missing = names?.find((one) => !chosen.some(({ name }) => name === one));
   if (missing !== undefined) {
+    const waiting = shown.definitions.map(({ name }) => name);
     throw new CliError(
       "CLI_APPROVAL_NOT_FOUND",
       `No tool or other definition "${safeLine(missing)}" of "${shown.server}" waits`,
       {
-        hint: `those that wait are ${shown.definitions.map(({ name }) => safeLine(name)).join(", ") || "none"}`,
+        hint:
+          didYouMean(missing, waiting) ?? `those that wait are ${waiting.map(safeLine).join(", ") || "none"}`,
       },
     );
   }

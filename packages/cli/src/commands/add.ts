@@ -1,19 +1,19 @@
 /** `toolcrib add`. */
 
 import { defineCommand } from "../cli-command.ts";
-import { nameValuePair } from "../option-values.ts";
+import { nameValuePair, serverArgOption, serverEnvOption } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "add",
-  summary: "add a REST API from the catalog to the configuration, and store its secret",
+  summary: "add a REST API or a server from the catalog to the configuration, and store its secret",
   arguments: {
     name: {
       isOptional: true,
-      help: "name in the catalog, NAME@VERSION for a version other than the newest, or words to search for",
+      help: "name in the catalog, NAME@VERSION for a version other than the newest, words to search for, or the path of the manifest of a server",
     },
   },
   options: {
-    list: { help: "list the APIs that can be added" },
+    list: { help: "list the APIs and servers that can be added" },
     id: {
       value: "id",
       help: "id in the configuration, the first half of its tools' names (default: its name)",
@@ -32,9 +32,24 @@ export const command = defineCommand({
       help: "a variable of its base URL, such as the name of a tenant; repeatable",
     },
     allTools: { help: "offer every tool (default: the tools that its manifest offers by default)" },
-    yes: { short: "y", help: "ask for nothing except secrets" },
+    serverArg: serverArgOption,
+    env: serverEnvOption,
+    read: {
+      value: "path",
+      isRepeatable: true,
+      help: "folder or file that the server may read; repeatable",
+    },
+    write: { value: "path", isRepeatable: true, help: "folder that the server may write; repeatable" },
+    yes: {
+      short: "y",
+      help: "ask for nothing except secrets, and approve the tools that the manifest of a server offers",
+    },
   },
-  examples: ["toolcrib add github", "toolcrib add github --secret token=github-token --yes"],
+  examples: [
+    "toolcrib add github",
+    "toolcrib add github --secret token=github-token --yes",
+    "toolcrib add filesystem --server-arg /srv/docs --read /srv/docs",
+  ],
   run: async (context, { name }, options) =>
     options.list === true
       ? (await import("../toolspec/show-catalog.ts")).listCatalog(context)

@@ -1,11 +1,39 @@
 /** `toolcrib import`. */
 
+import { InvalidArgumentError } from "commander";
 import { type CliCommandGroup, defineCommand } from "../cli-command.ts";
-import { wholeNumber } from "../option-values.ts";
+import { nameValuePair, wholeNumber } from "../option-values.ts";
+
+const serverOptions = {
+  id: {
+    value: "id",
+    help: "id in the configuration, the first half of its tools' names (default: its name)",
+  },
+  set: {
+    value: "name=value",
+    isRepeatable: true,
+    parse: valueOfInput,
+    help: "a value that the server asks for, by the name that the findings show; repeatable",
+  },
+  secret: {
+    value: "name=secret",
+    isRepeatable: true,
+    parse: nameValuePair("name=secret"),
+    help: "the name of the stored secret for a secret that the server asks for; repeatable",
+  },
+  dryRun: { help: "show the entry and write nothing" },
+} as const;
+
+/** Reads `NAME=VALUE`, in which the value can be empty. */
+function valueOfInput(text: string): readonly [string, string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("Write it as name=value.");
+  return [text.slice(0, at).trim(), text.slice(at + 1)];
+}
 
 export const command: CliCommandGroup = {
   name: "import",
-  summary: "create a manifest and a toolspec from an OpenAPI document",
+  summary: "turn OpenAPI documents into toolspecs, and server.json files and bundles into tool servers",
   commands: [
     defineCommand({
       name: "openapi",
@@ -60,6 +88,36 @@ export const command: CliCommandGroup = {
       ],
       run: async (context, { document }, options) =>
         (await import("../openapi/import-document.ts")).importDocument(context, document, options),
+    }),
+    defineCommand({
+      name: "server",
+      summary: "add a server of the MCP registry (server.json) to the configuration, unverified and pinned",
+      arguments: { file: { help: "a server.json, or an https URL of one" } },
+      options: {
+        list: { help: "list the packages and endpoints of the server and write nothing" },
+        use: {
+          value: "number",
+          parse: wholeNumber(1, 400),
+          help: "which of its packages and endpoints, as --list numbers them (default: the first)",
+        },
+        ...serverOptions,
+      },
+      examples: ["toolcrib import server server.json --set db_type=postgres"],
+      run: async (context, { file }, options) =>
+        (await import("../server-import/import-server.ts")).importServer(context, file, options),
+    }),
+    defineCommand({
+      name: "bundle",
+      summary:
+        "unpack the bundle of a server (.mcpb) into the home and add it to the configuration, unverified",
+      arguments: { file: { help: "a bundle, or an https URL of one" } },
+      options: {
+        sha256: { value: "digest", help: "the SHA-256 that the bundle must have" },
+        ...serverOptions,
+      },
+      examples: ["toolcrib import bundle notes.mcpb --set folder=./notes"],
+      run: async (context, { file }, options) =>
+        (await import("../server-import/import-bundle.ts")).importBundle(context, file, options),
     }),
   ],
 };

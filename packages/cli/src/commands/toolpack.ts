@@ -1,23 +1,85 @@
-/** `toolcrib toolpack`. */
+/** `toolcrib toolpack` and its subcommands. */
 
+import type { CliCommandGroup } from "../cli-command.ts";
 import { defineCommand } from "../cli-command.ts";
-import { manifestSecretOption } from "../option-values.ts";
+import { command as serve } from "./serve-toolpack.ts";
 
-export const command = defineCommand({
+const platforms = ["linux/amd64", "linux/arm64"] as const;
+
+const platformOption = {
+  value: "os/arch",
+  isRepeatable: true,
+  choices: platforms,
+  help: "platform of the image; repeatable (default: linux/amd64)",
+} as const;
+
+const mirrorOption = {
+  value: "url",
+  help: "mirror of Debian, for the libraries of Node (default: the one that apt uses)",
+} as const;
+
+export const command: CliCommandGroup = {
   name: "toolpack",
-  summary: "serve the tools of one toolspec on standard input and output, without a gateway",
-  options: {
-    manifest: { value: "file", help: "the manifest (default: /app/manifest.yaml)" },
-    toolspec: { value: "file", help: "the toolspec (default: /app/toolspec.yaml)" },
-    secret: manifestSecretOption,
-    variable: { value: "name=value", isRepeatable: true, help: "a variable of base URLs; repeatable" },
-    reserved: {
-      value: "tool.parameter",
-      isRepeatable: true,
-      help: "a path parameter whose slashes are not encoded; repeatable",
-    },
-  },
-  examples: ["toolcrib toolpack --manifest manifest.yaml --toolspec toolspec.yaml"],
-  run: async (context, _args, options) =>
-    (await import("../toolpack/serve-toolpack.ts")).serveToolpack(context, options),
-});
+  summary: "serve toolspecs as a tool server without a gateway, and build images, packages and bundles of it",
+  defaultCommand: serve.name,
+  commands: [
+    serve,
+    defineCommand({
+      name: "build",
+      summary: "write services as a container image (OCI), as packages (.mcpkg) or as a bundle (.mcpb)",
+      arguments: {
+        name: {
+          isOptional: true,
+          isVariadic: true,
+          help: "services of the catalog, as NAME or NAME@VERSION",
+        },
+      },
+      options: {
+        manifest: {
+          value: "file",
+          isRepeatable: true,
+          help: "a manifest of your own; repeatable, each with its --toolspec",
+        },
+        toolspec: { value: "file", isRepeatable: true, help: "the toolspec of the manifest; repeatable" },
+        format: {
+          value: "format",
+          isRepeatable: true,
+          choices: ["image", "mcpkg", "mcpb"],
+          help: "what to write; repeatable (default: image)",
+        },
+        out: { value: "dir", help: "new or empty folder to write to (default: ./NAME-VERSION)" },
+        tar: { help: "write the image as one tar archive, which runtimes load, instead of a folder" },
+        platform: platformOption,
+        variable: {
+          value: "name=value",
+          isRepeatable: true,
+          help: "a variable of base URLs, fixed in what is built; with several services SERVICE/NAME=VALUE; repeatable",
+        },
+        ref: {
+          value: "reference",
+          help: "name and tag of the image (default: image.ref of the manifest, and its version)",
+        },
+        updateManifest: {
+          help: "write the digest of the image into image.digest of the file given with --manifest",
+        },
+        sign: { help: "sign packages and the provenance with the publisher key of the home" },
+        key: { value: "file", help: "sign them with this Ed25519 key in PEM" },
+        debianMirror: mirrorOption,
+      },
+      examples: [
+        "toolcrib toolpack build github slack --format mcpb --out ./bundle",
+        "toolcrib toolpack build --manifest repos.yaml --toolspec repos.toolspec.yaml --tar",
+      ],
+      run: async (context, args, options) =>
+        (await import("../toolpack-image/build-toolpack.ts")).buildToolpack(context, args.name, options),
+    }),
+    defineCommand({
+      name: "fetch",
+      summary:
+        "download what images are built from, with recorded digests, so that later builds need no network",
+      options: { platform: platformOption, debianMirror: mirrorOption },
+      run: async (context, _args, options) =>
+        (await import("../toolpack-image/fetch-parts.ts")).fetchParts(context, options),
+    }),
+  ],
+};

@@ -1,6 +1,12 @@
 /** Checks that the secrets of a server or hook can be read and that its command exists. Starts nothing. */
 
-import { commandHint, resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
+import {
+  commandHint,
+  resolveTransport,
+  runnerOf,
+  SecretResolver,
+  type ToolServerConfig,
+} from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import type { CliContext } from "../cli-context.ts";
@@ -23,11 +29,12 @@ export type ResolvedProcess = Extract<
 export async function checkDeclared(
   context: CliContext,
   subject: string,
-  declared: Pick<ToolServerConfig, "id" | "transport" | "problems" | "source">,
+  declared: Pick<ToolServerConfig, "id" | "transport" | "problems" | "source" | "adopted">,
   what?: string,
   more?: (process: ResolvedProcess) => Finding | undefined,
 ): Promise<Finding> {
   const { options } = context;
+  const source = declared.adopted?.files?.source;
   const secrets = new SecretResolver({
     env: context.env,
     readFile: readRegularFile,
@@ -45,7 +52,7 @@ export async function checkDeclared(
     return failed(
       subject,
       `its command ${JSON.stringify(transport.command)} is not found, or is not executable`,
-      commandHint(transport.command),
+      source === undefined ? commandHint(transport.command) : runnerOf(source).hint,
     );
   } catch (error) {
     if (!isCodedError(error)) throw error;

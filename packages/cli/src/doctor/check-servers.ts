@@ -17,6 +17,7 @@ import { getFromGateway } from "../access/gateway-api.ts";
 import { serversWaitMs } from "../access/local-tools.ts";
 import { findReachableGateway } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
+import { differenceTexts } from "../adopted/difference-lines.ts";
 import type { CliContext } from "../cli-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
@@ -200,7 +201,10 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
   const { servers, toolspecs, idleRules } = gateway.status();
   const isLate = ({ id }: { readonly id: string }) => starting.some((one) => one.id === id);
   return [
-    ...servers.map((server) => contactOf(context, server, isLate(server))),
+    ...servers.flatMap((server) => [
+      contactOf(context, server, isLate(server)),
+      ...differenceFindings(server),
+    ]),
     ...toolspecs.map(toolspecFinding),
     ...idleRules.map(idleRuleFinding),
   ];
@@ -230,7 +234,10 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
     const { servers, toolspecs, idleRules, anchors, telemetry } = await statusOf(context, running);
     const findings = [
       ...changed,
-      ...(servers ?? []).map((server) => contactOf(context, server, false)),
+      ...(servers ?? []).flatMap((server) => [
+        contactOf(context, server, false),
+        ...differenceFindings(server),
+      ]),
       ...(toolspecs ?? []).map(toolspecFinding),
       ...(idleRules ?? []).map(idleRuleFinding),
       ...(anchors ?? []).map(anchorFinding),
@@ -264,6 +271,18 @@ function toolspecFinding({ id, health, tools, hosts }: SourceStatus): Finding {
   if (health.state === "ready")
     return ok(subject, `${counted(tools, "tool")} of ${(hosts ?? []).map(safeLine).join(", ")}`);
   return failed(subject, safeLine(health.reason ?? "its secrets are not read yet"));
+}
+
+/** Reports the tools in which the manifest of an adopted server and the server differ. */
+function differenceFindings(server: SourceStatus): readonly Finding[] {
+  const name = server.manifest?.name ?? "";
+  return differenceTexts(server).map((text) =>
+    warning(
+      `server ${server.id}`,
+      safeLine(text),
+      `toolcrib lint-manifests --live ${shellQuote(name)} shows each; --write changes the manifest`,
+    ),
+  );
 }
 
 function contactOf(

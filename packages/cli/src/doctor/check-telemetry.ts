@@ -1,6 +1,6 @@
 /** Checks the telemetry of a configuration, and its state in the running gateway. Sends nothing. */
 
-import { type GatewayConfig, resolveTelemetryHeaders, SecretResolver } from "@toolcrib/config";
+import { type GatewayConfig, resolveTelemetryConnection, SecretResolver } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import type { GatewayStatus } from "@toolcrib/gateway";
@@ -25,7 +25,7 @@ export async function checkTelemetry(
     ];
   const secrets = new SecretResolver({ env, readFile: readRegularFile, home: options.home });
   try {
-    await resolveTelemetryHeaders(telemetry, secrets);
+    await resolveTelemetryConnection(telemetry, secrets);
   } catch (error) {
     if (!isCodedError(error)) throw error;
     return [failed("telemetry", error.message, error.hint)];

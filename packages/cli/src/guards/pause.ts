@@ -1,5 +1,6 @@
 /** `toolcrib pause` and `toolcrib resume`: the kill switch of the operator. */
 
+import { didYouMean } from "@toolcrib/diagnostics";
 import { describePause, type PauseTarget, parsePauseTarget } from "@toolcrib/guards";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -53,9 +54,16 @@ export async function resume(context: CliContext, words: Words): Promise<ExitCod
   const rest = await listPauses(context);
   output.json({ ...target, resumed: isResumed, pauses: rest });
   const what = safeLine(describePause(target));
-  output.print(isResumed ? `Resumed ${what}` : `Nothing was resumed: ${what} is not paused`);
+  const hint = isResumed ? undefined : didYouMean(target.name, namesOf(rest, target.kind));
+  const advice = hint === undefined ? "" : `; ${safeLine(hint)}`;
+  output.print(isResumed ? `Resumed ${what}` : `Nothing was resumed: ${what} is not paused${advice}`);
   for (const other of rest) output.print(`Still paused: ${pauseLine(other)}`);
   return isResumed ? exitCodes.done : exitCodes.notFound;
+}
+
+/** The names of the pauses of a kind. */
+function namesOf(pauses: readonly PauseTarget[], kind: PauseTarget["kind"]): readonly string[] {
+  return pauses.flatMap((pause) => (pause.kind === kind ? [pause.name] : []));
 }
 
 async function list(context: CliContext, flags: PauseFlags): Promise<ExitCode> {

@@ -51,14 +51,17 @@ function commandPaths(
   words: readonly string[],
   shared: readonly Completion[],
 ): readonly CommandPath[] {
-  if (!isGroup(command)) {
-    const own = [...choiceWords(command.arguments ?? {}), ...optionWords(command.options ?? {})];
-    return [{ words, next: [...own, ...shared] }];
-  }
+  if (!isGroup(command)) return [{ words, next: [...ownWords(command), ...shared] }];
+  const own = command.commands.flatMap((one) => (one.name === command.defaultCommand ? ownWords(one) : []));
   return [
-    { words, next: [...command.commands.map(commandWord), ...shared] },
+    { words, next: [...command.commands.map(commandWord), ...own, ...shared] },
     ...command.commands.flatMap((inner) => commandPaths(inner, [...words, inner.name], shared)),
   ];
+}
+
+/** The words of the arguments and options of a command. */
+function ownWords({ arguments: taken = {}, options = {} }: CliCommand): readonly Completion[] {
+  return [...choiceWords(taken), ...optionWords(options)];
 }
 
 function commandWord({ name, summary }: CliCommand | CliCommandGroup): Completion {

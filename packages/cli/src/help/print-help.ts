@@ -1,6 +1,6 @@
 /** Prints the help of a command, or a topic that belongs to no single command. */
 
-import { nearestName } from "@toolcrib/diagnostics";
+import { didYouMean } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodeMeanings, exitCodes } from "../exit-codes.ts";
@@ -60,9 +60,8 @@ async function helpText(context: CliContext, words: readonly string[]): Promise<
     const next = command.commands.find((one) => one.name() === word);
     if (next === undefined) {
       const names = [...command.commands.map((one) => one.name()), ...Object.keys(topics)];
-      const near = nearestName(word, names);
       throw new CliError("CLI_USAGE", `No help topic or command is named "${word}"`, {
-        hint: near === undefined ? "see toolcrib --help" : `did you mean ${near}?`,
+        hint: didYouMean(word, names) ?? "see toolcrib --help",
       });
     }
     command = next;

@@ -5,6 +5,7 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { didYouMean } from "@toolcrib/diagnostics";
 import { type LabelledClient, SeenLabels } from "@toolcrib/store";
 import { isLocalIssuer, issuerName } from "@toolcrib/tool";
 import { openTrail } from "../audit/open-trail.ts";
@@ -16,16 +17,20 @@ import { safeLine } from "../output/output.ts";
 /** Runs `labels show`. */
 export async function showLabels(context: CliContext, client: string | undefined): Promise<ExitCode> {
   const { output } = context;
-  const found = (await openLabels(context).list()).filter(
-    (one) => client === undefined || isNamed(one, client),
-  );
+  const known = await openLabels(context).list();
+  const found = known.filter((one) => client === undefined || isNamed(one, client));
   output.json(
     found.map(({ client: { issuer, subject, name }, labels }) => ({
       client: { issuer, subject, name },
       labels: labels.map(({ since, ...label }) => ({ ...label, since: new Date(since).toISOString() })),
     })),
   );
-  if (found.length === 0) output.print("No client has received labelled data");
+  if (found.length === 0 && client !== undefined) {
+    const hint = didYouMean(client, namesOf(known));
+    output.print(
+      `No client called "${safeLine(client)}" has received labelled data${hint === undefined ? "" : `; ${safeLine(hint)}`}`,
+    );
+  } else if (found.length === 0) output.print("No client has received labelled data");
   else {
     output.table(
       [
@@ -55,10 +60,11 @@ export async function showLabels(context: CliContext, client: string | undefined
 export async function forgetLabels(context: CliContext, client: string): Promise<ExitCode> {
   const { output } = context;
   const labels = openLabels(context);
-  const meant = (await labels.list()).filter((one) => isNamed(one, client));
+  const known = await labels.list();
+  const meant = known.filter((one) => isNamed(one, client));
   if (meant.length === 0) {
     throw new CliError("CLI_CLIENT_NOT_FOUND", `No client called "${client}" has received labelled data`, {
-      hint: "see toolcrib labels show",
+      hint: didYouMean(client, namesOf(known)) ?? "see toolcrib labels show",
     });
   }
   await using store = await openTrail(context);
@@ -75,6 +81,13 @@ export async function forgetLabels(context: CliContext, client: string): Promise
 
 function openLabels({ options, now }: CliContext): SeenLabels {
   return new SeenLabels(options.home, { known: [], now, randomBytes });
+}
+
+/** The names by which `isNamed` finds clients. */
+function namesOf(clients: readonly LabelledClient[]): readonly string[] {
+  return clients.map(({ client: { issuer, subject, name } }) =>
+    isLocalIssuer(issuer) ? name : `${issuer} ${subject}`,
+  );
 }
 
 /** Whether a client is called so: by the name of its token, or by "ISSUER SUBJECT". */

@@ -1,8 +1,8 @@
 /** Reads a package from a folder or from an archive, and reports the findings about it. */
 
-import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
-import { type Diagnostic, formatDiagnostics } from "@toolcrib/diagnostics";
+import { readdir, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { type Diagnostic, didYouMean, formatDiagnostics } from "@toolcrib/diagnostics";
 import { errnoOf, readRegularFile, reasonOf } from "@toolcrib/files";
 import { SchemaValidator } from "@toolcrib/json";
 import {
@@ -74,8 +74,19 @@ async function isFolder(file: string, path: string): Promise<boolean> {
   try {
     return (await stat(file)).isDirectory();
   } catch (cause) {
-    const reason = errnoOf(cause) === "ENOENT" ? "there is no such file or folder" : reasonOf(cause);
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${reason}`, { cause });
+    const isMissing = errnoOf(cause) === "ENOENT";
+    const reason = isMissing ? "there is no such file or folder" : reasonOf(cause);
+    const hint = isMissing ? didYouMean(path, await siblingsOf(file, path)) : undefined;
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${reason}`, { cause, hint });
+  }
+}
+
+/** What is in the folder in which `file` is not, spelled as `path` is; nothing where that cannot be read. */
+async function siblingsOf(file: string, path: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(dirname(file))).map((name) => join(dirname(path), name));
+  } catch {
+    return [];
   }
 }
 

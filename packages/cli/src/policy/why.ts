@@ -5,6 +5,7 @@
  */
 
 import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/cedar";
+import { didYouMean } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Decision, type PolicyRequest, type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
 import { type AuditCall, openAuditReader } from "@toolcrib/store";
@@ -199,6 +200,15 @@ function requireTarget({ targets, unavailable }: PolicySituation, name: string):
   throw new CliError(
     "CLI_TOOL_NOT_FOUND",
     `No tool, resource or prompt, and no recorded call is called "${name}"`,
-    { hint: "see toolcrib list, and toolcrib audit list for calls" },
+    { hint: suggestionOf(name, targets) ?? "see toolcrib list, and toolcrib audit list for calls" },
+  );
+}
+
+/** Returns the nearest id, or the nearest name on the wire where that is what is written. */
+function suggestionOf(name: string, targets: readonly PolicyTarget[]): string | undefined {
+  const isWire = name.includes("__") && !name.includes(":");
+  return didYouMean(
+    name,
+    targets.map(({ id, wireName }) => (isWire ? wireName : id)),
   );
 }

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { messageOf } from "@toolcrib/diagnostics";
+import { didYouMean, messageOf } from "@toolcrib/diagnostics";
 import { PackageStore, type StoredPackage } from "@toolcrib/runners";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -65,9 +65,12 @@ export async function removeFetched(context: CliContext, name: string): Promise<
 }
 
 function notFound(name: string, packages: readonly StoredPackage[]): CliError {
-  const names = packages.map(({ key }) => key).join(", ");
+  const names = packages.map(({ key }) => key);
   return new CliError("CLI_USAGE", `There is no fetched package "${name}"`, {
-    hint: packages.length === 0 ? "no package was fetched yet" : `the packages are ${names}`,
+    hint:
+      packages.length === 0
+        ? "no package was fetched yet"
+        : (didYouMean(name, names) ?? `the packages are ${names.join(", ")}`),
   });
 }
 

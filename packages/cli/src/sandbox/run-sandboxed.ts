@@ -15,7 +15,7 @@ import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { logEvent } from "../toolpack/open-toolpack-egress.ts";
+import { logEvent } from "../toolpack/open-own-egress.ts";
 import { runWithExit } from "./run-with-exit.ts";
 
 /** Options of the command. */

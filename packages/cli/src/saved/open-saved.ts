@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { nearestName } from "@toolcrib/diagnostics";
+import { didYouMean } from "@toolcrib/diagnostics";
 import { openSavedToolStore } from "@toolcrib/metatool";
 import {
   type ApprovalStore,
@@ -50,14 +50,9 @@ export async function requireSaved(
 ): Promise<SavedTool> {
   const tool = await saved.get(name);
   if (tool !== undefined) return tool;
-  const near = nearestName(
-    name,
-    saved.current().map((one) => one.name),
-  );
+  const names = saved.current().map((one) => one.name);
   throw new CliError("CLI_TOOL_NOT_FOUND", `No saved tool is named "${name.slice(0, 200)}"`, {
-    hint:
-      metatoolHint(context, name) ??
-      (near === undefined ? "see toolcrib saved list" : `did you mean ${near}?`),
+    hint: metatoolHint(context, name) ?? didYouMean(name, names) ?? "see toolcrib saved list",
   });
 }
 

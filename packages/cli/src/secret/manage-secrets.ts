@@ -4,6 +4,7 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { didYouMean } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import {
   type NamedSecret,
@@ -111,11 +112,13 @@ function timeOf(milliseconds: number | undefined): string | undefined {
 export async function removeSecret(context: CliContext, name: string): Promise<ExitCode> {
   await using store = await openStore(context);
   if (!(await store.delete(name))) {
+    const names = (await store.list()).map((entry) => entry.name);
     throw new SecretsError(
       "SECRETS_NOT_FOUND",
       `Cannot find secret ${JSON.stringify(name)} in the secret store`,
       {
-        hint: "see toolcrib secret list; remove variables and plain files yourself",
+        hint:
+          didYouMean(name, names) ?? "see toolcrib secret list; remove variables and plain files yourself",
       },
     );
   }

@@ -12,6 +12,7 @@ import { changedConfigFiles } from "../access/changed-files.ts";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findReachableGateways } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
+import { differenceLines } from "../adopted/difference-lines.ts";
 import { outdatedLine } from "../approve/approve.ts";
 import { waitingInGateways } from "../approve/open-approvals.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -126,6 +127,7 @@ async function showRunning(
       `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map((part) => partText(part, judgedParts)).join(", ")}${reason}`,
     );
   }
+  output.print(...servers.flatMap((server) => differenceLines(server, output)));
   // A gateway of an earlier version does not count its own tools.
   const own = status.ownTools === undefined ? "" : ` and ${status.ownTools} of Toolcrib's own`;
   output.print(
@@ -137,6 +139,7 @@ async function showRunning(
     output.print(`${output.style("yellow", `quarantined${time}`)} ${safeLine(id)}: ${safeLine(reason)}`);
   }
   printGuards(context, status);
+  output.print(...hookLines(output, status.hooks));
   output.print(...calls.map((call) => waitingLine(output, call)));
   const { policy } = status;
   if (policy?.problem !== undefined) {
@@ -161,6 +164,19 @@ function idleRuleLines(output: Output, rules: GatewayStatus["idleRules"] = []): 
   return rules.map(({ path, pattern, reason, hint }) => {
     const advice = hint === undefined ? "" : `; ${hint}`;
     return `${output.style("yellow", "no effect")} ${safeLine(`${path} "${pattern}": ${reason}${advice}`)}`;
+  });
+}
+
+/** The hooks, and what became of the questions to them. A gateway of an earlier version does not list any. */
+function hookLines(output: Output, hooks: GatewayStatus["hooks"] = []): string[] {
+  return hooks.map(({ name, phase, tools, clients, asked, denied, replaced, failed, reason }) => {
+    const about = tools === undefined ? "" : ` about ${tools.map(safeLine).join(", ")}`;
+    const of = clients === undefined ? "" : ` of ${clients.map(safeLine).join(", ")}`;
+    const counts =
+      asked === 0 ? "not asked" : `${asked} asked, ${denied} denied, ${replaced} replaced, ${failed} failed`;
+    const why =
+      reason === undefined ? "" : `; ${output.style("yellow", "the last one failed")}: ${reasonLine(reason)}`;
+    return `hook ${safeLine(name)} (${phase})${about}${of}: ${counts}${why}`;
   });
 }
 

@@ -6,60 +6,63 @@
  * credential of an entrusted manifest behind a proxy (toolpack document).
  */
 
-import { randomBytes } from "node:crypto";
-import { join } from "node:path";
-import { suggestedSecretName } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
-import { createEgress, createPlaceholder, type EgressEvent, type EgressSource } from "@toolcrib/egress";
-import { readRegularFile } from "@toolcrib/files";
-import { readNamedSecret } from "@toolcrib/secrets";
-import type { SendRequest } from "@toolcrib/toolpack";
-import {
-  egressPatterns,
-  type Manifest,
-  type PlacedCredential,
-  placedCredentials,
-  type Toolspec,
-} from "@toolcrib/toolspec";
+import { type Manifest, placedCredentials, type Toolspec } from "@toolcrib/toolspec";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import {
+  environmentVariableOf,
+  placeholderVariable,
+  readVariable,
+  type ToolpackEgress,
+  toVariablePart,
+} from "./credential-variables.ts";
 import { createProxiedSend, findHttpsProxy } from "./proxied-send.ts";
 import { readTrustedRoots } from "./trusted-roots.ts";
-
-/** Network access of one engine. */
-export interface ToolpackEgress extends AsyncDisposable {
-  readonly send: SendRequest;
-  /** Returns the value of a credential in requests: a placeholder, or the secret of an entrusted manifest. */
-  tokenOf(credentialId: string): string;
-}
 
 interface Pair {
   readonly manifest: Manifest;
   readonly toolspec: Toolspec;
 }
 
+/** Settings of the network access of one service. */
+export interface ToolpackEgressSettings {
+  /** The names of secrets by the id of their credential, where they differ from the suggested ones. */
+  readonly secretNames: ReadonlyMap<string, string>;
+  /** Whether the engine serves several services, so that variables of the environment need the name of theirs. */
+  readonly isPrefixed: boolean;
+}
+
 /**
- * Opens the network access of an engine.
+ * Opens the network access of one service of an engine. `TOOLCRIB_PROXY_<SERVICE>` is the proxy of this service alone,
+ * and comes before `HTTPS_PROXY`: behind a proxy of its own, no other service of the engine can use its secrets.
  *
- * @param secretNames names of secrets by the id of their credential, as `ID=NAME`
  * @throws {CliError} `CLI_USAGE`, `CLI_CREDENTIAL_MISSING`, `CLI_FILE_UNUSABLE`
  */
 export async function openToolpackEgress(
   context: CliContext,
   pair: Pair,
-  secretNames: readonly string[],
+  { secretNames, isPrefixed }: ToolpackEgressSettings,
   logger: Logger,
 ): Promise<ToolpackEgress> {
   const { env } = context;
+  const { manifest } = pair;
   const roots = await readTrustedRoots(context);
-  const placed = placedCredentials(pair.manifest, pair.toolspec);
-  const names = readSecretNames(secretNames, pair.manifest);
-  const proxy = findHttpsProxy(env);
-  if (proxy === undefined) return openOwnEgress(context, pair, placed, names, roots.named, logger);
+  const placed = placedCredentials(manifest, pair.toolspec);
+  const proxy = findHttpsProxy(env, `TOOLCRIB_PROXY_${toVariablePart(manifest.name)}`);
+  if (proxy === undefined) {
+    const { openOwnEgress } = await import("./open-own-egress.ts");
+    return openOwnEgress(
+      context,
+      manifest,
+      { placed, names: secretNames, caCertificates: roots.named },
+      logger,
+    );
+  }
   const tokens = new Map(
     placed.map(({ id }) => {
-      const variable = environmentVariableOf(pair.manifest, id) ?? placeholderVariable(id);
-      return [id, readVariable(env, variable, id)] as const;
+      const own = isPrefixed ? placeholderVariable(id, manifest.name) : placeholderVariable(id);
+      return [id, readVariable(env, environmentVariableOf(manifest, id) ?? own, id)] as const;
     }),
   );
   return {
@@ -67,35 +70,6 @@ export async function openToolpackEgress(
     tokenOf: (id) => tokens.get(id) ?? "",
     async [Symbol.asyncDispose]() {},
   };
-}
-
-/** Returns the variable in which a proxy passes the placeholder of a credential. */
-export function placeholderVariable(id: string): string {
-  return `TOOLCRIB_CREDENTIAL_${id.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
-}
-
-/** Returns the variable with the secret itself, for the entrusted tier only. */
-function environmentVariableOf({ tier, credentials = [] }: Manifest, id: string): string | undefined {
-  return tier === "entrusted" ? credentials.find((one) => one.id === id)?.inject.env : undefined;
-}
-
-/** @throws {CliError} `CLI_CREDENTIAL_MISSING` */
-function readVariable(
-  env: { readonly [name: string]: string | undefined },
-  variable: string,
-  id: string,
-): string {
-  const value = env[variable]?.trim() ?? "";
-  if (value !== "") return value;
-  throw new CliError(
-    "CLI_CREDENTIAL_MISSING",
-    `No value for the credential "${id}": ${variable} is not set`,
-    {
-      hint: variable.startsWith("TOOLCRIB_CREDENTIAL_")
-        ? "a proxy that inserts secrets sets it, such as toolcrib egress; without HTTPS_PROXY, the command reads secrets itself"
-        : `set ${variable}`,
-    },
-  );
 }
 
 /** Returns the names of `--secret ID=NAME` by id. @throws {CliError} `CLI_USAGE` */
@@ -115,57 +89,4 @@ export function readSecretNames(given: readonly string[], manifest: Manifest): R
       });
     }),
   );
-}
-
-function openOwnEgress(
-  context: CliContext,
-  { manifest }: Pair,
-  placed: readonly PlacedCredential[],
-  names: ReadonlyMap<string, string>,
-  caCertificates: readonly string[],
-  logger: Logger,
-): ToolpackEgress {
-  const { options } = context;
-  const { env } = context;
-  const deps = { env, readFile: readRegularFile, home: options.home };
-  const credentials = placed.map((one) => {
-    const variable = environmentVariableOf(manifest, one.id);
-    const name = names.get(one.id) ?? suggestedSecretName(manifest.name, one.id);
-    const isFromVariable = variable !== undefined && !names.has(one.id);
-    return {
-      ...one,
-      placeholder: createPlaceholder(randomBytes),
-      secretName: isFromVariable ? variable : name,
-      read: async () =>
-        isFromVariable ? readVariable(env, variable, one.id) : (await readNamedSecret(name, deps)).value,
-    };
-  });
-  const placeholders = new Map(credentials.map(({ id, placeholder }) => [id, placeholder]));
-  const source: EgressSource = {
-    id: `toolspec:${manifest.name}`,
-    allow: egressPatterns(manifest),
-    credentials,
-  };
-  const egress = createEgress(
-    { caCertificates },
-    {
-      directory: join(options.home, "egress"),
-      now: context.now,
-      randomBytes,
-      onEvent: (event) => logEvent(event, logger),
-    },
-  );
-  return {
-    send: (request) => egress.fetch(request, source),
-    tokenOf: (id) => placeholders.get(id) ?? "",
-    [Symbol.asyncDispose]: () => egress[Symbol.asyncDispose](),
-  };
-}
-
-/** Logs an event of the egress pipeline. */
-export function logEvent({ kind, ...fields }: EgressEvent, logger: Logger): void {
-  if (kind === "egress.alarm") logger.error(fields, "a placeholder was in a place that is not allowed");
-  else if (kind === "egress.denied") logger.warn(fields, "a request was refused");
-  else if (kind === "secret.echoed") logger.warn(fields, "a secret was removed from a response");
-  else logger.debug(fields, "a secret was used");
 }

@@ -27,18 +27,23 @@ const bodyMaxBytes = 64 * 1024 * 1024;
 const refusalMaxBytes = 2048;
 
 /**
- * Returns the proxy of `HTTPS_PROXY`, otherwise of `https_proxy`, if one is set.
+ * Returns the proxy of the variable `own`, otherwise of `HTTPS_PROXY`, otherwise of `https_proxy`, if one is set.
  *
+ * @param own a variable that comes before those that all programs share
  * @throws {CliError} `CLI_USAGE` for an address that is not an HTTP proxy.
  */
-export function findHttpsProxy(env: { readonly [name: string]: string | undefined }): HttpsProxy | undefined {
-  const text = (env["HTTPS_PROXY"]?.trim() || env["https_proxy"]?.trim()) ?? "";
+export function findHttpsProxy(
+  env: { readonly [name: string]: string | undefined },
+  own = "HTTPS_PROXY",
+): HttpsProxy | undefined {
+  const name = [own, "HTTPS_PROXY", "https_proxy"].find((one) => (env[one]?.trim() ?? "") !== "");
+  const text = name === undefined ? "" : (env[name]?.trim() ?? "");
   if (text === "") return undefined;
   const address = text.includes("://") ? text : `http://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   // Do not show the address: it may contain a password.
   if (url?.protocol !== "http:" || url.hostname === "") {
-    throw new CliError("CLI_USAGE", "HTTPS_PROXY is not the address of an HTTP proxy", {
+    throw new CliError("CLI_USAGE", `${name} is not the address of an HTTP proxy`, {
       hint: "write it as http://host:port",
     });
   }

@@ -15,8 +15,12 @@ import {
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 
-/** Paths in a container image, as the toolpack document defines them. */
-const imagePaths = { manifest: "/app/manifest.yaml", toolspec: "/app/toolspec.yaml" } as const;
+/** Paths in a container image: those of the toolpack document for one service, and a folder for several. */
+export const imagePaths = {
+  manifest: "/app/manifest.yaml",
+  toolspec: "/app/toolspec.yaml",
+  folder: "/app/toolpacks",
+} as const;
 
 /** A valid pair and its warnings. */
 export interface ReadPair {

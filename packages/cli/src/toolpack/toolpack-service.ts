@@ -1,5 +1,5 @@
 /**
- * Serves one tool source over MCP, with the tools' own names. It applies no policy:
+ * Serves tool sources over MCP, each with a prefix of its tools' names. It applies no policy:
  * the engine is a tool server, and a gateway in front of it governs its calls.
  */
 
@@ -17,15 +17,28 @@ import {
 import { type CallContext, failedResult, type Tool, type ToolSource } from "@toolcrib/tool";
 import { CliError } from "../cli-error.ts";
 
+/** A source, and what is written before the names of its tools. */
+export interface ServedSource {
+  readonly source: ToolSource;
+  /** Empty where the tools have their own names. */
+  readonly prefix: string;
+}
+
 /** Dependencies of the service. */
 export interface ToolpackServiceDeps {
   readonly serverInfo: ServerInfo;
   readonly instructions: string | undefined;
-  readonly source: ToolSource;
+  readonly sources: readonly ServedSource[];
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Returns a new unique id for a call. */
   readonly newCallId: () => string;
+}
+
+/** A tool under the name that clients see. */
+interface ServedTool extends Pick<ServedSource, "source"> {
+  readonly tool: Tool;
+  readonly name: string;
 }
 
 /** Time limit of a call if the source has none, in milliseconds. */
@@ -33,16 +46,19 @@ const deadlineMs = 30_000;
 
 /** Creates the service. */
 export function createToolpackService(deps: ToolpackServiceDeps): McpService {
-  const { source } = deps;
-
-  const findTool = (name: unknown) => source.tools().find(({ definition }) => definition.name === name);
+  const listTools = (): readonly ServedTool[] =>
+    deps.sources.flatMap(({ source, prefix }) =>
+      source.tools().map((tool) => ({ tool, source, name: `${prefix}${tool.definition.name}` })),
+    );
+  const findTool = (wanted: unknown) => listTools().find(({ name }) => name === wanted);
 
   async function callTool(request: ServiceRequest): Promise<JsonObject> {
     const { name, arguments: args = {} } = request.params;
-    const tool = findTool(name);
-    if (tool === undefined)
+    const found = findTool(name);
+    if (found === undefined)
       throw invalidRequest(`Unknown tool: "${String(name).slice(0, 100)}"`, rpcCodes.invalidParams);
     if (!isJsonObject(args)) throw invalidRequest('"arguments" must be an object', rpcCodes.invalidParams);
+    const { tool, source } = found;
     const callId = deps.newCallId();
     using deadline = startDeadline(tool, source.deadlineMs?.(tool) ?? deadlineMs);
     const signal = AbortSignal.any([request.signal, deadline.signal]);
@@ -63,13 +79,15 @@ export function createToolpackService(deps: ToolpackServiceDeps): McpService {
     async handle(request) {
       if (request.method === "tools/call") return callTool(request);
       if (request.method !== "tools/list") throw methodNotFound(request.method);
-      return { tools: source.tools().map(({ definition }) => definition as unknown as JsonObject) };
+      return {
+        tools: listTools().map(({ tool, name }) => ({ ...tool.definition, name }) as unknown as JsonObject),
+      };
     },
     sessionOpened() {},
     sessionClosed() {},
     // The tools never change.
     listen: async () => ({}),
-    toolInputSchema: (_view, _identity, name) => findTool(name)?.definition.inputSchema,
+    toolInputSchema: (_view, _identity, name) => findTool(name)?.tool.definition.inputSchema,
   };
 }
 

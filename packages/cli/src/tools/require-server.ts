@@ -1,14 +1,13 @@
 /** Checks the id of a server that the user names. */
 
-import { nearestName } from "@toolcrib/diagnostics";
+import { didYouMean } from "@toolcrib/diagnostics";
 import { CliError } from "../cli-error.ts";
 
 /** @throws {CliError} `CLI_SERVER_NOT_FOUND` if `server` is not one of `ids`. */
 export function requireServer(server: string, ids: readonly string[]): void {
   if (ids.includes(server)) return;
-  const near = nearestName(server, ids);
   const known = ids.length === 0 ? "there are none" : `the ids are ${ids.join(", ")}`;
   throw new CliError("CLI_SERVER_NOT_FOUND", `No tool server has the id "${server}"`, {
-    hint: near === undefined ? known : `did you mean ${near}?`,
+    hint: didYouMean(server, ids) ?? known,
   });
 }

@@ -27,7 +27,7 @@ import { CliError } from "../cli-error.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine, safeText } from "../output/output.ts";
-import { openToolpackEgress } from "../toolpack/open-toolpack-egress.ts";
+import { openToolpackEgress, readSecretNames } from "../toolpack/open-toolpack-egress.ts";
 import { readCatalog } from "../toolspec/catalog-files.ts";
 import { version } from "../version.ts";
 import { startMockApi } from "./mock-api.ts";
@@ -164,7 +164,12 @@ async function runLive(
 ): Promise<void> {
   const logger = createCommandLogger(context, "error");
   for (const { manifest, toolspec } of pairs) {
-    await using access = await openToolpackEgress(context, { manifest, toolspec }, secretNames, logger);
+    await using access = await openToolpackEgress(
+      context,
+      { manifest, toolspec },
+      { secretNames: readSecretNames(secretNames, manifest), isPrefixed: false },
+      logger,
+    );
     for (const { tool, example, number } of examplesOf(toolspec)) {
       const row = { toolspec: manifest.name, tool: tool.name, example: number };
       if (annotationsOf(tool).readOnlyHint !== true) {

@@ -1,18 +1,19 @@
 /**
- * `toolcrib add`: adds an API of the catalog. It shows the hosts and credentials of
+ * `toolcrib add`: adds an API of the catalog, and hands a server to `add-server.ts`. It shows the hosts and credentials of
  * the API, stores its secrets, adds an entry to the configuration without changing
  * anything else in it, and prints what to try. A second run finds the existing
  * entry and adds missing secrets.
  */
 
-import type { ToolspecDeclaration } from "@toolcrib/config";
+import { isManifestPath, type ToolspecDeclaration } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
+import { addServer, readServerFile } from "../adopted/add-server.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import type { AddFlags } from "./add-flags.ts";
-import type { CatalogEntry } from "./catalog.ts";
+import type { ApiEntry } from "./catalog.ts";
 import { chooseEntry, chooseVariables } from "./choose-entry.ts";
 import { openConfigFile, presentEntry, withEntry, writeConfigFile } from "./config-file.ts";
 import { factLines, headingLines } from "./entry-text.ts";
@@ -26,7 +27,16 @@ export async function addToolspec(
   flags: AddFlags,
 ): Promise<ExitCode> {
   const { output } = context;
+  if (requested !== undefined && isManifestPath(requested)) {
+    return await addServer(context, await readServerFile(context, requested), flags);
+  }
   const { entry, version } = await chooseEntry(context, requested);
+  if (entry.toolspec === undefined) {
+    const { name } = entry.manifest;
+    const reference = version === undefined ? name : `${name}@${version}`;
+    return await addServer(context, { entry, reference }, flags);
+  }
+  checkApiFlags(entry.manifest.name, flags);
   const { manifest } = entry;
   const file = openConfigFile(context);
   const id = flags.id ?? manifest.name;
@@ -37,17 +47,20 @@ export async function addToolspec(
   // Check that the entry can be written before the user types a secret.
   const text =
     present === undefined
-      ? await withEntry(
-          context,
-          file,
-          toEntry(entry, {
-            id,
-            version,
-            wanted,
-            flags,
-            variables: await chooseVariables(context, entry, flags),
-          }),
-        )
+      ? (
+          await withEntry(
+            context,
+            file,
+            "toolspecs",
+            toEntry(entry, {
+              id,
+              version,
+              wanted,
+              flags,
+              variables: await chooseVariables(context, entry, flags),
+            }),
+          )
+        ).text
       : undefined;
   if (text !== undefined && flags.yes !== true && canAsk(context)) await confirm(context, file.shown);
   const secrets = await obtainSecrets(context, entry, wanted, { isLater: flags.withoutSecrets === true });
@@ -70,6 +83,16 @@ function namesOf(present: ToolspecDeclaration, { secret = [] }: AddFlags): Reado
   );
 }
 
+/** @throws {CliError} `CLI_USAGE` for options of servers */
+function checkApiFlags(name: string, { serverArg, env, read, write }: AddFlags): void {
+  if ([serverArg, env, read, write].every((one) => one === undefined)) return;
+  throw new CliError(
+    "CLI_USAGE",
+    `${name} is an API, and --server-arg, --env, --read and --write are for servers`,
+    { hint: "omit them" },
+  );
+}
+
 async function confirm(context: CliContext, shown: string): Promise<void> {
   const answer = await askLine(`Add it to ${shown}? [Y/n] `, context);
   if (!/^(?:y|yes)?$/i.test(answer)) throw new CliError("CLI_INTERRUPTED", "Nothing was added");
@@ -84,7 +107,7 @@ interface Chosen {
 }
 
 function toEntry(
-  { manifest, toolspec }: CatalogEntry,
+  { manifest, toolspec }: ApiEntry,
   {
     id,
     version,

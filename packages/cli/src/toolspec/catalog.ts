@@ -6,17 +6,38 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { listCatalogNames, readCatalogPair, type ToolspecPair } from "@toolcrib/config";
-import { nearestName } from "@toolcrib/diagnostics";
+import { listCatalogNames, readCatalogManifest, readCatalogPair, type ToolspecPair } from "@toolcrib/config";
+import { type Diagnostic, didYouMean } from "@toolcrib/diagnostics";
 import { readRegularFileAtOnce } from "@toolcrib/files";
 import { createToolSearch } from "@toolcrib/search";
-import { type CatalogReport, lintCatalog } from "@toolcrib/toolspec";
+import {
+  type AdoptedSource,
+  adoptedSource,
+  lintCatalog,
+  type Manifest,
+  parseManifest,
+} from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 import { findCatalogFolder } from "./find-catalog.ts";
 
-/** A toolspec of the catalog. */
-export type CatalogEntry = Pick<ToolspecPair, "manifest" | "toolspec">;
+/** A REST API of the catalog. */
+export type ApiEntry = Pick<ToolspecPair, "manifest" | "toolspec">;
+
+/** A server that the catalog adopts. */
+export interface ServerEntry {
+  readonly manifest: Manifest;
+  readonly toolspec?: undefined;
+  readonly source: AdoptedSource;
+}
+
+/** An entry of the catalog. */
+export type CatalogEntry = ApiEntry | ServerEntry;
+
+/** Returns the number of tools of an entry. */
+export function toolCountOf({ manifest, toolspec }: CatalogEntry): number {
+  return toolspec === undefined ? (manifest.tools?.length ?? 0) : toolspec.tools.length;
+}
 
 /** Parses `NAME` or `NAME@VERSION`. */
 export function parseEntryName(text: string): {
@@ -27,12 +48,12 @@ export function parseEntryName(text: string): {
   return { name: name.trim(), version };
 }
 
-/** Reads the newest version of each valid toolspec, by name. */
+/** Reads the newest version of each valid entry, by name. */
 export async function readEntries(context: ProcessContext): Promise<readonly CatalogEntry[]> {
   const folder = catalogFolder(context);
   const names = await listCatalogNames(folder);
   const reports = await Promise.all(names.map((name) => readReport(folder, name, undefined)));
-  return reports.flatMap((report) => report?.pairs ?? []);
+  return reports.flatMap((report) => report?.entries ?? []);
 }
 
 /**
@@ -47,21 +68,19 @@ export async function readEntry(
 ): Promise<CatalogEntry> {
   const folder = catalogFolder(context);
   const report = /^[a-z0-9-]{1,128}$/.test(name) ? await readReport(folder, name, version) : undefined;
-  const [pair] = report?.pairs ?? [];
-  if (pair !== undefined) return pair;
+  const [entry] = report?.entries ?? [];
+  if (entry !== undefined) return entry;
   const shown = JSON.stringify(version === undefined ? name : `${name} ${version}`);
   if (report !== undefined) {
-    throw new CliError("CLI_CONFIG_INVALID", `The toolspec ${shown} of the catalog has errors`, {
+    throw new CliError("CLI_CONFIG_INVALID", `The entry ${shown} of the catalog has errors`, {
       hint: "fix the errors listed above, or choose another version",
       data: { diagnostics: report.diagnostics },
     });
   }
-  const near = nearestName(name, await listCatalogNames(folder));
+  const names = await listCatalogNames(folder);
   throw new CliError("CLI_TOOLSPEC_NOT_FOUND", `The catalog has no toolspec ${shown}`, {
     hint:
-      near === undefined || near === name
-        ? "see toolcrib catalog list, or find one with toolcrib catalog search WORDS"
-        : `did you mean ${near}?`,
+      didYouMean(name, names) ?? "see toolcrib catalog list, or find one with toolcrib catalog search WORDS",
   });
 }
 
@@ -79,7 +98,7 @@ export function findEntries(
       name,
       title: displayName,
       namespace: name,
-      description: [description ?? "", ...toolspec.tools.map((tool) => tool.description)].join("\n"),
+      description: [description ?? "", ...toolTextsOf(manifest, toolspec)].join("\n"),
       tags: category === undefined ? [] : [category],
     });
   }
@@ -87,7 +106,18 @@ export function findEntries(
   return search.search(words, { limit }).flatMap(({ id }) => byName.get(id) ?? []);
 }
 
-function catalogFolder(context: ProcessContext): string {
+/** The texts about the tools of an entry: of a server, only their names are known before it runs. */
+function toolTextsOf(
+  { tools = [] }: Manifest,
+  toolspec: ApiEntry["toolspec"] | undefined,
+): readonly string[] {
+  return toolspec === undefined
+    ? tools.map(({ name }) => name.replaceAll("_", " "))
+    : toolspec.tools.map(({ description }) => description);
+}
+
+/** Returns the folder of the catalog. @throws {CliError} `CLI_TOOLSPEC_NOT_FOUND` */
+export function catalogFolder(context: ProcessContext): string {
   const folder = findCatalogFolder(context);
   if (folder !== undefined && existsSync(join(folder, "manifests"))) return folder;
   throw new CliError(
@@ -101,11 +131,38 @@ async function readReport(
   folder: string,
   name: string,
   version: string | undefined,
-): Promise<CatalogReport | undefined> {
+): Promise<EntryReport | undefined> {
   const files = await readCatalogPair(name, version, {
     readFile: readRegularFileAtOnce,
     catalogFolder: folder,
   });
-  if ("code" in files) return undefined;
-  return lintCatalog([files.manifest, files.toolspec], { subject: "toolspecs" });
+  if ("code" in files) return readServerReport(folder, name, version);
+  const { pairs, diagnostics } = lintCatalog([files.manifest, files.toolspec], { subject: "toolspecs" });
+  return { entries: pairs, diagnostics };
+}
+
+/** The entries that were read of the files of one name, at most one, and the findings about them. */
+interface EntryReport {
+  readonly entries: readonly CatalogEntry[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads an entry without a toolspec: a server that is adopted. */
+async function readServerReport(
+  folder: string,
+  name: string,
+  version: string | undefined,
+): Promise<EntryReport | undefined> {
+  const reference = version === undefined ? name : `${name}@${version}`;
+  const found = await readCatalogManifest(reference, {
+    readFile: readRegularFileAtOnce,
+    catalogFolder: folder,
+  });
+  if ("code" in found) return undefined;
+  const text = new TextDecoder().decode(found.manifest.text);
+  const { value, diagnostics } = parseManifest({ name: found.manifest.name, text });
+  const source = value === undefined ? undefined : adoptedSource(value);
+  if (value === undefined || source === undefined) return { entries: [], diagnostics };
+  // Without its toolspec an API has no tools.
+  return "kind" in source ? { entries: [{ manifest: value, source }], diagnostics } : undefined;
 }

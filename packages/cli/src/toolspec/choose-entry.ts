@@ -5,7 +5,14 @@ import { CliError } from "../cli-error.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import type { AddFlags } from "./add-flags.ts";
-import { type CatalogEntry, findEntries, parseEntryName, readEntries, readEntry } from "./catalog.ts";
+import {
+  type ApiEntry,
+  type CatalogEntry,
+  findEntries,
+  parseEntryName,
+  readEntries,
+  readEntry,
+} from "./catalog.ts";
 
 /** Finds the entry for a name or for search words, and the requested version. */
 export async function chooseEntry(
@@ -14,11 +21,11 @@ export async function chooseEntry(
 ): Promise<{ readonly entry: CatalogEntry; readonly version: string | undefined }> {
   const isAsking = canAsk(context);
   if (requested === undefined && !isAsking) {
-    throw new CliError("CLI_USAGE", "The name of the API is missing", {
+    throw new CliError("CLI_USAGE", "The name of the API or server is missing", {
       hint: "see toolcrib add --list, or find one with toolcrib catalog search WORDS",
     });
   }
-  const text = requested ?? (await askLine("Which API? (a name, or what it should do) ", context));
+  const text = requested ?? (await askLine("Which API or server? (a name, or what it should do) ", context));
   const { name, version } = parseEntryName(text);
   const entries = await readEntries(context);
   const isName = version !== undefined || entries.some(({ manifest }) => manifest.name === name);
@@ -49,7 +56,7 @@ async function chooseHit(context: CliContext, hits: readonly CatalogEntry[]): Pr
 /** Returns the values of the variables of an entry, from the flags or from the user. @throws {CliError} `CLI_USAGE` */
 export async function chooseVariables(
   context: CliContext,
-  { toolspec }: CatalogEntry,
+  { toolspec }: ApiEntry,
   flags: Pick<AddFlags, "variable" | "yes">,
 ): Promise<{ readonly [name: string]: string }> {
   const { output } = context;

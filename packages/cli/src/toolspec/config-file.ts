@@ -1,15 +1,18 @@
 /**
- * The configuration file that `toolcrib add` edits. It adds one entry, changes
+ * The configuration file that `toolcrib add` and `toolcrib import` edit. It adds one entry, changes
  * nothing else, and never writes a configuration that would be invalid.
  */
 
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
-  appendToolspecEntry,
+  appendEntry,
   configJsonSchemaText,
+  type EntrySection,
+  type GatewayConfig,
   loadConfig,
   parseConfigLayer,
+  type ServerDeclaration,
   type ToolspecDeclaration,
 } from "@toolcrib/config";
 import { hasErrors } from "@toolcrib/diagnostics";
@@ -82,16 +85,37 @@ export function presentEntry(
  *
  * @throws {CliError} `CLI_CONFIG_NOT_EDITABLE`; `CLI_CONFIG_INVALID` if the configuration would be invalid.
  */
-export async function withEntry(context: CliContext, file: ConfigFile, entry: JsonObject): Promise<string> {
-  const text = appendToolspecEntry(file.text, entry);
+export async function withEntry(
+  context: CliContext,
+  file: ConfigFile,
+  section: EntrySection,
+  entry: JsonObject,
+): Promise<{ readonly text: string; readonly config: GatewayConfig }> {
+  const text = appendEntry(file.text, section, entry);
   if (text === undefined) {
-    const message = `Cannot add to ${file.shown}: the notation of its toolspecs cannot be edited automatically`;
+    const message = `Cannot add to ${file.shown}: the notation of its ${section} cannot be edited automatically`;
     throw new CliError("CLI_CONFIG_NOT_EDITABLE", message, {
-      hint: `add this yourself:\n${configurationLines(entry).join("\n")}`,
+      hint: `add this yourself:\n${configurationLines(section, entry).join("\n")}`,
     });
   }
-  await checkWhole(context, file, text);
-  return text;
+  return { text, config: await checkWhole(context, file, text) };
+}
+
+/** Returns the existing server `id` that adopts `reference`. @throws {CliError} as `presentEntry` */
+export function presentServer(
+  { shown, text }: ConfigFile,
+  id: string,
+  reference: string,
+): ServerDeclaration | undefined {
+  const layer = parseConfigLayer({ name: shown, text });
+  if (hasErrors(layer.diagnostics)) throw invalidConfig([shown], layer.diagnostics);
+  const present = layer.servers.find((server) => server.id === id);
+  const isTaken = [...layer.serverIds, ...layer.toolspecIds].some((one) => one.id === id);
+  const isSame = present?.adopted?.reference.replace(/@[0-9.]+$/, "") === reference.replace(/@[0-9.]+$/, "");
+  if (!isTaken || isSame) return present;
+  throw new CliError("CLI_USAGE", `${shown} already uses the id ${JSON.stringify(id)} for something else`, {
+    hint: "choose another id: --id ID",
+  });
 }
 
 /** Writes `text` to `file`. A new file gets the JSON Schema for editors next to it. */
@@ -108,12 +132,16 @@ export async function writeConfigFile(file: ConfigFile, text: string): Promise<v
   }
 }
 
-/** @throws {CliError} `CLI_CONFIG_INVALID` if the files together are invalid with `text` as the content of `file`. */
-async function checkWhole(context: CliContext, file: ConfigFile, text: string): Promise<void> {
+/**
+ * Returns the configuration with `text` as the content of `file`.
+ *
+ * @throws {CliError} `CLI_CONFIG_INVALID` if the files together are invalid
+ */
+async function checkWhole(context: CliContext, file: ConfigFile, text: string): Promise<GatewayConfig> {
   const { options } = context;
   const deps = toLoadConfigDeps(context);
   const files = options.configFiles.length > 1 ? options.configFiles : [file.shown];
-  const { diagnostics } = await loadConfig(files, {
+  const { value, diagnostics } = await loadConfig(files, {
     ...deps,
     readFile: (path, maxBytes) =>
       resolve(context.directory, path) === file.path
@@ -121,5 +149,6 @@ async function checkWhole(context: CliContext, file: ConfigFile, text: string): 
         : deps.readFile(path, maxBytes),
     pairCache: undefined,
   });
-  if (hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
+  if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
+  return value;
 }

@@ -1,10 +1,10 @@
 /** Formats an entry of the catalog for people. No I/O. */
 
-import { toolspecEntryText } from "@toolcrib/config";
+import { type EntrySection, entryText } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
-import type { ManifestCredential } from "@toolcrib/toolspec";
+import type { AdoptedSource, ManifestCredential } from "@toolcrib/toolspec";
 import { type Output, safeLine } from "../output/output.ts";
-import type { CatalogEntry } from "./catalog.ts";
+import { type CatalogEntry, toolCountOf } from "./catalog.ts";
 
 /** Returns name, version and description. */
 export function headingLines({ manifest }: CatalogEntry, output: Output): string[] {
@@ -17,13 +17,16 @@ export function headingLines({ manifest }: CatalogEntry, output: Output): string
 }
 
 /** Returns hosts, credentials, variables and the number of tools. */
-export function factLines({ manifest, toolspec }: CatalogEntry, output: Output): string[] {
+export function factLines(entry: CatalogEntry, output: Output): string[] {
+  const { manifest, toolspec } = entry;
   const fact = (name: string, value: string) => `  ${output.style("dim", name.padEnd(12))}${value}`;
   const listed = (manifest.tools ?? []).filter((tool) => tool.default === true).length;
-  const variables = Object.entries(toolspec.variables ?? {});
+  const variables = Object.entries(toolspec?.variables ?? {});
+  const hosts = (manifest.entitlements?.egress ?? []).map(safeLine).join(", ");
   const credentials = manifest.credentials ?? [];
   return [
-    fact("hosts", (manifest.entitlements?.egress ?? []).map(safeLine).join(", ")),
+    ...(entry.toolspec === undefined ? [fact("server", sourceText(entry.source))] : []),
+    fact("hosts", hosts === "" ? "none" : hosts),
     ...credentials.map((credential) => fact("credential", credentialText(credential))),
     ...(credentials.length === 0 ? [fact("credential", "none required")] : []),
     ...variables.map(([name, { description, default: fallback }]) =>
@@ -34,8 +37,14 @@ export function factLines({ manifest, toolspec }: CatalogEntry, output: Output):
         ),
       ),
     ),
-    fact("tools", `${toolspec.tools.length}, ${listed} of them offered by default`),
+    fact("tools", `${toolCountOf(entry)}, ${listed} of them offered by default`),
   ];
+}
+
+/** Returns the package of a server in one line. */
+export function sourceText({ kind, package: name, version, digest }: AdoptedSource): string {
+  const names = { go: "Go module", npm: "npm package", python: "PyPI project" };
+  return safeLine(`${names[kind]} ${name} ${version}${digest === undefined ? ", nothing recorded" : ""}`);
 }
 
 /** Returns a credential in one line. */
@@ -54,7 +63,7 @@ const credentialTypes: { readonly [Type in ManifestCredential["type"]]: string }
 
 /** Returns the explanation before the prompt for a credential. */
 export function credentialHelp(
-  { manifest }: CatalogEntry,
+  { manifest }: Pick<CatalogEntry, "manifest">,
   { id, type, vendor, scopes }: ManifestCredential,
 ): string[] {
   const service = manifest.displayName ?? manifest.name;
@@ -69,10 +78,10 @@ export function credentialHelp(
 }
 
 /** Returns the entry as lines of the configuration. */
-export function configurationLines(entry: JsonObject): string[] {
+export function configurationLines(section: EntrySection, entry: JsonObject): string[] {
   return [
-    "toolspecs:",
-    ...toolspecEntryText(entry)
+    `${section}:`,
+    ...entryText(entry)
       .split("\n")
       .map((line) => `  ${line}`),
   ];

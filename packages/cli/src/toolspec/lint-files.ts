@@ -23,6 +23,7 @@ export async function lintToolspecs(context: CliContext, path: string): Promise<
 /** Options of `lint-manifests`. */
 export interface LintManifestsFlags {
   readonly denylist?: string;
+  readonly requireDigests?: boolean;
 }
 
 /** Runs `lint-manifests`. */
@@ -33,7 +34,11 @@ export async function lintManifests(
 ): Promise<ExitCode> {
   const { files } = await readCatalog(context.directory, path, "manifest");
   const denylist = flags.denylist === undefined ? undefined : await readDenylist(context, flags.denylist);
-  const report = lintCatalog(files, { subject: "manifests", denylist });
+  const report = lintCatalog(files, {
+    subject: "manifests",
+    denylist,
+    needsDigests: flags.requireDigests === true,
+  });
   if (report.manifestCount === 0 && report.diagnostics.length === 0) throw nothingFound("manifest", path);
   return show(context, report, `lint OK: ${report.manifestCount} manifest(s)`);
 }

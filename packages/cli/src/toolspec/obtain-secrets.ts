@@ -100,6 +100,7 @@ export async function obtainSecrets(
 
 /** Returns the credentials that requests of `entry` use. */
 function neededCredentials({ manifest, toolspec }: CatalogEntry): readonly ManifestCredential[] {
+  if (toolspec === undefined) return manifest.credentials ?? [];
   const placed = new Set(placedCredentials(manifest, toolspec).map(({ id }) => id));
   return (manifest.credentials ?? []).filter(({ id }) => placed.has(id));
 }

@@ -6,7 +6,7 @@ import type { CliContext } from "../cli-context.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import type { AddFlags } from "./add-flags.ts";
-import type { CatalogEntry } from "./catalog.ts";
+import type { ApiEntry } from "./catalog.ts";
 import type { ConfigFile } from "./config-file.ts";
 import type { ObtainedSecret } from "./obtain-secrets.ts";
 
@@ -14,7 +14,7 @@ import type { ObtainedSecret } from "./obtain-secrets.ts";
 export function reportAdded(
   context: CliContext,
   done: {
-    readonly entry: CatalogEntry;
+    readonly entry: ApiEntry;
     readonly id: string;
     readonly file: ConfigFile;
     readonly secrets: readonly ObtainedSecret[];
@@ -59,7 +59,7 @@ export function reportAdded(
     output.print(`  ${command} call ${id}__${example.name}${argumentWords(example)}${configFlag}`);
 }
 
-function offeredTools({ manifest, toolspec }: CatalogEntry, flags: AddFlags): readonly ToolspecTool[] {
+function offeredTools({ manifest, toolspec }: ApiEntry, flags: AddFlags): readonly ToolspecTool[] {
   const isDefault = new Set(
     (manifest.tools ?? []).filter((tool) => tool.default === true).map(({ name }) => name),
   );

@@ -7,7 +7,15 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { firstSentence } from "../tools/list-tools.ts";
-import { type CatalogEntry, findEntries, parseEntryName, readEntries, readEntry } from "./catalog.ts";
+import {
+  type CatalogEntry,
+  findEntries,
+  parseEntryName,
+  readEntries,
+  readEntry,
+  type ServerEntry,
+  toolCountOf,
+} from "./catalog.ts";
 import { configurationLines, factLines, headingLines } from "./entry-text.ts";
 
 /** Maximum number of hits of a search. */
@@ -47,22 +55,30 @@ function showEntries(context: CliContext, entries: readonly CatalogEntry[], noth
     [
       { title: "NAME", paint: (cell) => output.style("cyan", cell) },
       { title: "VERSION" },
+      { title: "KIND" },
       { title: "TOOLS" },
       { title: "CATEGORY" },
       { title: "DESCRIPTION", canShrink: true },
     ],
-    entries.map(({ manifest, toolspec }) => [
-      manifest.name,
-      manifest.version,
-      String(toolspec.tools.length),
-      safeLine(manifest.category ?? ""),
-      firstSentence(manifest.description ?? manifest.displayName ?? ""),
+    entries.map((entry) => [
+      entry.manifest.name,
+      entry.manifest.version,
+      kindOf(entry),
+      String(toolCountOf(entry)),
+      safeLine(entry.manifest.category ?? ""),
+      firstSentence(entry.manifest.description ?? entry.manifest.displayName ?? ""),
     ]),
   );
   output.print("", output.style("dim", `Add one with ${ownCommand(context)} add NAME`));
 }
 
-function toJson({ manifest, toolspec }: CatalogEntry) {
+/** What an entry adds: an API, which Toolcrib calls itself, or a server, which it runs. */
+function kindOf({ toolspec }: CatalogEntry): string {
+  return toolspec === undefined ? "server" : "API";
+}
+
+function toJson(entry: CatalogEntry) {
+  const { manifest, toolspec } = entry;
   const { name, version, displayName, description, category, entitlements, credentials } = manifest;
   return {
     name,
@@ -72,8 +88,14 @@ function toJson({ manifest, toolspec }: CatalogEntry) {
     category,
     hosts: entitlements?.egress ?? [],
     credentials: (credentials ?? []).map(({ id, type }) => ({ id, type })),
-    variables: Object.keys(toolspec.variables ?? {}),
-    tools: toolspec.tools.length,
+    kind: kindOf(entry).toLowerCase(),
+    ...(entry.toolspec === undefined
+      ? {
+          package: { kind: entry.source.kind, name: entry.source.package, version: entry.source.version },
+        }
+      : {}),
+    variables: Object.keys(toolspec?.variables ?? {}),
+    tools: toolCountOf(entry),
   };
 }
 
@@ -82,6 +104,7 @@ export async function showCatalogEntry(context: CliContext, requested: string): 
   const { output } = context;
   const { name, version } = parseEntryName(requested);
   const entry = await readEntry(context, name, version);
+  if (entry.toolspec === undefined) return showServerEntry(context, entry, requested);
   const { manifest, toolspec } = entry;
   const isDefault = new Set(
     (manifest.tools ?? []).filter((tool) => tool.default === true).map((tool) => tool.name),
@@ -131,7 +154,40 @@ export async function showCatalogEntry(context: CliContext, requested: string): 
   output.print(
     "",
     `${output.style("bold", "Add it")} with ${ownCommand(context)} add ${name}, or by hand:`,
-    ...configurationLines(written).map((line) => `  ${line}`),
+    ...configurationLines("toolspecs", written).map((line) => `  ${line}`),
+  );
+  return exitCodes.done;
+}
+
+/** Shows a server that the catalog adopts. */
+function showServerEntry(context: CliContext, entry: ServerEntry, requested: string): ExitCode {
+  const { output } = context;
+  const { manifest } = entry;
+  const { tools = [], credentials = [] } = manifest;
+  output.json({
+    ...toJson(entry),
+    tools: tools.map(({ name, default: isDefault }) => ({ name, default: isDefault === true })),
+  });
+  output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
+  output.table(
+    [{ title: "TOOL", paint: (cell) => output.style("cyan", cell) }, { title: "DEFAULT" }],
+    tools.map((tool) => [safeLine(tool.name), tool.default === true ? "yes" : ""]),
+  );
+  const written = {
+    id: manifest.name,
+    transport: { kind: "stdio", manifest: requested },
+    ...(credentials.length === 0
+      ? {}
+      : {
+          credentials: Object.fromEntries(
+            credentials.map(({ id }) => [id, { secret_key_ref: suggestedSecretName(manifest.name, id) }]),
+          ),
+        }),
+  };
+  output.print(
+    "",
+    `${output.style("bold", "Add it")} with ${ownCommand(context)} add ${requested}, or by hand:`,
+    ...configurationLines("tool_servers", written).map((line) => `  ${line}`),
   );
   return exitCodes.done;
 }

@@ -27,7 +27,7 @@ import type { SourceContext } from "../sources/open-sources.ts";
 import { ServerExits } from "../sources/server-exits.ts";
 import { type ContainedServer, ServerSandboxes } from "../sources/server-sandboxes.ts";
 import { EgressEvents } from "../toolspecs/egress-events.ts";
-import { secretNameOf } from "../toolspecs/toolspec-source.ts";
+import { secretNameOf } from "../toolspecs/secret-name.ts";
 
 type HookConfig = GatewayConfig["hooks"]["before"][number];
 type SendToHook = HookRule["send"];

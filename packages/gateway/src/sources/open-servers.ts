@@ -14,6 +14,7 @@ import {
   type ServerMemory,
   type UpstreamServer,
 } from "@toolcrib/upstream";
+import { adoptedDetails, adoptedProcessOf, adoptedTools, warnOfDifferences } from "./adopted-servers.ts";
 import { adviceOn } from "./containment-advice.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
 import { ServerExits } from "./server-exits.ts";
@@ -43,6 +44,7 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
   for (const [at, server] of config.toolServers.entries()) {
     const upstream = createServer(server, memories[at] as ServerMemory, { sandboxes, packages }, context);
     for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
+    warnOfDifferences(server, upstream, logger);
     core.roster.add(upstream, factsOf(server, upstream, sandboxes));
     upstreams.push(upstream);
   }
@@ -123,7 +125,8 @@ function createServer(
       shownAs: shownAs(server),
       isInteractive: server.isInteractive,
       advise: adviserOf(server, sandboxes),
-      contain: sandboxes.containmentOf(server, packages),
+      contain: sandboxes.containmentOf(server, packages, adoptedProcessOf(server, secrets, context)),
+      ...adoptedTools(server),
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,
       remembered: memory.remembered,
       // The secrets of the server are known by now. At the next start they are not, when its definitions are listed.
@@ -215,6 +218,7 @@ function detailsOf(
       notEnforcedParts: notEnforced,
       judgedParts: containment.judged,
     },
+    ...adoptedDetails(server, upstream),
     protocolVersion,
     serverInfo,
     pid,
@@ -222,8 +226,9 @@ function detailsOf(
   };
 }
 
-/** The host that a server is at; undefined for a process, which can connect to any. */
-function egressHostsOf({ transport }: ToolServerConfig): readonly string[] | undefined {
+/** The host that a server is at, or those of its manifest; undefined for another process, which can connect to any. */
+function egressHostsOf({ transport, adopted }: ToolServerConfig): readonly string[] | undefined {
+  if (adopted?.files !== undefined) return adopted.files.manifest.entitlements?.egress ?? [];
   if (transport.kind === "stdio") return undefined;
   const { url } = transport;
   const text = url.kind === "literal" ? url.text.trim() : "";

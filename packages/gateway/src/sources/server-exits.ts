@@ -8,6 +8,7 @@ import type { GatewayConfig, ToolServerConfig } from "@toolcrib/config";
 import {
   createEgress,
   type Egress,
+  type EgressCredential,
   openSandboxExit,
   parseAllowedHost,
   type SandboxExit,
@@ -59,15 +60,23 @@ export class ServerExits implements AsyncDisposable {
     );
   }
 
-  /** Opens the exit of one launch of `server`. @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED` */
-  open({ id, containment }: ExitingServer): Promise<SandboxExit> {
+  /**
+   * Opens the exit of one launch of `server`.
+   *
+   * @param credentials secrets that it inserts in place of their placeholders
+   * @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED`
+   */
+  open(
+    { id, containment }: ExitingServer,
+    credentials: readonly EgressCredential[] = [],
+  ): Promise<SandboxExit> {
     // The configuration has checked the entries.
     const { egressAllow, egressPassthrough } = containment.effective;
     const allow = egressAllow.flatMap((entry) => {
       const host = parseAllowedHost(entry, egressPassthrough.includes(entry) ? "passthrough" : undefined);
       return typeof host === "string" ? [] : [host];
     });
-    return openSandboxExit(this.#egress, { id: egressIdOf(id), allow, credentials: [] }, exitPort);
+    return openSandboxExit(this.#egress, { id: egressIdOf(id), allow, credentials }, exitPort);
   }
 
   /** Opens the exit of one step of a fetch. @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED` */

@@ -15,8 +15,10 @@ import { isCodedError } from "@toolcrib/diagnostics";
 import { makePrivateDirectory } from "@toolcrib/files";
 import type { ContainmentPart } from "@toolcrib/policy";
 import type { LaunchSpec } from "@toolcrib/process";
-import type { PackageStore } from "@toolcrib/runners";
+import type { PackageRecord, PackageStore } from "@toolcrib/runners";
 import { defaultSandboxLimits, type Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";
+import { GatewayError } from "../gateway-error.ts";
+import type { SealedCredentials } from "./adopted-servers.ts";
 import type { ServerExits } from "./server-exits.ts";
 
 /** What contains the process of a server. */
@@ -34,6 +36,14 @@ export interface ContainmentState {
 /** The part of a server that its sandbox depends on. */
 export interface ContainedServer extends Pick<ToolServerConfig, "id" | "transport" | "source"> {
   readonly containment: Pick<ToolServerConfig["containment"], "bySandbox" | "effective" | "needsSandbox">;
+}
+
+/** What the process of an adopted server gets in addition. */
+export interface AdoptedProcess {
+  /** What its manifest records about the package. */
+  readonly record: PackageRecord;
+  /** Reads its sealed secrets once, and returns them with new placeholders. @throws {CodedError} for a missing secret */
+  readonly seal: () => Promise<SealedCredentials>;
 }
 
 /** Places that decide what a sandbox hides. */
@@ -84,10 +94,18 @@ export class ServerSandboxes {
    * and contains the process where the server needs a sandbox.
    *
    * @param packages the packages that runners launch
+   * @param adopted the process of an adopted server, which never runs uncontained
    */
-  containmentOf(server: ContainedServer, packages: Pick<PackageStore, "toRequest">): LaunchSpec["contain"] {
+  containmentOf(
+    server: ContainedServer,
+    packages: Pick<PackageStore, "toRequest">,
+    adopted?: AdoptedProcess,
+  ): LaunchSpec["contain"] {
     return async (asked, options) => {
-      const found = await packages.toRequest(asked, options);
+      // It is not even fetched without a sandbox.
+      if (adopted !== undefined && this.#mode === "preferred") await this.#requireSandbox();
+      const sealed = await adopted?.seal();
+      const found = await packages.toRequest(asked, { ...options, record: adopted?.record });
       const request = found?.request ?? asked;
       const uncontained = { request, async [Symbol.asyncDispose]() {} };
       if (!server.containment.needsSandbox) return uncontained;
@@ -97,14 +115,17 @@ export class ServerSandboxes {
         const directory = request.directory ?? this.#places.directory;
         const policy = await this.#policyOf(server, directory);
         const own = found === undefined ? [] : [found.folder];
-        const exit = effective.networkEgress === "scoped" ? await this.#exits.open(server) : undefined;
+        const exit =
+          effective.networkEgress === "scoped"
+            ? await this.#exits.open(server, sealed?.credentials)
+            : undefined;
         if (exit !== undefined) resources.use(exit);
         const prepared = await this.#sandboxes.prepare(
-          { ...request, env: { ...request.env, ...exit?.variables } },
+          { ...request, env: { ...request.env, ...exit?.variables, ...sealed?.variables } },
           {
             ...policy,
             readPaths: [...policy.readPaths, ...own],
-            ownPaths: own,
+            ownPaths: [...(policy.ownPaths ?? []), ...own],
             files: exit?.files ?? new Map(),
             listeners: exit?.places ?? [],
           },
@@ -120,12 +141,23 @@ export class ServerSandboxes {
         };
       } catch (error) {
         const isMissing = isCodedError(error) && error.code === "SANDBOX_UNAVAILABLE";
-        if (!isMissing || this.#mode === "required") throw error;
+        if (!isMissing || this.#mode === "required" || adopted !== undefined) throw error;
         const reason = error.hint === undefined ? error.message : `${error.message}; ${error.hint}`;
         this.#states.set(server.id, { tier: "none", enforced: [], notEnforced: bySandbox, reason });
         return uncontained;
       }
     };
+  }
+
+  /** @throws {GatewayError} `SANDBOX_UNAVAILABLE` */
+  async #requireSandbox(): Promise<void> {
+    const tiers = await this.#sandboxes.check();
+    if (tiers.some(({ isAvailable }) => isAvailable)) return;
+    throw new GatewayError(
+      "SANDBOX_UNAVAILABLE",
+      "This machine has no sandbox, and a server that a manifest adopts never runs without one",
+      { hint: "run toolcrib sandbox check, which says what is missing and how to get it" },
+    );
   }
 
   /** Returns what contains the process of `server`; what must contain it, before its first start. */
@@ -160,6 +192,8 @@ export class ServerSandboxes {
       network: networkEgress,
       readPaths: [...readPaths.map(complete), ...(isFree ? [] : cwd)],
       writePaths: isFree ? [userHome, ...cwd] : written,
+      // An imported bundle is in the home, which is hidden, and has its own folder there.
+      ownPaths: dirname(directory) === join(this.#places.home, "bundles") ? [directory] : [],
       home: hasState
         ? { path: await this.#stateFolder(server.id) }
         : isFree

@@ -1,9 +1,11 @@
 /**
- * Connects a gateway with its telemetry: the collector's address and headers from the configuration, the secrets in
- * them, and the connections. Only where the configuration has a section `telemetry`.
+ * Connects a gateway with its telemetry: the collector's address, headers and certificates from the configuration, the
+ * secrets in them, and the connections. Only where the configuration has a section `telemetry`.
  */
 
-import { type GatewayConfig, resolveTelemetryHeaders, SecretResolver } from "@toolcrib/config";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { type GatewayConfig, resolveTelemetryConnection, SecretResolver } from "@toolcrib/config";
 import { readRegularFile } from "@toolcrib/files";
 import { createHttpClient } from "@toolcrib/mcp";
 import type { SecretScrubber } from "@toolcrib/redaction";
@@ -29,7 +31,7 @@ export interface GatewayTelemetry {
   readonly status: Telemetry["status"];
 }
 
-/** Milliseconds for which the headers are used before their secrets are read again. */
+/** Milliseconds for which headers and certificates are used before their secrets are read again. */
 const headersMaxMs = 300_000;
 
 /** Opens the telemetry that `config` describes; `undefined` where nothing is sent. `opening` disposes of it. */
@@ -47,7 +49,7 @@ export async function openGatewayTelemetry(
   }
   const client = createHttpClient(deps.network);
   opening.defer(() => client.destroy());
-  const post = createPost(config, deps, client.connect());
+  const post = createPost(config, deps, client);
   const telemetry = opening.use(await openTelemetry(config, { ...deps, post }));
   return {
     trace: (subject, target, origin) => telemetry.begin(toTracedCall(subject, target, origin, scrubber)),
@@ -56,26 +58,46 @@ export async function openGatewayTelemetry(
   };
 }
 
-type Connections = ReturnType<ReturnType<typeof createHttpClient>["connect"]>;
+const gzipBody = promisify(gzip);
+
+type HttpClient = ReturnType<typeof createHttpClient>;
+
+/** The connections to the collector, and the headers of its requests. */
+interface Prepared {
+  readonly headers: { readonly [name: string]: string };
+  /** The certificates of the connections. */
+  readonly network: string;
+  readonly connections: ReturnType<HttpClient["connect"]>;
+}
 
 function createPost(
   config: TelemetryConfig,
   { home, env, scrubber, now, version }: GatewayTelemetryDeps,
-  connections: Connections,
+  client: HttpClient,
 ): TelemetryDeps["post"] {
   const secrets = new SecretResolver({ env, readFile: readRegularFile, home });
-  let kept: { readonly headers: { readonly [name: string]: string }; readonly at: number } | undefined;
-  const headersOf = async () => {
-    if (kept !== undefined && now() - kept.at < headersMaxMs) return kept.headers;
+  let kept: Prepared | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  const prepare = async (): Promise<Prepared> => {
+    if (kept !== undefined && now() - readAt < headersMaxMs) return kept;
     try {
-      kept = { headers: await resolveTelemetryHeaders(config, secrets), at: now() };
-      return kept.headers;
+      const { headers, network } = await resolveTelemetryConnection(config, secrets);
+      const text = JSON.stringify(network);
+      const previous = kept;
+      const isSame = previous?.network === text;
+      kept = { headers, network: text, connections: isSame ? previous.connections : client.connect(network) };
+      readAt = now();
+      // Requests on the previous connections fail, and are sent again.
+      if (!isSame) void previous?.connections.close();
+      return kept;
     } finally {
       for (const value of secrets.values()) scrubber.learn("telemetry", value);
     }
   };
   return async ({ url, contentType, body, signal }) => {
     const { origin, pathname } = new URL(url);
+    const { headers: own, connections } = await prepare();
+    const isCompressed = config.compression === "gzip";
     const {
       statusCode,
       headers,
@@ -85,15 +107,16 @@ function createPost(
       path: pathname,
       method: "POST",
       headers: {
-        ...(await headersOf()),
+        ...own,
         "content-type": contentType,
+        ...(isCompressed ? { "content-encoding": "gzip" } : {}),
         "user-agent": `toolcrib/${version}`,
       },
-      body,
+      body: isCompressed ? await gzipBody(body) : body,
       signal,
     });
     // The secret can have been replaced.
-    if (statusCode === 401 || statusCode === 403) kept = undefined;
+    if (statusCode === 401 || statusCode === 403) readAt = Number.NEGATIVE_INFINITY;
     const retryAfter = headers["retry-after"];
     return {
       status: statusCode,

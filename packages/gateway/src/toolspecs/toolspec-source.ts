@@ -32,6 +32,8 @@ import type {
 import { createToolpackSource } from "@toolcrib/toolpack";
 import { egressPatterns, placedCredentials } from "@toolcrib/toolspec";
 import type { ServerLoad } from "@toolcrib/upstream";
+import { secretNameOf } from "./secret-name.ts";
+
 /** Dependencies of an entry. */
 export interface ToolspecSourceDeps {
   readonly egress: Pick<Egress, "fetch">;
@@ -53,12 +55,6 @@ export interface ToolspecSourceDeps {
 /** The id of an entry as the egress knows it. */
 export function egressIdOf(id: string): string {
   return `toolspec:${id}`;
-}
-
-/** Name of the place where a secret is kept, for people. */
-export function secretNameOf(ref: SecretRef): string {
-  if (ref.kind === "file") return `file:${ref.path}`;
-  return ref.kind === "named" || ref.kind === "store" ? ref.name : `${ref.kind}:${ref.name}`;
 }
 
 const noTools: readonly Tool[] = [];

@@ -15,7 +15,8 @@ import { openSecretStore } from "@toolcrib/secrets";
 import { ServerLoad } from "@toolcrib/upstream";
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
 import { EgressEvents } from "./egress-events.ts";
-import { egressIdOf, secretNameOf, ToolspecSource } from "./toolspec-source.ts";
+import { secretNameOf } from "./secret-name.ts";
+import { egressIdOf, ToolspecSource } from "./toolspec-source.ts";
 
 /** Toolspecs whose secrets are read at the same time. */
 const checksAtATime = 8;

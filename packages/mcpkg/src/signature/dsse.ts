@@ -4,7 +4,7 @@
  */
 
 import { type KeyObject, sign, verify } from "node:crypto";
-import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
+import { canonicalJson, isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
 import { keyIdOf } from "./publisher-key.ts";
 
 /** An envelope whose form was checked; its signature was not. */
@@ -15,14 +15,16 @@ export interface Envelope {
   readonly signature: Buffer;
 }
 
-/** Returns `payload` in an envelope that `key` signed. */
-export function seal(payloadType: string, payload: Uint8Array, key: KeyObject): JsonObject {
+/** Returns the bytes of an envelope with `value` as canonical JSON that `key` signed. */
+export function seal(payloadType: string, value: JsonObject, key: KeyObject): Uint8Array {
+  const payload = Buffer.from(canonicalJson(value));
   const signature = sign(null, toSignedBytes(payloadType, payload), key);
-  return {
+  const envelope = {
     payloadType,
-    payload: Buffer.from(payload).toString("base64"),
+    payload: payload.toString("base64"),
     signatures: [{ keyid: keyIdOf(key), sig: signature.toString("base64") }],
   };
+  return Buffer.from(`${canonicalJson(envelope)}\n`);
 }
 
 /** Reads an envelope with one signature; `undefined` for anything else, which is another scheme. */

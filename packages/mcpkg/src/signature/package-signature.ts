@@ -33,12 +33,15 @@ const signatureMaxBytes = 1024 * 1024;
 
 /** Returns the files of the package with a signature by `key`, which replaces an earlier one. */
 export function signPackage({ manifest, files }: ToolPackage, key: KeyObject): PackageFiles {
-  const statement = toStatement(files, manifest.toolId, manifest.version, key);
-  const envelope = seal(payloadType, Buffer.from(canonicalJson(statement)), key);
-  const bytes = Buffer.from(`${canonicalJson(envelope)}\n`);
+  const bytes = signInToto(toStatement(files, manifest.toolId, manifest.version, key), key);
   const signed = new Map(files);
   signed.set(signaturePath, { bytes, isExecutable: false });
   return signed;
+}
+
+/** Returns the bytes of an envelope with an in-toto statement that `key` signed. */
+export function signInToto(statement: JsonObject, key: KeyObject): Uint8Array {
+  return seal(payloadType, statement, key);
 }
 
 /** What the signature of a package says. */

@@ -5,7 +5,7 @@
  */
 
 import type { KeyObject } from "node:crypto";
-import { canonicalJson, isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
+import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
 import { McpkgError } from "../mcpkg-error.ts";
 import { isSignedBy, readEnvelope, seal } from "./dsse.ts";
 import { fromDer, keyIdOf, toDer } from "./publisher-key.ts";
@@ -23,9 +23,7 @@ export interface SignedStatement {
 
 /** Returns the bytes of an envelope over `statement`, which must have no member `publicKey`. */
 export function signStatement(payloadType: string, statement: JsonObject, key: KeyObject): Uint8Array {
-  const payload = { ...statement, publicKey: toDer(key).toString("base64") };
-  const envelope = seal(payloadType, Buffer.from(canonicalJson(payload)), key);
-  return Buffer.from(`${canonicalJson(envelope)}\n`);
+  return seal(payloadType, { ...statement, publicKey: toDer(key).toString("base64") }, key);
 }
 
 /**

@@ -24,6 +24,7 @@ import { type JsonPathFault, lintJsonPaths } from "../spec/lint-json-paths.ts";
 import type { Toolspec } from "../spec/toolspec.ts";
 import { toolspecKind, toolspecShape } from "../spec/toolspec-shape.ts";
 import { type FileLayout, layoutOf, pairKeyOf } from "./layout.ts";
+import { lintDigest } from "./lint-digest.ts";
 import { lintPair } from "./lint-pair.ts";
 
 /** One file of a catalog. */
@@ -46,6 +47,8 @@ export interface LintCatalogOptions {
   readonly denylist?: HostDenylist;
   /** Whether a manifest with `builder: toolpack` must have a toolspec. @default true */
   readonly needsToolspecs?: boolean;
+  /** Whether a manifest with `builder: toolpack` must have the digest of an image that was built. @default false */
+  readonly needsDigests?: boolean;
   /** Whether the requests of examples are planned and compared. @default true */
   readonly checksExamples?: boolean;
   /** Returns the fault of a JSONPath. @default JSONPaths are not checked */
@@ -90,6 +93,7 @@ export function lintCatalog(files: readonly CatalogFile[], options: LintCatalogO
   for (const one of manifests) {
     lintPlace(one, "MANIFEST_FILE_MISPLACED");
     if (options.denylist !== undefined) lintDenied(one, options.denylist);
+    if (options.needsDigests === true) lintDigest(one);
   }
   reportTwins(manifests, "MANIFEST_FILE_DUPLICATE");
   reportTwins(specs, "TOOLSPEC_FILE_DUPLICATE");

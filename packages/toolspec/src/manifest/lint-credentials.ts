@@ -22,6 +22,7 @@ const placeFields = ["header", "query", "pathPrefix"] as const;
 export function lintCredentials(node: DocumentNode, place: Place, version: 1 | 2): void {
   const tier = stringOf(fieldOf(node, "tier"));
   const taken = new Map<string, string>();
+  const variables = new Map<string, string>();
   for (const [index, credential] of itemsOf(node, "credentials").entries()) {
     const at: Place = {
       ...place,
@@ -39,6 +40,36 @@ export function lintCredentials(node: DocumentNode, place: Place, version: 1 | 2
       if (version === 2) lintPlaces(inject, name, taken, within);
     }
     lintVendor(credential, name, at);
+    lintPlaceholder(credential, { name, tier, taken: variables }, at);
+  }
+}
+
+/** Reports a placeholder that no process gets, and a variable for two placeholders. */
+function lintPlaceholder(
+  credential: DocumentNode,
+  {
+    name,
+    tier,
+    taken,
+  }: { readonly name: string; readonly tier: string | undefined; readonly taken: Map<string, string> },
+  place: Place,
+): void {
+  const entry = entryOf(credential, "placeholderEnv");
+  const variable = stringOf(entry?.value);
+  if (entry === undefined || variable === undefined) return;
+  const report = (message: string, hint: string): void =>
+    reportAt(entry.value, place, { code: "MANIFEST_PLACEHOLDER_ENV", message, hint });
+  if (tier === "entrusted") {
+    report(
+      `Credential ${name} has placeholderEnv: in the entrusted tier the process gets the secret itself`,
+      "remove placeholderEnv; inject.env names the variable",
+    );
+  }
+  const earlier = taken.get(variable);
+  if (earlier === undefined) taken.set(variable, name);
+  else {
+    const message = `Credentials ${earlier} and ${name} have the same placeholderEnv`;
+    report(message, "give each credential a variable of its own");
   }
 }
 

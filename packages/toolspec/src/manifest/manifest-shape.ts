@@ -57,8 +57,12 @@ const egressEntry = text({
 const sourceShape = record({
   description: "Location of the source.",
   fields: {
-    repo: { required: anyText("Repository.") },
-    tag: { required: anyText("Tag.") },
+    repo: {
+      required: anyText(
+        "Repository. For builder: node, npm: and the name of the package; for builder: python, pypi: and the name of the project.",
+      ),
+    },
+    tag: { required: anyText("Tag, or the exact version of the package.") },
     package: text({
       description: "Folder of the main package within the repository.",
       maxLength: 1024,
@@ -94,7 +98,8 @@ const imageShape = record({
     },
     entrypoint: {
       required: text({
-        description: "Absolute path within the image.",
+        description:
+          "Absolute path of the program within the image. Its last part names the program of an adopted server; words after it are arguments.",
         maxLength: 4096,
         code: "MANIFEST_ENTRYPOINT_INVALID",
         pattern: { source: "/.*", meaning: "an absolute path" },
@@ -109,6 +114,11 @@ const imageShape = record({
   },
 });
 
+const environmentName = {
+  source: "[A-Za-z_][A-Za-z0-9_]*",
+  meaning: "the name of an environment variable",
+};
+
 const placeInjectFields = {
   header: anyText("Header that carries the credential.", 128),
   format: anyText("Value of the header; {token} is replaced by the secret.", 1024),
@@ -116,7 +126,7 @@ const placeInjectFields = {
     description: "Environment variable that contains the credential.",
     maxLength: 128,
     code: "MANIFEST_INJECT_ENV",
-    pattern: { source: "[A-Za-z_][A-Za-z0-9_]*", meaning: "the name of an environment variable" },
+    pattern: environmentName,
   }),
 };
 
@@ -189,6 +199,14 @@ function credentialShape(inject: typeof injectShape1 | typeof injectShape2) {
         code: "MANIFEST_VENDOR_INVALID",
         pattern: entryName,
         instead: toEntryName,
+      }),
+      placeholderEnv: text({
+        description:
+          "Sealed tier: the environment variable in which an adopted server finds the placeholder of the secret. Default: TOOLCRIB_PLACEHOLDER.",
+        maxLength: 128,
+        code: "MANIFEST_PLACEHOLDER_ENV",
+        pattern: environmentName,
+        examples: ["GITHUB_PERSONAL_ACCESS_TOKEN"],
       }),
     },
   });

@@ -43,6 +43,11 @@ export interface ManifestCredential {
   readonly scopes?: readonly string[];
   readonly inject: ManifestInject;
   readonly vendor?: string;
+  /**
+   * Sealed tier: the variable in which a process finds the placeholder of the secret (an addition to the document).
+   * @default "TOOLCRIB_PLACEHOLDER"
+   */
+  readonly placeholderEnv?: string;
 }
 
 /** How a credential enters requests. Sealed: one of `header`, `query` and `pathPrefix`. Entrusted: `env`. */

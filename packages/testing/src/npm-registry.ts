@@ -19,7 +19,7 @@ interface Published {
 /** A registry with the packages that were published to it. */
 export class NpmRegistry implements AsyncDisposable {
   readonly #packages: Published[] = [];
-  /** Paths that were requested. */
+  /** Paths that were requested, oldest first. */
   readonly requests: string[] = [];
   readonly #server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? "/").slice(1);

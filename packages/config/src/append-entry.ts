@@ -1,5 +1,5 @@
 /**
- * Adds an entry of `toolspecs` to the text of a configuration, after the
+ * Adds an entry of `toolspecs` or `tool_servers` to the text of a configuration, after the
  * existing entries. Every existing byte stays: comments, order, formatting. A
  * section in a form that cannot be extended this way is left to its author.
  * Pure.
@@ -8,33 +8,41 @@
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from "yaml";
 
-/** Returns `text` with `entry` as its last toolspec; `undefined` when the author has to add it by hand. */
-export function appendToolspecEntry(text: string, entry: JsonObject): string | undefined {
+/** A section that is a list of entries. */
+export type EntrySection = "toolspecs" | "tool_servers";
+
+/** Returns `text` with `entry` as the last one of `section`; `undefined` when the author has to add it by hand. */
+export function appendEntry(text: string, section: EntrySection, entry: JsonObject): string | undefined {
   const document = parseDocument(text, { version: "1.2", schema: "core", keepSourceTokens: true });
   if (document.errors.length > 0) return undefined;
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
   const root: unknown = document.contents;
-  if (root === null) return appendSection(text, entry, newline);
+  if (root === null) return appendSection(text, section, entry, newline);
   if (!isMap<Node, Node | null>(root)) return undefined;
-  const section = root.items.find(({ key }) => isScalar(key) && key.value === "toolspecs");
-  if (root.flow === true) return appendToFlowRoot(text, root, section, entry);
-  if (section === undefined) return appendSection(text, entry, newline);
-  return appendToSection(text, section, entry, newline);
+  const found = root.items.find(({ key }) => isScalar(key) && key.value === section);
+  if (root.flow === true) return appendToFlowRoot(text, root, { name: section, found }, entry);
+  if (found === undefined) return appendSection(text, section, entry, newline);
+  return appendToSection(text, found, entry, newline);
 }
 
-/** Returns `entry` as a YAML list item, without the `toolspecs` section around it. */
-export function toolspecEntryText(entry: JsonObject): string {
+/** Returns `entry` as a YAML list item, without the section around it. */
+export function entryText(entry: JsonObject): string {
   return blockLines(entry, "").join("\n");
 }
 
 type Section = Pair<Node, Node | null>;
 
-function appendSection(text: string, entry: JsonObject, newline: string): string | undefined {
+function appendSection(
+  text: string,
+  name: EntrySection,
+  entry: JsonObject,
+  newline: string,
+): string | undefined {
   // A marker of a document end starts another document.
   if (/^(?:\.\.\.|---)/m.test(text.replace(/^---[^\n]*\n/, ""))) return undefined;
   const body = text.trimEnd();
   const before = body === "" ? "" : `${body}${newline}${newline}`;
-  return `${before}${["toolspecs:", ...blockLines(entry, "  ")].join(newline)}${newline}`;
+  return `${before}${[`${name}:`, ...blockLines(entry, "  ")].join(newline)}${newline}`;
 }
 
 function appendToSection(
@@ -68,14 +76,14 @@ function appendToSection(
 function appendToFlowRoot(
   text: string,
   root: { readonly range?: Node["range"]; readonly items: readonly Section[] },
-  section: Section | undefined,
+  { name, found: section }: { readonly name: EntrySection; readonly found: Section | undefined },
   entry: JsonObject,
 ): string | undefined {
   if (section === undefined) {
     const last = root.items.at(-1);
     const at = last === undefined ? (root.range?.[0] ?? 0) + 1 : endOf(last.value ?? last.key);
     const comma = last === undefined ? "" : ",";
-    return `${text.slice(0, at)}${comma}\n  "toolspecs": [${JSON.stringify(entry)}]${text.slice(at)}`;
+    return `${text.slice(0, at)}${comma}\n  "${name}": [${JSON.stringify(entry)}]${text.slice(at)}`;
   }
   const { value } = section;
   if (!isSeq<Node>(value)) return undefined;
@@ -98,25 +106,27 @@ function insertAfterLine(text: string, at: number, lines: readonly string[], new
   return `${text.slice(0, lineEnd)}${newline}${lines.join(newline)}${found === -1 ? newline : text.slice(lineEnd)}`;
 }
 
-/** Returns `entry` as an item of a block list: one line for each field, `credentials` as a block. */
+/** Members that are blocks of lines and not one line. */
+const blocks: ReadonlySet<string> = new Set(["credentials", "transport", "env", "headers", "containment"]);
+
+/** Returns `entry` as an item of a block list: one line for each field, and blocks for some maps. */
 function blockLines(entry: JsonObject, indentation: string): string[] {
-  const lines = Object.entries(entry).flatMap(([name, value]) => {
-    const isBlock =
-      typeof value === "object" && value !== null && !Array.isArray(value) && name === "credentials";
-    if (!isBlock) return `${name}: ${inline(value)}`;
-    return [
-      `${name}:`,
-      ...Object.entries(value as JsonObject).map(([key, one]) => `  ${key}: ${inline(one)}`),
-    ];
+  return mapLines(entry).map((line, at) => `${indentation}${at === 0 ? "- " : "  "}${line}`);
+}
+
+function mapLines(map: JsonObject): string[] {
+  return Object.entries(map).flatMap(([name, value]) => {
+    const isBlock = typeof value === "object" && value !== null && !Array.isArray(value) && blocks.has(name);
+    if (!isBlock) return `${inline(name)}: ${inline(value)}`;
+    return [`${inline(name)}:`, ...mapLines(value as JsonObject).map((line) => `  ${line}`)];
   });
-  return lines.map((line, at) => `${indentation}${at === 0 ? "- " : "  "}${line}`);
 }
 
 function inline(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `[${value.map(inline).join(", ")}]`;
   if (typeof value === "object" && value !== null) {
     return `{ ${Object.entries(value)
-      .map(([key, one]) => `${key}: ${inline(one)}`)
+      .map(([key, one]) => `${inline(key)}: ${inline(one)}`)
       .join(", ")} }`;
   }
   const isPlain =

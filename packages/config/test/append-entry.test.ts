@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { appendToolspecEntry, parseConfigLayer } from "@toolcrib/config";
+import { appendEntry, parseConfigLayer } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 
 const entry: JsonObject = { name: "acme", credentials: { token: { secret_key_ref: "acme-token" } } };
 
 /** Checks the text after adding `added`; `undefined` when the author has to add it by hand. */
 function check(text: string, expected: string | undefined, added: JsonObject = entry): void {
-  const result = appendToolspecEntry(text, added);
+  const result = appendEntry(text, "toolspecs", added);
   assert.equal(result, expected);
   if (result === undefined) return;
   const { toolspecs, diagnostics } = parseConfigLayer({ name: "toolcrib.yaml", text: result });
@@ -17,7 +17,7 @@ function check(text: string, expected: string | undefined, added: JsonObject = e
 
 const item = "  - name: acme\n    credentials:\n      token: { secret_key_ref: acme-token }\n";
 
-test("appendToolspecEntry() adds an entry after the existing ones and changes no other byte", () => {
+test("appendEntry() adds an entry after the existing ones and changes no other byte", () => {
   check("", `toolspecs:\n${item}`);
   check("# only a comment\n", `# only a comment\n\ntoolspecs:\n${item}`);
   check("serve: { mode: full } # why\n", `serve: { mode: full } # why\n\ntoolspecs:\n${item}`);
@@ -47,7 +47,7 @@ test("appendToolspecEntry() adds an entry after the existing ones and changes no
   );
 });
 
-test("appendToolspecEntry() adds an entry to JSON as JSON", () => {
+test("appendEntry() adds an entry to JSON as JSON", () => {
   const json = '{"name":"acme","credentials":{"token":{"secret_key_ref":"acme-token"}}}';
   check("{}", `{\n  "toolspecs": [${json}]}`);
   check('{ "tool_servers": [] }\n', `{ "tool_servers": [],\n  "toolspecs": [${json}] }\n`);
@@ -55,7 +55,7 @@ test("appendToolspecEntry() adds an entry to JSON as JSON", () => {
   check('{ "toolspecs": [{"name":"beta"}] }', `{ "toolspecs": [{"name":"beta"}, ${json}] }`);
 });
 
-test("appendToolspecEntry() writes every field so that parsing returns it", () => {
+test("appendEntry() writes every field so that parsing returns it", () => {
   const full: JsonObject = {
     name: "acme",
     version: "0.1.0",
@@ -64,7 +64,7 @@ test("appendToolspecEntry() writes every field so that parsing returns it", () =
     variables: { tenant: "on", other: "1.5" },
     tools: "all",
   };
-  const text = appendToolspecEntry("", full) ?? assert.fail();
+  const text = appendEntry("", "toolspecs", full) ?? assert.fail();
   const [read] = parseConfigLayer({ name: "toolcrib.yaml", text }).toolspecs;
   assert.deepEqual(
     [read?.id, read?.reference, read?.credentials, read?.variables, read?.tools],
@@ -78,7 +78,7 @@ test("appendToolspecEntry() writes every field so that parsing returns it", () =
   );
 });
 
-test("appendToolspecEntry() refuses a text that it would have to change elsewhere", () => {
+test("appendEntry() refuses a text that it would have to change elsewhere", () => {
   check("toolspecs: &all\n- name: beta\nother: *all\n", undefined);
   check("toolspecs: { name: beta }\n", undefined);
   check("- a\n- b\n", undefined);

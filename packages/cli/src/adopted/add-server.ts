@@ -1,0 +1,221 @@
+/**
+ * `toolcrib add` of a server that a manifest adopts (document 000, tier 1): it
+ * shows where the server comes from and what it reaches, fetches or builds it in a
+ * sandbox, starts it contained, reports in which tools the manifest and the server
+ * differ, adds it to the configuration, and asks once to approve its tools.
+ * Nothing is added when the server does not start.
+ */
+
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import { type GatewayConfig, offeredAdoptedTools, readAdoptedAt, runnerOf } from "@toolcrib/config";
+import { hasErrors } from "@toolcrib/diagnostics";
+import type { JsonObject } from "@toolcrib/json";
+import { localIdentity } from "@toolcrib/tool";
+import { adoptedSource, parseManifest } from "@toolcrib/toolspec";
+import { findRunningGateways } from "../access/run-file.ts";
+import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { invalidConfig } from "../config/load-cli-config.ts";
+import { toLoadConfigDeps } from "../config/load-config-deps.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { counted } from "../output/counted.ts";
+import { safeLine } from "../output/output.ts";
+import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
+import type { AddFlags } from "../toolspec/add-flags.ts";
+import type { ServerEntry } from "../toolspec/catalog.ts";
+import {
+  type ConfigFile,
+  openConfigFile,
+  presentServer,
+  withEntry,
+  writeConfigFile,
+} from "../toolspec/config-file.ts";
+import { factLines, headingLines } from "../toolspec/entry-text.ts";
+import {
+  type ObtainedSecret,
+  obtainSecrets,
+  type WantedSecret,
+  wantedSecrets,
+} from "../toolspec/obtain-secrets.ts";
+import { type ContactedServer, contactServer, requireRunner } from "./contact-server.ts";
+import { differenceLines } from "./difference-lines.ts";
+
+/** A server and how the configuration names its manifest. */
+export interface NamedServer {
+  readonly entry: ServerEntry;
+  /** `NAME`, `NAME@VERSION`, or an absolute path. */
+  readonly reference: string;
+}
+
+/** Reads the manifest at `path`. @throws {CliError} `CLI_USAGE`, `CLI_CONFIG_INVALID` */
+export async function readServerFile(context: CliContext, path: string): Promise<NamedServer> {
+  const found = await readAdoptedAt(resolve(context.directory, path), toLoadConfigDeps(context));
+  if ("code" in found) throw new CliError("CLI_USAGE", found.message, { hint: found.hint });
+  const { name } = found.manifest;
+  const { value, diagnostics } = parseManifest({ name, text: new TextDecoder().decode(found.manifest.text) });
+  if (value === undefined || hasErrors(diagnostics)) throw invalidConfig([path], diagnostics);
+  const source = adoptedSource(value);
+  if (!("kind" in source)) throw new CliError("CLI_USAGE", source.message, { hint: source.hint });
+  return { entry: { manifest: value, source }, reference: name };
+}
+
+/** Adds a server. */
+export async function addServer(
+  context: CliContext,
+  { entry, reference }: NamedServer,
+  flags: AddFlags,
+): Promise<ExitCode> {
+  const { output } = context;
+  const { manifest, source } = entry;
+  if (flags.variable !== undefined) {
+    throw new CliError("CLI_USAGE", `${manifest.name} is a server, and has no variables of base URLs`, {
+      hint: "its variables are those of its environment: --env NAME=VALUE",
+    });
+  }
+  const file = openConfigFile(context);
+  const id = flags.id ?? manifest.name;
+  const named = isAbsolute(reference) ? relativeTo(dirname(file.path), reference) : reference;
+  if (presentServer(file, id, named) !== undefined) return alreadyPresent(context, id, file);
+  output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
+  requireRunner(context, runnerOf(source));
+  const wanted = wantedSecrets(entry, id, new Map(flags.secret ?? []));
+  // Check that the entry can be written before the user types a secret.
+  const added = await withEntry(context, file, "tool_servers", toServerEntry({ id, named, wanted, flags }));
+  if (flags.yes !== true && canAsk(context)) {
+    const answer = await askLine(
+      `Fetch it, start it contained, and add it to ${file.shown}? [Y/n] `,
+      context,
+    );
+    if (!/^(?:y|yes)?$/i.test(answer)) throw new CliError("CLI_INTERRUPTED", "Nothing was added");
+  }
+  const secrets = await obtainSecrets(context, entry, wanted, { isLater: flags.withoutSecrets === true });
+  const missing = secrets.filter(({ result }) => result === "missing");
+  if (missing.length > 0) {
+    await writeConfigFile(file, added.text);
+    return reportAdded(context, { entry, id, file, secrets, tools: [], approved: [] });
+  }
+  await using server = await contact(context, added.config, id, source);
+  await writeConfigFile(file, added.text);
+  output.print(...differenceLines(server.status, output));
+  const approved = await approve(context, server, id, flags);
+  return reportAdded(context, { entry, id, file, secrets, tools: server.tools, approved });
+}
+
+function relativeTo(folder: string, path: string): string {
+  const found = relative(folder, path).split(sep).join("/");
+  return found.startsWith("..") || isAbsolute(found) ? path : `./${found}`;
+}
+
+async function contact(
+  context: CliContext,
+  config: GatewayConfig,
+  id: string,
+  { kind, package: name, version }: ServerEntry["source"],
+): Promise<ContactedServer> {
+  const verb = kind === "go" ? "Building" : "Fetching";
+  context.output.note(`${verb} ${name} ${version} in a sandbox, and starting it…`);
+  return await contactServer(context, { config, files: [], warnings: [] }, id);
+}
+
+function alreadyPresent(context: CliContext, id: string, file: ConfigFile): ExitCode {
+  const { output } = context;
+  output.json({ id, file: file.path, result: "present" });
+  output.print(`${output.style("green", "✓")} ${id} is in ${file.shown}`);
+  return exitCodes.done;
+}
+
+/** Approves the tools with `--yes`, or asks on a terminal. @returns the names of those that were approved */
+async function approve(
+  context: CliContext,
+  { gateway }: ContactedServer,
+  id: string,
+  { yes }: AddFlags,
+): Promise<readonly string[]> {
+  const { digest, definitions } = gateway.approvals.definitions(id);
+  if (definitions.length === 0) return [];
+  if (yes === true) {
+    return await gateway.approvals.approveDefinitions(id, digest, localIdentity("cli", "cli"));
+  }
+  await askAboutWaiting(context, gateway);
+  const left = new Set(gateway.approvals.definitions(id).definitions.map(({ name }) => name));
+  return definitions.flatMap(({ name }) => (left.has(name) ? [] : [name]));
+}
+
+function toServerEntry({
+  id,
+  named,
+  wanted,
+  flags,
+}: {
+  readonly id: string;
+  readonly named: string;
+  readonly wanted: readonly WantedSecret[];
+  readonly flags: AddFlags;
+}): JsonObject {
+  const { serverArg = [], env = [], read = [], write = [], allTools } = flags;
+  const containment = {
+    ...(read.length === 0 ? {} : { read_paths: read }),
+    ...(write.length === 0 ? {} : { filesystem_write: "scoped", write_paths: write }),
+  };
+  return {
+    id,
+    transport: {
+      kind: "stdio",
+      manifest: named,
+      ...(serverArg.length === 0 ? {} : { args: serverArg }),
+      ...(env.length === 0 ? {} : { env: Object.fromEntries(env) }),
+    },
+    ...(wanted.length === 0
+      ? {}
+      : {
+          credentials: Object.fromEntries(
+            wanted.map(({ credential, name }) => [credential.id, { secret_key_ref: name }]),
+          ),
+        }),
+    ...(allTools === true ? { tools: "all" } : {}),
+    ...(Object.keys(containment).length === 0 ? {} : { containment }),
+  };
+}
+
+function reportAdded(
+  context: CliContext,
+  done: {
+    readonly entry: ServerEntry;
+    readonly id: string;
+    readonly file: ConfigFile;
+    readonly secrets: readonly ObtainedSecret[];
+    readonly tools: readonly string[];
+    readonly approved: readonly string[];
+  },
+): ExitCode {
+  const { output, options } = context;
+  const { entry, id, file, secrets, tools, approved } = done;
+  const command = ownCommand(context);
+  const { name, version } = entry.manifest;
+  output.json({ id, name, version, file: file.path, result: "added", secrets, tools, approved });
+  const check = output.style("green", "✓");
+  const mark = output.style("yellow", "!");
+  for (const one of secrets) {
+    if (one.result === "kept") output.print(`${check} stored the secret ${one.name}`);
+    if (one.result === "found") output.print(`${check} found the secret ${one.name}`);
+    if (one.result === "missing")
+      output.print(`${mark} store its secret: ${command} secret set ${shellQuote(one.name)}`);
+  }
+  if (tools.length > 0) output.print(`${check} it runs contained, with ${counted(tools.length, "tool")}`);
+  output.print(`${check} added ${id} to ${file.shown}`);
+  if (approved.length > 0) output.print(`${check} approved ${counted(approved.length, "definition")}`);
+  else if (tools.length > 0 || secrets.some(({ result }) => result === "missing"))
+    output.print(`${mark} approve its tools: ${command} approve ${shellQuote(id)}`);
+  if (findRunningGateways(options.home).length > 0)
+    output.print(`${mark} restart the running gateway first: it does not serve ${id} yet`);
+  const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
+  const offered = offeredAdoptedTools(entry.manifest, "default");
+  output.print("", output.style("bold", "Try"), `  ${command} list --server ${safeLine(id)}${configFlag}`);
+  const [first] = offered;
+  if (first !== undefined)
+    output.print(`  ${command} describe ${shellQuote(`${id}__${first}`)}${configFlag}`);
+  return exitCodes.done;
+}

@@ -1,0 +1,122 @@
+/** `toolcrib add` and `lint-manifests --live` with a real server from a registry on loopback. */
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import { acmeManifest, makeTemporaryDirectory, type NpmRegistry, startAcmeRegistry } from "@toolcrib/testing";
+import { cleanEnvironment, runToolcrib } from "./transcript.ts";
+
+const { PATH: shortPath = "" } = cleanEnvironment("/");
+const path = process.env["PATH"] ?? "";
+const hasNpx = path.split(":").some((folder) => existsSync(`${folder}/npx`));
+const checked = await (async () => {
+  await using directory = await makeTemporaryDirectory();
+  return await runToolcrib(["sandbox", "check"], { directory: directory.path });
+})();
+const skip = !hasNpx ? "npx is not installed" : checked.code === 0 ? false : "no sandbox works here";
+
+describe("the commands of adopted servers", { skip }, () => {
+  let registry: NpmRegistry;
+  before(async () => {
+    registry = await startAcmeRegistry();
+  });
+  after(async () => {
+    await registry[Symbol.asyncDispose]();
+  });
+
+  const run = (directory: string, args: readonly string[], more: object = {}) =>
+    runToolcrib(args, {
+      directory,
+      timeoutMs: 90_000,
+      stdin: "",
+      env: { PATH: path, npm_config_registry: registry.url, npm_config_fetch_retries: "0", ...more },
+    });
+
+  it("lint-manifests --live reports differences; --write keeps comments, and records what add then installs", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const tools = [
+      "tools:",
+      "  # kept",
+      "  - {name: whoami, default: true}  # and this",
+      "  - name: gone",
+      "    default: true",
+      "  - {name: get}",
+    ];
+    const manifest = acmeManifest()
+      .replace(/^tools: .*$/m, tools.join("\n"))
+      .replace("name: acme", "name: acme  # our own");
+    writeFileSync(directory.join("acme.yaml"), manifest);
+    const linted = await run(directory.path, ["lint-manifests", "--live", "acme.yaml"]);
+    assert.equal(linted.code, 1, linted.stderr);
+    assert.match(
+      linted.stderr,
+      /acme\.yaml:\d+:\d+: error MANIFEST_TOOL_ABSENT\nThe server has no tool "gone"/,
+    );
+    assert.match(linted.stderr, /MANIFEST_TOOL_UNDECLARED[\s\S]*"remove"[\s\S]*"surprise"/);
+    const written = await run(directory.path, ["lint-manifests", "--live", "acme.yaml", "--write"]);
+    assert.equal(written.code, 0, written.stderr);
+    const text = readFileSync(directory.join("acme.yaml"), "utf8");
+    const lock = readFileSync(directory.join("acme.lock.json"));
+    const digest = createHash("sha256").update(lock).digest("hex");
+    const expected = manifest
+      .replace(
+        /^tools:[\s\S]*$/m,
+        [
+          ...tools.slice(0, 3),
+          tools[5],
+          "  - {name: remove, default: false}",
+          "  - {name: surprise, default: false}",
+          "",
+        ].join("\n"),
+      )
+      .replace("0".repeat(64), digest);
+    assert.equal(text, expected);
+    const again = await run(directory.path, ["lint-manifests", "--live", "acme.yaml"]);
+    assert.match(again.stdout, /lint OK: the manifest names the 4 tools of the server/);
+    // The registry has newer words by now; the lock decides.
+    registry.publish({ name: "@acme/words", version: "1.5.0" }, { "index.js": "" });
+    const added = await run(
+      directory.path,
+      ["add", "./acme.yaml", "--yes", "--secret", "token=acme-token", "--json"],
+      {
+        TOOLCRIB_SECRET_ACME_TOKEN: "a-secret-of-acme",
+      },
+    );
+    assert.equal(added.code, 0, added.stderr);
+    const result = JSON.parse(added.stdout) as { readonly approved: readonly string[] };
+    assert.deepEqual(result.approved.toSorted(), ["whoami"]);
+    const fetched = JSON.parse((await run(directory.path, ["fetched", "list", "--json"])).stdout) as {
+      readonly recorded: string;
+      readonly locked: readonly { readonly name: string; readonly version: string }[];
+    }[];
+    const locked = fetched
+      .find(({ recorded }) => recorded === digest)
+      ?.locked.map(({ name, version }) => `${name} ${version}`);
+    assert.deepEqual(locked, ["@acme/server 1.2.3", "@acme/words 1.0.0"]);
+    assert.match(
+      readFileSync(directory.join("toolcrib.yaml"), "utf8"),
+      /transport: \{ kind: stdio, manifest: \.\/acme\.yaml \}/,
+    );
+    const doctor = await run(directory.path, ["doctor"], { TOOLCRIB_SECRET_ACME_TOKEN: "a-secret-of-acme" });
+    assert.match(doctor.stdout, /server acme: responds: 1 tool/);
+  });
+
+  it("add writes nothing when the server does not start, or its runner is missing", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const manifest = acmeManifest({ credentials: "[]" });
+    writeFileSync(directory.join("acme.yaml"), manifest.replace("/app/acme-server", "/app/other"));
+    const failed = await run(directory.path, ["add", "./acme.yaml", "--yes"]);
+    assert.equal(failed.code, 5, failed.stderr);
+    assert.match(failed.stderr, /CLI_SERVER_NOT_READY/);
+    assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
+    const go = manifest.replace("npm:@acme/server, tag: 1.2.3", "github.com/acme/server, tag: v1.2.3");
+    writeFileSync(directory.join("go.yaml"), go.replace("builder: node", "builder: go-static"));
+    const missing = await run(directory.path, ["add", "./go.yaml", "--yes"], { PATH: shortPath });
+    assert.match(
+      missing.stderr,
+      /CLI_RUNNER_MISSING: The server needs go, which is not installed\nhint: install Go/,
+    );
+    assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
+  });
+});
