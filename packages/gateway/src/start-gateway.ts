@@ -1,7 +1,8 @@
 /**
  * The composition root: starts a gateway from a checked configuration. It
  * creates every dependency with side effects and passes it on: clock,
- * randomness, environment, store, processes, connections.
+ * randomness, environment, store, processes, connections. It is one piece: the
+ * order of creation, read from the top, is the reverse of that of disposal.
  */
 
 import { randomBytes, randomUUID } from "node:crypto";

@@ -22,12 +22,11 @@ export const command = defineCommand({
     env: serverEnvOption,
   },
   examples: ["toolcrib lint-manifests catalog", "toolcrib lint-manifests --live memory.yaml --write"],
-  run: async (context, { path }, { denylist, ...live }) =>
+  run: async (context, { path }, { denylist, requireDigests, ...live }) =>
     live.live === true
       ? (await import("../adopted/lint-live.ts")).lintLive(context, path, live)
-      : (await import("../toolspec/lint-files.ts")).lintManifests(
-          context,
-          path,
-          denylist === undefined ? {} : { denylist },
-        ),
+      : (await import("../toolspec/lint-files.ts")).lintManifests(context, path, {
+          ...(denylist === undefined ? {} : { denylist }),
+          requireDigests: requireDigests === true,
+        }),
 });

@@ -5,7 +5,8 @@ import { parseConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { explainPackage } from "@toolcrib/gateway";
 import { SchemaValidator } from "@toolcrib/json";
-import { openInstalledPackage } from "@toolcrib/mcpkg-install";
+import type { Manifest } from "@toolcrib/mcpkg";
+import { type InstalledPackage, openInstalledPackage } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
@@ -16,7 +17,7 @@ import { installedPackage } from "./installed-packages.ts";
 
 /** Runs the command. Fails where no implementation can run. */
 export async function explainImplementations(context: CliContext, toolId: string): Promise<ExitCode> {
-  const { output, options, env, directory, wrap, now, signal } = context;
+  const { output } = context;
   const hint = "--why explains installed packages; toolcrib info lists them";
   const installed = await installedPackage(context, toolId, hint);
   const { manifest } = openInstalledPackage(installed, new SchemaValidator());
@@ -25,25 +26,7 @@ export async function explainImplementations(context: CliContext, toolId: string
     output.print(`${toolId} is a chain: its steps are calls of other tools, each with a choice of its own`);
     return exitCodes.done;
   }
-  const { config, files } = await loadOrDefault(context);
-  const { platform, arch, execPath, versions } = process;
-  const verdicts = await explainPackage(
-    { folder: installed.folder, manifest },
-    {
-      config,
-      home: options.home,
-      env,
-      directory,
-      wrap,
-      now,
-      logger: createCommandLogger(context, "silent"),
-      randomBytes,
-      sandboxes: createSandboxes(context),
-      configFiles: files,
-      machine: { system: { platform, arch }, node: { command: execPath, version: versions.node } },
-    },
-    signal,
-  );
+  const verdicts = await judgeInstalled(context, installed, manifest);
   const chosen = verdicts.find(({ isUsable }) => isUsable)?.candidate.id;
   output.json({
     toolId,
@@ -66,6 +49,34 @@ export async function explainImplementations(context: CliContext, toolId: string
     ]),
   );
   return chosen === undefined ? exitCodes.failed : exitCodes.done;
+}
+
+/** Judges the implementations of an installed package on this machine; none for a chain. */
+export async function judgeInstalled(
+  context: CliContext,
+  installed: Pick<InstalledPackage, "folder">,
+  manifest: Manifest,
+): Promise<Awaited<ReturnType<typeof explainPackage>>> {
+  const { options, env, directory, wrap, now, signal } = context;
+  const { config, files } = await loadOrDefault(context);
+  const { platform, arch, execPath, versions } = process;
+  return await explainPackage(
+    { folder: installed.folder, manifest },
+    {
+      config,
+      home: options.home,
+      env,
+      directory,
+      wrap,
+      now,
+      logger: createCommandLogger(context, "silent"),
+      randomBytes,
+      sandboxes: createSandboxes(context),
+      configFiles: files,
+      machine: { system: { platform, arch }, node: { command: execPath, version: versions.node } },
+    },
+    signal,
+  );
 }
 
 /** Packages need no configuration. */

@@ -7,7 +7,6 @@
 
 import { isManifestPath, type ToolspecDeclaration } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
-import { addServer, readServerFile } from "../adopted/add-server.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -28,12 +27,15 @@ export async function addToolspec(
 ): Promise<ExitCode> {
   const { output } = context;
   if (requested !== undefined && isManifestPath(requested)) {
+    const { addServer, readServerFile } = await import("../adopted/add-server.ts");
     return await addServer(context, await readServerFile(context, requested), flags);
   }
   const { entry, version } = await chooseEntry(context, requested);
   if (entry.toolspec === undefined) {
     const { name } = entry.manifest;
     const reference = version === undefined ? name : `${name}@${version}`;
+    // Loads the gateway, which an API does not need.
+    const { addServer } = await import("../adopted/add-server.ts");
     return await addServer(context, { entry, reference }, flags);
   }
   checkApiFlags(entry.manifest.name, flags);

@@ -28,9 +28,14 @@ export const guideGroups = {
 
 /**
  * Guides without transcripts. The example of hooks.md is tested in the package gateway; telemetry.md needs a
- * collector, and toolpack-images.md downloads.
+ * collector, and adopted-servers.md and toolpack-images.md download.
  */
-export const guidesWithoutTranscript: readonly string[] = ["hooks.md", "telemetry.md", "toolpack-images.md"];
+export const guidesWithoutTranscript: readonly string[] = [
+  "adopted-servers.md",
+  "hooks.md",
+  "telemetry.md",
+  "toolpack-images.md",
+];
 
 /** A step of a guide: a file to write, or a command with its expected output. */
 type Step =
