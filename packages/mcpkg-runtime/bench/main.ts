@@ -27,7 +27,7 @@ for (const length of [1, 8, 64]) {
     output_schema: {},
   };
   const runner = createChainRunner(manifest, chain, {
-    tools: () => ({ find: () => ({ inputSchema: {} }), chainOf: () => undefined }),
+    tools: () => ({ find: () => ({ source: "bench.tool", inputSchema: {} }), chainOf: () => undefined }),
     callTool: async (_context, _name, args) => ({ content: [], structuredContent: args }),
     validator: new SchemaValidator(),
   });

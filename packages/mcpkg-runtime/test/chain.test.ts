@@ -38,7 +38,7 @@ test("a run makes one call and one lookup for each step, and passes defaults, li
     tools: () => ({
       find() {
         lookups += 1;
-        return { inputSchema: {} };
+        return { source: "test.tools.count", inputSchema: {} };
       },
       chainOf: () => undefined,
     }),
@@ -54,4 +54,72 @@ test("a run makes one call and one lookup for each step, and passes defaults, li
   assert.equal(lookups, 16);
   assert.deepEqual(calls[0], { mode: "fast", count: 0, literal: { kept: ["$.not.a.path"] } });
   assert.deepEqual(calls[15], { mode: "fast", count: 15, before: 15 });
+});
+
+/** Runs a chain over tools with these names; each answers with `answer`. */
+async function runChain(
+  chain: Chain,
+  answer: JsonObject,
+  {
+    sources,
+    chains,
+  }: {
+    readonly sources: { readonly [name: string]: string };
+    readonly chains: { readonly [id: string]: Chain };
+  },
+) {
+  let calls = 0;
+  const runner = createChainRunner(manifestOf(chain), chain, {
+    tools: () => ({
+      find: (name) => ({ source: sources[name] ?? name, inputSchema: {} }),
+      chainOf: (source) => chains[source],
+    }),
+    async callTool() {
+      calls += 1;
+      return { content: [], structuredContent: answer };
+    },
+    validator: new SchemaValidator(),
+  });
+  const result = await runner.run({}, clientCall());
+  return { calls, isError: result.isError, text: JSON.stringify(result.content) };
+}
+
+const stepOf = (tool: string, inputMapping: Chain[number]["inputMapping"] = {}, at = 0): Chain[number] => ({
+  step: `step${at}`,
+  tool,
+  inputMapping,
+  outputKey: `out${at}`,
+});
+
+test("a chain does not start that leads back to itself by another name of its tool, or is too long by such names", async () => {
+  const own = await runChain(
+    [stepOf("test.chain.run:run")],
+    {},
+    {
+      sources: { "test.chain.run:run": "test.chain.run" },
+      chains: {},
+    },
+  );
+  assert.match(own.text, /it leads back to itself: test\.chain\.run → test\.chain\.run/);
+  const many = (tool: string) => Array.from({ length: 64 }, (_one, at) => stepOf(tool, {}, at));
+  const long = await runChain(
+    many("b.b:b"),
+    {},
+    {
+      sources: { "b.b:b": "b.b", "c.c:c": "c.c" },
+      chains: { "b.b": many("c.c:c") },
+    },
+  );
+  assert.match(long.text, /it has more than 256 steps/);
+  assert.deepEqual([own.calls, long.calls], [0, 0]);
+});
+
+test("a step whose mappings repeat a result beyond the limit is not called", async () => {
+  const repeated = Object.fromEntries(Array.from({ length: 200 }, (_one, at) => [`k${at}`, "$.out0.list"]));
+  const chain = [stepOf("a.values"), stepOf("a.sink", repeated, 1)];
+  const list = Array.from({ length: 100_000 }, () => 0);
+  const { calls, isError, text } = await runChain(chain, { list }, { sources: {}, chains: {} });
+  assert.equal(isError, true);
+  assert.match(text, /step \\"step1\\".*its mapped arguments are larger than 8388608 bytes/);
+  assert.equal(calls, 1);
 });

@@ -21,7 +21,7 @@ export function chainHostOf(
         const entry = core.find(identity, name);
         // Toolcrib's own tools change the gateway: a publisher must not have them called.
         if (entry === undefined || !entry.facts.isCallableByComposites) return undefined;
-        return { inputSchema: entry.tool.definition.inputSchema };
+        return { source: entry.tool.namespace, inputSchema: entry.tool.definition.inputSchema };
       },
       chainOf,
     }),

@@ -22,8 +22,10 @@ export interface ChainDeps {
   readonly validator: SchemaValidator;
 }
 
-/** Bytes of all results of one run together. */
+/** Bytes of all results of one run together, and of all arguments. */
 const resultsMaxBytes = 64 * 1024 * 1024;
+/** Bytes of the arguments of one step: mappings can repeat a result. */
+const argumentsMaxBytes = 8 * 1024 * 1024;
 
 /** Creates the runner of the chain of `manifest`. */
 export function createChainRunner(manifest: Manifest, chain: Chain, deps: ChainDeps): EndpointRunner {
@@ -58,6 +60,7 @@ class ChainRun {
   readonly #deps: ChainDeps;
   readonly #ran: { readonly step: string; readonly tool: string }[] = [];
   #bytesLeft = resultsMaxBytes;
+  #argumentBytesLeft = resultsMaxBytes;
 
   constructor(manifest: Manifest, context: CallContext, deps: ChainDeps) {
     this.#manifest = manifest;
@@ -81,8 +84,11 @@ class ChainRun {
       const options = { inputSchema: tools[at]?.inputSchema };
       const mapped = mapInputs(step.inputMapping, Object.fromEntries(results), options);
       if (mapped.kind === "failed") {
-        return this.#failed(step, { reason: mapped.problems.map(({ message }) => message).join("; ") });
+        const reason = mapped.problems.map(({ message }) => message).join("; ");
+        return this.#failed(step, { reason: reason.slice(0, failureMaxLength) });
       }
+      const tooLarge = this.#countArguments(mapped.args);
+      if (tooLarge !== undefined) return this.#failed(step, tooLarge);
       const result = await this.#call(step, mapped.args);
       if ("reason" in result) return this.#failed(step, result);
       ({ value } = result);
@@ -90,6 +96,15 @@ class ChainRun {
       this.#ran.push({ step: step.step, tool: step.tool });
     }
     return { ...textResult(JSON.stringify(value)), structuredContent: value };
+  }
+
+  /** Counts the arguments of a step before anything serializes them. @returns why they are too large */
+  #countArguments(args: JsonObject): StepFailure | undefined {
+    const limit = Math.min(argumentsMaxBytes, this.#argumentBytesLeft);
+    const size = jsonSize(args, limit);
+    this.#argumentBytesLeft -= size;
+    if (size <= limit) return undefined;
+    return { reason: `its mapped arguments are larger than ${limit} bytes` };
   }
 
   async #call({ tool }: Step, args: JsonObject): Promise<{ readonly value: JsonValue } | StepFailure> {
