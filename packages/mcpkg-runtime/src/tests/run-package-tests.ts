@@ -142,7 +142,7 @@ async function runTest(
   const failures = judgeResult(
     value,
     { test, outputSchema: manifest.output_schema },
-    { validator: deps.validator },
+    { validator: deps.validator, limits: { now: deps.monotonicMs } },
   ).map(({ message }) => message);
   const outcome = failures.length === 0 ? "passed" : "failed";
   return { path, name, outcome, failures: shortened(failures), latencyMs, shape: shapeOf(value) };
