@@ -30,6 +30,7 @@ for (const length of [1, 8, 64]) {
     tools: () => ({ find: () => ({ source: "bench.tool", inputSchema: {} }), chainOf: () => undefined }),
     callTool: async (_context, _name, args) => ({ content: [], structuredContent: args }),
     validator: new SchemaValidator(),
+    monotonicMs: () => performance.now(),
   });
   const text = "x".repeat(10_000);
   for (let round = 0; round < 50; round += 1) await runner.run({ text }, clientCall());

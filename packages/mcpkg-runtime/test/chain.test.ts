@@ -22,6 +22,47 @@ function manifestOf(chain: Chain): Manifest {
   };
 }
 
+/** Runs a chain of `steps` with `paths` each, over an input of 300 items. */
+async function runHeavy(path: string, monotonicMs: () => number): Promise<{ calls: number; text: string }> {
+  const inputMapping = Object.fromEntries(Array.from({ length: 10 }, (_one, at) => [`argument${at}`, path]));
+  const chain: Chain = Array.from({ length: 8 }, (_one, at) => ({
+    step: `step${at}`,
+    tool: "test.tools.count",
+    inputMapping,
+    outputKey: `out${at}`,
+  }));
+  let calls = 0;
+  const runner = createChainRunner(manifestOf(chain), chain, {
+    tools: () => ({ find: () => ({ inputSchema: {} }), chainOf: () => undefined }),
+    async callTool() {
+      calls += 1;
+      return { content: [], structuredContent: {} };
+    },
+    validator: new SchemaValidator(),
+    monotonicMs,
+  });
+  const items = Array.from({ length: 300 }, (_one, at) => ({ id: at }));
+  const result = await runner.run({ items }, clientCall());
+  assert.equal(result.isError, true);
+  return { calls, text: JSON.stringify(result.content) };
+}
+
+test("the mappings of all steps share limits of steps, nodes and time", async () => {
+  // Each path alone is within the limits: about 270,000 steps, and about 3,000 nodes.
+  const steps = await runHeavy("$.input.items[?count($.input.items[*].id) == 0 || @.id == 1].id", () => 0);
+  assert.match(steps.text, /needs more than 5000000 steps/);
+  assert.ok(steps.calls > 0 && steps.calls < 8, `${steps.calls} calls`);
+  const nodes = await runHeavy("$.input.items[*,*,*,*,*,*,*,*,*,*]", () => 0);
+  assert.match(nodes.text, /needs more than 100000 nodes/);
+  assert.ok(nodes.calls > 0 && nodes.calls < 8, `${nodes.calls} calls`);
+  let now = 0;
+  const time = await runHeavy("$.input.items[?count($.input.items[*].id) == 0 || @.id == 1].id", () => {
+    now += 20;
+    return now;
+  });
+  assert.match(time.text, /needs more than 2000 ms/);
+});
+
 test("a run makes one call and one lookup for each step, and passes defaults, literals and earlier outputs", async () => {
   const chain: Chain = Array.from({ length: 16 }, (_one, at): Chain[number] => ({
     step: `step${at}`,
@@ -47,6 +88,7 @@ test("a run makes one call and one lookup for each step, and passes defaults, li
       return { content: [], structuredContent: { count: Number(args["count"]) + 1 } };
     },
     validator: new SchemaValidator(),
+    monotonicMs: () => 0,
   });
   const result = await runner.run({}, clientCall());
   assert.deepEqual(result.structuredContent, { count: 16 });

@@ -14,7 +14,7 @@ type ChainTools = ReturnType<ChainDeps["tools"]>;
 export function chainHostOf(
   core: Pick<GatewayCore, "find" | "callInner" | "explain">,
   chainOf: ChainTools["chainOf"],
-): Omit<ChainDeps, "validator"> {
+): Omit<ChainDeps, "validator" | "monotonicMs"> {
   return {
     tools: ({ identity }) => ({
       find(name) {

@@ -75,6 +75,7 @@ export class PackageSources implements AsyncDisposable {
     this.#chains = {
       ...chainHostOf(context.core, (toolId) => this.#offered.get(toolId)?.manifest.chain),
       validator: this.#validator,
+      monotonicMs: context.monotonicMs,
     };
     this.#watch = this.#watchStore();
     this.#behaviour = new BehaviourWatch({

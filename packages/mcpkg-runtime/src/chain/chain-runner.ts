@@ -7,7 +7,7 @@
 
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { type JsonObject, type JsonValue, jsonSize, parseJson, type SchemaValidator } from "@toolcrib/json";
-import { type Manifest, mapInputs, withDefaults } from "@toolcrib/mcpkg";
+import { type Manifest, mapInputs, PathUse, withDefaults } from "@toolcrib/mcpkg";
 import { type CallContext, failedResult, type ToolResult, textResult } from "@toolcrib/tool";
 import type { EndpointRunner } from "../endpoint-runner.ts";
 import { McpkgRuntimeError } from "../runtime-error.ts";
@@ -20,6 +20,8 @@ export interface ChainDeps {
   /** Makes an inner call of the chain's call. @throws {CodedError} when it is denied or fails */
   callTool(context: CallContext, name: string, args: JsonObject): Promise<ToolResult>;
   readonly validator: SchemaValidator;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly monotonicMs: () => number;
 }
 
 /** Bytes of all results of one run together, and of all arguments. */
@@ -79,9 +81,11 @@ class ChainRun {
     }
     const results: [name: string, value: JsonValue][] = [["input", input]];
     let value: JsonValue = null;
+    // The mappings of all steps together: they run on the thread that serves every client.
+    const limits = { now: this.#deps.monotonicMs, used: new PathUse() };
     for (const [at, step] of chain.entries()) {
       this.#context.signal.throwIfAborted();
-      const options = { inputSchema: tools[at]?.inputSchema };
+      const options = { inputSchema: tools[at]?.inputSchema, limits };
       const mapped = mapInputs(step.inputMapping, Object.fromEntries(results), options);
       if (mapped.kind === "failed") {
         const reason = mapped.problems.map(({ message }) => message).join("; ");
