@@ -79,7 +79,8 @@ export async function readInstalledPackages({
     const found = checkAll(home, record, project);
     // A difference can be a package that another command is replacing: it changed the record before. And a package
     // that is staged is about to be moved.
-    const isSettled = record.pending.length === 0 && (!hasErrors(found.diagnostics) || text === before);
+    const isPending = record.pending.some((one) => one.project === undefined || one.project === project);
+    const isSettled = !isPending && (!hasErrors(found.diagnostics) || text === before);
     if (isSettled || count === readsMaxCount) return found;
     if (text === before) await delay(rereadMs);
     before = text;
