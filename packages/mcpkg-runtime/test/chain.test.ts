@@ -33,7 +33,10 @@ async function runHeavy(path: string, monotonicMs: () => number): Promise<{ call
   }));
   let calls = 0;
   const runner = createChainRunner(manifestOf(chain), chain, {
-    tools: () => ({ find: () => ({ inputSchema: {} }), chainOf: () => undefined }),
+    tools: () => ({
+      find: () => ({ source: "test.tools.count", inputSchema: {} }),
+      chainOf: () => undefined,
+    }),
     async callTool() {
       calls += 1;
       return { content: [], structuredContent: {} };
@@ -121,6 +124,7 @@ async function runChain(
       return { content: [], structuredContent: answer };
     },
     validator: new SchemaValidator(),
+    monotonicMs: () => 0,
   });
   const result = await runner.run({}, clientCall());
   return { calls, isError: result.isError, text: JSON.stringify(result.content) };
