@@ -98,7 +98,12 @@ async function startTestGateway(context: CliContext, trial: TestTarget["trial"])
       trialPackages: [trial],
     },
   );
-  await gateway.ready();
+  try {
+    await gateway.ready();
+  } catch (error) {
+    await gateway[Symbol.asyncDispose]();
+    throw error;
+  }
   return gateway;
 }
 

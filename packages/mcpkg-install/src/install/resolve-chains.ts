@@ -5,10 +5,9 @@
  */
 
 import type { SchemaValidator } from "@toolcrib/json";
-import type { Manifest } from "@toolcrib/mcpkg";
+import { isToolId, type Manifest } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
 import type { OpenedSource } from "../source/open-source.ts";
-import { isToolId } from "../source/parse-source.ts";
 import { type InstallState, openIntact, visibleEntryOf } from "./install-state.ts";
 
 /** A package that will be installed. */
