@@ -108,7 +108,7 @@ test("--timeout limits the time of all tests: those that end within it pass", as
     ...inFolder(filesOf({ slow, late: { ...passing, name: "late" } }), "slow"),
   });
   const setting = { directory: directory.path };
-  const run = await runToolcrib(["test", "./upper", "--timeout", "90s"], setting);
+  const run = await runToolcrib(["test", "./upper", "--timeout", "25s"], setting);
   assert.equal(run.code, 0, run.stdout + run.stderr);
   assert.match(run.stdout, /2 passed, 0 failed/);
   const over = await runToolcrib(["test", "./slow", "--timeout", "2s"], setting);

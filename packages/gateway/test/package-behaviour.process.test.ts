@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Gateway, startGateway } from "@toolcrib/gateway";
@@ -185,5 +186,38 @@ test("holds that cannot be read at the start hold every package back that is not
   assert.match(reason, /Cannot read ".*holds\.json": its content is damaged: restore the file from a backup/);
   assert.notEqual((await gateway.call(somebody, "demo.echo", { message: "hello" })).kind, "result");
   rmSync(holds);
+  await waitUntil(() => stateOf(gateway) === "ready");
+});
+
+test("a release that cannot be stored is not reported, and the package stays quarantined", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  let answer = '{"message":"hello"}';
+  await using server = await startLoopbackServer(() => ({ body: answer }));
+  putPackages(home, [echo]);
+  const history = createTestHistory(home, { randomBytes });
+  await using gateway = await startWatching(home, `${server.url}/mcp/echo`, "verified");
+  await waitUntil(async () => (await history.list("demo.echo")).length >= 1);
+  answer = '{"message":"goodbye"}';
+  await waitUntil(async () => (await history.holds()).has("demo.echo"));
+  const { path: socketPath } = await gateway.listenControl();
+  const release = () =>
+    new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+      const path = "/api/v1/servers/demo.echo/release";
+      const sent = request({ socketPath, path, method: "POST", agent: false }, async (response) => {
+        let body = "";
+        for await (const chunk of response) body += String(chunk);
+        resolve({ status: response.statusCode, body });
+      });
+      sent.once("error", reject).end();
+    });
+  const holds = join(home, "test-history", "holds.json");
+  const stored = readFileSync(holds);
+  writeFileSync(holds, "{");
+  assert.equal((await release()).status, 500);
+  assert.equal(stateOf(gateway), "quarantined");
+  writeFileSync(holds, stored);
+  assert.deepEqual(await release(), { status: 200, body: '{"id":"demo.echo","released":true}' });
+  assert.equal((await history.holds()).has("demo.echo"), false);
   await waitUntil(() => stateOf(gateway) === "ready");
 });
