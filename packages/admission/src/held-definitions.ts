@@ -61,7 +61,7 @@ export interface HeldDefinitionsDeps {
   /** The prompts, resources, templates and instructions. */
   readonly features: { held(): readonly HeldFeature[]; reconsider(): void };
   readonly pins: DefinitionPins;
-  /** Ids of the configured servers. */
+  /** Ids of the configured servers and toolspecs, and of the packages. */
   readonly serverIds: () => readonly string[];
 }
 
@@ -178,7 +178,7 @@ export class HeldDefinitions {
   #heldOf(server: string): readonly HeldDefinition[] {
     const { pins, serverIds } = this.#deps;
     if (!serverIds().includes(server)) {
-      throw new AdmissionError("SERVER_NOT_FOUND", `No tool server has the id "${server}"`, {
+      throw new AdmissionError("SERVER_NOT_FOUND", `No tool server or package has the id "${server}"`, {
         hint: `the ids are ${serverIds().join(", ")}`,
       });
     }

@@ -88,7 +88,7 @@ test("tools are shown completely, approved, and shown again as a difference when
     found.stdout,
     /^! server s: responds, and all of its tools wait for approval: 2 tools; clients see none\n {4}fix: toolcrib .*approve s$/m,
   );
-  assert.match((await run("approve")).stdout, /^SERVER +NEW +CHANGED +OF WHAT\ns +2 +0 +tools\n/);
+  assert.match((await run("approve")).stdout, /^SERVER OR PACKAGE +NEW +CHANGED +OF WHAT\ns +2 +0 +tools\n/);
 
   const shown = await run("approve", "s");
   assert.equal(shown.code, 1);
@@ -180,7 +180,7 @@ test("prompts, templates, instructions and that resources are listed are approve
   writeFileSync(directory.join("server.mjs"), serverWith(lists));
   assert.match(
     (await run("approve")).stdout,
-    /^SERVER +NEW +CHANGED +OF WHAT\ns +4 +0 +tools, prompts, resources or instructions\n/,
+    /^SERVER OR PACKAGE +NEW +CHANGED +OF WHAT\ns +4 +0 +tools, prompts, resources or instructions\n/,
   );
   const shown = (await run("approve", "s")).stdout;
   assert.equal(
@@ -359,13 +359,13 @@ test("misused options are explained", async () => {
   await using _directory = directory;
   list(read);
   for (const [words, hint] of [
-    [["--yes"], /name the server or the call/],
+    [["--yes"], /name the server, the package or the call/],
     [["call:0123456789abcdef", "--tool", "x"], /--tool chooses definitions of a server/],
     [["s", "--deny"], /--deny is for calls/],
-    [["--full"], /--full shows all of a server or a call/],
+    [["--full"], /--full shows all of a server, a package or a call/],
     [["call:0123456789abcdef", "--digest", "x"], /--digest is that of definitions/],
     [["s", "--yes", "--digest", "sha256:0"], /other definitions of "s" wait/],
-    [["t"], /No tool server has the id "t"/],
+    [["t"], /No tool server or package has the id "t"/],
   ] as const) {
     const { code, stderr } = await run("approve", ...words);
     assert.notEqual(code, 0);

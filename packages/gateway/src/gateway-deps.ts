@@ -16,6 +16,8 @@ export interface GatewayDeps {
   readonly env: { readonly [name: string]: string | undefined };
   /** Folder that relative paths of the command line are relative to. */
   readonly directory: string;
+  /** Folder of the project whose packages are offered, besides those of the home. @default `directory` */
+  readonly projectFolder?: string | undefined;
   readonly logger: Logger;
   /** This program's version, as clients and servers see it. */
   readonly version: string;

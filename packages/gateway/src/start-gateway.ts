@@ -21,7 +21,7 @@ import {
   type HttpServerDeps,
   pauseRoutes,
   policyRoutes,
-  releaseRoutes,
+  serverRoutes,
   startControlServer,
   startHttpServer,
 } from "@toolcrib/http";
@@ -178,6 +178,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     ...shared,
     core,
     homeFlag: deps.homeFlag,
+    projectFolder: deps.projectFolder ?? directory,
     serverInfo,
     launcher,
     httpClient,
@@ -426,13 +427,14 @@ class RunningGateway implements Gateway {
   }
 
   #serverDeps(): Omit<HttpServerDeps, "authenticate"> {
-    const { service, roster } = this.#core;
+    const { service, roster, approvals } = this.#core;
+    const serverIds = () => roster.configuredIds;
     return {
       service,
-      serverIds: () => roster.configuredIds,
+      serverIds,
+      serverRouteOf: serverRoutes({ serverIds, release: (id) => roster.release(id), approvals }),
       routes: {
-        ...releaseRoutes(roster.configuredIds, (id) => roster.release(id)),
-        ...approvalRoutes(roster.configuredIds, this.#core.approvals),
+        ...approvalRoutes(approvals),
         ...pauseRoutes(this.#core.pauses),
         ...policyRoutes(() => this.policySituation()),
       },

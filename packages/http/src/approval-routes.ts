@@ -26,26 +26,10 @@ export interface OperatorApprovals {
 const callPath = "/api/v1/approvals/calls";
 
 /**
- * Returns the routes: `GET /api/v1/approvals`; for each server `GET /api/v1/servers/ID/definitions` and
- * `POST /api/v1/servers/ID/approve?digest=…`, with a `tool=…` for each tool or other definition, by its name, unless all are approved; and
- * `GET /api/v1/approvals/calls?id=…`, and `POST /api/v1/approvals/calls/approve?id=…`, `…/deny?id=…`.
+ * Returns the routes: `GET /api/v1/approvals`, `GET /api/v1/approvals/calls?id=…`, and
+ * `POST /api/v1/approvals/calls/approve?id=…`, `…/deny?id=…`. Those of definitions are `serverRoutes`.
  */
-export function approvalRoutes(
-  serverIds: readonly string[],
-  approvals: OperatorApprovals,
-): { readonly [path: string]: ApiRoute } {
-  const routes = serverIds.flatMap((id): [string, ApiRoute][] => [
-    [`/api/v1/servers/${id}/definitions`, operatorRoute(operatorReadAccess, () => approvals.definitions(id))],
-    [
-      `/api/v1/servers/${id}/approve`,
-      operatorRoute(changeAccess, async (query, operator) => {
-        const names = query.getAll("tool");
-        const digest = query.get("digest") ?? "";
-        const chosen = names.length === 0 ? undefined : names;
-        return { approved: await approvals.approveDefinitions(id, digest, operator, chosen) };
-      }),
-    ],
-  ]);
+export function approvalRoutes(approvals: OperatorApprovals): { readonly [path: string]: ApiRoute } {
   const decide = (decision: "approved" | "denied") =>
     operatorRoute(changeAccess, async (query, operator) => ({
       call: (await approvals.decideCall(query.get("id") ?? "", decision, operator)) ?? null,
@@ -57,6 +41,5 @@ export function approvalRoutes(
     })),
     [`${callPath}/approve`]: decide("approved"),
     [`${callPath}/deny`]: decide("denied"),
-    ...Object.fromEntries(routes),
   };
 }

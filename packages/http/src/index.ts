@@ -5,4 +5,4 @@ export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http-se
 export { GatewayMetrics } from "./metrics.ts";
 export { pauseRoutes } from "./pause-routes.ts";
 export { policyRoutes } from "./policy-routes.ts";
-export { releaseRoutes } from "./release-routes.ts";
+export { serverRoutes } from "./server-routes.ts";

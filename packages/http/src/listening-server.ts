@@ -29,10 +29,12 @@ const { createServer } = createRequire(import.meta.url)("node:http") as typeof i
 /** Dependencies of a server, independent of its address. */
 export interface ServerDeps extends StatusRoutesDeps {
   readonly service: McpService;
-  /** Ids of the tool servers, each with an endpoint of its own. Read once. */
+  /** Returns the ids of the tool servers, toolspecs and packages, each with an endpoint of its own. Packages come and go. */
   readonly serverIds: () => readonly string[];
   /** Routes in addition to the status routes, by path. @default none */
   readonly routes?: { readonly [path: string]: ApiRoute };
+  /** Returns the route of a path that names a server. @default none */
+  readonly serverRouteOf?: (path: string) => ApiRoute | undefined;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -151,15 +153,14 @@ export class ListeningServer implements DrainableServer {
   }
 
   #createHandler(deps: ServerDeps, checks: RequestChecks, refuser: Refuser): RequestHandler {
-    const serverIds = new Set(deps.serverIds());
+    const { serverIds, routes = {}, serverRouteOf, logger } = deps;
     const statusRoutes = new StatusRoutes(deps, serverIds, () => this.#isDraining);
-    const { routes = {}, logger } = deps;
     return new RequestHandler({
       ...checks,
       mcp: this.#mcp,
       sse: this.#sse,
       routeOf: (path) =>
-        statusRoutes.routeOf(path) ?? (Object.hasOwn(routes, path) ? routes[path] : undefined),
+        statusRoutes.routeOf(path) ?? (Object.hasOwn(routes, path) ? routes[path] : serverRouteOf?.(path)),
       serverIds,
       isVisible: deps.isVisible,
       refuser,

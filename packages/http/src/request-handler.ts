@@ -36,7 +36,8 @@ export interface RequestHandlerDeps {
   readonly isOriginAllowed: OriginCheck;
   /** Returns the route of a path other than MCP. */
   readonly routeOf: (path: string) => ApiRoute | undefined;
-  readonly serverIds: ReadonlySet<string>;
+  /** Returns the ids of the servers with endpoints. */
+  readonly serverIds: () => readonly string[];
   /** Whether a client may see a server; one that it may not see does not exist for it. */
   readonly isVisible: (identity: Identity, serverId: string) => boolean;
   readonly refuser: Refuser;
@@ -134,8 +135,8 @@ export class RequestHandler {
   ): void | Promise<void> {
     const { serverIds, isVisible, refuser, mcp } = this.#deps;
     const server = view.slice(2);
-    if (view !== "" && (!serverIds.has(server) || !isVisible(identity, server))) {
-      const visible = visibleIds(serverIds, identity, isVisible);
+    if (view !== "" && (!serverIds().includes(server) || !isVisible(identity, server))) {
+      const visible = visibleIds(serverIds(), identity, isVisible);
       return refuser.refuse(request, response, unknownServer(server, visible));
     }
     return mcp.handle(request, response, { view, identity });

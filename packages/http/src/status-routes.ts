@@ -44,11 +44,13 @@ const logPath = /^\/api\/v1\/servers\/([A-Za-z0-9_.-]{1,64})\/log$/;
 /** The status routes of one HTTP server. */
 export class StatusRoutes {
   readonly #deps: StatusRoutesDeps;
-  readonly #serverIds: ReadonlySet<string>;
+  readonly #serverIds: () => readonly string[];
+  /** Those that the metrics can name: also of packages that were removed. */
+  readonly #seenIds = new Set<string>();
   readonly #isDraining: () => boolean;
   readonly #routes: ReadonlyMap<string, ApiRoute>;
 
-  constructor(deps: StatusRoutesDeps, serverIds: ReadonlySet<string>, isDraining: () => boolean) {
+  constructor(deps: StatusRoutesDeps, serverIds: () => readonly string[], isDraining: () => boolean) {
     this.#deps = deps;
     this.#serverIds = serverIds;
     this.#isDraining = isDraining;
@@ -74,8 +76,9 @@ export class StatusRoutes {
 
   #metrics(identity: Identity | undefined): Answer {
     const { metrics, status, isVisible } = this.#deps;
+    for (const id of this.#serverIds()) this.#seenIds.add(id);
     return metrics.expose(status(identity), (id) => {
-      return identity === undefined || !this.#serverIds.has(id) || isVisible(identity, id);
+      return identity === undefined || !this.#seenIds.has(id) || isVisible(identity, id);
     });
   }
 
@@ -95,7 +98,7 @@ export class StatusRoutes {
       // Servers write arguments of calls to their logs.
       access: operatorReadAccess,
       answer: async (response, query, identity) => {
-        const visible = visibleIds(this.#serverIds, identity, this.#deps.isVisible);
+        const visible = visibleIds(this.#serverIds(), identity, this.#deps.isVisible);
         if (!visible.includes(id)) return unknownServer(id, visible);
         const asked = new URLSearchParams(query).get("lines") ?? "100";
         const lines = /^[0-9]{1,5}$/.test(asked) ? Number(asked) : 0;

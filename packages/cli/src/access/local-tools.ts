@@ -14,6 +14,7 @@ import type { JsonObject } from "@toolcrib/json";
 import { type Identity, localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
+import { projectFolderOf } from "../config/project-folder.ts";
 import { version } from "../version.ts";
 import { isUnavailableTool, type ServerState, type ToolAccess, type ToolDescription } from "./tool-access.ts";
 
@@ -40,7 +41,7 @@ export async function openLocalTools(
 /**
  * Starts a gateway for one command, as `openLocalTools`. Its caller disposes it.
  *
- * @param onlyServer the only server to start; an id that no server has starts none.
+ * @param onlyServer the only server or package to start; an id that none has starts none.
  */
 export async function startLocalGateway(
   context: CliContext,
@@ -59,6 +60,7 @@ export async function startLocalGateway(
       home: options.home,
       env: context.env,
       directory: context.directory,
+      projectFolder: projectFolderOf(context),
       wrap: context.wrap,
       logger,
       version,
@@ -74,13 +76,20 @@ export async function startLocalGateway(
   return gateway;
 }
 
-/** The settings of packages, none of which is offered where a command needs a server only. */
+/** Returns the settings of packages, by which only `onlyServer` is offered where a command needs one source only. */
 export function packagesOf(
-  { packages }: LoadedConfig["config"],
+  { packages, toolServers, toolspecs }: LoadedConfig["config"],
   onlyServer: string | undefined,
 ): LoadedConfig["config"]["packages"] {
   if (onlyServer === undefined) return packages;
-  return { ...packages, byId: {}, others: { ...packages.others, isEnabled: false } };
+  const { byId, others } = packages;
+  const own = Object.hasOwn(byId, onlyServer) ? byId[onlyServer] : others;
+  const isPackage = ![...toolServers, ...toolspecs].some(({ id }) => id === onlyServer);
+  return {
+    ...packages,
+    byId: isPackage && own !== undefined ? { [onlyServer]: own } : {},
+    others: { ...others, isEnabled: false },
+  };
 }
 
 async function waitForServers(gateway: Gateway, signal: AbortSignal): Promise<void> {

@@ -8,6 +8,7 @@ import { connect } from "node:net";
 import { readInstalledPackages } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
+import { projectFolderOf } from "../config/project-folder.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { counted } from "../output/counted.ts";
 import { reasonLine } from "../output/output.ts";
@@ -48,9 +49,12 @@ export async function openToolAccess(
   return openLocalTools(context, loaded, createCommandLogger(context, "silent"), started);
 }
 
-/** The ids of the installed packages, which are sources of tools as servers are. */
-async function installedIds({ options, directory }: CliContext): Promise<readonly string[]> {
-  const { packages } = await readInstalledPackages({ home: options.home, projectFolder: directory });
+/** Returns the ids of the installed packages, which are sources of tools as servers are. */
+export async function installedIds(context: CliContext): Promise<readonly string[]> {
+  const { packages } = await readInstalledPackages({
+    home: context.options.home,
+    projectFolder: projectFolderOf(context),
+  });
   return packages.map(({ toolId }) => toolId);
 }
 

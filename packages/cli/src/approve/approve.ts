@@ -27,7 +27,7 @@ export interface ApproveFlags {
   readonly digest?: string;
 }
 
-/** Runs the command. @param what id of a server or of a call. @default lists what waits */
+/** Runs the command. @param what id of a server, a package or a call. @default lists what waits */
 export async function approve(
   context: CliContext,
   what: string | undefined,
@@ -44,15 +44,15 @@ function checkFlags(what: string | undefined, { tool, deny, yes, full, digest }:
   const isCall = what?.startsWith(callIdStart) === true;
   const misused =
     (isCall || what === undefined) && tool !== undefined
-      ? "--tool chooses definitions of a server: name the server"
+      ? "--tool chooses definitions of a server or package: name it"
       : what === undefined && (yes === true || deny === true)
-        ? "name the server or the call to decide about"
+        ? "name the server, the package or the call to decide about"
         : !isCall && deny === true
           ? "--deny is for calls: tools that are not approved are not offered"
           : what === undefined && full === true
-            ? "--full shows all of a server or a call: name it"
+            ? "--full shows all of a server, a package or a call: name it"
             : (isCall || what === undefined) && digest !== undefined
-              ? "--digest is that of definitions of a server: name the server"
+              ? "--digest is that of definitions of a server or package: name it"
               : undefined;
   if (misused !== undefined) throw new CliError("CLI_USAGE", `Nothing was approved: ${misused}`);
 }
@@ -65,7 +65,7 @@ function listWaiting(context: CliContext, { servers, calls: waiting }: WaitingAp
     output.print(waiting.length === 0 ? "Nothing waits for approval" : "Nothing else waits for approval");
   if (servers.length > 0) {
     output.table(
-      [{ title: "SERVER" }, { title: "NEW" }, { title: "CHANGED" }, { title: "OF WHAT" }],
+      [{ title: "SERVER OR PACKAGE" }, { title: "NEW" }, { title: "CHANGED" }, { title: "OF WHAT" }],
       servers.map(({ server, new: added, changed, what }) => [
         safeLine(server),
         String(added),

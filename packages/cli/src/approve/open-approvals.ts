@@ -12,7 +12,7 @@ import { CallApprovals } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 import { getFromGateway, postToGateway } from "../access/gateway-api.ts";
 import { startLocalGateway } from "../access/local-tools.ts";
-import { findReachableGateways } from "../access/open-tool-access.ts";
+import { findReachableGateways, installedIds } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -30,7 +30,7 @@ export interface ApprovalAccess extends AsyncDisposable {
   waiting(): Promise<WaitingApprovals>;
   /** Returns a call that waits with all of its arguments; undefined when no call with this id waits. */
   call(id: string): Promise<PendingCall | undefined>;
-  /** Returns the definitions of a server that wait. @throws {CliError} `CLI_SERVER_NOT_FOUND`; `CLI_SERVER_NOT_READY` when none wait because the server lists nothing */
+  /** Returns the definitions of a server or package that wait. @throws {CliError} `CLI_SERVER_NOT_FOUND`; `CLI_SERVER_NOT_READY` when none wait because it lists nothing */
   definitions(server: string): Promise<WaitingDefinitions>;
   /** Approves definitions that were shown. @param names @default all @returns the names of those that were approved */
   approve(shown: WaitingDefinitions, names: readonly string[] | undefined): Promise<readonly string[]>;
@@ -46,7 +46,7 @@ export const callIdStart = "call:";
 /**
  * Opens the approvals.
  *
- * @param what the server or the call that the command is about; without a running gateway, only that server is started.
+ * @param what the server, the package or the call that the command is about; without a running gateway, only that source is started.
  * @throws {CodedError} when the gateway or the configuration cannot be used.
  */
 export async function openApprovals(context: CliContext, what: string | undefined): Promise<ApprovalAccess> {
@@ -55,8 +55,8 @@ export async function openApprovals(context: CliContext, what: string | undefine
     options.configFiles.length === 0 ? await findReachableGateways(options.home) : [];
   if (running !== undefined) return ofRunning(running, others, context.signal);
   const loaded = await loadCliConfig(context);
-  const ids = loaded.config.toolServers.map(({ id }) => id);
-  if (what !== undefined && !what.startsWith(callIdStart)) requireServer(what, ids);
+  const ids = [...loaded.config.toolServers.map(({ id }) => id), ...(await installedIds(context))];
+  if (what !== undefined && !what.startsWith(callIdStart)) requireServer(what, ids, approvable);
   const only = what?.startsWith(callIdStart) === true ? await serverOfCall(context, what) : what;
   const gateway = await startLocalGateway(context, loaded, createCommandLogger(context, "silent"), only);
   return ofLocal(gateway);
@@ -89,18 +89,16 @@ function ofRunning(
       return calls.find((one) => one.id === id)?.outdated === undefined ? whole : call;
     },
     async definitions(server) {
-      const { servers } = (await getFromGateway(
-        running,
-        "/api/v1/status",
-        signal,
-      )) as unknown as GatewayStatus;
+      const status = await getFromGateway(running, "/api/v1/status", signal);
+      const sources = approvableIn(status as unknown as GatewayStatus);
       requireServer(
         server,
-        servers.map(({ id }) => id),
+        sources.map(({ id }) => id),
+        approvable,
       );
       const path = `/api/v1/servers/${encodeURIComponent(server)}/definitions`;
       const waiting = (await getFromGateway(running, path, signal)) as unknown as WaitingDefinitions;
-      return requireListed(waiting, servers);
+      return requireListed(waiting, sources);
     },
     async approve({ server, digest }, names) {
       const query = new URLSearchParams({ digest });
@@ -158,18 +156,37 @@ async function firstThatAccepts<R>(
   }
 }
 
+/** A source whose definitions can wait for approval. */
+interface ApprovableSource extends Pick<SourceStatus, "id" | "health" | "tools"> {
+  readonly kind: "server" | "package";
+}
+
+/** The kinds of these sources, for messages. */
+const approvable = "tool server or package";
+
+/** Returns the sources whose definitions can wait. A gateway of an earlier version has no packages. */
+function approvableIn({
+  servers,
+  packages = [],
+}: Pick<GatewayStatus, "servers"> & Partial<Pick<GatewayStatus, "packages">>): readonly ApprovableSource[] {
+  return [
+    ...servers.map((one) => ({ ...one, kind: "server" as const })),
+    ...packages.map((one) => ({ ...one, kind: "package" as const })),
+  ];
+}
+
 /** @throws {CliError} `CLI_SERVER_NOT_READY` */
 function requireListed(
   waiting: WaitingDefinitions,
-  servers: readonly Pick<SourceStatus, "id" | "health" | "tools">[],
+  sources: readonly ApprovableSource[],
 ): WaitingDefinitions {
-  const { health, tools } = servers.find(({ id }) => id === waiting.server) ?? {};
+  const { kind, health, tools } = sources.find(({ id }) => id === waiting.server) ?? {};
   const isListed = waiting.definitions.length > 0 || tools !== 0;
   if (isListed || health === undefined || health.state === "ready" || health.state === "idle") return waiting;
   const reason = health.reason === undefined ? "" : `: ${reasonLine(health.reason)}`;
   throw new CliError(
     "CLI_SERVER_NOT_READY",
-    `The tools of "${waiting.server}" are not known: the server is ${health.state}${reason}`,
+    `The tools of "${waiting.server}" are not known: the ${kind} is ${health.state}${reason}`,
     { hint: "try again when it is ready; see toolcrib status" },
   );
 }
@@ -180,7 +197,8 @@ function ofLocal(gateway: Gateway): ApprovalAccess {
   return {
     waiting: () => approvals.waiting(),
     call: (id) => approvals.call(id),
-    definitions: async (server) => requireListed(approvals.definitions(server), gateway.status().servers),
+    definitions: async (server) =>
+      requireListed(approvals.definitions(server), approvableIn(gateway.status())),
     approve: ({ server, digest }, names) => approvals.approveDefinitions(server, digest, operator, names),
     callFacts: async () => gateway.policySituation(),
     async decide(id, decision) {

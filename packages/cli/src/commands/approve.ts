@@ -8,7 +8,7 @@ export const command = defineCommand({
   arguments: {
     what: {
       isOptional: true,
-      help: "id of a server, or of a call such as call:0123456789abcdef (default: list what waits)",
+      help: "id of a server or package, or of a call such as call:0123456789abcdef (default: list what waits)",
     },
   },
   options: {

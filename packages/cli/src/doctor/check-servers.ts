@@ -21,6 +21,7 @@ import { differenceTexts } from "../adopted/difference-lines.ts";
 import type { CliContext } from "../cli-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
+import { projectFolderOf } from "../config/project-folder.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
@@ -188,6 +189,7 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
     home: options.home,
     env: context.env,
     directory: context.directory,
+    projectFolder: projectFolderOf(context),
     wrap: context.wrap,
     logger: createCommandLogger(context, "silent"),
     version,

@@ -3,9 +3,12 @@
 import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { type Diagnostic, formatDiagnostic } from "@toolcrib/diagnostics";
+import { reasonOf } from "@toolcrib/files";
 import { SchemaValidator } from "@toolcrib/json";
 import type { Allowances, FetchBytes, PackageResolver } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { projectFolderOf } from "../config/project-folder.ts";
 import type { RegistryFlags } from "../registry/open-package-registries.ts";
 import { openPackageResolver } from "../registry/package-resolver.ts";
 import { openArchiveFetcher } from "./fetch-archive.ts";
@@ -39,12 +42,21 @@ export interface CliPlace {
   readonly project: string | undefined;
 }
 
-/** Returns the place that the flags name. */
+/** Returns the place that the flags name. @throws {CliError} `CLI_FILE_UNUSABLE` without the folder of the project */
 export async function toPlace(
-  { directory, options }: CliContext,
+  context: CliContext,
   { user = false }: { readonly user?: boolean },
 ): Promise<CliPlace> {
-  return { home: options.home, project: user ? undefined : await realpath(directory) };
+  const { home } = context.options;
+  if (user) return { home, project: undefined };
+  const folder = projectFolderOf(context);
+  try {
+    return { home, project: await realpath(folder) };
+  } catch (cause) {
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot open the folder "${folder}": ${reasonOf(cause)}`, {
+      cause,
+    });
+  }
 }
 
 /** Dependencies of changes of installed packages. */

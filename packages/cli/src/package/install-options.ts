@@ -4,7 +4,9 @@ import type { CliOptions } from "../cli-command.ts";
 
 /** Where packages are installed. */
 export const placeOptions = {
-  user: { help: "for all projects of the user, in the home, instead of .mcp/tools of this folder" },
+  user: {
+    help: "for all projects of the user, in the home, instead of .mcp/tools of this folder, or of that of --config",
+  },
 } as const satisfies CliOptions;
 
 /** What is refused without a flag of its own. */

@@ -18,6 +18,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { toLoadConfigDeps } from "../config/load-config-deps.ts";
+import { projectFolderOf } from "../config/project-folder.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
@@ -91,6 +92,7 @@ async function startTestGateway(context: CliContext, trial: TestTarget["trial"])
       home: context.options.home,
       env: context.env,
       directory: context.directory,
+      projectFolder: projectFolderOf(context),
       wrap: context.wrap,
       logger: createCommandLogger(context, "silent"),
       version,

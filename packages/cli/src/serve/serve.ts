@@ -13,6 +13,7 @@ import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
+import { projectFolderOf } from "../config/project-folder.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Output, safeLine } from "../output/output.ts";
@@ -60,6 +61,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
       homeFlag: flags.stdio === true ? options.homeFlag : "",
       env: context.env,
       directory: context.directory,
+      projectFolder: projectFolderOf(context),
       wrap: context.wrap,
       logger,
       version,

@@ -107,10 +107,10 @@ export class PackageSources implements AsyncDisposable {
 
   /** Compares the offered packages with the installed ones. Resolves before new ones are prepared. */
   async sync(): Promise<void> {
-    const { home, directory, trialPackages } = this.#context;
+    const { home, projectFolder, trialPackages } = this.#context;
     const { packages: installed, diagnostics } = await readInstalledPackages({
       home,
-      projectFolder: directory,
+      projectFolder,
     });
     for (const { message, hint } of diagnostics) this.#report({ reason: message, hint });
     const trials = new Set(trialPackages.map(({ toolId }) => toolId));

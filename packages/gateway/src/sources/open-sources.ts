@@ -35,6 +35,8 @@ export interface SourceContext {
   readonly configFiles: readonly string[];
   /** Folder that relative paths of the command line are relative to. */
   readonly directory: string;
+  /** Folder of the project whose packages are offered. */
+  readonly projectFolder: string;
   /** Wraps processes that the launcher does not start; the launcher wraps its own. */
   readonly wrap: SpawnWrap | undefined;
   readonly httpClient: HttpClient;
