@@ -147,34 +147,69 @@ export class LivePolicies implements AsyncDisposable {
     diagnostics: readonly Diagnostic[],
     files: readonly PolicyFile[],
   ): Promise<void> {
-    const { policy, logger, record, onReplaced, checkNames } = this.#deps;
+    const { policy, logger, onReplaced } = this.#deps;
+    const previous = this.#current;
+    let next: CedarPolicies | undefined;
     try {
-      const previous = this.#current;
-      this.#current = await openCedarPolicies(parsed, this.#deps);
-      policy.replaceFiles(this.#current);
+      next = await openCedarPolicies(parsed, this.#deps);
+      policy.replaceFiles(next);
+    } catch (error) {
+      next?.[Symbol.dispose]();
+      this.#reject(messageOf(error));
+      return;
+    }
+    // The new policies are in force: whatever fails from here on does not change that.
+    this.#current = next;
+    this.#files = files;
+    this.#problem = undefined;
+    try {
       previous[Symbol.dispose]();
-      this.#files = files;
-      this.#problem = undefined;
-      record("policy.changed", { digest: this.#current.digest, previousDigest: previous.digest });
-      const seen = previous.seenClients().map((client) => ({ ...client, known: "it used this gateway" }));
-      const all = [...diagnostics, ...(await lockedOut(parsed, seen))];
-      const warnings = all.length === 0 ? {} : { warnings: formatDiagnostics(all) };
-      if (all.length > 0) logger.warn(warnings, "changed policies have warnings");
-      checkNames(this.namedTargets());
-      logger.info({ ...this.status(), ...warnings }, "policies were replaced");
+      this.#record("policy.changed", { digest: next.digest, previousDigest: previous.digest });
+      await this.#reportReplaced(previous, parsed, diagnostics);
+    } catch (error) {
+      logger.error({ problem: messageOf(error) }, "policies were replaced, and could not be checked further");
+    }
+    try {
       onReplaced();
     } catch (error) {
-      this.#reject(messageOf(error));
+      logger.error({ problem: messageOf(error) }, "policies were replaced, and clients were not notified");
     }
   }
 
+  /** Logs what is in force, with warnings about it. */
+  async #reportReplaced(
+    previous: CedarPolicies,
+    parsed: ParsedPolicies,
+    diagnostics: readonly Diagnostic[],
+  ): Promise<void> {
+    const { logger, checkNames } = this.#deps;
+    const seen = previous.seenClients().map((client) => ({ ...client, known: "it used this gateway" }));
+    const all = [...diagnostics, ...(await lockedOut(parsed, seen))];
+    const warnings = all.length === 0 ? {} : { warnings: formatDiagnostics(all) };
+    if (all.length > 0) logger.warn(warnings, "changed policies have warnings");
+    checkNames(this.namedTargets());
+    logger.info({ ...this.status(), ...warnings }, "policies were replaced");
+  }
+
+  /** Never throws. */
   #reject(problem: string): void {
     if (problem === this.#problem) return;
     this.#problem = problem;
-    const { logger, record } = this.#deps;
     const { digest } = this.#current;
-    record("policy.rejected", { digest, problem });
-    logger.warn({ digest, problem }, "changed policies are not used; the previous ones stay in force");
+    this.#record("policy.rejected", { digest, problem });
+    this.#deps.logger.warn(
+      { digest, problem },
+      "changed policies are not used; the previous ones stay in force",
+    );
+  }
+
+  /** Records an event. A failure is logged: the files are polled further whether or not the audit trail is writable. */
+  #record(...event: Parameters<AuditStore["record"]>): void {
+    try {
+      this.#deps.record(...event);
+    } catch (error) {
+      this.#deps.logger.error({ problem: messageOf(error) }, `${event[0]} was not recorded`);
+    }
   }
 }
 

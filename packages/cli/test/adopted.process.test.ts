@@ -4,7 +4,13 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
-import { acmeManifest, makeTemporaryDirectory, type NpmRegistry, startAcmeRegistry } from "@toolcrib/testing";
+import {
+  acmeManifest,
+  makeTemporaryDirectory,
+  type NpmRegistry,
+  startAcmeRegistry,
+  waitUntil,
+} from "@toolcrib/testing";
 import { cleanEnvironment, runToolcrib } from "./transcript.ts";
 
 const { PATH: shortPath = "" } = cleanEnvironment("/");
@@ -118,5 +124,18 @@ describe("the commands of adopted servers", { skip }, () => {
       /CLI_RUNNER_MISSING: The server needs go, which is not installed\nhint: install Go/,
     );
     assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
+  });
+
+  it("add keeps what is written into the configuration while it fetches", async () => {
+    await using directory = await makeTemporaryDirectory();
+    writeFileSync(directory.join("acme.yaml"), acmeManifest({ credentials: "[]" }));
+    const file = directory.join("toolcrib.yaml");
+    writeFileSync(file, "tool_servers: []\n");
+    const adding = run(directory.path, ["add", "./acme.yaml", "--yes"]);
+    await waitUntil(() => existsSync(directory.join(".toolcrib/fetched")), { intervalMs: 1 });
+    writeFileSync(file, "# written meanwhile\ntool_servers: []\n");
+    const added = await adding;
+    assert.equal(added.code, 0, added.stderr);
+    assert.match(readFileSync(file, "utf8"), /^# written meanwhile\n[\s\S]*id: acme\n/);
   });
 });

@@ -100,6 +100,23 @@ test("the tests of a folder run contained before it is installed, and JUnit has 
   assert.match(audit.stdout, /"demo\.upper:upper"/);
 });
 
+test("--timeout limits the time of all tests: those that end within it pass", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const slow = { name: "slow", input: { text: "slow" }, expected: {} };
+  writeFiles(directory.path, {
+    ...inFolder(filesOf({ good: passing, again: { ...passing, name: "again" } }), "upper"),
+    ...inFolder(filesOf({ slow, late: { ...passing, name: "late" } }), "slow"),
+  });
+  const setting = { directory: directory.path };
+  const run = await runToolcrib(["test", "./upper", "--timeout", "25s"], setting);
+  assert.equal(run.code, 0, run.stdout + run.stderr);
+  assert.match(run.stdout, /2 passed, 0 failed/);
+  const over = await runToolcrib(["test", "./slow", "--timeout", "2s"], setting);
+  assert.equal(over.code, 1, over.stderr);
+  assert.match(over.stdout, /^ {4}no result within \d+ ms$/m);
+  assert.match(over.stdout, /0 passed, 2 failed/);
+});
+
 test("an archive is tested as JSON; a package without tests, or with a missing one, fails", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, {

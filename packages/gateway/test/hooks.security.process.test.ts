@@ -295,6 +295,10 @@ test("a replaced result is treated as any result of its server", async () => {
         assert.match(refused, /^RESULT_WITHHELD: .* the result that it answers with is refused: /);
         assert.match(refused, reason);
       }
+      const [forger] = test.gateway.status().hooks ?? [];
+      assert.equal(forger?.failed, 4);
+      assert.equal(forger?.replaced, 1);
+      assert.match(forger?.reason ?? "", /^the result that it answers with is refused: /);
       const proto = await call("proto");
       assert.ok(proto.kind === "result");
       assert.equal((proto.result as { readonly polluted?: unknown }).polluted, undefined);

@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Gateway, startGateway } from "@toolcrib/gateway";
@@ -117,4 +119,105 @@ test("an API that is down is on record, and holds nothing back", async () => {
   await waitUntil(() => changesIn(home).length > 0);
   assert.deepEqual([changesIn(home)[0]?.["kind"], changesIn(home)[0]?.["effect"]], ["error", "recorded"]);
   assert.equal(stateOf(gateway), "ready");
+});
+
+test("a result that changed during an outage is found after it, and runs of the command do not count", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  let answer: { status?: number; body: string } = { body: '{"message":"hello"}' };
+  await using server = await startLoopbackServer(() => answer);
+  putPackages(home, [echo]);
+  const history = createTestHistory(home, { randomBytes });
+  await using gateway = await startWatching(home, `${server.url}/mcp/echo`, "verified");
+  await waitUntil(async () => (await history.list("demo.echo")).length >= 1);
+  answer = { status: 404, body: "{}" };
+  await waitUntil(() => changesIn(home).length > 0);
+  const runs = await history.list("demo.echo");
+  await waitUntil(async () => (await history.list("demo.echo")).length >= runs.length + 3);
+  // An outage is on record once, however long it is.
+  assert.deepEqual(
+    changesIn(home).map(({ kind }) => kind),
+    ["error"],
+  );
+  // The operator tries the changed tool.
+  const [first] = runs;
+  assert.ok(first !== undefined);
+  const failed = { path: "tests/echo.test.json", outcome: "failed", latencyMs: 1 } as const;
+  await history.add({ ...first, by: "command", tests: [failed] });
+  answer = { body: '{"message":"goodbye"}' };
+  await waitUntil(() => stateOf(gateway) === "quarantined");
+  await waitUntil(async () => (await history.holds()).has("demo.echo"));
+});
+
+test("a run that cannot be stored holds the package back all the same", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  let answer = '{"message":"hello"}';
+  await using server = await startLoopbackServer(() => ({ body: answer }));
+  putPackages(home, [echo]);
+  const history = createTestHistory(home, { randomBytes });
+  await using gateway = await startWatching(home, `${server.url}/mcp/echo`, "verified");
+  await waitUntil(async () => (await history.list("demo.echo")).length >= 1);
+  // A folder in the place of the summary: what is written after the run fails.
+  const summary = join(home, "packages", "demo.echo.metadata.json");
+  rmSync(summary, { force: true });
+  mkdirSync(join(summary, "x"), { recursive: true });
+  answer = '{"message":"goodbye"}';
+  await waitUntil(() => stateOf(gateway) === "quarantined");
+  await waitUntil(async () => (await history.holds()).has("demo.echo"));
+});
+
+test("holds that cannot be read at the start hold every package back that is not certified, until they can", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  await using server = await startLoopbackServer(() => ({ body: '{"message":"hello"}' }));
+  putPackages(home, [echo]);
+  const holds = join(home, "test-history", "holds.json");
+  mkdirSync(join(home, "test-history"), { recursive: true, mode: 0o700 });
+  writeFileSync(holds, "{", { mode: 0o600 });
+  const url = `${server.url}/mcp/echo`;
+  {
+    await using certified = await startWatching(home, url, "certified");
+    assert.equal(stateOf(certified), "ready");
+  }
+  await using gateway = await startWatching(home, url, "verified");
+  assert.equal(stateOf(gateway), "quarantined");
+  const reason = gateway.status().packages[0]?.health.reason ?? "";
+  assert.match(reason, /Cannot read ".*holds\.json": its content is damaged: restore the file from a backup/);
+  assert.notEqual((await gateway.call(somebody, "demo.echo", { message: "hello" })).kind, "result");
+  rmSync(holds);
+  await waitUntil(() => stateOf(gateway) === "ready");
+});
+
+test("a release that cannot be stored is not reported, and the package stays quarantined", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  let answer = '{"message":"hello"}';
+  await using server = await startLoopbackServer(() => ({ body: answer }));
+  putPackages(home, [echo]);
+  const history = createTestHistory(home, { randomBytes });
+  await using gateway = await startWatching(home, `${server.url}/mcp/echo`, "verified");
+  await waitUntil(async () => (await history.list("demo.echo")).length >= 1);
+  answer = '{"message":"goodbye"}';
+  await waitUntil(async () => (await history.holds()).has("demo.echo"));
+  const { path: socketPath } = await gateway.listenControl();
+  const release = () =>
+    new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+      const path = "/api/v1/servers/demo.echo/release";
+      const sent = request({ socketPath, path, method: "POST", agent: false }, async (response) => {
+        let body = "";
+        for await (const chunk of response) body += String(chunk);
+        resolve({ status: response.statusCode, body });
+      });
+      sent.once("error", reject).end();
+    });
+  const holds = join(home, "test-history", "holds.json");
+  const stored = readFileSync(holds);
+  writeFileSync(holds, "{");
+  assert.equal((await release()).status, 500);
+  assert.equal(stateOf(gateway), "quarantined");
+  writeFileSync(holds, stored);
+  assert.deepEqual(await release(), { status: 200, body: '{"id":"demo.echo","released":true}' });
+  assert.equal((await history.holds()).has("demo.echo"), false);
+  await waitUntil(() => stateOf(gateway) === "ready");
 });

@@ -86,3 +86,26 @@ test("a package that is installed or removed while the gateway runs is listed, a
   await waitUntil(async () => !(await names()).some((name) => name.startsWith("demo.")));
   await waitUntil(async () => changes >= 3);
 });
+
+test("packages that cannot run are prepared again, one round after the other, and at most a minute later", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  putPackages(home, [localPackage("test.local.none", "dotnet ./none.dll", { "none.dll": "" })]);
+  // The timers of these rounds only, made short.
+  const delays: number[] = [];
+  const { setTimeout: real } = globalThis;
+  const short = (callback: () => void, delayMs?: number) => {
+    const isRetry = new Error("caller").stack?.includes("package-sources.ts") === true;
+    if (isRetry) delays.push(delayMs ?? 0);
+    return real(callback, isRetry ? 10 : delayMs);
+  };
+  globalThis.setTimeout = Object.assign(short, real) as typeof setTimeout;
+  try {
+    await using test = await startTestGateway({}, { home });
+    await waitUntil(() => delays.filter((delayMs) => delayMs >= 60_000).length >= 2);
+    assert.equal(test.gateway.status().packages[0]?.health.state, "unavailable");
+  } finally {
+    globalThis.setTimeout = real;
+  }
+  assert.deepEqual([...new Set(delays)], [5000, 10_000, 20_000, 40_000, 60_000]);
+});

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
@@ -104,6 +104,41 @@ test("an unverified package reads its own folder and granted read_paths only, wr
   assert.deepEqual(free.read.slice(0, 3), ["own", "content", "content"]);
   assert.equal(free.network, "connected");
   assert.equal(free.written[2], "written");
+});
+
+test("a program does not start after a file of its package was changed or added, and starts again when it was restored", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  const script = 'import { word } from "./word.mjs";\nconsole.log(JSON.stringify({ word }));\n';
+  const word = 'export const word = "one";\n';
+  putPackages(home, [
+    localPackage("test.local.word", "node main.mjs", { "main.mjs": script, "word.mjs": word }),
+  ]);
+  const document = { ...waived, packages: { "test.local.word": { trust_state: "verified" } } };
+  await using gateway = await startTestGateway(document, { home });
+  const client = await gateway.connect();
+  const call = () => client.callTool({ name: "test.local.word", arguments: {} });
+  const refused = async (reason: RegExp) => {
+    const result = await call();
+    assert.equal(result.isError, true, JSON.stringify(result));
+    assert.match(JSON.stringify(result), reason);
+    assert.match(JSON.stringify(result), /INSTALL_PACKAGE_CHANGED/);
+    assert.match(JSON.stringify(result), /install it again: toolcrib install/);
+  };
+  assert.deepEqual((await call())["structuredContent"], { word: "one" });
+  const folder = join(home, "packages", "test.local.word");
+  const path = join(folder, "word.mjs");
+  // The same size, and the times that the file had.
+  const { atime, mtime } = statSync(path);
+  writeFileSync(path, word.replace("one", "two"));
+  utimesSync(path, atime, mtime);
+  await refused(/\\"word\.mjs\\" has other content/);
+  writeFileSync(path, word);
+  assert.deepEqual((await call())["structuredContent"], { word: "one" });
+  writeFileSync(join(folder, "package.json"), "{}");
+  await refused(/\\"package\.json\\" was added/);
+  rmSync(join(folder, "package.json"));
+  assert.deepEqual((await call())["structuredContent"], { word: "one" });
 });
 
 test("no argument of a local package reaches a shell", async () => {

@@ -176,6 +176,7 @@ describe("startGateway()", () => {
       idleRules: [],
       anchors: [],
       ownTools: 10,
+      packages: [],
     });
     assert.ok(Date.parse(startedAt) <= Date.now());
     assert.equal(`${url}/mcp`, (await test.endpoint()).href);

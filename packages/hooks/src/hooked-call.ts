@@ -165,7 +165,7 @@ export class HookedCall {
       if (answer.decision === "allow") continue;
       const problem = problemOfArguments(target, answer.value, this.#args);
       if (problem !== undefined) {
-        this.#failLast(problem);
+        this.#failLast(hook, "before_call", problem);
         throw new HookRefusal(hook.name, this.#failedBefore(hook, problem));
       }
       this.#replaced(this.#args, answer.value);
@@ -209,7 +209,7 @@ export class HookedCall {
         const { message } = answer;
         if (typeof message !== "string" || Object.keys(answer).length > 1) {
           const problem = 'the error that it answers with is not an object with a "message" alone';
-          this.#failLast(problem);
+          this.#failLast(hook, "after_call", problem);
           throw this.#withheld(hook, `did not check it: ${problem}`);
         }
         const replaced = replacedError(passed, this.#clean(message) ?? "");
@@ -315,7 +315,7 @@ export class HookedCall {
       return check(withMarksOf(before, received));
     } catch (error) {
       const problem = `the result that it answers with is refused: ${messageOf(error)}`;
-      this.#failLast(problem);
+      this.#failLast(hook, "after_call", problem);
       throw this.#withheld(hook, `did not check it: ${problem}`);
     }
   }
@@ -326,12 +326,15 @@ export class HookedCall {
     this.#records.push({ ...last, replacedDigest: digestOf(before), digest: digestOf(after) });
   }
 
-  /** Notes that the last answer cannot be used. */
-  #failLast(problem = ""): void {
-    const last = this.#records.pop();
-    if (last === undefined) return;
+  /** Notes that the last answer cannot be used: in the record, the counts and the log. */
+  #failLast(hook: HookRule, phase: HookPhase, problem: string): void {
     const reason = (this.#clean(problem) ?? "").slice(0, reasonMaxLength);
-    this.#records.push({ ...last, decision: "failed", reason });
+    this.#deps.hooks.countUnusable(hook, reason);
+    const { callId } = this.#parts.call.subject;
+    const { name, logFile: log } = hook;
+    this.#deps.logger.warn({ callId, hook: name, phase, reason, log }, "hook failed, and denies");
+    const last = this.#records.pop();
+    if (last !== undefined) this.#records.push({ ...last, decision: "failed", reason });
   }
 
   #deniedBefore({ name }: HookRule, message: string | undefined): HookError {

@@ -207,6 +207,15 @@ export class Hooks {
     return outcome;
   }
 
+  /** Counts the last replacement of a hook as a failure: what it answered cannot be used. */
+  countUnusable(hook: HookRule, reason: string): void {
+    const counts = this.#counts.get(hook);
+    if (counts === undefined) return;
+    counts.replace -= 1;
+    counts.failed += 1;
+    counts.reason = reason;
+  }
+
   async #ask(hook: HookRule, phase: HookPhase, question: HookQuestion): Promise<HookOutcome> {
     const startedAt = this.#monotonicMs();
     const ended = (answer: HookOutcome["answer"]): HookOutcome => ({

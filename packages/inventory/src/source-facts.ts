@@ -75,7 +75,7 @@ export interface ConfiguredFacts {
   /** Current details for its status. */
   details(): SourceDetails;
   /** Uses it again after a quarantine. @returns whether it was quarantined. @default it is never quarantined */
-  release?(): boolean;
+  release?(): boolean | Promise<boolean>;
   /** Returns the last lines of its log. @default it has none */
   log?(lineCount: number): readonly string[];
 }

@@ -271,8 +271,8 @@ export class SourceRoster {
    * @returns whether it was quarantined.
    * @throws {InventoryError} `SERVER_NOT_FOUND`
    */
-  release(id: string): boolean {
-    return this.#configuredOf(id).release?.() ?? false;
+  async release(id: string): Promise<boolean> {
+    return (await this.#configuredOf(id).release?.()) ?? false;
   }
 
   #configuredOf(id: string): ConfiguredFacts {

@@ -26,6 +26,8 @@ export const mcpkgInstallCodes = {
   INSTALL_TOOL_TWICE: "Two of the packages that are to be installed are the same tool.",
   INSTALL_TOOL_NEEDED: "A package that is to be removed is called by the chain of another one.",
   INSTALL_NOT_FOUND: "No package with this toolId is installed there.",
+  INSTALL_CHANGE_PENDING:
+    "An interrupted change in another place cannot be completed; it stays pending, and other places are not affected.",
   INSTALL_BUSY: "Another command installs or removes packages and did not finish in time.",
   INSTALL_LOCK_INVALID: "The file mcp.lock cannot be read, or is damaged.",
 } as const;

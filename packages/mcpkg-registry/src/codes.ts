@@ -15,6 +15,7 @@ export const mcpkgRegistryCodes = {
   MCPKG_REGISTRY_EXPIRED: "The index of a registry is past its expiry date.",
   MCPKG_REGISTRY_DIGEST_MISMATCH: "A file of a registry is not the one that its signed index names.",
   MCPKG_REGISTRY_STATE_INVALID: "What the home remembers of a registry cannot be read.",
+  MCPKG_REGISTRY_STATE_BUSY: "Another command keeps the key of a registry from being remembered.",
   MCPKG_REGISTRY_VERSION_EXISTS: "A registry already has another archive of this version.",
   MCPKG_REGISTRY_PUBLISHER_CHANGED: "A version of a package is signed by another key than earlier versions.",
   MCPKG_REGISTRY_PACKAGE_UNSIGNED: "A package without a signature is not added to a registry.",

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { test } from "node:test";
+import { tryLock } from "@toolcrib/files";
 import { keyIdOf } from "@toolcrib/mcpkg";
 import {
   addPackages,
@@ -54,6 +55,11 @@ test("a registry that a web server serves is read, resolved and fetched from", a
   assert.equal(found.digest, digestOf(versions[1] as Buffer));
   assert.equal(found.place, `${server.url}packages/demo.echo-1.2.0.mcpkg`);
   assert.deepEqual(Buffer.from(await found.fetch()), versions[1]);
+  // An archive of a version that was removed and published anew has the same name: caches ask for it each time.
+  const cachingOf = async (path: string) =>
+    (await fetch(`${server.url}${path}`, { method: "HEAD" })).headers.get("cache-control");
+  assert.equal(await cachingOf("packages/demo.echo-1.2.0.mcpkg"), "no-cache");
+  assert.match((await cachingOf(`index/${opened?.statement.list.sha256}.json`)) ?? "", /immutable/);
   for (const [range, code] of [
     ["^2", "MCPKG_REGISTRY_VERSION_NOT_FOUND"],
     ["not a range", "MCPKG_REGISTRY_RANGE_INVALID"],
@@ -296,4 +302,24 @@ test("a web server that is no registry is refused", async () => {
   });
   const { failed } = await open(directory.join("home"), [web.source]);
   assert.equal(failed[0]?.error.code, "MCPKG_REGISTRY_SIGNATURE_INVALID");
+});
+
+test("a registry whose key cannot be pinned at its first use is not used", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const folder = directory.join("registry");
+  await initRegistry(at(0), folder, registryKey, { name: "acme" });
+  await using server = await serveRegistry(folder, { port: 0 });
+  const source = { name: "acme", place: { kind: "url", url: server.url } } as const;
+  const home = directory.join("home");
+  await open(home, [source]);
+  const [id = ""] = readdirSync(`${home}/registries`);
+  const remembered = `${home}/registries/${id}`;
+  using held = tryLock(remembered, "state", "exclusive");
+  assert(held);
+  // With the key pinned, only the copy is not brought up to date.
+  assert.deepEqual((await open(home, [source])).failed, []);
+  rmSync(`${remembered}/state.json`);
+  const { failed, opened } = await open(home, [source]);
+  assert.equal(opened.length, 0);
+  assert.match(JSON.stringify(failed), /MCPKG_REGISTRY_STATE_BUSY/);
 });

@@ -27,9 +27,10 @@ for (const length of [1, 8, 64]) {
     output_schema: {},
   };
   const runner = createChainRunner(manifest, chain, {
-    tools: () => ({ find: () => ({ inputSchema: {} }), chainOf: () => undefined }),
+    tools: () => ({ find: () => ({ source: "bench.tool", inputSchema: {} }), chainOf: () => undefined }),
     callTool: async (_context, _name, args) => ({ content: [], structuredContent: args }),
     validator: new SchemaValidator(),
+    monotonicMs: () => performance.now(),
   });
   const text = "x".repeat(10_000);
   for (let round = 0; round < 50; round += 1) await runner.run({ text }, clientCall());

@@ -13,5 +13,5 @@ export {
 export type { StartProgram } from "./local/run-program.ts";
 export { PackageSource } from "./package-source.ts";
 export { McpkgRuntimeError } from "./runtime-error.ts";
-export { compareRuns } from "./tests/compare-runs.ts";
+export { type BehaviourChange, compareRuns } from "./tests/compare-runs.ts";
 export { runPackageTests, type TestResult, type TestResults } from "./tests/run-package-tests.ts";

@@ -229,6 +229,19 @@ describe("judgeResult()", () => {
     for (const { message } of failures) assert(message.length < 500);
   });
 
+  test("the assertions of a test share limits", () => {
+    const value = Array.from({ length: 1000 }, (_one, at) => at);
+    const assertions = Array.from({ length: 100 }, () => ({ path: "$[?@ == 1]", equals: 1 }));
+    const judged = (count: number) =>
+      judgeResult(
+        value,
+        { test: { assertions: assertions.slice(0, count) }, outputSchema: {} },
+        { validator, limits: { stepsMaxCount: 50_000 } },
+      );
+    assert.deepEqual(judged(1), []);
+    assert.match(judged(100)[0]?.message ?? "", /needs more than 50000 steps/);
+  });
+
   test("reports an assertion that needs more than the limits", () => {
     const assertions = [{ path: "$[?match(@, 'a{1001}')]", exists: true }];
     const [failure] = judgeResult(["a"], { test: { assertions }, outputSchema: {} }, { validator });

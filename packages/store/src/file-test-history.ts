@@ -61,8 +61,7 @@ class FileTestHistory implements TestHistory {
     await this.#turn(() =>
       this.#runs(run.toolId).change((records) => {
         records.set(keyOf(stored, records.size), stored);
-        const tooMany = records.size - runsMaxCount;
-        for (const key of [...records.keys()].slice(0, Math.max(0, tooMany))) records.delete(key);
+        for (const key of keysToDrop(records)) records.delete(key);
       }),
     );
   }
@@ -133,6 +132,29 @@ class FileTestHistory implements TestHistory {
 /** Two runs can begin in the same millisecond. */
 function keyOf({ at }: TestRun, index: number): string {
   return `${at} ${index}`;
+}
+
+/**
+ * Returns the keys of the oldest runs beyond the limit. Runs with the last result of a test that the schedule has
+ * are dropped last: an outage of any length, or many runs of the command, must not end what later
+ * results are compared with.
+ */
+function keysToDrop(records: ReadonlyMap<string, TestRun>): readonly string[] {
+  const compared = new Set<string>();
+  const seen = new Set<string>();
+  const scheduled = [...records].filter(([, { by }]) => by === "schedule").toReversed();
+  const digest = scheduled[0]?.[1].digest;
+  for (const [key, run] of scheduled) {
+    if (run.digest !== digest) continue;
+    for (const { path, outcome } of run.tests) {
+      if (outcome === "error" || seen.has(path)) continue;
+      seen.add(path);
+      compared.add(key);
+    }
+  }
+  const keys = [...records.keys()];
+  const order = [...keys.filter((key) => !compared.has(key)), ...keys.filter((key) => compared.has(key))];
+  return order.slice(0, Math.max(0, keys.length - runsMaxCount));
 }
 
 function toBounded(run: TestRun): TestRun {

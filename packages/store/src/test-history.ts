@@ -41,7 +41,7 @@ export interface BehaviourHold {
 
 /** Results of tests, and holds. Several processes use it at the same time. */
 export interface TestHistory {
-  /** Adds a run; the oldest runs of the package beyond 50 are dropped. @throws {StoreError} */
+  /** Adds a run; the oldest runs of the package beyond 50 are dropped, those with the last result of a scheduled test last. @throws {StoreError} */
   add(run: TestRun): Promise<void>;
   /** The runs of a package, the oldest first. @throws {StoreError} `STORE_UNREADABLE` */
   list(toolId: string): Promise<readonly TestRun[]>;

@@ -30,3 +30,28 @@ test("a damaged history is never replaced, and damaged holds never count as none
   await assert.rejects(history.holds(), { code: "STORE_UNREADABLE" });
   assert.match(readFileSync(directory.join("home/test-history/demo.echo.json"), "utf8"), /"toolId":1/);
 });
+
+test("the last result of a scheduled test is kept beyond the limit of runs", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const history = createTestHistory(directory.join("home"), { randomBytes });
+  const run = (at: number, by: "command" | "schedule", outcome: "passed" | "error") => ({
+    toolId: "demo.echo",
+    version: "0.1.0",
+    digest: "sha256:1",
+    at: new Date(at * 1000).toISOString(),
+    by,
+    durationMs: 1,
+    tests: [{ path: "tests/a.test.json", outcome, latencyMs: 1 }],
+  });
+  await history.add(run(0, "schedule", "passed"));
+  await history.add(run(1, "schedule", "passed"));
+  for (let at = 2; at < 40; at += 1) await history.add(run(at, "schedule", "error"));
+  for (let at = 40; at < 70; at += 1) await history.add(run(at, "command", "passed"));
+  const runs = await history.list("demo.echo");
+  assert.equal(runs.length, 50);
+  assert.deepEqual(
+    runs.filter(({ tests }) => tests[0]?.outcome === "passed").map(({ by }) => by)[0],
+    "schedule",
+  );
+  assert.equal(runs[0]?.at, new Date(1000).toISOString());
+});

@@ -60,7 +60,8 @@ describe("a request that fails", () => {
     await using telemetry = await openTo(collector, {}, limits);
     succeed(telemetry);
     await waitUntil(() => telemetry.status().signals[0]?.sent === 1);
-    assert.equal(collector.requests.length, 2);
+    // On a busy machine another attempt can end at its limit, too.
+    assert.ok(collector.requests.length >= 2);
   });
 });
 

@@ -14,6 +14,7 @@ import {
   type ToolpackEngine,
   versionOf,
 } from "./toolpack.ts";
+import { ToolpackImageError } from "./toolpack-image-error.ts";
 
 /** What a bundle is built with. */
 export interface BundleSettings {
@@ -28,7 +29,7 @@ export interface BundleSettings {
  * Builds the bundle.
  *
  * @returns the bytes of the archive
- * @throws {ToolpackImageError} as images of several services do
+ * @throws {ToolpackImageError} `IMAGE_SETTING_TAKEN`; as images of several services do
  */
 export function buildBundle(
   toolpacks: readonly Toolpack[],
@@ -38,6 +39,7 @@ export function buildBundle(
   const isOne = toolpacks.length === 1;
   const config = new Map<string, JsonObject>();
   const env = new Map<string, string>();
+  const takenBy = new Map<string, string>();
   const args: string[] = isOne
     ? ["--manifest", inBundle("manifest.yaml"), "--toolspec", inBundle("toolspec.yaml")]
     : ["--folder", inBundle("toolpacks")];
@@ -48,6 +50,11 @@ export function buildBundle(
     const prefix = isOne ? "" : `${name}_`;
     for (const { id, inject } of manifest.credentials ?? []) {
       const key = toKey(`${prefix}${id}`);
+      const secretVariable =
+        manifest.tier === "entrusted" ? (inject.env ?? "") : secretVariableOf(toolpack, id);
+      const owner = `the credential "${id}" of "${name}"`;
+      take(takenBy, `The setting ${key}`, owner);
+      take(takenBy, `The environment variable ${secretVariable}`, owner);
       config.set(key, {
         type: "string",
         title: `${displayName}: ${id}`.slice(0, 200),
@@ -55,10 +62,7 @@ export function buildBundle(
         sensitive: true,
         required: true,
       });
-      env.set(
-        manifest.tier === "entrusted" ? (inject.env ?? "") : secretVariableOf(toolpack, id),
-        `\${user_config.${key}}`,
-      );
+      env.set(secretVariable, `\${user_config.${key}}`);
     }
     for (const [variable, { description, default: fallback }] of Object.entries(toolspec.variables ?? {})) {
       const key = toKey(`${prefix}${variable}`);
@@ -66,6 +70,7 @@ export function buildBundle(
       const fixed = variables.get(name)?.[variable];
       args.push("--variable", `${target}=${fixed ?? `\${user_config.${key}}`}`);
       if (fixed !== undefined) continue;
+      take(takenBy, `The setting ${key}`, `the variable "${variable}" of "${name}"`);
       config.set(key, {
         type: "string",
         title: `${displayName}: ${variable}`.slice(0, 200),
@@ -87,6 +92,21 @@ export function buildBundle(
   });
   files.set("manifest.json", toFile(`${JSON.stringify(json, null, 2)}\n`));
   return writeArchive(files satisfies PackageFiles);
+}
+
+/** Notes that `owner` uses `name`: where two did, the secret of one would be sent to the other's server. */
+function take(takenBy: Map<string, string>, name: string, owner: string): void {
+  const other = takenBy.get(name);
+  if (other !== undefined) {
+    throw new ToolpackImageError(
+      "IMAGE_SETTING_TAKEN",
+      `${name} would belong to both ${other} and ${owner}`,
+      {
+        hint: "such names differ in letters and digits only: build a bundle of each service, or rename one of the two",
+      },
+    );
+  }
+  takenBy.set(name, owner);
 }
 
 interface ServerSettings {
@@ -115,8 +135,8 @@ function toManifest(
     display_name: titles.join(", "),
     version: versionOf(toolpacks, engine),
     description: (isOne ? first.manifest.description : undefined) ?? `Tools of ${titles.join(", ")}`,
-    author: { name: "Toolcrib" },
-    license: "Apache-2.0",
+    // The format requires an author. Manifests name none, and no licence, but where the service comes from.
+    author: { name: [...new Set(toolpacks.map(({ manifest }) => manifest.source.repo))].join(", ") },
     server: {
       type: "node",
       entry_point: "server/engine.mjs",

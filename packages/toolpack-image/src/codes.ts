@@ -5,6 +5,8 @@ export const toolpackImageCodes = {
   IMAGE_NAME_INVALID: "The reference of an image is not valid.",
   IMAGE_TOOL_NAME_INVALID: "A tool of several services in one image would have a name that is too long.",
   IMAGE_TOOL_NAME_TAKEN: "Two services or tools would have the same name in what is built.",
+  IMAGE_SETTING_TAKEN:
+    "Two credentials or variables of a bundle would be the same setting or environment variable.",
   IMAGE_VARIABLE_UNSET: "A variable of a URL has no value, or one that a command cannot contain.",
 } as const;
 

@@ -22,6 +22,10 @@ export interface ProvenanceInput {
   readonly engine: ToolpackEngine;
   readonly platforms: readonly ImagePlatform[];
   readonly formats: readonly string[];
+  /** Values that the build fixes, by the names of service and variable. @default none */
+  readonly variables?: ReadonlyMap<string, { readonly [name: string]: string }>;
+  /** The reference that was given for the image. @default none */
+  readonly reference?: string | undefined;
 }
 
 /** Returns the statement. */
@@ -31,6 +35,8 @@ export function toProvenance({
   engine,
   platforms,
   formats,
+  variables = new Map(),
+  reference,
 }: ProvenanceInput): JsonObject {
   return {
     _type: "https://in-toto.io/Statement/v1",
@@ -46,6 +52,12 @@ export function toProvenance({
           services: toolpacks.map(({ manifest }) => `${manifest.name}@${manifest.version}`),
           formats: [...formats],
           platforms: [...platforms],
+          variables: Object.fromEntries(
+            [...variables].flatMap(([service, values]) =>
+              Object.entries(values).map(([name, value]) => [`${service}/${name}`, value]),
+            ),
+          ),
+          ...(reference === undefined ? {} : { reference }),
         },
         internalParameters: {},
         resolvedDependencies: [

@@ -29,6 +29,12 @@ test("toProvenance() names every part of the runtime with the digest of its arch
     engine: sampleEngine,
     platforms: ["linux/amd64"],
     formats: ["image"],
+    variables: new Map([["alpha", { tenant: "acme" }]]),
+    reference: "registry.example/alpha:1",
+  });
+  const { predicate } = statement as { readonly predicate: { readonly buildDefinition: object } };
+  assert.partialDeepStrictEqual(predicate.buildDefinition, {
+    externalParameters: { variables: { "alpha/tenant": "acme" }, reference: "registry.example/alpha:1" },
   });
   assert.deepEqual(statement["subject"], [{ name: "image", digest: { sha256: "ab".repeat(32) } }]);
   const text = JSON.stringify(statement);

@@ -75,7 +75,7 @@ export async function startLocalGateway(
 }
 
 /** The settings of packages, none of which is offered where a command needs a server only. */
-function packagesOf(
+export function packagesOf(
   { packages }: LoadedConfig["config"],
   onlyServer: string | undefined,
 ): LoadedConfig["config"]["packages"] {

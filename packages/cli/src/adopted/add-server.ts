@@ -83,7 +83,15 @@ export async function addServer(
   requireRunner(context, runnerOf(source));
   const wanted = wantedSecrets(entry, id, new Map(flags.secret ?? []));
   // Check that the entry can be written before the user types a secret.
-  const added = await withEntry(context, file, "tool_servers", toServerEntry({ id, named, wanted, flags }));
+  const serverEntry = toServerEntry({ id, named, wanted, flags });
+  const added = await withEntry(context, file, "tool_servers", serverEntry);
+  // The file can be edited while this command asks and fetches: the entry is added to what it has then.
+  const write = async (): Promise<void> => {
+    const current = openConfigFile(context);
+    if (presentServer(current, id, named) !== undefined) return;
+    const { text } = await withEntry(context, current, "tool_servers", serverEntry);
+    await writeConfigFile(current, text);
+  };
   if (flags.yes !== true && canAsk(context)) {
     const answer = await askLine(
       `Fetch it, start it contained, and add it to ${file.shown}? [Y/n] `,
@@ -94,11 +102,11 @@ export async function addServer(
   const secrets = await obtainSecrets(context, entry, wanted, { isLater: flags.withoutSecrets === true });
   const missing = secrets.filter(({ result }) => result === "missing");
   if (missing.length > 0) {
-    await writeConfigFile(file, added.text);
+    await write();
     return reportAdded(context, { entry, id, file, secrets, tools: [], approved: [] });
   }
-  await using server = await contact(context, added.config, id, source);
-  await writeConfigFile(file, added.text);
+  await using server = await contact(context, { config: added.config, file }, id, source);
+  await write();
   output.print(...differenceLines(server.status, output));
   const approved = await approve(context, server, id, flags);
   return reportAdded(context, { entry, id, file, secrets, tools: server.tools, approved });
@@ -111,13 +119,19 @@ function relativeTo(folder: string, path: string): string {
 
 async function contact(
   context: CliContext,
-  config: GatewayConfig,
+  { config, file }: { readonly config: GatewayConfig; readonly file: ConfigFile },
   id: string,
   { kind, package: name, version }: ServerEntry["source"],
 ): Promise<ContactedServer> {
   const verb = kind === "go" ? "Building" : "Fetching";
   context.output.note(`${verb} ${name} ${version} in a sandbox, and starting it…`);
-  return await contactServer(context, { config, files: [], warnings: [] }, id);
+  return await contactServer(context, { config, files: configFilesOf(context, file), warnings: [] }, id);
+}
+
+/** Returns the absolute paths of the existing configuration files, which the sandbox of the server hides. */
+function configFilesOf({ directory, options }: CliContext, { path, isNew }: ConfigFile): readonly string[] {
+  const given = options.configFiles.map((one) => resolve(directory, one));
+  return [...new Set([...given, path])].filter((one) => !(isNew && one === path));
 }
 
 function alreadyPresent(context: CliContext, id: string, file: ConfigFile): ExitCode {

@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ToolServerConfig } from "@toolcrib/config";
 import { type Gateway, startGateway } from "@toolcrib/gateway";
 import type { SourceStatus } from "@toolcrib/inventory";
+import { packagesOf } from "../access/local-tools.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
@@ -51,7 +52,13 @@ export async function contactServer(
   const { config, files } = loaded;
   const server = config.toolServers.find((one) => one.id === id) as ToolServerConfig;
   const gateway = await startGateway(
-    { ...config, toolServers: [server], toolspecs: [], telemetry: undefined },
+    {
+      ...config,
+      toolServers: [server],
+      toolspecs: [],
+      packages: packagesOf(config, id),
+      telemetry: undefined,
+    },
     {
       home: context.options.home,
       env: context.env,

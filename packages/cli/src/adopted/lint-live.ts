@@ -9,7 +9,7 @@ import { hash, randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isManifestPath, loadConfig, readAdoptedAt, readCatalogManifest, runnerOf } from "@toolcrib/config";
-import { formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
+import { formatDiagnostics, hasErrors, isCodedError } from "@toolcrib/diagnostics";
 import { PackageStore } from "@toolcrib/runners";
 import {
   adoptedSource,
@@ -21,6 +21,7 @@ import {
 } from "@toolcrib/toolspec";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { findConfigFiles } from "../config/find-config-files.ts";
 import { invalidConfig, type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { toLoadConfigDeps } from "../config/load-config-deps.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
@@ -133,9 +134,20 @@ async function loadServer(
   const deps = { ...toLoadConfigDeps(context), needsSecrets: false };
   const { value, diagnostics } = await loadConfig([], deps, { overrides: [source] });
   if (value === undefined) throw invalidConfig([manifestFile], diagnostics);
-  const own = context.options.configFiles.length === 0 ? undefined : (await loadCliConfig(context)).config;
-  const config = own === undefined ? value : { ...value, egress: own.egress, sandbox: own.sandbox };
-  return { config, files: [], warnings: [] };
+  // The sandbox of the server hides the files, also those that this command does not read.
+  const files = presentConfigFiles(context);
+  if (context.options.configFiles.length === 0) return { config: value, files, warnings: [] };
+  const { egress, sandbox } = (await loadCliConfig(context)).config;
+  return { config: { ...value, egress, sandbox }, files, warnings: [] };
+}
+
+function presentConfigFiles(context: CliContext): readonly string[] {
+  try {
+    return findConfigFiles(context);
+  } catch (error) {
+    if (isCodedError(error) && error.code === "CLI_CONFIG_NOT_FOUND") return [];
+    throw error;
+  }
 }
 
 /** Returns what to record about the package that was fetched: its lock and the digest of it, or that of the Go module. */

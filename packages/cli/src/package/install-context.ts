@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";
+import { type Diagnostic, formatDiagnostic } from "@toolcrib/diagnostics";
 import { SchemaValidator } from "@toolcrib/json";
 import type { Allowances, FetchBytes, PackageResolver } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
@@ -47,8 +48,13 @@ export async function toPlace(
 }
 
 /** Dependencies of changes of installed packages. */
-export function changeDeps({ now }: CliContext) {
-  return { randomBytes, now, validator: new SchemaValidator() };
+export function changeDeps({ now, output }: CliContext) {
+  return {
+    randomBytes,
+    now,
+    validator: new SchemaValidator(),
+    onFinding: (finding: Diagnostic) => output.note(formatDiagnostic(finding)),
+  };
 }
 
 /** Where packages come from. */

@@ -118,7 +118,12 @@ async function startTestGateway(
       trialPackages: [trial],
     },
   );
-  await gateway.ready();
+  try {
+    await gateway.ready();
+  } catch (error) {
+    await gateway[Symbol.asyncDispose]();
+    throw error;
+  }
   return gateway;
 }
 

@@ -9,7 +9,7 @@ import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { SchemaValidator } from "@toolcrib/json";
-import { digestArchive, type PackageFiles, type ToolPackage, writeArchive } from "@toolcrib/mcpkg";
+import { digestArchive, isToolId, type PackageFiles, type ToolPackage, writeArchive } from "@toolcrib/mcpkg";
 import { type InstalledPackage, openInstalledPackage } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
 import { installedPackage, readInstalled } from "./installed-packages.ts";
@@ -32,8 +32,8 @@ export interface TestTarget extends AsyncDisposable {
  * @throws {CliError} as `readValidPackage`; {InstallError} `INSTALL_NOT_FOUND`, `INSTALL_PACKAGE_CHANGED`
  */
 export async function openTestTarget(context: CliContext, text: string): Promise<TestTarget> {
-  const isToolId = /^[a-z0-9][a-z0-9_]*(?:\.[a-z0-9][a-z0-9_]*)+$/.test(text) && !text.endsWith(".mcpkg");
-  if (isToolId && !existsSync(resolve(context.directory, text))) return openInstalled(context, text);
+  const isNamed = isToolId(text) && !text.endsWith(".mcpkg");
+  if (isNamed && !existsSync(resolve(context.directory, text))) return openInstalled(context, text);
   const { found } = await readValidPackage(context, text);
   return stage(context, found, text);
 }

@@ -180,7 +180,7 @@ function secretVariableOf({ manifest }: Toolpack, credentialId: string): string 
 }
 
 function addDescriptions(
-  { toolpacks, engine, key }: Build,
+  { toolpacks, engine, key, variables, flags }: Build,
   {
     formats,
     platforms,
@@ -190,7 +190,15 @@ function addDescriptions(
   const bill = toFile(writeBill({ toolpacks, engine, platforms }));
   files.set("sbom.cdx.json", bill);
   const all = [...subjects, { name: "sbom.cdx.json", digest: digestOf(bill) }];
-  const statement = toProvenance({ subjects: all, toolpacks, engine, platforms, formats });
+  const statement = toProvenance({
+    subjects: all,
+    toolpacks,
+    engine,
+    platforms,
+    formats,
+    variables,
+    reference: flags.ref,
+  });
   files.set("provenance.json", toFile(`${canonicalJson(statement)}\n`));
   if (key !== undefined) files.set("provenance.dsse.json", [signInToto(statement, key)]);
 }

@@ -111,8 +111,8 @@ async function readOptional(path: string, maxBytes: number): Promise<Uint8Array 
 }
 
 async function keep(part: RuntimePart, files: ReadonlyMap<string, Uint8Array>, cache: string): Promise<void> {
-  makePrivateDirectory(dirname(cache));
-  makePrivateDirectory(cache);
+  await makePrivateDirectory(dirname(cache));
+  await makePrivateDirectory(cache);
   for (const { installed, sha256 } of part.files) {
     const bytes = files.get(installed);
     if (bytes !== undefined) await replaceFile({ randomBytes }, join(cache, sha256), bytes);
@@ -137,15 +137,19 @@ async function download(context: CliContext, part: RuntimePart, options: PartOpt
   }
   const reasons: string[] = [];
   for (const mirror of mirrors) {
-    const url = `${mirror.replace(/\/+$/, "")}/${archive.path}`;
-    context.output.note(`Downloading ${part.name} ${part.version} from ${new URL(url).host}…`);
+    const url = URL.parse(`${mirror.replace(/\/+$/, "")}/${archive.path}`);
+    if (url === null || !/^https?:$/.test(url.protocol)) {
+      reasons.push(`${JSON.stringify(mirror)} is not an http or https URL`);
+      continue;
+    }
+    context.output.note(`Downloading ${part.name} ${part.version} from ${url.host}…`);
     try {
       const bytes = await fetchBytes(url, archive.bytes, context.signal);
       if (isArchive(bytes, archive)) return bytes;
-      reasons.push(`${new URL(url).host} has another file under its name`);
+      reasons.push(`${url.host} has another file under its name`);
     } catch (error) {
       context.signal.throwIfAborted();
-      reasons.push(`${new URL(url).host}: ${messageOf(error)}`);
+      reasons.push(`${url.host}: ${messageOf(error)}`);
     }
   }
   throw new CliError(
@@ -157,7 +161,7 @@ async function download(context: CliContext, part: RuntimePart, options: PartOpt
   );
 }
 
-async function fetchBytes(url: string, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {
+async function fetchBytes(url: URL, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(downloadTimeoutMs)]);
   const response = await fetch(url, { signal: deadline });
   if (!response.ok || response.body === null) throw new Error(`HTTP ${response.status}`);

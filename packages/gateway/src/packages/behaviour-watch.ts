@@ -1,6 +1,6 @@
 /**
  * Watches the behaviour of installed packages (MCPKG document, section 12): runs their tests again at an
- * interval, compares with the run before, records what changed, and holds a package back as its trust
+ * interval, compares with the last results of earlier scheduled runs, records what changed, and holds a package back as its trust
  * state says, the same as for changed definitions: `unverified` and `verified` wait for the operator,
  * `certified` is recorded only. A test without any result, such as of an API that is down, is recorded and
  * holds nothing back.
@@ -12,10 +12,17 @@ import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { SchemaValidator } from "@toolcrib/json";
 import type { ToolPackage } from "@toolcrib/mcpkg";
 import type { InstalledPackage } from "@toolcrib/mcpkg-install";
-import { compareRuns, type PackageSource, runPackageTests, type TestResults } from "@toolcrib/mcpkg-runtime";
+import {
+  type BehaviourChange,
+  compareRuns,
+  type PackageSource,
+  runPackageTests,
+  type TestResults,
+} from "@toolcrib/mcpkg-runtime";
 import { type BehaviourHold, createTestHistory, type TestHistory } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 import type { SourceContext } from "../sources/open-sources.ts";
+import { baselineOf, newChanges } from "./behaviour-baseline.ts";
 import { recordTestRun } from "./test-records.ts";
 
 /** A package that is offered. */
@@ -47,6 +54,8 @@ export class BehaviourWatch implements AsyncDisposable {
   readonly #closing = new AbortController();
   #holds: ReadonlyMap<string, BehaviourHold> = new Map();
   readonly #unsaved = new Map<string, BehaviourHold>();
+  /** Why it is not known which packages are held back, before the holds were read once. */
+  #unknown: string | undefined = "the holds were not read yet";
   #running: Promise<void> = Promise.resolve();
   #reading: Promise<void> = Promise.resolve();
   #cancelRun: (() => void) | undefined;
@@ -68,25 +77,34 @@ export class BehaviourWatch implements AsyncDisposable {
 
   /** Holds back those of the offered packages that a hold names. */
   apply(): void {
-    for (const { installed, source } of this.#deps.packages()) {
+    for (const { installed, source, isCertified } of this.#deps.packages()) {
       const hold = this.#holds.get(installed.toolId);
       if (hold !== undefined && hold.digest === installed.digest) source.hold(hold.reason);
-      else if (source.release()) this.#released(installed.toolId, "the operator released it");
+      else if (this.#unknown !== undefined) {
+        if (!isCertified) source.hold(`it is not known whether it is held back: ${this.#unknown}`);
+      } else if (source.release()) this.#released(installed.toolId, "no hold of it is stored any more");
     }
   }
 
-  /** Ends the hold of a package. @returns whether there was one */
-  release(toolId: string): boolean {
+  /** Ends the hold of a package. @returns whether there was one. @throws {StoreError} when it cannot be stored; the package stays held back */
+  release(toolId: string): Promise<boolean> {
+    const released = this.#reading.then(() => this.#release(toolId));
+    this.#reading = released.then(
+      () => undefined,
+      () => undefined,
+    );
+    return released;
+  }
+
+  async #release(toolId: string): Promise<boolean> {
+    const isStored = await this.#history.release(toolId);
     const isHeld = this.#holds.has(toolId);
     this.#unsaved.delete(toolId);
     const left = new Map(this.#holds);
     left.delete(toolId);
     this.#holds = left;
-    this.#reading = this.#reading.then(async () => {
-      await this.#quietly(() => this.#history.release(toolId));
-    });
     this.apply();
-    return isHeld;
+    return isStored || isHeld;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -107,10 +125,19 @@ export class BehaviourWatch implements AsyncDisposable {
     });
   }
 
-  /** Reads which packages are held back. Holds that cannot be read stay as they were. */
+  /**
+   * Reads which packages are held back. Holds that cannot be read stay as they were; before they were read
+   * once, every package that is not certified is held back.
+   */
   async #readHolds(): Promise<void> {
     await this.#quietly(async () => {
-      this.#holds = new Map([...(await this.#history.holds()), ...this.#unsaved]);
+      try {
+        this.#holds = new Map([...(await this.#history.holds()), ...this.#unsaved]);
+        this.#unknown = undefined;
+      } catch (error) {
+        if (this.#unknown !== undefined) this.#unknown = reasonOf(error);
+        throw error;
+      }
     });
     if (!this.#closing.signal.aborted) this.apply();
   }
@@ -139,17 +166,17 @@ export class BehaviourWatch implements AsyncDisposable {
     const { context } = this.#deps;
     const found = this.#deps.open(installed);
     if (found.tests.size === 0) return;
-    const runs = await this.#history.list(toolId);
-    const before = runs.findLast((run) => run.digest === digest)?.tests ?? [];
+    const baseline = baselineOf(await this.#history.list(toolId), digest);
     const at = new Date(context.now()).toISOString();
     let results = await this.#run(found);
+    const changes = () => newChanges(compareRuns(baseline.results, results.results), baseline);
     // What happens once can have many reasons.
-    const isOther = () => results.failed > 0 || this.#changes(before, results).length > 0;
-    if (isOther()) results = await this.#run(found);
+    if (results.failed > 0 || changes().length > 0) results = await this.#run(found);
+    // A run that is stored is the next one's baseline, so the change is judged, and its hold stored, before.
+    await this.#judge(one, changes());
     const { randomBytes } = context;
     const deps = { history: this.#history, randomBytes };
     await recordTestRun(deps, installed, { results, at, by: "schedule" });
-    await this.#judge(one, this.#changes(before, results));
   }
 
   #run(found: ToolPackage): Promise<TestResults> {
@@ -167,33 +194,30 @@ export class BehaviourWatch implements AsyncDisposable {
     });
   }
 
-  #changes(before: Parameters<typeof compareRuns>[0], { results }: TestResults) {
-    return compareRuns(before, results);
-  }
-
-  /** Records the changes, and holds the package back where its trust state says so. */
+  /** Holds the package back where its trust state says so, and records the changes. @throws {StoreError} when the hold cannot be stored */
   async #judge(
     { installed, source, isCertified }: WatchedPackage,
-    changes: ReturnType<typeof compareRuns>,
+    changes: readonly BehaviourChange[],
   ): Promise<void> {
     const { toolId, digest } = installed;
     const { record, scrubber, now, logger } = this.#deps.context;
-    const reasons: string[] = [];
-    for (const { test, kind, reason } of changes) {
-      const isHeld = kind !== "error" && !isCertified;
-      const said = scrubber.text(reason);
-      if (isHeld) reasons.push(`${test}: ${said}`);
-      const effect = isHeld ? "quarantined" : "recorded";
-      record("behaviour.changed", { server: toolId, test, kind, reason: said, digest, effect });
-      logger.warn({ package: toolId, test, kind, reason: said, effect }, "behaviour of a package changed");
-    }
-    if (reasons.length === 0) return;
+    const findings = changes.map(({ test, kind, reason }) => ({ test, kind, reason: scrubber.text(reason) }));
+    const isHeld = ({ kind }: (typeof findings)[number]) => kind !== "error" && !isCertified;
+    const reasons = findings.filter(isHeld).map(({ test, reason }) => `${test}: ${reason}`);
     const reason = `its behaviour changed: ${reasons.slice(0, 3).join("; ")}`.slice(0, 800);
     const hold = { toolId, digest, reason, since: new Date(now()).toISOString() };
-    this.#unsaved.set(toolId, hold);
-    this.#holds = new Map(this.#holds).set(toolId, hold);
-    source.hold(reason);
-    // A hold that cannot be stored lasts as long as the gateway.
+    if (reasons.length > 0) {
+      this.#unsaved.set(toolId, hold);
+      this.#holds = new Map(this.#holds).set(toolId, hold);
+      source.hold(reason);
+    }
+    for (const finding of findings) {
+      const effect = isHeld(finding) ? "quarantined" : "recorded";
+      record("behaviour.changed", { server: toolId, ...finding, digest, effect });
+      logger.warn({ package: toolId, ...finding, effect }, "behaviour of a package changed");
+    }
+    if (reasons.length === 0) return;
+    // A hold that cannot be stored lasts as long as the gateway; the next one finds the change again.
     await this.#history.hold(hold);
     this.#unsaved.delete(toolId);
   }
@@ -208,9 +232,15 @@ export class BehaviourWatch implements AsyncDisposable {
       if (!isCodedError(error)) throw error;
       const reason = messageOf(error);
       if (reason !== this.#lastProblem) {
-        this.#deps.context.logger.warn({ reason }, "behaviour of packages cannot be watched");
+        const { hint } = error;
+        this.#deps.context.logger.warn({ reason, hint }, "behaviour of packages cannot be watched");
       }
       this.#lastProblem = reason;
     }
   }
+}
+
+function reasonOf(error: unknown): string {
+  const hint = isCodedError(error) ? error.hint : undefined;
+  return hint === undefined ? messageOf(error) : `${messageOf(error)}: ${hint}`;
 }

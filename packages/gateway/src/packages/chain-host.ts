@@ -14,14 +14,14 @@ type ChainTools = ReturnType<ChainDeps["tools"]>;
 export function chainHostOf(
   core: Pick<GatewayCore, "find" | "callInner" | "explain">,
   chainOf: ChainTools["chainOf"],
-): Omit<ChainDeps, "validator"> {
+): Omit<ChainDeps, "validator" | "monotonicMs"> {
   return {
     tools: ({ identity }) => ({
       find(name) {
         const entry = core.find(identity, name);
         // Toolcrib's own tools change the gateway: a publisher must not have them called.
         if (entry === undefined || !entry.facts.isCallableByComposites) return undefined;
-        return { inputSchema: entry.tool.definition.inputSchema };
+        return { source: entry.tool.namespace, inputSchema: entry.tool.definition.inputSchema };
       },
       chainOf,
     }),

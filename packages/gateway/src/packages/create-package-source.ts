@@ -3,7 +3,7 @@
 import type { PackageConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { Manifest, PackageFiles } from "@toolcrib/mcpkg";
-import type { InstalledPackage } from "@toolcrib/mcpkg-install";
+import { InstalledCheck, type InstalledPackage } from "@toolcrib/mcpkg-install";
 import {
   type ChainDeps,
   createChainRunner,
@@ -11,6 +11,7 @@ import {
   type EndpointRunner,
   McpkgRuntimeError,
   PackageSource,
+  type StartProgram,
   type Verdict,
 } from "@toolcrib/mcpkg-runtime";
 import type { ServerLoad } from "@toolcrib/upstream";
@@ -42,6 +43,7 @@ export interface CreatePackageDeps extends Omit<PackageHttpDeps, "context"> {
 export function createPackageSource(opened: OpenedPackage, deps: CreatePackageDeps): PackageSource {
   const { manifest, config } = opened;
   const { context, load } = deps;
+  const files = new InstalledCheck(opened.installed);
   return new PackageSource(
     { manifest, deadlineMs: packageDeadlineMs(manifest, config) },
     {
@@ -50,7 +52,7 @@ export function createPackageSource(opened: OpenedPackage, deps: CreatePackageDe
         const { chain } = manifest;
         const runner =
           chain === undefined
-            ? await prepareEndpoints(opened, deps, signal)
+            ? await prepareEndpoints(opened, files, deps, signal)
             : createChainRunner(manifest, chain, deps.chains);
         return { run: (args, call) => load.run(call, () => runner.run(args, call)) };
       },
@@ -61,13 +63,24 @@ export function createPackageSource(opened: OpenedPackage, deps: CreatePackageDe
 /** @throws {CodedError} why no endpoint of the package can run */
 async function prepareEndpoints(
   { installed, manifest, config }: OpenedPackage,
+  files: InstalledCheck,
   deps: CreatePackageDeps,
   signal: AbortSignal,
 ): Promise<EndpointRunner> {
   const { toolId, folder } = installed;
   const { context, programs } = deps;
-  const start = programs.startOf({ toolId, folder, config });
-  const verdicts = await judgePackage({ folder, manifest, config }, { ...context, programs }, signal);
+  const startUnchecked = programs.startOf({ toolId, folder, config });
+  // What a program finds in its folder is what was installed, however long the gateway runs.
+  const start: StartProgram = async (program, options) => {
+    files.check();
+    return await startUnchecked(program, options);
+  };
+  files.check();
+  const verdicts = await judgePackage(
+    { folder, manifest, config },
+    { ...context, programs: { startOf: () => start } },
+    signal,
+  );
   const opened = new Map<string, PackageHttp>();
   const openHttp = async (verdict: Verdict): Promise<Verdict> => {
     const { endpoint } = verdict.candidate;

@@ -20,7 +20,7 @@ export interface FactsOfPackage {
   readonly config: PackageConfig;
   readonly programs: Pick<PackagePrograms, "stateOf">;
   /** Ends its quarantine. @returns whether it was quarantined */
-  readonly release: () => boolean;
+  readonly release: () => Promise<boolean>;
   /** Whether it is there for its tests only, so that nothing about it waits for an approval. */
   readonly isTrial: boolean;
 }

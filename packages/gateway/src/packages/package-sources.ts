@@ -29,8 +29,9 @@ import { PackagePrograms } from "./package-programs.ts";
 /** Packages that are prepared at the same time. */
 const checksAtATime = 8;
 
-/** Milliseconds between two attempts to prepare packages that cannot run. */
-const retryMs = 5000;
+/** Milliseconds between two attempts to prepare packages that cannot run: at first, and at most. */
+const retryMinMs = 5000;
+const retryMaxMs = 60_000;
 
 /** A package that is offered. */
 interface OfferedPackage {
@@ -56,6 +57,9 @@ export class PackageSources implements AsyncDisposable {
   readonly #behaviour: BehaviourWatch;
   readonly #watching: Promise<void>;
   #cancelRetry: (() => void) | undefined;
+  /** The packages that could not run after the last attempt. */
+  #failing = "";
+  #retryMs = retryMinMs;
   #isDisposed = false;
 
   constructor(context: SourceContext) {
@@ -75,6 +79,7 @@ export class PackageSources implements AsyncDisposable {
     this.#chains = {
       ...chainHostOf(context.core, (toolId) => this.#offered.get(toolId)?.manifest.chain),
       validator: this.#validator,
+      monotonicMs: context.monotonicMs,
     };
     this.#watch = this.#watchStore();
     this.#behaviour = new BehaviourWatch({
@@ -258,13 +263,22 @@ export class PackageSources implements AsyncDisposable {
     });
   }
 
-  /** Prepares packages that cannot run again later: a secret can be stored, and a program installed. */
+  /**
+   * Prepares packages that cannot run again later: a secret can be stored, and a program installed. The next
+   * attempt is planned when this one has ended, and later each time while the same packages cannot run.
+   */
   #retryLater(): void {
     if (this.#isDisposed) return;
-    this.#cancelRetry = this.#context.startBackgroundTimer(retryMs, () => {
+    this.#cancelRetry?.();
+    this.#cancelRetry = this.#context.startBackgroundTimer(this.#retryMs, () => {
       const sources = [...this.#offered.values()].map(({ source }) => source);
-      this.#prepareSoon(sources.filter((source) => source.health().state === "unavailable"));
-      this.#retryLater();
+      const failing = sources.filter((source) => source.health().state === "unavailable");
+      this.#prepareSoon(failing);
+      const ids = failing.map(({ id }) => id).join(" ");
+      this.#retryMs =
+        ids === "" || ids !== this.#failing ? retryMinMs : Math.min(this.#retryMs * 2, retryMaxMs);
+      this.#failing = ids;
+      void this.#working.then(() => this.#retryLater());
     });
   }
 
@@ -273,7 +287,11 @@ export class PackageSources implements AsyncDisposable {
     const { home, env, now, randomBytes, logger } = this.#context;
     try {
       const store = await openSecretStore({ home, env }, { now, randomBytes });
-      const watch = await store.watch(({ name }) => this.#secrets.changed(name));
+      const watch = await store.watch(({ name }) => {
+        this.#secrets.changed(name);
+        this.#retryMs = retryMinMs;
+        this.#retryLater();
+      });
       this.#secrets.watched();
       return watch;
     } catch (error) {

@@ -10,6 +10,7 @@
 
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { type Diagnostic, isCodedError } from "@toolcrib/diagnostics";
 import {
   errnoOf,
   type FileSteps,
@@ -33,6 +34,7 @@ import {
   formatRecord,
   type InstallRecord,
   isSamePlace,
+  type PendingChange,
   packagesMaxCount,
   type RecordEntry,
   recordMaxBytes,
@@ -57,6 +59,8 @@ export interface ChangeDeps {
   readonly now: () => number;
   /** @default Node's file system */
   readonly steps?: FileSteps | undefined;
+  /** Receives what could not be completed in other places, and does not concern this change. */
+  readonly onFinding?: ((finding: Diagnostic) => void) | undefined;
 }
 
 /** What changes in one place. */
@@ -94,7 +98,7 @@ export async function changeInstalled(
     );
   }
   await removeDrafts(rootOf(home, undefined), { steps });
-  await completePending(deps, home);
+  await completePending(deps, home, project);
   const change = await decide();
   if (change === undefined) return;
   const { record } = await readRecordFile(home);
@@ -118,7 +122,7 @@ export async function changeInstalled(
     throw error;
   }
   await replaceFile({ ...deps, steps }, recordPathOf(home), text);
-  await completePending(deps, home);
+  await completePending(deps, home, project);
 }
 
 /** Completes changes that a killed process has decided and not completed. Cheap where there are none. */
@@ -146,7 +150,12 @@ function toNext(
     if (key === undefined) publisherKeys.delete(toolId);
     else publisherKeys.set(toolId, key);
   }
-  return { packages: [...kept, ...place.map(({ entry }) => entry)], publisherKeys, pending: changed };
+  const stillPending = record.pending.filter((one) => !changed.some((other) => isSamePlace(one, other)));
+  return {
+    packages: [...kept, ...place.map(({ entry }) => entry)],
+    publisherKeys,
+    pending: [...stillPending, ...changed],
+  };
 }
 
 /** Writes the new packages where nobody reads them. */
@@ -164,32 +173,89 @@ async function stage({ place }: Change, root: string, steps: FileSteps): Promise
 
 /** Creates the folder of packages, and refuses one that a repository has replaced by a link to another place. */
 async function prepareRoot(root: string, project: string | undefined, steps: FileSteps): Promise<void> {
-  const folders = project === undefined ? [root] : [join(project, ".mcp"), root];
-  for (const folder of [...folders, stagingOf(root)]) {
+  for (const folder of placesOf(root, project)) {
     try {
       await steps.makeDirectory(folder, directoryMode).catch((error: unknown) => {
         if (errnoOf(error) !== "EEXIST") throw error;
       });
-      if ((await lstat(folder)).isDirectory()) continue;
     } catch (cause) {
-      throw new InstallError("INSTALL_FOLDER_UNUSABLE", `Cannot use "${folder}": ${reasonOf(cause)}`, {
-        cause,
-      });
+      throw unusable(folder, cause);
     }
-    throw new InstallError("INSTALL_FOLDER_UNUSABLE", `Cannot use "${folder}": it is a link or a file`, {
-      hint: "packages are installed in real folders; remove it",
-    });
+    await requireFolder(folder);
   }
 }
 
-/** Moves, removes and locks what the record lists as pending, and then takes it off the list. */
-async function completePending(deps: ChangeDeps, home: string): Promise<void> {
-  const { steps = nodeFileSteps } = deps;
+/** Returns the folders of Toolcrib down to the one for staging, the outermost first. */
+function placesOf(root: string, project: string | undefined): readonly string[] {
+  return [...(project === undefined ? [] : [join(project, ".mcp")]), root, stagingOf(root)];
+}
+
+/** @throws {InstallError} `INSTALL_FOLDER_UNUSABLE` where `path` is a link or a file */
+async function requireFolder(path: string): Promise<void> {
+  let isFolder: boolean;
+  try {
+    isFolder = (await lstat(path)).isDirectory();
+  } catch (cause) {
+    throw unusable(path, cause);
+  }
+  if (isFolder) return;
+  throw new InstallError("INSTALL_FOLDER_UNUSABLE", `Cannot use "${path}": it is a link or a file`, {
+    hint: "packages are installed in real folders; remove it",
+  });
+}
+
+function unusable(path: string, cause: unknown): InstallError {
+  return new InstallError("INSTALL_FOLDER_UNUSABLE", `Cannot use "${path}": ${reasonOf(cause)}`, { cause });
+}
+
+/**
+ * Moves, removes and locks what the record lists as pending, and then takes it off the list.
+ *
+ * What fails in another place than `own` stays on the list and is a finding: a project whose folder cannot be
+ * used any more does not stop changes elsewhere.
+ */
+async function completePending(deps: ChangeDeps, home: string, own: string | undefined): Promise<void> {
+  const { steps = nodeFileSteps, onFinding } = deps;
   const { record } = await readRecordFile(home);
-  const { pending } = record;
-  if (pending.length === 0) return;
-  for (const { toolId, project, staged } of pending) {
-    const root = rootOf(home, project);
+  const left: PendingChange[] = [];
+  for (const [project, changes] of Map.groupBy(record.pending, (one) => one.project)) {
+    try {
+      await completeIn(deps, home, record, { project, changes });
+    } catch (error) {
+      if (project === own || !(isCodedError(error) || errnoOf(error) !== undefined)) throw error;
+      left.push(...changes);
+      onFinding?.(toFinding(rootOf(home, project), changes, error));
+    }
+  }
+  if (left.length === record.pending.length) return;
+  await replaceFile({ ...deps, steps }, recordPathOf(home), formatRecord({ ...record, pending: left }));
+}
+
+function toFinding(root: string, changes: readonly PendingChange[], error: unknown): Diagnostic {
+  const tools = changes.map(({ toolId }) => toolId).join(", ");
+  const reason = isCodedError(error) ? error.message : reasonOf(error);
+  return {
+    severity: "warning",
+    code: "INSTALL_CHANGE_PENDING",
+    message: `An interrupted change of ${tools} in "${root}" cannot be completed, and stays pending: ${reason}`,
+    hint: "restore that folder, and install or remove a package there; other places are not affected",
+  };
+}
+
+/** Completes the pending changes of one place. */
+async function completeIn(
+  deps: ChangeDeps,
+  home: string,
+  record: InstallRecord,
+  { project, changes }: { readonly project: string | undefined; readonly changes: readonly PendingChange[] },
+): Promise<void> {
+  const { steps = nodeFileSteps } = deps;
+  const root = rootOf(home, project);
+  // A link that took the place of a folder since then leads elsewhere: nothing is moved or removed there.
+  for (const path of placesOf(root, project)) {
+    if (await exists(path)) await requireFolder(path);
+  }
+  for (const { toolId, staged } of changes) {
     const folder = folderOf(home, project, toolId);
     const from = staged === undefined ? undefined : join(stagingOf(root), staged);
     // What is not staged any more was moved before the process was killed.
@@ -201,13 +267,12 @@ async function completePending(deps: ChangeDeps, home: string): Promise<void> {
       await moveDirectory(folder, old, steps);
     }
     if (from !== undefined) await moveDirectory(from, folder, steps);
+    // What tests of the package were recorded with goes with it.
+    else await removeFile(`${folder}.metadata.json`, steps);
   }
-  for (const project of new Set(pending.map((one) => one.project))) {
-    if (project !== undefined) await updateLock(deps, record, project);
-    // Nothing of it is needed after a change, and no other change is in progress.
-    await removeDirectory(stagingOf(rootOf(home, project)), steps);
-  }
-  await replaceFile({ ...deps, steps }, recordPathOf(home), formatRecord({ ...record, pending: [] }));
+  if (project !== undefined) await updateLock(deps, record, project);
+  // Nothing of it is needed after a change, and no other change is in progress.
+  await removeDirectory(stagingOf(root), steps);
 }
 
 /** Brings the entries of changed packages in the lock file up to date, and leaves the others. */

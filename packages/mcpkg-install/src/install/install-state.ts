@@ -1,9 +1,13 @@
 /** The state that an installation is decided on: the record of the home and the lock file of the project. */
 
+import { isCodedError } from "@toolcrib/diagnostics";
+import type { SchemaValidator } from "@toolcrib/json";
+import type { ToolPackage } from "@toolcrib/mcpkg";
 import { folderOf } from "../install-places.ts";
 import { type LockedPackages, readLock } from "../lock/lock-file.ts";
 import { compareFiles } from "../record/compare-files.ts";
 import { type InstallRecord, isSamePlace, type RecordEntry } from "../record/install-record.ts";
+import { openInstalledPackage, toInstalled } from "../record/read-installed.ts";
 import { readRecordFile } from "../record/record-file.ts";
 
 /** Where packages are installed. */
@@ -43,4 +47,22 @@ export function visibleEntryOf(state: InstallState, toolId: string): RecordEntry
 /** Whether the folder of an entry has exactly its files. */
 export function isIntact(home: string, entry: RecordEntry): boolean {
   return compareFiles(folderOf(home, entry.project, entry.toolId), entry.files).differences.length === 0;
+}
+
+/**
+ * Opens the package of an entry, which is read completely.
+ *
+ * @returns undefined where its folder was changed, or this version of Toolcrib cannot read it: it does not run
+ */
+export function openIntact(
+  home: string,
+  entry: RecordEntry,
+  validator: SchemaValidator,
+): ToolPackage | undefined {
+  try {
+    return openInstalledPackage(toInstalled(home, entry), validator);
+  } catch (error) {
+    if (isCodedError(error) && error.code === "INSTALL_PACKAGE_CHANGED") return undefined;
+    throw error;
+  }
 }

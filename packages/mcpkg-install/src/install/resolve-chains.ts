@@ -5,12 +5,10 @@
  */
 
 import type { SchemaValidator } from "@toolcrib/json";
-import type { Manifest } from "@toolcrib/mcpkg";
+import { isToolId, type Manifest } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
-import { openInstalledPackage, toInstalled } from "../record/read-installed.ts";
 import type { OpenedSource } from "../source/open-source.ts";
-import { isToolId } from "../source/parse-source.ts";
-import { type InstallState, isIntact, visibleEntryOf } from "./install-state.ts";
+import { type InstallState, openIntact, visibleEntryOf } from "./install-state.ts";
 
 /** A package that will be installed. */
 export interface Candidate extends OpenedSource {
@@ -47,7 +45,7 @@ export async function resolveChains(
     for (const tool of toolsOfChain(opened.manifest)) {
       if (candidates.has(tool) || missing.has(tool)) continue;
       const entry = visibleEntryOf(state, tool);
-      if (entry !== undefined && isIntact(state.home, entry)) continue;
+      if (entry !== undefined && openIntact(state.home, entry, validator) !== undefined) continue;
       const found = await openTool(tool);
       if (found === undefined) missing.set(tool, toolId);
       else add({ ...found, neededBy: [toolId] });
@@ -69,8 +67,8 @@ function refuseCycles(state: InstallState, candidates: Candidates, validator: Sc
     const candidate = candidates.get(toolId);
     if (candidate !== undefined) return toolsOfChain(candidate.opened.manifest);
     const entry = visibleEntryOf(state, toolId);
-    if (entry === undefined || !isIntact(state.home, entry)) return [];
-    return toolsOfChain(openInstalledPackage(toInstalled(state.home, entry), validator).manifest);
+    const opened = entry && openIntact(state.home, entry, validator);
+    return opened === undefined ? [] : toolsOfChain(opened.manifest);
   };
   const done = new Set<string>();
   const visit = (toolId: string, path: readonly string[]): void => {

@@ -2,9 +2,8 @@
 
 import type { SchemaValidator } from "@toolcrib/json";
 import { InstallError } from "../install-error.ts";
-import { openInstalledPackage, toInstalled } from "../record/read-installed.ts";
 import { type ChangeDeps, changeInstalled } from "./commit-change.ts";
-import { entryOf, type InstallPlace, type InstallState, isIntact, readState } from "./install-state.ts";
+import { entryOf, type InstallPlace, type InstallState, openIntact, readState } from "./install-state.ts";
 import { toolsOfChain } from "./resolve-chains.ts";
 
 /** What is to be removed. */
@@ -70,10 +69,9 @@ function refuseNeeded(state: InstallState, toolIds: readonly string[], validator
     // A tool of the user is called by chains of every project; one of a project by those of this project.
     if (project !== undefined && entry.project !== project) continue;
     if (toolIds.includes(entry.toolId) && entry.project === project) continue;
-    // A package that was changed does not run.
-    if (!isIntact(home, entry)) continue;
-    const { manifest } = openInstalledPackage(toInstalled(home, entry), validator);
-    const needed = toolsOfChain(manifest).find((tool) => toolIds.includes(tool));
+    const opened = openIntact(home, entry, validator);
+    if (opened === undefined) continue;
+    const needed = toolsOfChain(opened.manifest).find((tool) => toolIds.includes(tool));
     if (needed === undefined) continue;
     throw new InstallError(
       "INSTALL_TOOL_NEEDED",

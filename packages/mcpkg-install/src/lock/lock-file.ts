@@ -7,9 +7,9 @@ import { lstat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { errnoOf, type FileContent, readRegularFile, reasonOf } from "@toolcrib/files";
 import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import { isToolId } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
 import type { RecordEntry } from "../record/install-record.ts";
-import { isToolId } from "../source/parse-source.ts";
 import { isVersion } from "../version-order.ts";
 
 /** Name of the file in the folder of the project. */

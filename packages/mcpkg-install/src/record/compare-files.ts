@@ -49,6 +49,25 @@ export function compareFiles(
   return { files: isSame ? files : new Map(), differences: differences.slice(0, differencesMaxCount) };
 }
 
+/**
+ * Identifies the state of `folder` without reading its files: size, inode and times of each recorded file.
+ * Undefined where the folder has other files than the recorded ones. A program cannot set the time of the
+ * last change (ctime), so that files with the same text have the same content, except for a change
+ * within the resolution of that time.
+ */
+export function statFiles(folder: string, recorded: readonly RecordedFile[]): string | undefined {
+  const { paths, differences } = listFolder(folder, recorded);
+  if (differences.length > 0 || paths.size !== recorded.length) return undefined;
+  const states: string[] = [];
+  for (const { path } of recorded) {
+    const status = lstatSync(join(folder, ...path.split("/")), { bigint: true, throwIfNoEntry: false });
+    if (status === undefined) return undefined;
+    const { dev, ino, size, mode, mtimeNs, ctimeNs } = status;
+    states.push([dev, ino, size, mode, mtimeNs, ctimeNs].join(" "));
+  }
+  return states.join("\n");
+}
+
 interface Listing {
   readonly paths: ReadonlySet<string>;
   readonly differences: readonly string[];

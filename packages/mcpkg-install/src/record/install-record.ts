@@ -7,8 +7,8 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import { isToolId } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
-import { isToolId } from "../source/parse-source.ts";
 import { isVersion } from "../version-order.ts";
 
 /** Version of the format that this file reads and writes. */

@@ -12,7 +12,7 @@ import type { SchemaValidator } from "@toolcrib/json";
 import { parsePackage, type ToolPackage } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
 import { folderOf, type InstallScope, rootOf, stagingOf } from "../install-places.ts";
-import { compareFiles } from "./compare-files.ts";
+import { compareFiles, statFiles } from "./compare-files.ts";
 import { type InstallRecord, isSamePlace, type RecordEntry, type RecordedFile } from "./install-record.ts";
 import { type ReadRecord, readRecordFile } from "./record-file.ts";
 
@@ -79,7 +79,8 @@ export async function readInstalledPackages({
     const found = checkAll(home, record, project);
     // A difference can be a package that another command is replacing: it changed the record before. And a package
     // that is staged is about to be moved.
-    const isSettled = record.pending.length === 0 && (!hasErrors(found.diagnostics) || text === before);
+    const isPending = record.pending.some((one) => one.project === undefined || one.project === project);
+    const isSettled = !isPending && (!hasErrors(found.diagnostics) || text === before);
     if (isSettled || count === readsMaxCount) return found;
     if (text === before) await delay(rereadMs);
     before = text;
@@ -93,10 +94,7 @@ export async function readInstalledPackages({
  */
 export function openInstalledPackage(installed: InstalledPackage, validator: SchemaValidator): ToolPackage {
   const { files, differences } = compareFiles(installed.folder, installed.files, true);
-  if (differences.length > 0) {
-    const { message, hint } = changed(installed, differences);
-    throw new InstallError("INSTALL_PACKAGE_CHANGED", message, { hint });
-  }
+  if (differences.length > 0) throw changedError(installed, differences);
   const { value, diagnostics } = parsePackage(files, validator);
   if (value !== undefined) return value;
   throw new InstallError(
@@ -104,6 +102,32 @@ export function openInstalledPackage(installed: InstalledPackage, validator: Sch
     `Cannot use the package ${installed.toolId} ${installed.version}: this version of Toolcrib refuses it`,
     { data: { diagnostics }, hint: repairOf(installed) },
   );
+}
+
+/**
+ * Checks again and again that the folder of an installed package has exactly the files of its archive. Files
+ * are read where their sizes, inodes or times are not those of the last check.
+ */
+export class InstalledCheck {
+  readonly #installed: InstalledPackage;
+  /** The state of the files when they were last compared. */
+  #compared: string | undefined;
+
+  constructor(installed: InstalledPackage) {
+    this.#installed = installed;
+  }
+
+  /** @throws {InstallError} `INSTALL_PACKAGE_CHANGED` */
+  check(): void {
+    const { folder, files } = this.#installed;
+    const state = statFiles(folder, files);
+    if (state !== undefined && state === this.#compared) return;
+    this.#compared = undefined;
+    const { differences } = compareFiles(folder, files);
+    if (differences.length > 0) throw changedError(this.#installed, differences);
+    // Files that are written while they are compared are compared again by the next check.
+    if (state !== undefined && state === statFiles(folder, files)) this.#compared = state;
+  }
 }
 
 /** Resolves links of a folder; the path itself where it does not exist. */
@@ -150,6 +174,11 @@ export function toInstalled(home: string, entry: RecordEntry): InstalledPackage 
     folder: folderOf(home, project, entry.toolId),
     scope: project === undefined ? "user" : "project",
   };
+}
+
+function changedError(installed: InstalledPackage, differences: readonly string[]): InstallError {
+  const { message, hint } = changed(installed, differences);
+  return new InstallError("INSTALL_PACKAGE_CHANGED", message, { hint });
 }
 
 function changed(

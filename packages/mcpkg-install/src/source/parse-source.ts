@@ -4,6 +4,7 @@
  */
 
 import { isAbsolute, resolve } from "node:path";
+import { isToolId } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
 import { isRange } from "../version-order.ts";
 
@@ -17,15 +18,6 @@ export type GivenSource =
       readonly range: string;
       readonly shown: string;
     };
-
-const toolIdPattern = /^[a-z0-9][a-z0-9_]*(?:\.[a-z0-9][a-z0-9_]*)+$/;
-/** Longest toolId in UTF-16 units. */
-const toolIdMaxLength = 200;
-
-/** Whether `text` has the form of a toolId (MCPKG document, section 3). */
-export function isToolId(text: string): boolean {
-  return text.length <= toolIdMaxLength && toolIdPattern.test(text);
-}
 
 /**
  * Reads `text`.

@@ -68,6 +68,7 @@ export async function readRegistryState(folder: string): Promise<RememberedRegis
  * Remembers an index that was checked, unless another command remembered a newer one meanwhile.
  *
  * @param listBytes undefined where the copy of the list is current
+ * @throws {McpkgRegistryError} `MCPKG_REGISTRY_STATE_BUSY` where the key could not be pinned
  */
 export async function writeRegistryState(
   { randomBytes }: { readonly randomBytes: (length: number) => Buffer },
@@ -77,9 +78,17 @@ export async function writeRegistryState(
 ): Promise<void> {
   await makePrivateDirectory(folder);
   using lock = await waitForLock(folder, "state", lockTimeoutMs);
-  if (lock === undefined) return;
   const before = await readOptional(join(folder, stateName), stateMaxBytes);
   const known = before === undefined ? undefined : parseState(before, folder);
+  if (lock === undefined) {
+    // A later use remembers the index. The pin cannot wait: without it any key would be accepted again.
+    if (known?.keyId === state.keyId) return;
+    throw new McpkgRegistryError(
+      "MCPKG_REGISTRY_STATE_BUSY",
+      `Cannot remember the key of ${state.place}: another command holds "${join(folder, "state.lock")}"`,
+      { hint: "try again when it has ended" },
+    );
+  }
   if (known !== undefined && known.keyId === state.keyId && known.sequence > state.sequence) return;
   const write = (name: string, content: Uint8Array) =>
     replaceFile({ randomBytes }, join(folder, name), content);

@@ -160,9 +160,12 @@ function decodePath(url: string): string {
   }
 }
 
-/** Only `index.json` changes; the names of lists and packages change with their content. */
+/**
+ * Only lists are named by their content. A version that was removed can be published again with other bytes, so an
+ * archive is validated before a copy of it is used, as `index.json` is.
+ */
 function cachingOf(file: string): string {
-  return file === "index.json" ? "no-cache" : "public, max-age=31536000, immutable";
+  return file.startsWith("index/") ? "public, max-age=31536000, immutable" : "no-cache";
 }
 
 function typeOf(file: string): string {

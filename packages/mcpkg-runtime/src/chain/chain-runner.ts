@@ -7,7 +7,7 @@
 
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { type JsonObject, type JsonValue, jsonSize, parseJson, type SchemaValidator } from "@toolcrib/json";
-import { type Manifest, mapInputs, withDefaults } from "@toolcrib/mcpkg";
+import { type Manifest, mapInputs, PathUse, withDefaults } from "@toolcrib/mcpkg";
 import { type CallContext, failedResult, type ToolResult, textResult } from "@toolcrib/tool";
 import type { EndpointRunner } from "../endpoint-runner.ts";
 import { McpkgRuntimeError } from "../runtime-error.ts";
@@ -20,10 +20,14 @@ export interface ChainDeps {
   /** Makes an inner call of the chain's call. @throws {CodedError} when it is denied or fails */
   callTool(context: CallContext, name: string, args: JsonObject): Promise<ToolResult>;
   readonly validator: SchemaValidator;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly monotonicMs: () => number;
 }
 
-/** Bytes of all results of one run together. */
+/** Bytes of all results of one run together, and of all arguments. */
 const resultsMaxBytes = 64 * 1024 * 1024;
+/** Bytes of the arguments of one step: mappings can repeat a result. */
+const argumentsMaxBytes = 8 * 1024 * 1024;
 
 /** Creates the runner of the chain of `manifest`. */
 export function createChainRunner(manifest: Manifest, chain: Chain, deps: ChainDeps): EndpointRunner {
@@ -58,6 +62,7 @@ class ChainRun {
   readonly #deps: ChainDeps;
   readonly #ran: { readonly step: string; readonly tool: string }[] = [];
   #bytesLeft = resultsMaxBytes;
+  #argumentBytesLeft = resultsMaxBytes;
 
   constructor(manifest: Manifest, context: CallContext, deps: ChainDeps) {
     this.#manifest = manifest;
@@ -76,13 +81,18 @@ class ChainRun {
     }
     const results: [name: string, value: JsonValue][] = [["input", input]];
     let value: JsonValue = null;
+    // The mappings of all steps together: they run on the thread that serves every client.
+    const limits = { now: this.#deps.monotonicMs, used: new PathUse() };
     for (const [at, step] of chain.entries()) {
       this.#context.signal.throwIfAborted();
-      const options = { inputSchema: tools[at]?.inputSchema };
+      const options = { inputSchema: tools[at]?.inputSchema, limits };
       const mapped = mapInputs(step.inputMapping, Object.fromEntries(results), options);
       if (mapped.kind === "failed") {
-        return this.#failed(step, { reason: mapped.problems.map(({ message }) => message).join("; ") });
+        const reason = mapped.problems.map(({ message }) => message).join("; ");
+        return this.#failed(step, { reason: reason.slice(0, failureMaxLength) });
       }
+      const tooLarge = this.#countArguments(mapped.args);
+      if (tooLarge !== undefined) return this.#failed(step, tooLarge);
       const result = await this.#call(step, mapped.args);
       if ("reason" in result) return this.#failed(step, result);
       ({ value } = result);
@@ -90,6 +100,15 @@ class ChainRun {
       this.#ran.push({ step: step.step, tool: step.tool });
     }
     return { ...textResult(JSON.stringify(value)), structuredContent: value };
+  }
+
+  /** Counts the arguments of a step before anything serializes them. @returns why they are too large */
+  #countArguments(args: JsonObject): StepFailure | undefined {
+    const limit = Math.min(argumentsMaxBytes, this.#argumentBytesLeft);
+    const size = jsonSize(args, limit);
+    this.#argumentBytesLeft -= size;
+    if (size <= limit) return undefined;
+    return { reason: `its mapped arguments are larger than ${limit} bytes` };
   }
 
   async #call({ tool }: Step, args: JsonObject): Promise<{ readonly value: JsonValue } | StepFailure> {

@@ -12,6 +12,8 @@ export type Chain = NonNullable<Manifest["chain"]>;
 
 /** A tool that a step can call. */
 export interface ChainTool {
+  /** The source of the tool: the toolId of a package. A tool has several names, and one source. */
+  readonly source: string;
   readonly inputSchema: JsonObject;
 }
 
@@ -19,8 +21,8 @@ export interface ChainTool {
 export interface ChainTools {
   /** Finds a tool for the caller of the chain; undefined where it does not exist for it. */
   find(name: string): ChainTool | undefined;
-  /** Returns the chain of an installed package; undefined for every other tool. */
-  chainOf(name: string): Chain | undefined;
+  /** Returns the chain of an installed package; undefined for every other source. */
+  chainOf(source: string): Chain | undefined;
 }
 
 /** Greatest number of chains within each other. */
@@ -46,8 +48,9 @@ export function chainTools(toolId: string, chain: Chain, tools: ChainTools): rea
       { hint: "install the packages of these tools, and check that they are ready: toolcrib status" },
     );
   }
-  new ChainWalk(toolId, tools).visit(chain, [toolId]);
-  return found.filter((tool) => tool !== undefined);
+  const all = found.filter((tool) => tool !== undefined);
+  new ChainWalk(toolId, tools).visit(all, [toolId]);
+  return all;
 }
 
 class ChainWalk {
@@ -61,19 +64,21 @@ class ChainWalk {
   }
 
   /** @param path the chains around this one, it included */
-  visit(chain: Chain, path: readonly string[]): void {
-    for (const { tool } of chain) {
+  visit(steps: readonly ChainTool[], path: readonly string[]): void {
+    for (const { source } of steps) {
       this.#steps += 1;
       if (this.#steps > stepsMaxCount) throw this.#invalid(`it has more than ${stepsMaxCount} steps`);
-      if (path.includes(tool)) {
-        throw this.#invalid(`it leads back to itself: ${[...path, tool].join(" → ")}`);
+      if (path.includes(source)) {
+        throw this.#invalid(`it leads back to itself: ${[...path, source].join(" → ")}`);
       }
-      const inner = this.#tools.chainOf(tool);
+      const inner = this.#tools.chainOf(source);
       if (inner === undefined) continue;
       if (path.length >= nestedMaxCount) {
         throw this.#invalid(`it has more than ${nestedMaxCount} chains within each other`);
       }
-      this.visit(inner, [...path, tool]);
+      // Its own call reports the tools that it lacks.
+      const found = inner.flatMap(({ tool }) => this.#tools.find(tool) ?? []);
+      this.visit(found, [...path, source]);
     }
   }
 

@@ -82,7 +82,8 @@ export async function runPackageTests(
   for (const [path, test] of tests) {
     deps.signal.throwIfAborted();
     const leftMs = totalTimeoutMs - (monotonicMs() - startMs);
-    const timeoutMs = Math.min(test.timeoutMs ?? timeoutDefaultMs, leftMs);
+    // Timers take whole milliseconds, and the clock does not give them.
+    const timeoutMs = Math.ceil(Math.min(test.timeoutMs ?? timeoutDefaultMs, leftMs));
     const result = await runTest(path, { test, manifest, timeoutMs }, deps);
     results.push(result);
     onResult?.(result);
@@ -141,7 +142,7 @@ async function runTest(
   const failures = judgeResult(
     value,
     { test, outputSchema: manifest.output_schema },
-    { validator: deps.validator },
+    { validator: deps.validator, limits: { now: deps.monotonicMs } },
   ).map(({ message }) => message);
   const outcome = failures.length === 0 ? "passed" : "failed";
   return { path, name, outcome, failures: shortened(failures), latencyMs, shape: shapeOf(value) };

@@ -11,7 +11,7 @@ import {
   type SchemaValidator,
 } from "@toolcrib/json";
 import { evaluatePath, type PathMatch } from "../json-path/evaluate-path.ts";
-import type { PathLimits } from "../json-path/path-budget.ts";
+import { type PathLimits, PathUse } from "../json-path/path-budget.ts";
 import type { PackageTest } from "../manifest/test-shape.ts";
 import { McpkgError } from "../mcpkg-error.ts";
 import { childPath, showValue } from "./show-value.ts";
@@ -41,7 +41,7 @@ export interface JudgeOptions {
   readonly validator: SchemaValidator;
   /** Most failures reported. @default 20 */
   readonly failuresMaxCount?: number;
-  /** Limits for each path. */
+  /** Limits for all assertions together. */
   readonly limits?: PathLimits;
 }
 
@@ -62,7 +62,8 @@ export function judgeResult(
   const failures = new Failures(options.failuresMaxCount ?? 20);
   judgeSchema(result, outputSchema, options.validator, failures);
   if (test.expected !== undefined) judgePart(result, test.expected, "$", failures, 0);
-  for (const assertion of test.assertions ?? []) judgeAssertion(result, assertion, options.limits, failures);
+  const limits = { used: new PathUse(), ...options.limits };
+  for (const assertion of test.assertions ?? []) judgeAssertion(result, assertion, limits, failures);
   return failures.all;
 }
 
@@ -166,7 +167,7 @@ type Assertion = NonNullable<PackageTest["assertions"]>[number];
 function judgeAssertion(
   result: JsonValue,
   assertion: Assertion,
-  limits: PathLimits | undefined,
+  limits: PathLimits,
   failures: Failures,
 ): void {
   const { path } = assertion;

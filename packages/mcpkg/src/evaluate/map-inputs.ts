@@ -5,7 +5,7 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { evaluatePath, type PathMatch } from "../json-path/evaluate-path.ts";
-import type { PathLimits } from "../json-path/path-budget.ts";
+import { type PathLimits, PathUse } from "../json-path/path-budget.ts";
 import { McpkgError } from "../mcpkg-error.ts";
 
 /** An argument that a mapping does not give. */
@@ -24,7 +24,7 @@ export type MappedInputs =
 export interface MapInputsOptions {
   /** Input schema of the tool that the step calls: a default in it stands for a path without a match. @default none */
   readonly inputSchema?: JsonObject;
-  /** Limits for each path. */
+  /** Limits for all paths together, and with `used` also for those of other steps. */
   readonly limits?: PathLimits;
 }
 
@@ -41,6 +41,7 @@ export function mapInputs(
 ): MappedInputs {
   const args: [string, JsonValue][] = [];
   const problems: MappingProblem[] = [];
+  const limits = { used: new PathUse(), ...options.limits };
   for (const [name, source] of Object.entries(mapping)) {
     if (source === undefined) continue;
     if (typeof source !== "string" || !source.startsWith("$")) {
@@ -48,7 +49,7 @@ export function mapInputs(
       continue;
     }
     try {
-      const value = mappedValue(evaluatePath(source, scope, options.limits), name, options.inputSchema);
+      const value = mappedValue(evaluatePath(source, scope, limits), name, options.inputSchema);
       if (value === undefined) problems.push({ name, message: withoutMatch(name, source, scope) });
       else args.push([name, value]);
     } catch (thrown) {

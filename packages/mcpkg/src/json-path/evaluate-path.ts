@@ -58,7 +58,15 @@ export function evaluatePath(path: string, value: JsonValue, limits: PathLimits 
       },
     );
   }
-  return new Evaluation(new PathMatch(value), new PathBudget(path, limits)).run(parsed);
+  const budget = new PathBudget(path, limits);
+  let selectedCount = 0;
+  try {
+    const selected = new Evaluation(new PathMatch(value), budget).run(parsed);
+    selectedCount = selected.length;
+    return selected;
+  } finally {
+    budget.finish(selectedCount);
+  }
 }
 
 /** The result of an expression that has no value (RFC 9535, section 2.4.1). */

@@ -1,4 +1,4 @@
-/** Limits of one evaluation of a JSONPath. The clock is a parameter. */
+/** Limits of evaluations of JSONPaths: of one, or of several together. The clock is a parameter. */
 
 import { McpkgError } from "../mcpkg-error.ts";
 
@@ -12,6 +12,16 @@ export interface PathLimits {
   readonly timeoutMs?: number;
   /** Clock in milliseconds. @default none, so that steps alone limit the time */
   readonly now?: () => number;
+  /** What other evaluations used of these limits; this one adds to it. @default nothing */
+  readonly used?: PathUse;
+}
+
+/** What evaluations used together. Time between them does not count. */
+export class PathUse {
+  /** Nodes that were selected. */
+  nodes = 0;
+  steps = 0;
+  ms = 0;
 }
 
 /** Steps between two readings of the clock. */
@@ -25,8 +35,9 @@ export class PathBudget {
   readonly #timeoutMs: number;
   readonly #now: (() => number) | undefined;
   readonly #startMs: number;
-  #steps = 0;
-  #nextReading = stepsPerReading;
+  readonly #used: PathUse;
+  #steps: number;
+  #nextReading: number;
 
   constructor(path: string, limits: PathLimits) {
     this.#path = path;
@@ -34,7 +45,18 @@ export class PathBudget {
     this.#stepsMaxCount = limits.stepsMaxCount ?? 5_000_000;
     this.#timeoutMs = limits.timeoutMs ?? 2000;
     this.#now = limits.now;
-    this.#startMs = this.#now?.() ?? 0;
+    this.#used = limits.used ?? new PathUse();
+    this.#steps = this.#used.steps;
+    // Many short evaluations read the clock, too.
+    this.#nextReading = this.#steps + (limits.used === undefined ? stepsPerReading : 1);
+    this.#startMs = (this.#now?.() ?? 0) - this.#used.ms;
+  }
+
+  /** Adds what this evaluation used, successful or not. @param selected nodes in its result */
+  finish(selected: number): void {
+    this.#used.steps = this.#steps;
+    this.#used.nodes += selected;
+    this.#used.ms = (this.#now?.() ?? 0) - this.#startMs;
   }
 
   /** Uses `steps`. @throws {McpkgError} `MCPKG_JSON_PATH_LIMIT` when fewer are left, or the time is over. */
@@ -48,7 +70,8 @@ export class PathBudget {
 
   /** Checks the length of a list of nodes. @throws {McpkgError} `MCPKG_JSON_PATH_LIMIT` */
   checkNodes(count: number): void {
-    if (count > this.#nodesMaxCount) throw this.exceeded(`more than ${this.#nodesMaxCount} nodes`);
+    if (count + this.#used.nodes > this.#nodesMaxCount)
+      throw this.exceeded(`more than ${this.#nodesMaxCount} nodes`);
   }
 
   /** The error for a limit. */

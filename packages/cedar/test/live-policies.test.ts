@@ -1,0 +1,58 @@
+/** Policy files that change while they are in force. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type CedarPolicies, LivePolicies } from "@toolcrib/cedar";
+import { makeTemporaryDirectory, waitUntil, writeFiles } from "@toolcrib/testing";
+
+const permit = (client: string) =>
+  `@id("${client}") permit(principal == Client::"token/${client}", action, resource);\n`;
+
+test("policies that are in force are reported as such, and polled further, where nothing can be recorded", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const write = (text: string) => writeFiles(directory.path, { "main.cedar": text });
+  const first = permit("one");
+  write(first);
+  const used: CedarPolicies[] = [];
+  const warned: string[] = [];
+  const failures: string[] = [];
+  let replaced = 0;
+  const fail = (what: string) => () => {
+    throw new Error(`${what} fails`);
+  };
+  const logger = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: (_data: object, message: string) => void warned.push(message),
+    error: (data: object, message: string) => void failures.push(`${message}: ${JSON.stringify(data)}`),
+  } as unknown as Parameters<typeof LivePolicies.open>[1]["logger"];
+  await using live = await LivePolicies.open(
+    [{ path: directory.join("main.cedar"), name: "main.cedar", text: first }],
+    {
+      policy: { replaceFiles: (policies) => void used.push(policies) },
+      attributesOf: () => ({ roles: [], labels: {} }),
+      record: fail("the audit trail"),
+      checkNames: fail("the check of names"),
+      logger,
+      onReplaced: () => {
+        replaced += 1;
+      },
+    },
+  );
+  for (const [count, client] of [
+    [1, "two"],
+    [2, "three"],
+  ] as const) {
+    write(`${permit(client)}// ${"x".repeat(count)}\n`);
+    await waitUntil(() => replaced === count);
+    assert.equal(used.at(-1), live.current);
+    assert.equal(live.status().problem, undefined);
+    // A refused change is reported, and does not end the polls either.
+    write(`permit(${"y".repeat(count)}`);
+    await waitUntil(() => live.status().problem !== undefined);
+    assert.equal(used.at(-1), live.current);
+  }
+  assert.equal(warned.filter((message) => message.includes("the previous ones stay in force")).length, 2);
+  assert.match(failures.join("\n"), /policy\.changed was not recorded.*the audit trail fails/);
+  assert.match(failures.join("\n"), /the check of names fails/);
+});
