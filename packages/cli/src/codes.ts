@@ -12,6 +12,7 @@ export const cliCodes = {
     "The servers of another program's file, or the operations of an OpenAPI document, cannot be imported.",
   CLI_PACKAGE_INVALID: "A tool package has errors; the command lists each of them.",
   CLI_PACKAGE_UNTESTED: "A tool package has no tests.",
+  CLI_TEST_CALLS_OTHERS: "The tests of a chain that is not installed would call installed tools.",
   CLI_FETCH_FAILED: "A document cannot be fetched from its URL.",
   CLI_TOOL_NOT_FOUND: "No tool has this name.",
   CLI_TOOLSPEC_NOT_FOUND: "The catalog has no toolspec with this name.",

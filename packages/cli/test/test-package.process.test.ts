@@ -188,7 +188,7 @@ test("a test of an http package calls its URL, and the status counts", async () 
         directory.join("toolcrib.yaml"),
         `packages: { demo.upper: { endpoint: { url: "${url}" } } }\n`,
       );
-      const run = await runToolcrib(["test", "./upper"], { directory: directory.path });
+      const run = await runToolcrib(["test", "./upper", "--use-config"], { directory: directory.path });
       assert.equal(run.code, code, run.stdout + run.stderr);
       if (code === 1) assert.match(run.stdout, /the tool reported an error: .*500/);
     }

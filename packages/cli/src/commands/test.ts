@@ -13,9 +13,19 @@ export const command = defineCommand({
   },
   options: {
     timeout: { value: "duration", parse: duration, help: "longest time of all tests (default: 10m)" },
+    useConfig: {
+      help: "give a package that is not installed what the configuration has for its toolId, secrets too",
+    },
+    allowCalls: {
+      help: "let the tests of a chain that is not installed call the installed tools of its steps",
+    },
     junit: { value: "file", help: "also write the results to this file as JUnit XML" },
   },
-  examples: ["toolcrib test demo.echo", "toolcrib test ./echo --junit results.xml"],
+  examples: [
+    "toolcrib test demo.echo",
+    "toolcrib test ./echo --junit results.xml",
+    "toolcrib test ./chain --allow-calls",
+  ],
   run: async (context, { package: text }, options) =>
     (await import("../package/test-package.ts")).testPackage(context, text, options),
 });

@@ -24,6 +24,8 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { version } from "../version.ts";
 import { toJunit } from "./junit.ts";
+import { refuseCalls } from "./test-calls.ts";
+import { defaultsHint, settingsNote } from "./test-settings.ts";
 import { openTestTarget, type TestTarget } from "./test-target.ts";
 
 /** Options of the command. */
@@ -31,6 +33,8 @@ export interface TestFlags {
   /** Milliseconds. */
   readonly timeout?: number;
   readonly junit?: string;
+  readonly useConfig?: boolean;
+  readonly allowCalls?: boolean;
 }
 
 const identity = localIdentity("cli", "test");
@@ -45,8 +49,13 @@ export async function testPackage(context: CliContext, text: string, flags: Test
       hint: "write tests/NAME.test.json and name it in tests of the manifest",
     });
   }
+  if (!target.isSameAsInstalled && flags.allowCalls !== true) await refuseCalls(context, found.manifest);
+  const loaded = await loadConfigOrDefaults(context);
+  const usesConfig = target.isSameAsInstalled || flags.useConfig === true;
+  if (!target.isSameAsInstalled)
+    context.output.note(...settingsNote(loaded.config, found.manifest, usesConfig));
   const at = new Date(context.now()).toISOString();
-  const results = await runTests(context, target, flags);
+  const results = await runTests(context, target, { flags, loaded, usesConfig });
   if (target.isInstalled) await keep(context, target, results, at);
   if (flags.junit !== undefined) {
     await replaceFile({ randomBytes }, resolve(context.directory, flags.junit), toJunit(results, at), {
@@ -55,16 +64,24 @@ export async function testPackage(context: CliContext, text: string, flags: Test
       followSymlink: true,
     });
   }
-  print(context, results);
+  print(context, results, usesConfig);
+  if (results.failed > 0 && !usesConfig) context.output.note(defaultsHint(toolId));
   return results.failed === 0 ? exitCodes.done : exitCodes.failed;
+}
+
+/** How the tests run. */
+interface TestSettings {
+  readonly flags: TestFlags;
+  readonly loaded: Pick<LoadedConfig, "config" | "files">;
+  readonly usesConfig: boolean;
 }
 
 async function runTests(
   context: CliContext,
   { found, trial }: TestTarget,
-  flags: TestFlags,
+  { flags, loaded, usesConfig }: TestSettings,
 ): Promise<TestResults> {
-  await using gateway = await startTestGateway(context, trial);
+  await using gateway = await startTestGateway(context, loaded, { ...trial, usesConfig });
   const { output } = context;
   return await runPackageTests(
     found,
@@ -84,8 +101,11 @@ async function runTests(
 }
 
 /** A gateway that offers the package and the installed ones, which chains call. */
-async function startTestGateway(context: CliContext, trial: TestTarget["trial"]): Promise<Gateway> {
-  const { config, files } = await loadConfigOrDefaults(context);
+async function startTestGateway(
+  context: CliContext,
+  { config, files }: TestSettings["loaded"],
+  trial: TestTarget["trial"] & { readonly usesConfig: boolean },
+): Promise<Gateway> {
   const gateway = await startGateway(
     { ...config, toolServers: [], toolspecs: [] },
     {
@@ -159,12 +179,12 @@ function printResult({ output }: CliContext, { name, path, outcome, failures, la
   for (const failure of failures) output.print(`    ${safeLine(failure)}`);
 }
 
-function print({ output }: CliContext, results: TestResults): void {
+function print({ output }: CliContext, results: TestResults, usesConfig: boolean): void {
   const { toolId, version: tested, passed, failed, durationMs } = results;
   const latencies = results.results.map(({ latencyMs }) => latencyMs).toSorted((one, other) => one - other);
   const median = latencies[Math.floor((latencies.length - 1) / 2)] ?? 0;
   const slowest = latencies.at(-1) ?? 0;
-  output.json({ ...results, latencyMs: { p50: median, max: slowest } });
+  output.json({ ...results, usesConfig, latencyMs: { p50: median, max: slowest } });
   output.print(
     `${toolId} ${tested}: ${passed} passed, ${failed} failed in ${durationMs} ms (calls: median ${median} ms, slowest ${slowest} ms)`,
   );

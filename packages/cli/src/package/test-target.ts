@@ -12,7 +12,7 @@ import { SchemaValidator } from "@toolcrib/json";
 import { digestArchive, isToolId, type PackageFiles, type ToolPackage, writeArchive } from "@toolcrib/mcpkg";
 import { type InstalledPackage, openInstalledPackage } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
-import { installedPackage } from "./installed-packages.ts";
+import { installedPackage, readInstalled } from "./installed-packages.ts";
 import { readValidPackage } from "./read-package.ts";
 
 /** A package to test. Disposing it removes what was written for it. */
@@ -20,6 +20,9 @@ export interface TestTarget extends AsyncDisposable {
   readonly found: ToolPackage;
   /** The package as a gateway opens it. */
   readonly trial: InstalledPackage;
+  /** Whether its bytes are those of the installed package, whatever names it. */
+  readonly isSameAsInstalled: boolean;
+  /** Whether it was named by its toolId. */
   readonly isInstalled: boolean;
 }
 
@@ -39,10 +42,10 @@ async function openInstalled(context: CliContext, toolId: string): Promise<TestT
   const hint = "name a folder or an archive to test a package that is not installed";
   const trial = await installedPackage(context, toolId, hint);
   const found = openInstalledPackage(trial, new SchemaValidator());
-  return { found, trial, isInstalled: true, async [Symbol.asyncDispose]() {} };
+  return { found, trial, isSameAsInstalled: true, isInstalled: true, async [Symbol.asyncDispose]() {} };
 }
 
-async function stage({ now }: CliContext, found: ToolPackage, source: string): Promise<TestTarget> {
+async function stage(context: CliContext, found: ToolPackage, source: string): Promise<TestTarget> {
   const base = await mkdtemp(join(await realpath(tmpdir()), "toolcrib-test-"));
   try {
     const folder = join(base, found.manifest.toolId);
@@ -55,11 +58,15 @@ async function stage({ now }: CliContext, found: ToolPackage, source: string): P
       publisherKey: undefined,
       registry: undefined,
       source,
-      installedAt: new Date(now()).toISOString(),
+      installedAt: new Date(context.now()).toISOString(),
       scope: "user",
       files,
     };
-    return { found, trial, isInstalled: false, [Symbol.asyncDispose]: () => remove(base) };
+    const { packages } = await readInstalled(context);
+    const isSameAsInstalled = packages.some(
+      ({ toolId, digest }) => toolId === trial.toolId && digest === trial.digest,
+    );
+    return { found, trial, isSameAsInstalled, isInstalled: false, [Symbol.asyncDispose]: () => remove(base) };
   } catch (error) {
     await remove(base);
     throw error;

@@ -89,11 +89,11 @@ export class PackageSources implements AsyncDisposable {
       packages: () =>
         [...this.#offered.values()]
           // A package that is there for its tests is not held back by them.
-          .filter(({ installed }) => !context.trialPackages.includes(installed))
+          .filter(({ installed }) => !this.#isTrial(installed))
           .map(({ installed, source }) => ({
             installed,
             source,
-            isCertified: this.#configOf(installed.toolId).trustState === "certified",
+            isCertified: this.#configOf(installed).trustState === "certified",
           })),
     });
     this.#watching = this.#behaviour.start();
@@ -118,7 +118,7 @@ export class PackageSources implements AsyncDisposable {
     if (this.#isDisposed) return;
     const wanted = new Map(
       packages
-        .filter(({ toolId }) => trials.has(toolId) || this.#configOf(toolId).isEnabled)
+        .filter((one) => trials.has(one.toolId) || this.#configOf(one).isEnabled)
         .map((one) => [one.toolId, one]),
     );
     const gone = [...this.#offered.values()].filter(
@@ -142,8 +142,15 @@ export class PackageSources implements AsyncDisposable {
     return this.#dispose();
   }
 
-  #configOf(toolId: string): PackageConfig {
-    return packageConfigOf(this.#context.config, toolId);
+  #isTrial(installed: InstalledPackage): boolean {
+    return this.#context.trialPackages.some((one) => one === installed);
+  }
+
+  /** The settings of a package. They belong to what is installed under its toolId, which anybody can claim. */
+  #configOf(installed: InstalledPackage): PackageConfig {
+    const { config, trialPackages } = this.#context;
+    const trial = trialPackages.find((one) => one === installed);
+    return trial?.usesConfig === false ? config.packages.others : packageConfigOf(config, installed.toolId);
   }
 
   /** Adds a package to the roster; reports one that cannot be offered. */
@@ -160,7 +167,7 @@ export class PackageSources implements AsyncDisposable {
     }
     try {
       const { manifest, files, tests } = openInstalledPackage(installed, this.#validator);
-      const config = this.#configOf(toolId);
+      const config = this.#configOf(installed);
       this.#egressIds.set(packageEgressId(toolId), toolId);
       const source = createPackageSource(
         { installed, manifest, files, testCount: tests.size, config },
@@ -184,7 +191,7 @@ export class PackageSources implements AsyncDisposable {
           config,
           programs,
           release: () => this.#behaviour.release(installed.toolId),
-          isTrial: this.#context.trialPackages.includes(installed),
+          isTrial: this.#isTrial(installed),
         }),
       );
       this.#logFailures(source);

@@ -15,6 +15,12 @@ import type { Store } from "@toolcrib/store";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import type { GatewayCore } from "../gateway-core.ts";
 
+/** A package whose tests run. */
+export interface TrialPackage extends InstalledPackage {
+  /** Whether `packages.<toolId>` of the configuration counts; otherwise it has the defaults of an `unverified` package. */
+  readonly usesConfig: boolean;
+}
+
 /** Everything that sources take from the gateway and from the process. */
 export interface SourceContext {
   readonly config: GatewayConfig;
@@ -42,7 +48,7 @@ export interface SourceContext {
   readonly httpClient: HttpClient;
   readonly upstreamLimits: UpstreamLimits | undefined;
   /** Packages whose tests run, in place of installed ones. */
-  readonly trialPackages: readonly InstalledPackage[];
+  readonly trialPackages: readonly TrialPackage[];
   /** The system, and the Node that runs this process. */
   readonly machine: {
     readonly system: { readonly platform: string; readonly arch: string };

@@ -1,0 +1,55 @@
+/**
+ * The calls of other tools that the tests of a chain make. Calls of the operator wait for no approval, so
+ * a chain that nobody installed must not make them unasked.
+ */
+
+import { isCodedError } from "@toolcrib/diagnostics";
+import { SchemaValidator } from "@toolcrib/json";
+import type { Manifest } from "@toolcrib/mcpkg";
+import { openInstalledPackage } from "@toolcrib/mcpkg-install";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { safeLine } from "../output/output.ts";
+import { readInstalled } from "./installed-packages.ts";
+
+/**
+ * Refuses the tests of a chain that is not installed.
+ *
+ * @throws {CliError} `CLI_TEST_CALLS_OTHERS` with the tools that it calls; no error for a package without a chain
+ */
+export async function refuseCalls(context: CliContext, manifest: Manifest): Promise<void> {
+  if (manifest.chain === undefined) return;
+  const tools = await calledTools(context, manifest.chain);
+  const list = tools.map(safeLine).join(", ");
+  throw new CliError(
+    "CLI_TEST_CALLS_OTHERS",
+    `The chain ${manifest.toolId} is not installed, and its tests would call ${list} as you, without an approval`,
+    {
+      hint: "read its steps and tests, then add --allow-calls; or install it, and test it by its toolId",
+      data: { tools },
+    },
+  );
+}
+
+/** Returns the tools that a chain calls, and those that the installed chains among them call, in the order of the calls. */
+async function calledTools(
+  context: CliContext,
+  chain: NonNullable<Manifest["chain"]>,
+): Promise<readonly string[]> {
+  const { packages } = await readInstalled(context);
+  const validator = new SchemaValidator();
+  const called = new Set(chain.map(({ tool }) => tool));
+  // A set can grow while it is iterated: steps that are chains have steps too.
+  for (const name of called) {
+    const installed = packages.find(({ toolId }) => toolId === name.split(":", 1)[0]);
+    if (installed === undefined) continue;
+    try {
+      const { manifest } = openInstalledPackage(installed, validator);
+      for (const { tool } of manifest.chain ?? []) called.add(tool);
+    } catch (error) {
+      // A package that changed on the disk cannot be called.
+      if (!isCodedError(error)) throw error;
+    }
+  }
+  return [...called];
+}
