@@ -30,6 +30,11 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 });
 `;
 
+const userConfig = {
+  folder: { type: "directory", title: "Folder", description: "Folder of the notes", required: true },
+  api_key: { type: "string", title: "Key", description: "API key", sensitive: true, required: true },
+};
+
 const manifest = {
   manifest_version: "0.3",
   name: "notes",
@@ -50,10 +55,7 @@ const manifest = {
   },
   tools: [{ name: "read_note", description: "Reads a note." }],
   compatibility: { platforms: ["linux", "darwin", "win32"], runtimes: { node: ">=18" } },
-  user_config: {
-    folder: { type: "directory", title: "Folder", description: "Folder of the notes", required: true },
-    api_key: { type: "string", title: "Key", description: "API key", sensitive: true, required: true },
-  },
+  user_config: userConfig,
 };
 
 /** Builds a bundle with the official command. */
@@ -189,7 +191,9 @@ test("a bundle that is not what it should be is refused, and nothing is written"
   writeFileSync(directory.join("prefixed.mcpb"), Buffer.concat([Buffer.from("#!/bin/sh\n"), bytes]));
   writeFileSync(directory.join("trailing.mcpb"), Buffer.concat([bytes, Buffer.from("x".repeat(50))]));
   writeFileSync(directory.join("fake.mcpb"), Buffer.concat([bytes, Buffer.from("xMCPB_SIG_END")]));
+  writeFileSync(directory.join("server.json"), '{"name": "x"}');
   const cases: readonly (readonly [args: readonly string[], message: RegExp])[] = [
+    [["server.json"], /the file is no ZIP archive\nhint: .*pass the folder/],
     [["notes.mcpb"], /setting folder needs a value \(Folder of the notes\)\n.*write --set folder=VALUE/],
     [
       ["notes.mcpb", "--set", "folder=x", "--set", "api_key=abc"],
@@ -258,4 +262,30 @@ test("import server adds a server of a file, lists its packages, and shows what 
   assert.match(text, /url: "https:\/\/acme\.example\.com\/mcp"/);
   const checked = await runToolcrib(["config", "check"], { directory: directory.path });
   assert.equal(checked.code, 0, checked.stderr);
+});
+
+test("a default of the publisher opens no path: it is a finding with the line to add", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const folder = {
+    type: "directory",
+    title: "Folder",
+    description: "Folder of the notes",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of bundles
+    default: "${HOME}/Documents",
+  };
+  await build(directory, { user_config: { ...userConfig, folder } });
+  const imported = await runToolcrib(["import", "bundle", "notes.mcpb", "--dry-run", "--json"], {
+    directory: directory.path,
+  });
+  assert.equal(imported.code, 0, imported.stderr);
+  const { entry, diagnostics } = JSON.parse(imported.stdout);
+  assert.equal(entry.containment, undefined);
+  assert.ok(entry.transport.args.some((one: string) => one.endsWith("/Documents")));
+  const [found] = diagnostics.filter(({ code }: { code: string }) => code === "SERVER_IMPORT_CONTAINMENT");
+  assert.match(found.hint, /add to the entry: containment: \{ read_paths: \["\/.*\/Documents"\] \}/);
+  const chosen = await runToolcrib(
+    ["import", "bundle", "notes.mcpb", "--set", "folder=data", "--dry-run", "--json"],
+    { directory: directory.path },
+  );
+  assert.deepEqual(JSON.parse(chosen.stdout).entry.containment, { read_paths: [directory.join("data")] });
 });

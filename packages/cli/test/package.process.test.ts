@@ -143,3 +143,13 @@ test("packages with errors, links, damage and wrong usage are refused with the r
   );
   checkGolden(golden("package-bad.txt"), text);
 });
+
+test("a file of a package that is not packed is refused with the advice to pass the folder", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, { "wc/manifest.json": "{}" });
+  const validated = await runToolcrib(["validate", "wc/manifest.json"], { directory: directory.path });
+  assert.match(
+    validated.stderr,
+    /MCPKG_ARCHIVE_INVALID: .*the file is no ZIP archive\nhint: .*pass the folder/,
+  );
+});

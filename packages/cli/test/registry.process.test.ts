@@ -219,3 +219,13 @@ test("wrong uses of registries are explained", async () => {
   );
   await check(["registry", "list"], 2, /must have exactly one of url and folder, but has both/);
 });
+
+test("a registry folder that does not exist is named, and no lock is blamed", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const added = await runToolcrib(["registry", "add", "nowhere", "x.mcpkg"], { directory: directory.path });
+  assert.notEqual(added.code, 0);
+  assert.match(
+    added.stderr,
+    /CLI_FILE_UNUSABLE: Cannot open the registry "nowhere" in ".*nowhere": there is no such folder\nhint: .*registry init/,
+  );
+});

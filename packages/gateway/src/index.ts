@@ -12,6 +12,7 @@ export type {
 } from "./gateway.ts";
 export { GatewayCore } from "./gateway-core.ts";
 export { explainPackage } from "./packages/judge-package.ts";
+export { programSecretsOf } from "./packages/program-secrets.ts";
 export { recordTestRun, testSummaryOf } from "./packages/test-records.ts";
 export { startGateway } from "./start-gateway.ts";
 export { trustedCertificates } from "./trusted-certificates.ts";

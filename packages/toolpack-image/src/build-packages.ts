@@ -33,6 +33,8 @@ export interface BuiltPackage {
   readonly files: PackageFiles;
   /** Why the package contains the engine; undefined where it is an `http` endpoint. */
   readonly engineReason: string | undefined;
+  /** Whether it contains the engine and its calls need a credential, which hosts do not give to programs. */
+  readonly lacksCredential: boolean;
 }
 
 /** Time limit of a call, as that of the engine. */
@@ -101,7 +103,7 @@ function buildPackage(
     files.set("toolspec.yaml", toFile(toolpack.toolspecText));
     files.set("licenses.txt", toFile(licensesOf(settings.engine)));
   }
-  return { toolId, version, files, engineReason };
+  return { toolId, version, files, engineReason, lacksCredential: !isHttp && placed.length > 0 };
 }
 
 function toFile(text: string): PackageFile {

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { parseConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { explainPackage } from "@toolcrib/gateway";
+import { explainPackage, programSecretsOf } from "@toolcrib/gateway";
 import { SchemaValidator } from "@toolcrib/json";
 import type { Manifest } from "@toolcrib/mcpkg";
 import { type InstalledPackage, openInstalledPackage } from "@toolcrib/mcpkg-install";
@@ -28,6 +28,8 @@ export async function explainImplementations(context: CliContext, toolId: string
   }
   const verdicts = await judgeInstalled(context, installed, manifest);
   const chosen = verdicts.find(({ isUsable }) => isUsable)?.candidate.id;
+  const { byId, others } = (await loadOrDefault(context)).config.packages;
+  const secrets = programSecretsOf(manifest, byId[toolId] ?? others);
   output.json({
     toolId,
     version: manifest.version,
@@ -37,6 +39,7 @@ export async function explainImplementations(context: CliContext, toolId: string
       isUsable,
       reasons,
     })),
+    ...(secrets === undefined ? {} : { secrets: secrets.message }),
   });
   output.print(
     chosen === undefined
@@ -47,6 +50,7 @@ export async function explainImplementations(context: CliContext, toolId: string
       `${output.style(isUsable ? "green" : "red", isUsable ? "usable" : "not usable")} ${safeLine(candidate.id)}`,
       ...reasons.map((reason) => `  ${safeLine(reason)}`),
     ]),
+    ...(secrets === undefined ? [] : ["", safeLine(secrets.message), `hint: ${safeLine(secrets.hint)}`]),
   );
   return chosen === undefined ? exitCodes.failed : exitCodes.done;
 }

@@ -1,6 +1,7 @@
 /** `toolcrib registry init`, `add`, `remove`, `yank` and `renew`, and `toolcrib publish`: change the folder of a registry. */
 
 import { randomBytes } from "node:crypto";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { readRegularFile, reasonOf } from "@toolcrib/files";
@@ -63,7 +64,7 @@ export async function addToRegistry(
   flags: AddFlags,
 ): Promise<ExitCode> {
   const { output } = context;
-  const path = await registryFolderOf(context, folder);
+  const path = await existingRegistryFolder(context, folder);
   const archives: { readonly name: string; readonly bytes: Uint8Array }[] = [];
   let total = 0;
   for (const name of files) {
@@ -102,7 +103,7 @@ export async function removeFromRegistry(
   flags: KeyFlags,
 ): Promise<ExitCode> {
   const version = versionNameOf(name);
-  const path = await registryFolderOf(context, folder);
+  const path = await existingRegistryFolder(context, folder);
   const registry = await removePackage(
     depsOf(context),
     path,
@@ -122,7 +123,7 @@ export async function yankFromRegistry(
 ): Promise<ExitCode> {
   const version = versionNameOf(name);
   const isYanked = flags.undo !== true;
-  const path = await registryFolderOf(context, folder);
+  const path = await existingRegistryFolder(context, folder);
   const registry = await yankPackage(
     depsOf(context),
     path,
@@ -145,11 +146,22 @@ export async function yankFromRegistry(
 
 /** Runs `registry renew`. */
 export async function renewRegistry(context: CliContext, folder: string, flags: KeyFlags): Promise<ExitCode> {
-  const path = await registryFolderOf(context, folder);
+  const path = await existingRegistryFolder(context, folder);
   const key = await signingKey(context, flags.key, "registry");
   const registry = await changeRegistry(depsOf(context), path, key, (entries) => entries);
   report(context, registry, `Renewed the index: it expires on ${registry.statement.expiresAt}`, {});
   return exitCodes.done;
+}
+
+/** Returns the folder of a registry. @throws {CliError} `CLI_FILE_UNUSABLE` where it is no folder; as `registryFolderOf` */
+async function existingRegistryFolder(context: CliContext, text: string): Promise<string> {
+  const path = await registryFolderOf(context, text);
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() === true) return path;
+  const reason = found === undefined ? "there is no such folder" : "it is not a folder";
+  throw new CliError("CLI_FILE_UNUSABLE", `Cannot open the registry "${text}" in "${path}": ${reason}`, {
+    hint: `create a registry with toolcrib registry init FOLDER; toolcrib registry list shows those of the configuration`,
+  });
 }
 
 function depsOf({ now }: CliContext) {

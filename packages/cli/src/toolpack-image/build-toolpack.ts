@@ -31,6 +31,7 @@ import {
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { publisherKey } from "../package/publisher-key-file.ts";
 import { type ServiceVariables, toArguments, toServiceVariables } from "./build-variables.ts";
@@ -235,18 +236,20 @@ function report({ output }: CliContext, { out, image, packages, results, key }: 
   output.json({
     out,
     image: image && { reference: image.reference, digest: image.digest },
-    packages: packages.map(({ toolId, version, fileName, digest, engineReason }) => ({
+    packages: packages.map(({ toolId, version, fileName, digest, engineReason, lacksCredential }) => ({
       toolId,
       version,
       file: `packages/${fileName}`,
       digest,
       endpoint: engineReason === undefined ? "http" : "local",
       reason: engineReason,
+      lacksCredential,
     })),
     files: [...results.files.keys()],
     keyId: key && keyIdOf(key),
   });
   const local = packages.filter(({ engineReason }) => engineReason !== undefined);
+  const unauthenticated = packages.filter(({ lacksCredential }) => lacksCredential);
   output.print(
     `Wrote ${safeLine(out)}: ${results.files.size} files`,
     ...(image === undefined ? [] : [`Image ${safeLine(image.reference)} ${image.digest}`]),
@@ -257,4 +260,10 @@ function report({ output }: CliContext, { out, image, packages, results, key }: 
         ]),
     ...(key === undefined ? [] : [`Signed by ${keyIdOf(key)}`]),
   );
+  if (unauthenticated.length > 0) {
+    output.note(
+      `${output.noteStyle("yellow", "warning")}: programs of packages get no secrets: ${counted(unauthenticated.length, "package")} with the engine cannot authenticate in a gateway: ${unauthenticated.map(({ toolId }) => safeLine(toolId)).join(", ")}`,
+      "hint: run the toolspec itself in the gateway (toolspecs), or build an image or a bundle",
+    );
+  }
 }

@@ -12,7 +12,8 @@ export type WritePackageSettings = Parameters<typeof buildPackages>[1] & {
 };
 
 /** An archive. */
-export interface WrittenPackage extends Pick<BuiltPackage, "toolId" | "version" | "engineReason"> {
+export interface WrittenPackage
+  extends Pick<BuiltPackage, "toolId" | "version" | "engineReason" | "lacksCredential"> {
   readonly fileName: string;
   readonly archive: Uint8Array;
   readonly digest: string;
@@ -24,15 +25,25 @@ export function writePackages(
   { key, ...settings }: WritePackageSettings,
 ): readonly WrittenPackage[] {
   const validator = new SchemaValidator();
-  return buildPackages(toolpack, settings).map(({ toolId, version, files, engineReason }) => {
-    const { value, diagnostics } = parsePackage(files, validator);
-    if (value === undefined) {
-      throw new CliError("CLI_PACKAGE_INVALID", `The package "${toolId}" would have errors`, {
-        data: { diagnostics },
-      });
-    }
-    const archive = writeArchive(key === undefined ? files : signPackage(value, key));
-    const fileName = archiveNameOf(value.manifest);
-    return { toolId, version, engineReason, fileName, archive, digest: digestArchive(archive) };
-  });
+  return buildPackages(toolpack, settings).map(
+    ({ toolId, version, files, engineReason, lacksCredential }) => {
+      const { value, diagnostics } = parsePackage(files, validator);
+      if (value === undefined) {
+        throw new CliError("CLI_PACKAGE_INVALID", `The package "${toolId}" would have errors`, {
+          data: { diagnostics },
+        });
+      }
+      const archive = writeArchive(key === undefined ? files : signPackage(value, key));
+      const fileName = archiveNameOf(value.manifest);
+      return {
+        toolId,
+        version,
+        engineReason,
+        lacksCredential,
+        fileName,
+        archive,
+        digest: digestArchive(archive),
+      };
+    },
+  );
 }

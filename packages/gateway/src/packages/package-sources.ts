@@ -25,6 +25,7 @@ import { packageConfigOf } from "./judge-package.ts";
 import { packageFacts } from "./package-facts.ts";
 import { packageEgressId } from "./package-http.ts";
 import { PackagePrograms } from "./package-programs.ts";
+import { programSecretsOf } from "./program-secrets.ts";
 
 /** Packages that are prepared at the same time. */
 const checksAtATime = 8;
@@ -194,6 +195,9 @@ export class PackageSources implements AsyncDisposable {
           isTrial: this.#isTrial(installed),
         }),
       );
+      const secrets = programSecretsOf(manifest, config);
+      if (secrets?.isWithoutEffect === true)
+        this.#report({ package: toolId, reason: secrets.message, hint: secrets.hint });
       this.#logFailures(source);
       return offered;
     } catch (error) {

@@ -310,7 +310,7 @@ class BundleWriter {
     };
   }
 
-  /** Folders and files that the user chose: the server is meant to read them. */
+  /** Folders and files that the user chose: the server is meant to read them. Defaults of the publisher are findings. */
   #paths(): readonly string[] {
     const unused = Object.keys(this.#settings).filter((name) => !this.#resolved.has(name));
     if (unused.length > 0) {
@@ -321,9 +321,30 @@ class BundleWriter {
         "warning",
       );
     }
-    const chosen = [...this.#resolved].flatMap(([name, values]) =>
-      ["directory", "file"].includes(this.#settings[name]?.type ?? "") ? values : [],
+    const pathsOf = (values: readonly InputValue[]) =>
+      values.flatMap((value) => (value.kind === "text" ? [value.text] : []));
+    const chosen = new Set<string>();
+    const defaults = new Map<string, readonly string[]>();
+    for (const [name, values] of this.#resolved) {
+      if (!["directory", "file"].includes(this.#settings[name]?.type ?? "")) continue;
+      if (this.#inputs.isGiven(name)) for (const path of pathsOf(values)) chosen.add(path);
+      else defaults.set(name, pathsOf(values));
+    }
+    for (const [name, paths] of defaults) {
+      const closed = paths.filter((path) => !chosen.has(path));
+      if (closed.length > 0) this.#reportDefault(name, closed);
+    }
+    return [...chosen];
+  }
+
+  /** A publisher does not decide what its server reads. */
+  #reportDefault(name: string, paths: readonly string[]): void {
+    const shown = paths.slice(0, 20);
+    this.#inputs.report(
+      "SERVER_IMPORT_CONTAINMENT",
+      `The server may not read ${shown.join(", ")}: that is the default of the setting ${name}, which you did not choose`,
+      `to allow it, add to the entry: containment: { read_paths: ${JSON.stringify(shown)} }; or import with --set ${name}=PATH`,
+      "warning",
     );
-    return [...new Set(chosen.flatMap((value) => (value.kind === "text" ? [value.text] : [])))];
   }
 }

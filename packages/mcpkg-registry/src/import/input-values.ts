@@ -100,6 +100,11 @@ export class InputValues {
     return [];
   }
 
+  /** Whether the user gave a value for the input `name`, so that it is not a default of the publisher. */
+  isGiven(name: string): boolean {
+    return this.#givenFor(name) !== undefined;
+  }
+
   /** As `all`, for an input that has one value. */
   one(input: ImportedInput, name: string, what: string): InputValue | undefined {
     const [first, ...others] = this.all(input, name, what);

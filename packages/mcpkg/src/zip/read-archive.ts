@@ -87,9 +87,19 @@ interface Directory {
   readonly count: number;
 }
 
+/** Whether the bytes have the beginning of an entry, or the last record of a directory. Everything else was never packed. */
+function isArchiveLike(archive: Buffer): boolean {
+  return archive.indexOf("PK\x03\x04") !== -1 || archive.indexOf("PK\x05\x06") !== -1;
+}
+
 /** The record at the very end. A comment or anything else after it could hide a second directory. */
 function findDirectory(archive: Buffer, { entriesMaxCount }: ArchiveLimits): Directory {
   const end = archive.length - sizes.endOfDirectory;
+  if (!isArchiveLike(archive)) {
+    throw new McpkgError("MCPKG_ARCHIVE_INVALID", "Cannot read the archive: the file is no ZIP archive", {
+      hint: "of a package or bundle that is not packed, pass the folder with its manifest.json, not a file in it",
+    });
+  }
   if (end < 0 || archive.readUInt32LE(end) !== signatures.endOfDirectory) {
     throw invalid("it does not end with the directory of a ZIP file; nothing may follow, not even a comment");
   }
