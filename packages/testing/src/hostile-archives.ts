@@ -130,8 +130,8 @@ export function hostileArchives(base: readonly RawEntry[] = []): readonly Hostil
       () => zip([{ name: "a" }, { name: "b", isHidden: true }]),
       /belong to no entry/,
     ],
-    ["an empty file", () => Buffer.alloc(0), /does not end with/],
-    ["another file", () => Buffer.from("not a zip file".repeat(10)), /does not end with/],
+    ["an empty file", () => Buffer.alloc(0), /is no ZIP archive/],
+    ["another file", () => Buffer.from("not a zip file".repeat(10)), /is no ZIP archive/],
   ];
   return list.map(([title, archive, message]) => ({ title, archive, message }));
 }
