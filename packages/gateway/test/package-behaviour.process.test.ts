@@ -214,7 +214,7 @@ test("a release that cannot be stored is not reported, and the package stays qua
   const holds = join(home, "test-history", "holds.json");
   const stored = readFileSync(holds);
   writeFileSync(holds, "{");
-  assert.equal((await release()).status, 500);
+  assert.equal((await release()).status, 503);
   assert.equal(stateOf(gateway), "quarantined");
   writeFileSync(holds, stored);
   assert.deepEqual(await release(), { status: 200, body: '{"id":"demo.echo","released":true}' });
