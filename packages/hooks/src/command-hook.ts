@@ -5,7 +5,7 @@
  */
 
 import { abortable } from "@toolcrib/lifecycle";
-import type { LaunchedProcess } from "@toolcrib/process";
+import { type LaunchedProcess, LimitedOutput } from "@toolcrib/process";
 import { HookFailure } from "./hook-failure.ts";
 import type { SendToHook } from "./hooks.ts";
 
@@ -38,31 +38,6 @@ export function createCommandSend(start: (signal: AbortSignal) => Promise<Launch
       launched.stdout.destroy();
     }
   };
-}
-
-/** The output of a process up to a limit. */
-class LimitedOutput {
-  readonly ended: Promise<Buffer>;
-  isTooLarge = false;
-
-  constructor(stream: LaunchedProcess["stdout"], maxBytes: number, onTooLarge: () => void) {
-    const parts: Buffer[] = [];
-    let bytes = 0;
-    stream.on("data", (part: Buffer) => {
-      bytes += part.length;
-      if (bytes <= maxBytes) parts.push(part);
-      else if (!this.isTooLarge) {
-        this.isTooLarge = true;
-        parts.length = 0;
-        onTooLarge();
-      }
-    });
-    this.ended = new Promise((resolve) => {
-      const end = () => resolve(Buffer.concat(parts));
-      stream.once("end", end);
-      stream.once("close", end);
-    });
-  }
 }
 
 export function tooLarge(maxBytes: number): HookFailure {

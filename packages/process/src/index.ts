@@ -1,6 +1,7 @@
 // For other packages here.
 export { forkRequest, moduleRequest } from "./fork-module.ts";
 export type { LaunchedProcess } from "./launched-process.ts";
+export { LimitedOutput } from "./limited-output.ts";
 export { ProcessError } from "./process-error.ts";
 export {
   type ContainedRequest,

@@ -1,33 +1,4 @@
-/** The standard output of a program up to a limit, and its JSON value. */
-
-import type { LaunchedProcess } from "@toolcrib/process";
-
-/** Collects the bytes of a stream up to `maxBytes`; one more byte ends it. */
-export class ProgramOutput {
-  /** Resolves with the bytes when the stream has ended. Never rejects. */
-  readonly ended: Promise<Buffer>;
-  isTooLarge = false;
-
-  /** @param onTooLarge called once, when the limit is exceeded */
-  constructor(stream: LaunchedProcess["stdout"], maxBytes: number, onTooLarge: () => void) {
-    const parts: Buffer[] = [];
-    let bytes = 0;
-    stream.on("data", (part: Buffer) => {
-      bytes += part.length;
-      if (bytes <= maxBytes) parts.push(part);
-      else if (!this.isTooLarge) {
-        this.isTooLarge = true;
-        parts.length = 0;
-        onTooLarge();
-      }
-    });
-    this.ended = new Promise((resolve) => {
-      const end = (): void => resolve(Buffer.concat(parts));
-      stream.once("end", end);
-      stream.once("close", end);
-    });
-  }
-}
+/** The standard output of a program as text. */
 
 /** Returns the text of `bytes`; undefined where they are not UTF-8. */
 export function decodeOutput(bytes: Uint8Array): string | undefined {

@@ -5,9 +5,8 @@
 
 import { isCodedError } from "@toolcrib/diagnostics";
 import { abortable } from "@toolcrib/lifecycle";
-import type { LaunchedProcess } from "@toolcrib/process";
+import { type LaunchedProcess, LimitedOutput } from "@toolcrib/process";
 import { NotStarted } from "../endpoint-runner.ts";
-import { ProgramOutput } from "./program-output.ts";
 
 /** A program to start: never through a shell. */
 export interface ProgramStart {
@@ -79,7 +78,7 @@ export async function runProgram(
   signal.addEventListener("abort", stop, { once: true });
   try {
     if (signal.aborted) stop();
-    const output = new ProgramOutput(launched.stdout, outputMaxBytes, stop);
+    const output = new LimitedOutput(launched.stdout, outputMaxBytes, stop);
     // A program that does not read its input can answer all the same.
     launched.stdin.end(input ?? "");
     const { code, signal: endedBy, lastStderr } = await launched.exited;
