@@ -12,7 +12,7 @@ import { reportInline, secretKeyRef } from "./text-shape.ts";
 const toolName = { source: "[A-Za-z0-9_.-]{1,128}", meaning: "the name of a tool" };
 
 const credentialRecord = record({
-  name: "ToolspecCredential",
+  name: "Credential",
   description: "Location of the secret of the credential.",
   fields: { secret_key_ref: { required: secretKeyRef } },
   hints: {
@@ -27,7 +27,7 @@ const credentialRecord = record({
 });
 
 /** `{ secret_key_ref: … }`. A text in its place is treated as the secret itself and never quoted. */
-const credential: Shape<SecretRef> = {
+export const credentialShape: Shape<SecretRef> = {
   check(node, place) {
     if (node.kind === "scalar" && node.text !== "") {
       return reportInline(
@@ -43,7 +43,7 @@ const credential: Shape<SecretRef> = {
 };
 
 /** The secrets of an entry, by the ids of the credentials of its manifest. */
-export const credentialsShape = dictionary(credential, {
+export const credentialsShape = dictionary(credentialShape, {
   description: "The secret of each credential in the manifest, by the id of the credential.",
   maxEntries: 32,
   key: { source: "[A-Za-z0-9_.-]{1,128}", meaning: "the id of a credential of the manifest" },

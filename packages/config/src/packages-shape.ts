@@ -5,25 +5,16 @@
  */
 
 import { isAbsolute } from "node:path";
-import {
-  choice,
-  dictionary,
-  flag,
-  integer,
-  record,
-  reportAt,
-  type Shape,
-  text,
-  type ValueOf,
-} from "@toolcrib/document";
+import { choice, dictionary, flag, integer, record, reportAt, text, type ValueOf } from "@toolcrib/document";
 import { canonicalHost } from "@toolcrib/hosts";
 import type { PackageConfig, PackagesConfig, PolicyFloor, SecretRef } from "./config-types.ts";
 import { effectiveContainment } from "./containment.ts";
 import { quote } from "./display-source.ts";
 import { toCompletePath } from "./egress-shape.ts";
+import { credentialShape } from "./manifest-entry-shape.ts";
 import { toContainment } from "./server-declaration.ts";
 import { isLoopbackHost } from "./server-url.ts";
-import { inspectVariables, reportInline, secretKeyRef } from "./text-shape.ts";
+import { inspectVariables, reportInline } from "./text-shape.ts";
 import {
   containmentFields,
   containmentShape,
@@ -40,34 +31,6 @@ const defaults = {
 
 /** The form of a toolId (MCPKG document, section 3). */
 const toolIdSource = "[a-z0-9][a-z0-9_]*(?:\\.[a-z0-9][a-z0-9_]*)+";
-
-const credentialRecord = record({
-  name: "PackageCredential",
-  description: "Location of the secret of the credential.",
-  fields: { secret_key_ref: { required: secretKeyRef } },
-  hints: {
-    env: "write secret_key_ref: { env: NAME }",
-    file: "write secret_key_ref: { file: PATH }",
-    store: "write secret_key_ref: { store: NAME }",
-    value: "the configuration never contains a secret: write secret_key_ref: NAME",
-  },
-});
-
-/** `{ secret_key_ref: … }`. A text in its place is treated as the secret itself and never quoted. */
-const credential: Shape<SecretRef> = {
-  check(node, place) {
-    if (node.kind === "scalar" && node.text !== "") {
-      return reportInline(
-        node,
-        place,
-        `credential ${quote(place.key)} contains a literal`,
-        `write ${place.key}: { secret_key_ref: NAME } and run toolcrib secret set NAME`,
-      );
-    }
-    return credentialRecord.check(node, place)?.secret_key_ref;
-  },
-  toJsonSchema: credentialRecord.toJsonSchema,
-};
 
 const url = text({
   description:
@@ -136,7 +99,7 @@ const packageShape = record({
       fields: { url },
       hints: { method: "the manifest names the method", timeout: "write limits or containment" },
     }),
-    credentials: dictionary(credential, {
+    credentials: dictionary(credentialShape, {
       description:
         "The secrets of the package: token for bearer and api_key; client_id, client_secret and refresh_token for oauth2.",
       maxEntries: 16,
