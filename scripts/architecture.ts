@@ -14,6 +14,7 @@ import { type FloorTable, parseFloorTable } from "./architecture/floor-table.ts"
 import { checkFunctions } from "./architecture/function-rules.ts";
 import { checkImports } from "./architecture/import-rules.ts";
 import { checkOrigins } from "./architecture/origin-rules.ts";
+import { checkPackageSize } from "./architecture/size-rules.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Returns a finding for each place where `workspace` breaks a rule of its ARCHITECTURE.md. */
@@ -27,6 +28,7 @@ export function checkArchitecture(workspace: Workspace): Diagnostic[] {
     ...packages.flatMap((one) => checkImports(one, table)),
     ...packages.flatMap((one) => checkFiles(one, workspace.checker)),
     ...packages.flatMap(({ src }) => src.flatMap((file) => [...checkOrigins(file), ...checkFunctions(file)])),
+    ...packages.flatMap(checkPackageSize),
     ...packages.flatMap((one) => checkDependencies(one, packages)),
     ...checkCycles(packages),
   ];

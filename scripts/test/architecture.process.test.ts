@@ -75,6 +75,23 @@ describe("checkArchitecture() finds", () => {
       ],
     ));
 
+  test("a gateway that has more lines than it may have, at its longest file", async () => {
+    const lines = (count: number) => `${"// A line.\n".repeat(count)}export {};\n`;
+    const files = (rest: number) => ({
+      ...Object.fromEntries(
+        Array.from({ length: 15 }, (_, at) => [`packages/gateway/src/part-${at}.ts`, lines(479)]),
+      ),
+      "packages/gateway/src/longest.ts": lines(rest),
+      // Other packages have no limit.
+      ...Object.fromEntries(
+        Array.from({ length: 16 }, (_, at) => [`packages/mcp/src/part-${at}.ts`, lines(498)]),
+      ),
+    });
+    // 15 files of 480 lines, an index.ts of one, and the longest one.
+    await check(files(298), []);
+    await check(files(499), ["packages/gateway/src/longest.ts:1 ARCH_PACKAGE_TOO_LONG"]);
+  });
+
   test("an import within a floor that the table does not list", () =>
     check({ "packages/diagnostics/src/a.ts": 'import "@toolcrib/json";\nexport {};\n' }, [
       "packages/diagnostics/src/a.ts:1 ARCH_IMPORT_NOT_ALLOWED",

@@ -7,25 +7,19 @@
 import { hash } from "node:crypto";
 import { nearestName } from "@toolcrib/diagnostics";
 import { entryOf, fieldOf, listOf, nodeAt, type Problem } from "@toolcrib/document";
-import { type AdoptedSource, adoptedSource, type Manifest, placeholderVariables } from "@toolcrib/toolspec";
+import {
+  type AdoptedSource,
+  adoptedSource,
+  type Manifest,
+  offeredTools,
+  placeholderVariables,
+} from "@toolcrib/toolspec";
 import type { ServerDeclaration } from "./config-layer.ts";
 import type { AdoptedManifest, ConfigText, StdioTransportConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 import { defaultTools, suggestedSecretName } from "./toolspec-facts.ts";
 
 type Report = (problem: Problem) => void;
-
-/** Returns the tools of a manifest that an entry offers: those that it names, and no other tool of the server. */
-export function offeredAdoptedTools(
-  { tools: declared = [] }: Manifest,
-  chosen: "all" | "default" | readonly string[],
-): readonly string[] {
-  const names = declared.map(({ name }) => name);
-  if (chosen === "all") return names;
-  const enabled = declared.flatMap((tool) => (tool.default === true ? [tool.name] : []));
-  if (chosen === defaultTools) return enabled;
-  return [...new Set(chosen.flatMap((name) => (name === defaultTools ? enabled : [name])))];
-}
 
 /**
  * Reads the source of a manifest and the record of its package.
@@ -213,7 +207,7 @@ function lintTools(
   report: Report,
 ): void {
   const known = (manifest.tools ?? []).map(({ name }) => name);
-  if (offeredAdoptedTools(manifest, tools).length === 0) {
+  if (offeredTools(manifest, manifest.tools ?? [], tools).length === 0) {
     report({
       severity: "warning",
       code: "CONFIG_TOOL_UNKNOWN",

@@ -8,6 +8,7 @@ import type { PolicyFile } from "@toolcrib/cedar";
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
 import type { ContainmentPart, JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
+import type { SecretRef } from "@toolcrib/secrets";
 import type { openTelemetry } from "@toolcrib/telemetry";
 import type { AdoptedSource, Manifest, Toolspec } from "@toolcrib/toolspec";
 import type { AuditConfig } from "./audit-config.ts";
@@ -352,14 +353,6 @@ export type TemplatePart =
   | string
   | { readonly variable: string; readonly fallback: string | undefined }
   | { readonly folder: "workspace" };
-
-/** Location of a secret. `named` is the scalar form of `secret_key_ref`. */
-export type SecretRef =
-  | { readonly kind: "named"; readonly name: string }
-  | { readonly kind: "env"; readonly name: string }
-  | { readonly kind: "file"; readonly path: string }
-  | { readonly kind: "store"; readonly name: string }
-  | { readonly kind: "keychain"; readonly name: string };
 
 /** Allow and deny patterns of tools, resources and prompts: globs over `namespace:name` and `namespace__name`. */
 export interface PolicyRules {

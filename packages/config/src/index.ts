@@ -6,7 +6,7 @@ export {
   readAdoptedAt,
   readCatalogManifest,
 } from "./adopted-files.ts";
-export { offeredAdoptedTools, runnerOf } from "./adopted-server.ts";
+export { runnerOf } from "./adopted-server.ts";
 export { appendEntry, type EntrySection, entryText } from "./append-entry.ts";
 export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
@@ -15,10 +15,8 @@ export type {
   GatewayConfig,
   PackageConfig,
   PolicyConfig,
-  SecretRef,
   TemplatePart,
   ToolServerConfig,
-  ToolspecConfig,
   ToolspecPair,
 } from "./config-types.ts";
 export { containmentLine } from "./containment-line.ts";
@@ -29,12 +27,11 @@ export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { mergeConfigs } from "./merge-configs.ts";
 export { resolveTelemetryConnection } from "./resolve-telemetry.ts";
 export { resolveTransport } from "./resolve-transport.ts";
-export { type ReadSecret, SecretCache } from "./secret-cache.ts";
 export { SecretResolver } from "./secret-resolver.ts";
 export { autoModeMaxTools } from "./serve-shape.ts";
 export { lintServerId } from "./server-id.ts";
 export { isLoopbackHost } from "./server-url.ts";
-export { hostsOf, offeredTools, suggestedSecretName } from "./toolspec-facts.ts";
+export { suggestedSecretName } from "./toolspec-facts.ts";
 export {
   listCatalogNames,
   readCatalogPair,

@@ -7,12 +7,12 @@
 import { didYouMean } from "@toolcrib/diagnostics";
 import { entryOf, fieldOf, listOf, nodeAt, type Problem } from "@toolcrib/document";
 import { canonicalHost, isHostAllowed } from "@toolcrib/hosts";
-import { egressPatterns, pathVariableFaults, placedCredentials } from "@toolcrib/toolspec";
+import { egressPatterns, hostsOf, pathVariableFaults, placedCredentials } from "@toolcrib/toolspec";
 import type { ToolspecDeclaration } from "./config-layer.ts";
 import type { ToolspecPair } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 import { lintServerId } from "./server-id.ts";
-import { defaultTools, hostsOf, suggestedSecretName } from "./toolspec-facts.ts";
+import { defaultTools, suggestedSecretName } from "./toolspec-facts.ts";
 
 type Report = (problem: Problem) => void;
 
@@ -155,7 +155,7 @@ function lintVariables(entry: ToolspecDeclaration, pair: ToolspecPair, report: R
 /** Checks that the variables produce valid host names which the manifest allows. */
 function lintHosts(entry: ToolspecDeclaration, { manifest, toolspec }: ToolspecPair, report: Report): void {
   const allowed = egressPatterns(manifest);
-  for (const written of hostsOf(toolspec, entry)) {
+  for (const written of hostsOf(toolspec, entry.variables)) {
     const host = canonicalHost(written);
     if (host !== undefined && isHostAllowed(allowed, host)) continue;
     report({

@@ -5,7 +5,7 @@
  */
 
 import { dictionary, either, invalid, list, record, type Shape, text } from "@toolcrib/document";
-import type { SecretRef } from "./config-types.ts";
+import type { SecretRef } from "@toolcrib/secrets";
 import { quote } from "./display-source.ts";
 import { reportInline, secretKeyRef } from "./text-shape.ts";
 

@@ -7,7 +7,8 @@
 import { isAbsolute } from "node:path";
 import { choice, dictionary, flag, integer, record, reportAt, text, type ValueOf } from "@toolcrib/document";
 import { canonicalHost } from "@toolcrib/hosts";
-import type { PackageConfig, PackagesConfig, PolicyFloor, SecretRef } from "./config-types.ts";
+import type { SecretRef } from "@toolcrib/secrets";
+import type { PackageConfig, PackagesConfig, PolicyFloor } from "./config-types.ts";
 import { effectiveContainment } from "./containment.ts";
 import { quote } from "./display-source.ts";
 import { toCompletePath } from "./egress-shape.ts";

@@ -13,9 +13,9 @@ import {
   createKeychainSource,
   createStoreSource,
   readNamedSecret,
+  type SecretRef,
   type SecretSource,
 } from "@toolcrib/secrets";
-import type { SecretRef } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 
 /** Maximum number of remembered values; the oldest is dropped first. */

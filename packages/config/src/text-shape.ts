@@ -17,7 +17,8 @@ import {
   text,
 } from "@toolcrib/document";
 import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "@toolcrib/redaction";
-import type { ConfigText, SecretRef } from "./config-types.ts";
+import type { SecretRef } from "@toolcrib/secrets";
+import type { ConfigText } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 
 const secretName = {

@@ -11,8 +11,5 @@ export type {
   ToolSummary,
 } from "./gateway.ts";
 export { GatewayCore } from "./gateway-core.ts";
-export { explainPackage } from "./packages/judge-package.ts";
-export { programSecretsOf } from "./packages/program-secrets.ts";
-export { recordTestRun, testSummaryOf } from "./packages/test-records.ts";
 export { startGateway } from "./start-gateway.ts";
 export { trustedCertificates } from "./trusted-certificates.ts";

@@ -62,8 +62,8 @@ import {
 } from "./policy/open-policy-state.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
+import { openToolspecs } from "./sources/open-toolspecs.ts";
 import { type GatewayTelemetry, openGatewayTelemetry } from "./telemetry/open-gateway-telemetry.ts";
-import { openToolspecs } from "./toolspecs/open-configured-toolspecs.ts";
 import { trustedCertificates } from "./trusted-certificates.ts";
 
 /** The kinds of sources, in the order in which they open. They start after all were opened. */

@@ -1,17 +1,12 @@
 // For other packages here.
+export { recordTestRun, testSummaryOf } from "./behaviour/test-records.ts";
 export { type ChainDeps, createChainRunner } from "./chain/chain-runner.ts";
-export type { EndpointRunner } from "./endpoint-runner.ts";
-export type { HttpRunnerDeps } from "./http/http-runner.ts";
-export { splitUrl } from "./http/plan-endpoint.ts";
-export { createImplementationsRunner } from "./implementations/implementations-runner.ts";
-export { createMachine } from "./implementations/machine.ts";
+export { explainPackage } from "./implementations/judge-package.ts";
 export {
   candidatesOf,
   selectImplementations,
-  type Verdict,
 } from "./implementations/select.ts";
-export type { StartProgram } from "./local/run-program.ts";
-export { PackageSource } from "./package-source.ts";
-export { McpkgRuntimeError } from "./runtime-error.ts";
-export { type BehaviourChange, compareRuns } from "./tests/compare-runs.ts";
+export { PackageSources } from "./installed/package-sources.ts";
+export type { TrialPackage } from "./installed/packages-context.ts";
+export { programSecretsOf } from "./local/program-secrets.ts";
 export { runPackageTests, type TestResult, type TestResults } from "./tests/run-package-tests.ts";

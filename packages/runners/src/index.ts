@@ -1,5 +1,4 @@
 // For other packages here.
 export { FetchSandbox } from "./fetch-sandbox.ts";
 export { findRegistries } from "./find-registries.ts";
-export type { PackageRecord } from "./package-lock.ts";
 export { PackageStore, type StoredPackage } from "./package-store.ts";

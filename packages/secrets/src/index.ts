@@ -7,6 +7,8 @@ export {
   readNamedSecret,
   secretVariable,
 } from "./named-secret.ts";
+export { SecretCache } from "./secret-cache.ts";
+export { type SecretRef, secretNameOf } from "./secret-ref.ts";
 export {
   createEnvSource,
   createFileSource,

@@ -1,5 +1,6 @@
 // For users.
 // For other packages here.
+export { ToolspecSources } from "./configured/toolspec-sources.ts";
 export {
   createToolpackSource,
   type ToolpackDeps,

@@ -16,6 +16,7 @@ export type {
   Manifest,
   ManifestCredential,
 } from "./manifest/manifest.ts";
+export { hostsOf, offeredTools } from "./offered-tools.ts";
 export { parseManifest, parseToolspec } from "./parse.ts";
 export { argumentName, toParamNames } from "./plan/argument-names.ts";
 export { compareExample, type ExampleDifference } from "./plan/check-example.ts";

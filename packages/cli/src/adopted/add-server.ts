@@ -7,11 +7,11 @@
  */
 
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
-import { type GatewayConfig, offeredAdoptedTools, readAdoptedAt, runnerOf } from "@toolcrib/config";
+import { type GatewayConfig, readAdoptedAt, runnerOf } from "@toolcrib/config";
 import { hasErrors } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { localIdentity } from "@toolcrib/tool";
-import { adoptedSource, parseManifest } from "@toolcrib/toolspec";
+import { adoptedSource, offeredTools, parseManifest } from "@toolcrib/toolspec";
 import { findRunningGateways } from "../access/run-file.ts";
 import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -226,7 +226,7 @@ function reportAdded(
   if (findRunningGateways(options.home).length > 0)
     output.print(`${mark} restart the running gateway first: it does not serve ${id} yet`);
   const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
-  const offered = offeredAdoptedTools(entry.manifest, "default");
+  const offered = offeredTools(entry.manifest, [], "default");
   output.print("", output.style("bold", "Try"), `  ${command} list --server ${safeLine(id)}${configFlag}`);
   const [first] = offered;
   if (first !== undefined)

@@ -3,10 +3,10 @@
 import { randomBytes } from "node:crypto";
 import { parseConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { explainPackage, programSecretsOf } from "@toolcrib/gateway";
 import { SchemaValidator } from "@toolcrib/json";
 import type { Manifest } from "@toolcrib/mcpkg";
 import { type InstalledPackage, openInstalledPackage } from "@toolcrib/mcpkg-install";
+import { explainPackage, programSecretsOf } from "@toolcrib/mcpkg-runtime";
 import type { CliContext } from "../cli-context.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";

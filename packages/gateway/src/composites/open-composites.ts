@@ -15,9 +15,9 @@ import {
   openSavedToolStore,
   startIsolatedExecutions,
 } from "@toolcrib/metatool";
+import { hiddenPathsOf } from "@toolcrib/sandbox";
 import { openApprovalStore, type StoreError, toAuditClient } from "@toolcrib/store";
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
-import { hiddenPathsOf } from "../sources/server-sandboxes.ts";
 import { CompositeHost } from "./composite-host.ts";
 import { containComposites } from "./composite-sandbox.ts";
 

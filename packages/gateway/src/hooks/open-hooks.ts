@@ -4,30 +4,23 @@
  * calls that it is asked about; an error at the start says so.
  */
 
-import {
-  type ConfigText,
-  type GatewayConfig,
-  resolveTransport,
-  SecretCache,
-  SecretResolver,
-} from "@toolcrib/config";
+import { type ConfigText, type GatewayConfig, resolveTransport, SecretResolver } from "@toolcrib/config";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import {
-  createEgress,
   createPlaceholder,
+  createRecordedEgress,
   type Egress,
   type EgressCredential,
   parseAllowedHost,
+  ServerExits,
 } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
 import { createSend, type HookRule, Hooks } from "@toolcrib/hooks";
 import { createProcessLauncher, type ProcessLauncher } from "@toolcrib/process";
+import { type ContainedServer, exitPort, ServerSandboxes } from "@toolcrib/sandbox";
+import { SecretCache, secretNameOf } from "@toolcrib/secrets";
 import { clientKeysOf } from "../call/client-keys.ts";
 import type { SourceContext } from "../sources/open-sources.ts";
-import { ServerExits } from "../sources/server-exits.ts";
-import { type ContainedServer, ServerSandboxes } from "../sources/server-sandboxes.ts";
-import { EgressEvents } from "../toolspecs/egress-events.ts";
-import { secretNameOf } from "../toolspecs/secret-name.ts";
 
 type HookConfig = GatewayConfig["hooks"]["before"][number];
 type SendToHook = HookRule["send"];
@@ -87,25 +80,16 @@ class OpenedHooks implements AsyncDisposable {
   #checking: Promise<unknown> | undefined;
 
   constructor(context: HooksContext) {
-    const { config, home, env, now, randomBytes, record, scrubber, logger, sandboxes } = context;
+    const { config, home, env, now, sandboxes } = context;
     this.#context = context;
     this.#resolver = new SecretResolver({ env, readFile: readRegularFile, home });
     this.#secrets = new SecretCache({ resolver: this.#resolver, now });
-    const events = new EgressEvents({ ids: new Map(), record, scrubber, logger });
-    const { internalRanges, connectTo, caCertificates } = config.egress;
-    this.#egress = this.#resources.use(
-      createEgress(
-        { internalRanges, connectTo, caCertificates },
-        { directory: `${home}/egress`, now, randomBytes, onEvent: (event) => events.record(event) },
-      ),
-    );
-    const exiting = [...config.hooks.before, ...config.hooks.after].map(({ id }) => ({ id: sourceIdOf(id) }));
-    this.#exits = this.#resources.use(
-      new ServerExits({ ...context, config: { ...config, toolServers: exiting } }),
-    );
+    this.#egress = this.#resources.use(createRecordedEgress(context, new Map()));
+    const ids = [...config.hooks.before, ...config.hooks.after].map(({ id }) => sourceIdOf(id));
+    this.#exits = this.#resources.use(new ServerExits(context, ids, exitPort));
     this.#sandboxes = new ServerSandboxes({
       sandboxes,
-      exits: this.#exits,
+      openExit: (server) => this.#exits.open(server),
       mode: config.sandbox.mode,
       places: context,
     });
@@ -156,14 +140,13 @@ class OpenedHooks implements AsyncDisposable {
         effective: {
           ...containment,
           filesystemWrite: "deny",
-          maxExecutionSeconds: 0,
           writePaths: [],
           hasState: false,
         },
       },
     };
     // Packages of package runners are fetched for servers only.
-    const contain = this.#sandboxes.containmentOf(contained, { toRequest: async () => undefined });
+    const contain = this.#sandboxes.containmentOf(contained, async () => undefined);
     const resolved = this.#kept(() => this.#resolve(hook));
     this.#needs.push({ name: id, get: resolved });
     if (config.sandbox.mode === "required") {

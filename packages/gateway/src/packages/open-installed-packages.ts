@@ -5,11 +5,15 @@
  */
 
 import { stat } from "node:fs/promises";
+import { SecretResolver } from "@toolcrib/config";
 import { messageOf } from "@toolcrib/diagnostics";
+import { readRegularFile } from "@toolcrib/files";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { installRecordPath } from "@toolcrib/mcpkg-install";
+import type { PackageSources } from "@toolcrib/mcpkg-runtime";
+import { ServerLoad } from "@toolcrib/upstream";
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
-import type { PackageSources } from "./package-sources.ts";
+import { chainHostOf } from "./chain-host.ts";
 
 /** Milliseconds between two polls of the record. */
 const pollMs = 1000;
@@ -67,9 +71,9 @@ class InstalledPackages implements OpenedSources {
       this.#seen = seen;
       if (this.#sources === undefined) {
         if (seen === undefined && this.#context.trialPackages.length === 0) return;
-        const { PackageSources } = await import("./package-sources.ts");
+        const { PackageSources } = await import("@toolcrib/mcpkg-runtime");
         if (this.#isStopping) return;
-        this.#sources = new PackageSources(this.#context);
+        this.#sources = new PackageSources(toPackagesContext(this.#context));
       }
       await this.#sources.sync();
     } catch (error) {
@@ -83,6 +87,19 @@ class InstalledPackages implements OpenedSources {
     await this.#polling;
     await this.#sources?.[Symbol.asyncDispose]();
   }
+}
+
+/** Adds what packages need of other parts of the gateway. */
+function toPackagesContext(context: SourceContext): ConstructorParameters<typeof PackageSources>[0] {
+  const { config, core, env, home, now } = context;
+  const { maxQueuedCallsPerServer: maxQueuedCalls } = config.serve.limits;
+  return {
+    ...context,
+    chainHost: (chainOf) => chainHostOf(core, chainOf),
+    loadOf: (toolId, maxConcurrentCalls) =>
+      new ServerLoad(toolId, now, { maxConcurrentCalls, maxQueuedCalls }),
+    secretResolver: new SecretResolver({ env, readFile: readRegularFile, home }),
+  };
 }
 
 /** What shows that the record was replaced; undefined where there is none. */

@@ -7,41 +7,32 @@
  * egress reads it for each request, and the process never gets it.
  */
 
-import {
-  offeredAdoptedTools,
-  SecretCache,
-  type SecretResolver,
-  type ToolServerConfig,
-} from "@toolcrib/config";
+import type { SecretResolver, ToolServerConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
-import { createPlaceholder, type EgressCredential } from "@toolcrib/egress";
+import { createPlaceholder, type ServerExits } from "@toolcrib/egress";
 import type { SourceDetails } from "@toolcrib/inventory";
-import { compareTools, placedCredentials, placeholderVariables } from "@toolcrib/toolspec";
+import type { SealedProcess } from "@toolcrib/sandbox";
+import { SecretCache, secretNameOf } from "@toolcrib/secrets";
+import { compareTools, offeredTools, placedCredentials, placeholderVariables } from "@toolcrib/toolspec";
 import type { createUpstreamServer, UpstreamServer } from "@toolcrib/upstream";
 import { GatewayError } from "../gateway-error.ts";
-import { secretNameOf } from "../toolspecs/secret-name.ts";
 import type { SourceContext } from "./open-sources.ts";
-import type { AdoptedProcess } from "./server-sandboxes.ts";
 
 type UpstreamSettings = Parameters<typeof createUpstreamServer>[0];
-
-/** Sealed credentials for one start of a process. */
-export interface SealedCredentials {
-  readonly credentials: readonly EgressCredential[];
-  /** Variables with the placeholders. */
-  readonly variables: { readonly [name: string]: string };
-}
 
 /** Returns what the process of an adopted server gets; undefined for every other server. */
 export function adoptedProcessOf(
   { id, adopted, source }: ToolServerConfig,
   resolver: SecretResolver,
+  exits: Pick<ServerExits, "open">,
   { now, randomBytes, scrubber }: Pick<SourceContext, "now" | "randomBytes" | "scrubber">,
-): AdoptedProcess | undefined {
+): SealedProcess | undefined {
   if (adopted === undefined) return undefined;
   const { files, credentials } = adopted;
-  if (files === undefined) return { record: {}, seal: async () => ({ credentials: [], variables: {} }) };
-  const { manifest, record } = files;
+  if (files === undefined) {
+    return { seal: async () => ({ variables: {}, openExit: (server) => exits.open(server) }) };
+  }
+  const { manifest } = files;
   const names = placeholderVariables(manifest);
   const cache = new SecretCache({ resolver, now });
   const placed = manifest.tier === "sealed" ? placedCredentials(manifest, {}) : [];
@@ -57,20 +48,20 @@ export function adoptedProcessOf(
     return [{ placed: one, secretName: secretNameOf(ref), isPresent: true, read }];
   });
   return {
-    record,
     async seal() {
       await Promise.all(readers.map(({ isPresent, read }) => (isPresent ? read() : undefined)));
       const sealed = readers.map(({ isPresent: _isPresent, ...one }) => ({
         ...one,
         placeholder: createPlaceholder(randomBytes),
       }));
+      const sent = sealed.map(({ placed: { id: credentialId, place, encoding }, ...one }) => ({
+        id: credentialId,
+        place,
+        ...(encoding === undefined ? {} : { encoding }),
+        ...one,
+      }));
       return {
-        credentials: sealed.map(({ placed: { id: credentialId, place, encoding }, ...one }) => ({
-          id: credentialId,
-          place,
-          ...(encoding === undefined ? {} : { encoding }),
-          ...one,
-        })),
+        openExit: (server) => exits.open(server, sent),
         variables: Object.fromEntries(
           sealed.flatMap(({ placed: one, placeholder }) => {
             const name = names.get(one.id);
@@ -94,8 +85,9 @@ export function adoptedTools({
 }: ToolServerConfig): Partial<Pick<UpstreamSettings, "offers" | "explainTool">> {
   if (adopted === undefined) return {};
   const { files, tools } = adopted;
-  const offered = new Set(files === undefined ? [] : offeredAdoptedTools(files.manifest, tools));
-  const named = new Set((files?.manifest.tools ?? []).map(({ name }) => name));
+  const listed = files?.manifest.tools ?? [];
+  const offered = new Set(files === undefined ? [] : offeredTools(files.manifest, listed, tools));
+  const named = new Set(listed.map(({ name }) => name));
   return {
     offers: (name) => offered.has(name),
     explainTool(name) {

@@ -3,11 +3,19 @@
  * nothing waits for them: a server that fails disturbs no other.
  */
 
-import { digestServer, resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
+import {
+  containmentLine,
+  digestServer,
+  resolveTransport,
+  SecretResolver,
+  type ToolServerConfig,
+} from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
+import { ServerExits } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
 import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
+import { adviceOn, exitPort, ServerSandboxes } from "@toolcrib/sandbox";
 import {
   createUpstreamServer,
   DefinitionMemory,
@@ -15,10 +23,7 @@ import {
   type UpstreamServer,
 } from "@toolcrib/upstream";
 import { adoptedDetails, adoptedProcessOf, adoptedTools, warnOfDifferences } from "./adopted-servers.ts";
-import { adviceOn } from "./containment-advice.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
-import { ServerExits } from "./server-exits.ts";
-import { ServerSandboxes } from "./server-sandboxes.ts";
 
 /** Lowest limit of a message, in bytes: a list of tools can be larger than the results that are allowed. */
 const messageMinLimitBytes = 8 * 1024 * 1024;
@@ -30,10 +35,11 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
   const memories = await Promise.all(
     config.toolServers.map((server) => memory.open(server.id, digestServer(server))),
   );
-  const exits = new ServerExits(context);
+  const serverIds = config.toolServers.map(({ id }) => id);
+  const exits = new ServerExits(context, serverIds, exitPort);
   const sandboxes = new ServerSandboxes({
     sandboxes: context.sandboxes,
-    exits,
+    openExit: (server) => exits.open(server),
     mode: config.sandbox.mode,
     places: context,
   });
@@ -42,7 +48,12 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
   const upstreams: UpstreamServer[] = [];
   let started: Promise<unknown> | undefined;
   for (const [at, server] of config.toolServers.entries()) {
-    const upstream = createServer(server, memories[at] as ServerMemory, { sandboxes, packages }, context);
+    const upstream = createServer(
+      server,
+      memories[at] as ServerMemory,
+      { sandboxes, exits, packages },
+      context,
+    );
     for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
     warnOfDifferences(server, upstream, logger);
     core.roster.add(upstream, factsOf(server, upstream, sandboxes));
@@ -66,9 +77,16 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
   };
 }
 
+/** What the servers of one gateway share. */
+interface ServerDeps {
+  readonly sandboxes: ServerSandboxes;
+  readonly exits: ServerExits;
+  readonly packages: PackageStore;
+}
+
 /** The packages that servers launch through package runners. @param signal ends fetches */
 function openPackages(
-  { sandboxes, exits }: { readonly sandboxes: ServerSandboxes; readonly exits: ServerExits },
+  { sandboxes, exits }: Pick<ServerDeps, "sandboxes" | "exits">,
   context: SourceContext,
   signal: AbortSignal,
 ): PackageStore {
@@ -101,7 +119,7 @@ function warnOfUncontained(sandboxes: ServerSandboxes, logger: Logger): void {
 function createServer(
   server: ToolServerConfig,
   memory: ServerMemory,
-  { sandboxes, packages }: { readonly sandboxes: ServerSandboxes; readonly packages: PackageStore },
+  { sandboxes, exits, packages }: ServerDeps,
   context: SourceContext,
 ): UpstreamServer {
   const { home, env, scrubber, launcher, httpClient, logger, now, random, startBackgroundTimer, serverInfo } =
@@ -115,6 +133,7 @@ function createServer(
   const messageMaxBytes = Math.max(resultMaxBytes * 2, messageMinLimitBytes);
   // Each server has a resolver of its own, so that a secret is known by the server that uses it.
   const secrets = new SecretResolver({ env, readFile: readRegularFile, home });
+  const record = server.adopted?.files?.record ?? (server.adopted === undefined ? undefined : {});
   return createUpstreamServer(
     {
       id: server.id,
@@ -125,7 +144,11 @@ function createServer(
       shownAs: shownAs(server),
       isInteractive: server.isInteractive,
       advise: adviserOf(server, sandboxes),
-      contain: sandboxes.containmentOf(server, packages, adoptedProcessOf(server, secrets, context)),
+      contain: sandboxes.containmentOf(
+        server,
+        (asked, options) => packages.toRequest(asked, { ...options, record }),
+        adoptedProcessOf(server, secrets, exits, context),
+      ),
       ...adoptedTools(server),
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,
       remembered: memory.remembered,
@@ -183,8 +206,12 @@ function factsOf(
 
 /** Returns the function that gives advice about failures of a contained server. */
 function adviserOf(server: ToolServerConfig, sandboxes: ServerSandboxes): SourceFacts["advise"] {
+  const { transport } = server;
   const facts = {
     server,
+    args:
+      transport.kind === "stdio" ? transport.args.map((one) => (one.kind === "literal" ? one.text : "")) : [],
+    lineFor: (addition: Parameters<typeof containmentLine>[1]) => containmentLine(server, addition),
     isContained: () => sandboxes.stateOf(server)?.tier !== "none",
     hiddenPaths: sandboxes.hiddenPaths(),
     userHome: sandboxes.userHome(),

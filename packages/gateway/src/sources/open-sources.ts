@@ -7,19 +7,13 @@ import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import type { HttpClient, ServerInfo } from "@toolcrib/mcp";
-import type { InstalledPackage } from "@toolcrib/mcpkg-install";
+import type { TrialPackage } from "@toolcrib/mcpkg-runtime";
 import type { ProcessLauncher, SpawnWrap } from "@toolcrib/process";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { Sandboxes } from "@toolcrib/sandbox";
 import type { Store } from "@toolcrib/store";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import type { GatewayCore } from "../gateway-core.ts";
-
-/** A package whose tests run. */
-export interface TrialPackage extends InstalledPackage {
-  /** Whether `packages.<toolId>` of the configuration counts; otherwise it has the defaults of an `unverified` package. */
-  readonly usesConfig: boolean;
-}
 
 /** Everything that sources take from the gateway and from the process. */
 export interface SourceContext {

@@ -3,8 +3,8 @@
  * command `toolcrib test`, do not change them. Pure.
  */
 
-import type { BehaviourChange } from "@toolcrib/mcpkg-runtime";
 import type { TestRun } from "@toolcrib/store";
+import type { BehaviourChange } from "../tests/compare-runs.ts";
 
 type TestRecord = TestRun["tests"][number];
 

@@ -7,11 +7,12 @@
  * states that the package is verified; then the names of the manifest count.
  */
 
-import type { PackageConfig, SecretRef } from "@toolcrib/config";
 import type { EgressCredential } from "@toolcrib/egress";
 import type { JsonValue } from "@toolcrib/json";
 import type { Manifest } from "@toolcrib/mcpkg";
-import { McpkgRuntimeError } from "@toolcrib/mcpkg-runtime";
+import type { SecretRef } from "@toolcrib/secrets";
+import type { PackageConfig } from "../installed/package-config.ts";
+import { McpkgRuntimeError } from "../runtime-error.ts";
 
 /** The settings of OAuth 2. */
 export interface OAuthSettings {

@@ -6,12 +6,23 @@
  */
 
 import { dirname, extname } from "node:path";
-import { containmentLine, type ToolServerConfig } from "@toolcrib/config";
-import { findRefusedNeed } from "@toolcrib/sandbox";
+import { findRefusedNeed } from "./refused-need.ts";
+import type { ContainedServer } from "./server-sandboxes.ts";
+
+/** One more access of a server. */
+interface Access {
+  readonly host?: string;
+  readonly writePath?: string;
+  readonly readPath?: string;
+}
 
 /** What the advice about one server depends on. */
 export interface AdviceFacts {
-  readonly server: ToolServerConfig;
+  readonly server: Pick<ContainedServer, "id" | "containment">;
+  /** Arguments of its command. */
+  readonly args: readonly string[];
+  /** Returns the line of its configuration that gives it one more access. */
+  readonly lineFor: (addition: Access) => string;
   /** Whether its process runs in a sandbox. */
   readonly isContained: () => boolean;
   /** Folders and files that no sandbox shows. */
@@ -39,7 +50,7 @@ export function adviceOn(text: string, facts: AdviceFacts): string | undefined {
   }
   if (need?.kind === "write") {
     if (filesystemWrite === "allow") return undefined;
-    const folder = folderFor(server, need);
+    const folder = folderFor(facts.args, need);
     const what = `writes ${filesystemWrite === "deny" ? "no file" : "only below write_paths"} (filesystem_write: ${filesystemWrite})`;
     if (folder !== undefined && !isAdvisable(folder, facts)) {
       return `The server "${server.id}" is contained and ${what}; it tried to write to a place that stays closed. Choose another one by its own settings (args or env), in a folder of write_paths`;
@@ -52,12 +63,8 @@ export function adviceOn(text: string, facts: AdviceFacts): string | undefined {
   });
 }
 
-function written(
-  { server }: AdviceFacts,
-  what: string,
-  addition: Parameters<typeof containmentLine>[1],
-): string {
-  return `The server "${server.id}" is contained and ${what}. To allow this, the operator writes in its entry of tool_servers: ${containmentLine(server, addition)}`;
+function written({ server, lineFor }: AdviceFacts, what: string, addition: Access): string {
+  return `The server "${server.id}" is contained and ${what}. To allow this, the operator writes in its entry of tool_servers: ${lineFor(addition)}`;
 }
 
 /** A place that a configuration can name: nothing hidden, no part of the system, not the whole home. */
@@ -72,21 +79,20 @@ function isAdvisable(path: string, { hiddenPaths, userHome }: AdviceFacts): bool
 
 /** The folder that a server has to write: that of an argument which has to do with the path, or of the path. */
 function folderFor(
-  server: ToolServerConfig,
+  args: readonly string[],
   { path, isFolder }: { readonly path: string | undefined; readonly isFolder: boolean },
 ): string | undefined {
   const isIn = (one: string, folder: string): boolean => one === folder || one.startsWith(`${folder}/`);
-  const named = argumentPathsOf(server);
+  const named = argumentPathsOf(args);
   const argument =
     path === undefined ? named.at(-1) : named.find((one) => isIn(one, path) || isIn(path, one));
   if (argument !== undefined) return extname(argument) === "" ? argument : dirname(argument);
   return path === undefined || isFolder ? path : dirname(path);
 }
 
-function argumentPathsOf({ transport }: ToolServerConfig): readonly string[] {
-  if (transport.kind !== "stdio") return [];
-  return transport.args.flatMap((one) => {
-    const path = one.kind === "literal" ? one.text.replace(/^--[\w-]+=/, "") : "";
+function argumentPathsOf(args: readonly string[]): readonly string[] {
+  return args.flatMap((one) => {
+    const path = one.replace(/^--[\w-]+=/, "");
     return path.startsWith("/") ? [path.replace(/(?<=.)\/+$/, "")] : [];
   });
 }

@@ -12,16 +12,12 @@ import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { SchemaValidator } from "@toolcrib/json";
 import type { ToolPackage } from "@toolcrib/mcpkg";
 import type { InstalledPackage } from "@toolcrib/mcpkg-install";
-import {
-  type BehaviourChange,
-  compareRuns,
-  type PackageSource,
-  runPackageTests,
-  type TestResults,
-} from "@toolcrib/mcpkg-runtime";
 import { type BehaviourHold, createTestHistory, type TestHistory } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
-import type { SourceContext } from "../sources/open-sources.ts";
+import type { PackagesContext } from "../installed/packages-context.ts";
+import type { PackageSource } from "../package-source.ts";
+import { type BehaviourChange, compareRuns } from "../tests/compare-runs.ts";
+import { runPackageTests, type TestResults } from "../tests/run-package-tests.ts";
 import { baselineOf, newChanges } from "./behaviour-baseline.ts";
 import { recordTestRun } from "./test-records.ts";
 
@@ -34,7 +30,7 @@ export interface WatchedPackage {
 
 /** What the watch needs. */
 export interface BehaviourWatchDeps {
-  readonly context: SourceContext;
+  readonly context: PackagesContext;
   readonly validator: SchemaValidator;
   /** The packages that are offered now. */
   readonly packages: () => readonly WatchedPackage[];

@@ -1,12 +1,12 @@
 /** The facts about an installed package, and its details for the status. */
 
-import type { PackageConfig } from "@toolcrib/config";
 import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
 import type { Manifest } from "@toolcrib/mcpkg";
 import type { InstalledPackage } from "@toolcrib/mcpkg-install";
-import { candidatesOf } from "@toolcrib/mcpkg-runtime";
-import { endpointHostOf, endpointUrlOf } from "./package-http.ts";
-import type { PackagePrograms } from "./package-programs.ts";
+import { endpointHostOf, endpointUrlOf } from "../http/package-http.ts";
+import { candidatesOf } from "../implementations/select.ts";
+import type { PackagePrograms } from "../local/package-programs.ts";
+import type { PackageConfig } from "./package-config.ts";
 
 /** Milliseconds of a call of an endpoint whose manifest names no timeout. */
 const timeoutDefaultMs = 30_000;

@@ -5,18 +5,14 @@
  * that is not ready, from time to time; the index is updated once for all.
  */
 
-import { hostsOf, SecretCache, SecretResolver, type ToolspecConfig } from "@toolcrib/config";
-import { isCodedError, messageOf } from "@toolcrib/diagnostics";
-import { createEgress, createPlaceholder, type Egress } from "@toolcrib/egress";
-import { readRegularFile } from "@toolcrib/files";
+import { isCodedError } from "@toolcrib/diagnostics";
+import { createPlaceholder, createRecordedEgress, type Egress } from "@toolcrib/egress";
 import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
 import { disposeOnce } from "@toolcrib/lifecycle";
-import { openSecretStore } from "@toolcrib/secrets";
-import { ServerLoad } from "@toolcrib/upstream";
-import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
-import { EgressEvents } from "./egress-events.ts";
-import { secretNameOf } from "./secret-name.ts";
+import { SecretCache, secretNameOf } from "@toolcrib/secrets";
+import { hostsOf } from "@toolcrib/toolspec";
 import { egressIdOf, ToolspecSource } from "./toolspec-source.ts";
+import type { ToolspecConfig, ToolspecsContext } from "./toolspecs-context.ts";
 
 /** Toolspecs whose secrets are read at the same time. */
 const checksAtATime = 8;
@@ -25,8 +21,8 @@ const checksAtATime = 8;
 const retryMs = 5000;
 
 /** The toolspecs of a gateway. Calls have ended before it is disposed. */
-export class ToolspecSources implements OpenedSources {
-  readonly #context: SourceContext;
+export class ToolspecSources implements AsyncDisposable {
+  readonly #context: ToolspecsContext;
   readonly #egress: Egress;
   readonly #secrets: SecretCache;
   readonly #sources: readonly ToolspecSource[];
@@ -37,18 +33,12 @@ export class ToolspecSources implements OpenedSources {
   #cancelRetry: (() => void) | undefined;
   #checking: Promise<void> = Promise.resolve();
 
-  constructor(context: SourceContext) {
-    const { config, core, home, env, now, randomBytes, scrubber, record, logger } = context;
+  constructor(context: ToolspecsContext) {
+    const { config, core, secretResolver: resolver, now } = context;
     this.#context = context;
-    const resolver = new SecretResolver({ env, readFile: readRegularFile, home });
     this.#secrets = new SecretCache({ resolver, now });
     const ids = new Map(config.toolspecs.map(({ id }) => [egressIdOf(id), id]));
-    const events = new EgressEvents({ ids, record, scrubber, logger });
-    const { internalRanges, connectTo, caCertificates } = config.egress;
-    this.#egress = createEgress(
-      { internalRanges, connectTo, caCertificates },
-      { directory: `${home}/egress`, now, randomBytes, onEvent: (event) => events.record(event) },
-    );
+    this.#egress = createRecordedEgress(context, ids);
     this.#sources = config.toolspecs.map((toolspec) => this.#createSource(toolspec));
     for (const source of this.#sources) {
       core.roster.add(source, factsOf(source));
@@ -56,6 +46,7 @@ export class ToolspecSources implements OpenedSources {
     }
   }
 
+  /** Makes first contact with each. Resolves whether it succeeds or not. */
   start(): Promise<void> {
     this.#started ??= this.#watchAndCheck();
     return this.#started;
@@ -66,9 +57,7 @@ export class ToolspecSources implements OpenedSources {
   }
 
   #createSource(toolspec: ToolspecConfig): ToolspecSource {
-    const { config, scrubber, randomBytes, now, sleep, random, serverInfo } = this.#context;
-    const { maxCallsPerServer: maxConcurrentCalls, maxQueuedCallsPerServer: maxQueuedCalls } =
-      config.serve.limits;
+    const { scrubber, randomBytes, now, sleep, random, serverInfo, loadOf } = this.#context;
     return new ToolspecSource(toolspec, {
       egress: this.#egress,
       secrets: this.#secrets,
@@ -78,7 +67,7 @@ export class ToolspecSources implements OpenedSources {
       sleep,
       random,
       version: serverInfo.version,
-      load: new ServerLoad(toolspec.id, now, { maxConcurrentCalls, maxQueuedCalls }),
+      load: loadOf(toolspec.id),
     });
   }
 
@@ -106,23 +95,10 @@ export class ToolspecSources implements OpenedSources {
   /** Watches the secret store if a toolspec can use a secret of it. */
   async #watchStore(): Promise<AsyncDisposable | undefined> {
     if (this.#sources.every(({ storedNames }) => storedNames.size === 0)) return undefined;
-    const { home, env, now, randomBytes, logger } = this.#context;
-    try {
-      const store = await openSecretStore({ home, env }, { now, randomBytes });
-      const watch = await store.watch(({ name }) => this.#secretChanged(name));
-      this.#secrets.watched();
-      return watch;
-    } catch (error) {
-      logger.warn(
-        { reason: messageOf(error) },
-        "secret store cannot be watched: secrets are read again and again",
-      );
-      return undefined;
-    }
+    return await this.#secrets.watch(this.#context, (name) => this.#secretChanged(name));
   }
 
   #secretChanged(name: string): void {
-    this.#secrets.changed(name);
     const affected = this.#sources.filter(({ storedNames }) => storedNames.has(name));
     if (affected.length > 0) this.#checkSoon(affected);
   }
@@ -180,7 +156,7 @@ function factsOf(source: ToolspecSource): Partial<SourceFacts> {
     containment: () => "egress",
     labels: config.labels,
     dataLabels: config.dataLabels,
-    egressHosts: config.pair === undefined ? [] : [...hostsOf(config.pair.toolspec, config)],
+    egressHosts: config.pair === undefined ? [] : [...hostsOf(config.pair.toolspec, config.variables)],
   };
 }
 

@@ -9,17 +9,11 @@
  */
 
 import assert from "node:assert/strict";
-import {
-  offeredTools,
-  type ReadSecret,
-  type SecretCache,
-  type SecretRef,
-  type ToolspecConfig,
-} from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { Egress, EgressSource } from "@toolcrib/egress";
 import type { JsonObject } from "@toolcrib/json";
 import { ListenerSet } from "@toolcrib/lifecycle";
+import { type SecretCache, type SecretRef, secretNameOf } from "@toolcrib/secrets";
 import type {
   CallContext,
   Health,
@@ -29,10 +23,9 @@ import type {
   ToolSource,
   Unsubscribe,
 } from "@toolcrib/tool";
-import { createToolpackSource } from "@toolcrib/toolpack";
-import { egressPatterns, placedCredentials } from "@toolcrib/toolspec";
-import type { ServerLoad } from "@toolcrib/upstream";
-import { secretNameOf } from "./secret-name.ts";
+import { egressPatterns, offeredTools, placedCredentials } from "@toolcrib/toolspec";
+import { createToolpackSource } from "../create-toolpack-source.ts";
+import type { CallLoad, ToolspecConfig } from "./toolspecs-context.ts";
 
 /** Dependencies of an entry. */
 export interface ToolspecSourceDeps {
@@ -49,7 +42,7 @@ export interface ToolspecSourceDeps {
   readonly random: () => number;
   readonly version: string;
   /** Limits the concurrent calls. */
-  readonly load: ServerLoad;
+  readonly load: CallLoad;
 }
 
 /** The id of an entry as the egress knows it. */
@@ -71,7 +64,7 @@ export class ToolspecSource implements ToolSource {
   readonly #listeners = new ListenerSet<[change: SourceChange]>();
   readonly #readers: NamedReader[] = [];
   readonly #engine: ToolSource | undefined;
-  readonly #load: ServerLoad;
+  readonly #load: CallLoad;
   readonly #offered: ReadonlySet<string>;
   #health: Health;
   #tools = noTools;
@@ -82,7 +75,7 @@ export class ToolspecSource implements ToolSource {
     this.storedNames = storedNamesOf(config);
     this.#now = deps.now;
     this.#load = deps.load;
-    this.#offered = new Set(config.pair === undefined ? [] : offeredTools(config.pair, config.tools));
+    this.#offered = new Set(namesOf(config));
     this.#engine = config.pair === undefined ? undefined : createEngine(config, this.#readers, deps);
     this.checksArguments = this.#engine?.checksArguments ?? false;
     this.#health = { state: "starting", since: deps.now() };
@@ -162,6 +155,11 @@ export class ToolspecSource implements ToolSource {
   }
 }
 
+/** Names of the tools that an entry offers. */
+function namesOf({ pair, tools }: ToolspecConfig): readonly string[] {
+  return pair === undefined ? [] : offeredTools(pair.manifest, pair.toolspec.tools, tools);
+}
+
 function storedNamesOf({ credentials }: ToolspecConfig): ReadonlySet<string> {
   return new Set(
     Object.values(credentials).flatMap((ref) =>
@@ -176,7 +174,7 @@ const callDeadlineMs = 30_000;
 /** A secret, and the reader of it. */
 interface NamedReader {
   readonly ref: SecretRef;
-  readonly read: ReadSecret;
+  readonly read: () => Promise<string>;
 }
 
 function createEngine(config: ToolspecConfig, readers: NamedReader[], deps: ToolspecSourceDeps): ToolSource {
@@ -215,7 +213,7 @@ function createEngine(config: ToolspecConfig, readers: NamedReader[], deps: Tool
       toolspec,
       variables: config.variables,
       reserved: config.reserved,
-      tools: offeredTools(pair, config.tools),
+      tools: namesOf(config),
       tokenOf: (credentialId) => placeholders.get(credentialId) ?? "",
     },
     {

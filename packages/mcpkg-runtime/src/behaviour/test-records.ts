@@ -8,8 +8,8 @@ import { dirname, join } from "node:path";
 import { replaceFile } from "@toolcrib/files";
 import type { JsonObject } from "@toolcrib/json";
 import type { InstalledPackage } from "@toolcrib/mcpkg-install";
-import type { TestResults } from "@toolcrib/mcpkg-runtime";
 import type { TestHistory, TestRun } from "@toolcrib/store";
+import type { TestResults } from "../tests/run-package-tests.ts";
 
 /** What is needed to keep results. */
 export interface TestRecordDeps {

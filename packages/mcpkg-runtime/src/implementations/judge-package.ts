@@ -1,13 +1,14 @@
 /** Which implementations of an installed package run on this machine, as it is configured, and why. */
 
 import { access } from "node:fs/promises";
-import type { GatewayConfig, PackageConfig } from "@toolcrib/config";
 import type { Manifest } from "@toolcrib/mcpkg";
-import { candidatesOf, createMachine, selectImplementations, type Verdict } from "@toolcrib/mcpkg-runtime";
 import { SecretScrubber } from "@toolcrib/redaction";
-import type { SourceContext } from "../sources/open-sources.ts";
-import { endpointUrlOf } from "./package-http.ts";
-import { PackagePrograms, type ProgramsContext } from "./package-programs.ts";
+import { endpointUrlOf } from "../http/package-http.ts";
+import type { PackageConfig, PackagesConfig } from "../installed/package-config.ts";
+import type { PackagesContext } from "../installed/packages-context.ts";
+import { PackagePrograms, type ProgramsContext } from "../local/package-programs.ts";
+import { createMachine } from "./machine.ts";
+import { candidatesOf, selectImplementations, type Verdict } from "./select.ts";
 
 /** A package, and how it is configured. */
 export interface JudgedPackage {
@@ -19,7 +20,7 @@ export interface JudgedPackage {
 
 /** What the decision needs. */
 export interface JudgeDeps {
-  readonly machine: SourceContext["machine"];
+  readonly machine: PackagesContext["machine"];
   readonly programs: Pick<PackagePrograms, "startOf">;
 }
 
@@ -43,7 +44,7 @@ export async function judgePackage(
 
 /** The settings of a package in a configuration. */
 export function packageConfigOf(
-  { packages }: Pick<GatewayConfig, "packages">,
+  { packages }: { readonly packages: PackagesConfig },
   toolId: string,
 ): PackageConfig {
   const { byId, others } = packages;
@@ -53,7 +54,7 @@ export function packageConfigOf(
 /** Explains the choice among the implementations of a package outside of a gateway, as `toolcrib info --why` does. */
 export async function explainPackage(
   one: Omit<JudgedPackage, "config">,
-  context: Omit<ProgramsContext, "record" | "scrubber"> & Pick<SourceContext, "machine">,
+  context: Omit<ProgramsContext, "record" | "scrubber"> & Pick<PackagesContext, "machine">,
   signal: AbortSignal,
 ): Promise<readonly Verdict[]> {
   await using programs = new PackagePrograms({ ...context, record() {}, scrubber: new SecretScrubber() });

@@ -4,20 +4,23 @@
  * configuration can name this machine: a package that did would use the trust of a local service.
  */
 
-import type { PackageConfig, SecretCache } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { createPlaceholder, type Egress, type EgressCredential, type EgressSource } from "@toolcrib/egress";
 import { canonicalHost, parseHostPattern } from "@toolcrib/hosts";
 import type { Manifest } from "@toolcrib/mcpkg";
-import { type HttpRunnerDeps, McpkgRuntimeError, splitUrl } from "@toolcrib/mcpkg-runtime";
-import type { SourceContext } from "../sources/open-sources.ts";
+import type { SecretCache } from "@toolcrib/secrets";
+import type { PackageConfig } from "../installed/package-config.ts";
+import type { PackagesContext } from "../installed/packages-context.ts";
+import { McpkgRuntimeError } from "../runtime-error.ts";
+import type { HttpRunnerDeps } from "./http-runner.ts";
 import { OAuthTokens } from "./oauth-tokens.ts";
 import { type NamedSecret, type NeededCredential, neededCredential } from "./package-auth.ts";
+import { splitUrl } from "./plan-endpoint.ts";
 
 /** What the requests of a package need. */
 export interface PackageHttpDeps {
   readonly context: Pick<
-    SourceContext,
+    PackagesContext,
     "now" | "sleep" | "random" | "randomBytes" | "scrubber" | "serverInfo"
   >;
   readonly egress: Egress;
@@ -140,7 +143,7 @@ function credentialOf(
   toolId: string,
   { place, secrets, oauth }: NeededCredential,
   { context, egress, secrets: cache }: PackageHttpDeps,
-  randomBytes: SourceContext["randomBytes"],
+  randomBytes: PackagesContext["randomBytes"],
 ): EgressCredential {
   const learn = (value: string): void => context.scrubber.learn(toolId, value);
   const reader = ({ ref, otherwise }: NamedSecret): (() => Promise<string>) => {

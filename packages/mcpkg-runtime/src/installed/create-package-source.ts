@@ -1,25 +1,21 @@
 /** Creates the source of one installed package from what the gateway has: programs, egress, calls of other tools. */
 
-import type { PackageConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { Manifest, PackageFiles } from "@toolcrib/mcpkg";
 import { InstalledCheck, type InstalledPackage } from "@toolcrib/mcpkg-install";
-import {
-  type ChainDeps,
-  createChainRunner,
-  createImplementationsRunner,
-  type EndpointRunner,
-  McpkgRuntimeError,
-  PackageSource,
-  type StartProgram,
-  type Verdict,
-} from "@toolcrib/mcpkg-runtime";
-import type { ServerLoad } from "@toolcrib/upstream";
-import type { SourceContext } from "../sources/open-sources.ts";
-import { judgePackage } from "./judge-package.ts";
+import { type ChainDeps, createChainRunner } from "../chain/chain-runner.ts";
+import type { EndpointRunner } from "../endpoint-runner.ts";
+import { openPackageHttp, type PackageHttp, type PackageHttpDeps } from "../http/package-http.ts";
+import { createImplementationsRunner } from "../implementations/implementations-runner.ts";
+import { judgePackage } from "../implementations/judge-package.ts";
+import type { Verdict } from "../implementations/select.ts";
+import type { PackagePrograms } from "../local/package-programs.ts";
+import type { StartProgram } from "../local/run-program.ts";
+import { PackageSource } from "../package-source.ts";
+import { McpkgRuntimeError } from "../runtime-error.ts";
+import type { PackageConfig } from "./package-config.ts";
 import { packageDeadlineMs } from "./package-facts.ts";
-import { openPackageHttp, type PackageHttp, type PackageHttpDeps } from "./package-http.ts";
-import type { PackagePrograms } from "./package-programs.ts";
+import type { CallLoad, PackagesContext } from "./packages-context.ts";
 
 /** A package that is installed, and how it is configured. */
 export interface OpenedPackage {
@@ -32,10 +28,10 @@ export interface OpenedPackage {
 
 /** What the source of a package needs. */
 export interface CreatePackageDeps extends Omit<PackageHttpDeps, "context"> {
-  readonly context: SourceContext;
+  readonly context: PackagesContext;
   readonly programs: PackagePrograms;
   /** Limits the concurrent calls. */
-  readonly load: ServerLoad;
+  readonly load: CallLoad;
   readonly chains: ChainDeps;
 }
 

@@ -7,7 +7,7 @@
 import { createPlaceholder, type Egress, type EgressCredential } from "@toolcrib/egress";
 import { canonicalHost, parseHostPattern } from "@toolcrib/hosts";
 import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
-import { McpkgRuntimeError } from "@toolcrib/mcpkg-runtime";
+import { McpkgRuntimeError } from "../runtime-error.ts";
 import type { OAuthSettings } from "./package-auth.ts";
 
 /** What tokens are requested with. */

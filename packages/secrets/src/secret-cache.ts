@@ -1,18 +1,39 @@
 /**
- * The secrets of toolspecs in memory, so that a call needs no disk access. A
+ * The secrets of sources in memory, so that a call needs no disk access. A
  * value is kept only as long as it is known to be current: a stored one until
  * the store reports a change, one of a file or keychain for a moment, one of
  * the environment for good. Values are given to the reader and the scrubber,
  * and to nothing else.
  */
 
-import { CodedError } from "@toolcrib/diagnostics";
-import type { SecretRef } from "./config-types.ts";
-import type { SecretResolver } from "./secret-resolver.ts";
+import { CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
+import { openSecretStore } from "./file-secret-store.ts";
+import type { SecretRef } from "./secret-ref.ts";
+import type { SecretSource } from "./secret-source.ts";
+
+/** Reads secrets for the cache, as `SecretResolver` of the package `config` does. */
+interface Resolver {
+  /** Reads the secret that `ref` names; a relative path is relative to the folder of `fileName`. */
+  resolve(
+    ref: SecretRef,
+    fileName: string,
+  ): Promise<
+    | { readonly kind: "value"; readonly value: string; readonly from: SecretSource["kind"] }
+    | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly hint: string }
+  >;
+}
+
+/** The store to watch. */
+interface WatchedStore {
+  readonly home: string;
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly logger: Logger;
+}
 
 /** Dependencies of the cache. */
-export interface SecretCacheDeps {
-  readonly resolver: Pick<SecretResolver, "resolve">;
+interface SecretCacheDeps {
+  readonly resolver: Resolver;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -21,9 +42,6 @@ export interface SecretCacheDeps {
 const keptMs = { env: Number.POSITIVE_INFINITY, file: 2000, keychain: 60_000 } as const;
 /** The same for stored secrets, while the store is not watched. */
 const unwatchedMs = 2000;
-
-/** Reads one secret. @throws {CodedError} with a `CONFIG_SECRET_…` code; never with a value. */
-export type ReadSecret = () => Promise<string>;
 
 /** The secrets of one gateway. */
 export class SecretCache {
@@ -35,8 +53,13 @@ export class SecretCache {
     this.#deps = deps;
   }
 
-  /** Returns a reader of the secret that `ref`, in the file `fileName`, names. @param learn receives each value before the reader returns it */
-  reader(ref: SecretRef, fileName: string, learn: (value: string) => void): ReadSecret {
+  /**
+   * Returns a reader of the secret that `ref`, in the file `fileName`, names. It throws a `CodedError` with a code of the
+   * resolver, and never with a value.
+   *
+   * @param learn receives each value before the reader returns it
+   */
+  reader(ref: SecretRef, fileName: string, learn: (value: string) => void): () => Promise<string> {
     const storedName = ref.kind === "store" || ref.kind === "named" ? ref.name : undefined;
     const secret = new CachedSecret(storedName, this.#deps.now, async () => {
       const resolution = await this.#deps.resolver.resolve(ref, fileName);
@@ -52,16 +75,34 @@ export class SecretCache {
     return () => secret.read();
   }
 
-  /** Forgets the stored secret `name`, which was set or removed. */
-  changed(name: string): void {
-    for (const secret of this.#secrets) if (secret.storedName === name) secret.forget();
-  }
-
-  /** Keeps stored secrets until `changed` from now on: the store is watched. */
-  watched(): void {
-    this.#isWatched = true;
-    // A value that was read earlier may have changed since.
-    for (const secret of this.#secrets) if (secret.storedName !== undefined) secret.forget();
+  /**
+   * Watches the secret store of a home, and keeps stored secrets until it reports a change. A store that cannot be
+   * watched is logged; its secrets are read again and again.
+   *
+   * @param onChange receives the name of each secret that was set or removed, after it was forgotten
+   * @returns the watch, to dispose of; undefined where the store cannot be watched.
+   */
+  async watch(
+    { home, env, randomBytes, logger }: WatchedStore,
+    onChange: (name: string) => void,
+  ): Promise<AsyncDisposable | undefined> {
+    try {
+      const store = await openSecretStore({ home, env }, { now: this.#deps.now, randomBytes });
+      const watch = await store.watch(({ name }) => {
+        for (const secret of this.#secrets) if (secret.storedName === name) secret.forget();
+        onChange(name);
+      });
+      this.#isWatched = true;
+      // A value that was read earlier may have changed since.
+      for (const secret of this.#secrets) if (secret.storedName !== undefined) secret.forget();
+      return watch;
+    } catch (error) {
+      logger.warn(
+        { reason: messageOf(error) },
+        "secret store cannot be watched: secrets are read again and again",
+      );
+      return undefined;
+    }
   }
 
   get #storedMs(): number {

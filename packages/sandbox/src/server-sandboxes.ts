@@ -1,7 +1,6 @@
 /**
- * The sandboxes of the tool servers that are processes: which server needs one,
- * what its containment means for a process, and what of it is in force. The
- * package `sandbox` builds them.
+ * The sandboxes of processes that a configuration starts, of tool servers, packages and hooks: which of them needs
+ * one, what its containment means for a process, and what of it is in force.
  *
  * A server whose sandbox cannot be built does not start, unless `sandbox.mode` is
  * `preferred`; then it starts uncontained, and its state says why.
@@ -10,16 +9,13 @@
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import type { ToolServerConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { makePrivateDirectory } from "@toolcrib/files";
 import type { ContainmentPart } from "@toolcrib/policy";
-import type { LaunchSpec } from "@toolcrib/process";
-import type { PackageRecord, PackageStore } from "@toolcrib/runners";
-import { defaultSandboxLimits, type Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";
-import { GatewayError } from "../gateway-error.ts";
-import type { SealedCredentials } from "./adopted-servers.ts";
-import type { ServerExits } from "./server-exits.ts";
+import type { ContainedRequest, LaunchSpec, SpawnRequest } from "@toolcrib/process";
+import { SandboxError } from "./sandbox-error.ts";
+import { defaultSandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
+import type { Sandboxes } from "./sandboxes.ts";
 
 /** What contains the process of a server. */
 export interface ContainmentState {
@@ -34,17 +30,61 @@ export interface ContainmentState {
 }
 
 /** The part of a server that its sandbox depends on. */
-export interface ContainedServer extends Pick<ToolServerConfig, "id" | "transport" | "source"> {
-  readonly containment: Pick<ToolServerConfig["containment"], "bySandbox" | "effective" | "needsSandbox">;
+export interface ContainedServer {
+  readonly id: string;
+  /** A process has the transport `stdio`; `cwd` is set where it names its working folder. */
+  readonly transport: { readonly kind: string; readonly cwd?: unknown };
+  /** The file that declares it: relative paths are relative to its folder. */
+  readonly source: { readonly name: string };
+  readonly containment: {
+    readonly needsSandbox: boolean;
+    /** Parts that a sandbox enforces. */
+    readonly bySandbox: readonly ContainmentPart[];
+    readonly effective: {
+      readonly networkEgress: SandboxPolicy["network"];
+      readonly filesystemWrite: SandboxPolicy["network"];
+      /** Hosts; used when `networkEgress` is `scoped`. */
+      readonly egressAllow: readonly string[];
+      /** Those of `egressAllow` whose TLS the proxy does not read. */
+      readonly egressPassthrough: readonly string[];
+      /** Folders; used when `filesystemWrite` is `scoped`. */
+      readonly writePaths: readonly string[];
+      readonly readPaths: readonly string[];
+      /** Whether the process keeps a private folder as its home from one start to the next. */
+      readonly hasState: boolean;
+    };
+  };
 }
 
-/** What the process of an adopted server gets in addition. */
-export interface AdoptedProcess {
-  /** What its manifest records about the package. */
-  readonly record: PackageRecord;
-  /** Reads its sealed secrets once, and returns them with new placeholders. @throws {CodedError} for a missing secret */
-  readonly seal: () => Promise<SealedCredentials>;
+/** The way of one process with a scoped network to its hosts. Disposing closes it. */
+interface ProcessExit extends AsyncDisposable {
+  /** Variables for the program, by their names. */
+  readonly variables: { readonly [name: string]: string };
+  /** Files that its sandbox has in addition, by their paths. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Further listeners that it serves. */
+  readonly places: NonNullable<SandboxPolicy["listeners"]>;
+  readonly takeListener: NonNullable<ContainedRequest["takeListener"]>;
 }
+
+type OpenExit = (server: ContainedServer) => Promise<ProcessExit>;
+
+/** A process that gets placeholders in place of secrets. It never runs uncontained. */
+export interface SealedProcess {
+  /** Reads its secrets once, for a new start. @throws {CodedError} for a missing secret */
+  seal(): Promise<{
+    /** Variables with the placeholders. */
+    readonly variables: { readonly [name: string]: string };
+    /** Opens an exit that inserts the secrets. */
+    readonly openExit: OpenExit;
+  }>;
+}
+
+/** Replaces a package runner by the program of the fetched package. @returns undefined where the program is none */
+type FindProgram = (
+  asked: SpawnRequest,
+  options: { readonly signal: AbortSignal },
+) => Promise<{ readonly request: SpawnRequest; readonly folder: string } | undefined>;
 
 /** Places that decide what a sandbox hides. */
 export interface SandboxPlaces {
@@ -68,7 +108,8 @@ const credentialPaths = [
 /** Dependencies of the sandboxes. */
 export interface ServerSandboxesDeps {
   readonly sandboxes: Sandboxes;
-  readonly exits: ServerExits;
+  /** Opens the exit of a process with a scoped network. */
+  readonly openExit: OpenExit;
   /** `sandbox.mode` of the configuration. */
   readonly mode: "required" | "preferred";
   readonly places: SandboxPlaces;
@@ -79,12 +120,12 @@ export class ServerSandboxes {
   readonly #sandboxes: Sandboxes;
   readonly #mode: "required" | "preferred";
   readonly #places: SandboxPlaces;
-  readonly #exits: ServerExits;
+  readonly #openExit: OpenExit;
   readonly #states = new Map<string, ContainmentState>();
 
-  constructor({ sandboxes, exits, mode, places }: ServerSandboxesDeps) {
+  constructor({ sandboxes, openExit, mode, places }: ServerSandboxesDeps) {
     this.#sandboxes = sandboxes;
-    this.#exits = exits;
+    this.#openExit = openExit;
     this.#mode = mode;
     this.#places = places;
   }
@@ -93,19 +134,19 @@ export class ServerSandboxes {
    * Returns the hook for each launch of `server`: it replaces a package runner by the program of the fetched package,
    * and contains the process where the server needs a sandbox.
    *
-   * @param packages the packages that runners launch
-   * @param adopted the process of an adopted server, which never runs uncontained
+   * @param findProgram finds the programs of packages
+   * @param sealedProcess the process of an adopted server
    */
   containmentOf(
     server: ContainedServer,
-    packages: Pick<PackageStore, "toRequest">,
-    adopted?: AdoptedProcess,
+    findProgram: FindProgram,
+    sealedProcess?: SealedProcess,
   ): LaunchSpec["contain"] {
     return async (asked, options) => {
       // It is not even fetched without a sandbox.
-      if (adopted !== undefined && this.#mode === "preferred") await this.#requireSandbox();
-      const sealed = await adopted?.seal();
-      const found = await packages.toRequest(asked, { ...options, record: adopted?.record });
+      if (sealedProcess !== undefined && this.#mode === "preferred") await this.#requireSandbox();
+      const sealed = await sealedProcess?.seal();
+      const found = await findProgram(asked, options);
       const request = found?.request ?? asked;
       const uncontained = { request, async [Symbol.asyncDispose]() {} };
       if (!server.containment.needsSandbox) return uncontained;
@@ -117,7 +158,7 @@ export class ServerSandboxes {
         const own = found === undefined ? [] : [found.folder];
         const exit =
           effective.networkEgress === "scoped"
-            ? await this.#exits.open(server, sealed?.credentials)
+            ? await (sealed?.openExit ?? this.#openExit)(server)
             : undefined;
         if (exit !== undefined) resources.use(exit);
         const prepared = await this.#sandboxes.prepare(
@@ -141,7 +182,7 @@ export class ServerSandboxes {
         };
       } catch (error) {
         const isMissing = isCodedError(error) && error.code === "SANDBOX_UNAVAILABLE";
-        if (!isMissing || this.#mode === "required" || adopted !== undefined) throw error;
+        if (!isMissing || this.#mode === "required" || sealedProcess !== undefined) throw error;
         const reason = error.hint === undefined ? error.message : `${error.message}; ${error.hint}`;
         this.#states.set(server.id, { tier: "none", enforced: [], notEnforced: bySandbox, reason });
         return uncontained;
@@ -149,11 +190,11 @@ export class ServerSandboxes {
     };
   }
 
-  /** @throws {GatewayError} `SANDBOX_UNAVAILABLE` */
+  /** @throws {SandboxError} `SANDBOX_UNAVAILABLE` */
   async #requireSandbox(): Promise<void> {
     const tiers = await this.#sandboxes.check();
     if (tiers.some(({ isAvailable }) => isAvailable)) return;
-    throw new GatewayError(
+    throw new SandboxError(
       "SANDBOX_UNAVAILABLE",
       "This machine has no sandbox, and a server that a manifest adopts never runs without one",
       { hint: "run toolcrib sandbox check, which says what is missing and how to get it" },

@@ -5,27 +5,24 @@
  * without a restart.
  */
 
-import { type PackageConfig, SecretCache, SecretResolver } from "@toolcrib/config";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
-import { createEgress, type Egress } from "@toolcrib/egress";
-import { readRegularFile } from "@toolcrib/files";
+import { createRecordedEgress, type Egress } from "@toolcrib/egress";
 import { SchemaValidator } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import type { Manifest } from "@toolcrib/mcpkg";
 import { type InstalledPackage, openInstalledPackage, readInstalledPackages } from "@toolcrib/mcpkg-install";
-import type { ChainDeps, PackageSource } from "@toolcrib/mcpkg-runtime";
-import { openSecretStore } from "@toolcrib/secrets";
-import { ServerLoad } from "@toolcrib/upstream";
-import type { SourceContext } from "../sources/open-sources.ts";
-import { EgressEvents } from "../toolspecs/egress-events.ts";
-import { BehaviourWatch } from "./behaviour-watch.ts";
-import { chainHostOf } from "./chain-host.ts";
+import { SecretCache } from "@toolcrib/secrets";
+import { BehaviourWatch } from "../behaviour/behaviour-watch.ts";
+import type { ChainDeps } from "../chain/chain-runner.ts";
+import { packageEgressId } from "../http/package-http.ts";
+import { packageConfigOf } from "../implementations/judge-package.ts";
+import { PackagePrograms } from "../local/package-programs.ts";
+import { programSecretsOf } from "../local/program-secrets.ts";
+import type { PackageSource } from "../package-source.ts";
 import { createPackageSource } from "./create-package-source.ts";
-import { packageConfigOf } from "./judge-package.ts";
+import type { PackageConfig } from "./package-config.ts";
 import { packageFacts } from "./package-facts.ts";
-import { packageEgressId } from "./package-http.ts";
-import { PackagePrograms } from "./package-programs.ts";
-import { programSecretsOf } from "./program-secrets.ts";
+import type { PackagesContext } from "./packages-context.ts";
 
 /** Packages that are prepared at the same time. */
 const checksAtATime = 8;
@@ -43,7 +40,7 @@ interface OfferedPackage {
 
 /** The packages of a gateway. Calls have ended before it is disposed. */
 export class PackageSources implements AsyncDisposable {
-  readonly #context: SourceContext;
+  readonly #context: PackagesContext;
   readonly #egress: Egress;
   readonly #egressIds = new Map<string, string>();
   readonly #secrets: SecretCache;
@@ -63,22 +60,14 @@ export class PackageSources implements AsyncDisposable {
   #retryMs = retryMinMs;
   #isDisposed = false;
 
-  constructor(context: SourceContext) {
-    const { config, home, env, now, randomBytes, scrubber, record, logger } = context;
+  constructor(context: PackagesContext) {
+    const { secretResolver: resolver, now } = context;
     this.#context = context;
-    this.#secrets = new SecretCache({
-      resolver: new SecretResolver({ env, readFile: readRegularFile, home }),
-      now,
-    });
-    const events = new EgressEvents({ ids: this.#egressIds, record, scrubber, logger });
-    const { internalRanges, connectTo, caCertificates } = config.egress;
-    this.#egress = createEgress(
-      { internalRanges, connectTo, caCertificates },
-      { directory: `${home}/egress`, now, randomBytes, onEvent: (event) => events.record(event) },
-    );
+    this.#secrets = new SecretCache({ resolver, now });
+    this.#egress = createRecordedEgress(context, this.#egressIds);
     this.#programs = new PackagePrograms(context);
     this.#chains = {
-      ...chainHostOf(context.core, (toolId) => this.#offered.get(toolId)?.manifest.chain),
+      ...context.chainHost((toolId) => this.#offered.get(toolId)?.manifest.chain),
       validator: this.#validator,
       monotonicMs: context.monotonicMs,
     };
@@ -177,7 +166,7 @@ export class PackageSources implements AsyncDisposable {
           egress: this.#egress,
           secrets: this.#secrets,
           programs: this.#programs,
-          load: this.#loadOf(toolId, config),
+          load: this.#context.loadOf(toolId, config.limits.maxConcurrentCalls),
           chains: this.#chains,
         },
       );
@@ -211,12 +200,6 @@ export class PackageSources implements AsyncDisposable {
     this.#offered.delete(installed.toolId);
     this.#egressIds.delete(packageEgressId(installed.toolId));
     this.#context.core.roster.remove(source);
-  }
-
-  #loadOf(toolId: string, { limits }: PackageConfig): ServerLoad {
-    const { config, now } = this.#context;
-    const { maxQueuedCallsPerServer: maxQueuedCalls } = config.serve.limits;
-    return new ServerLoad(toolId, now, { maxConcurrentCalls: limits.maxConcurrentCalls, maxQueuedCalls });
   }
 
   /** Logs a problem once. */
@@ -287,24 +270,11 @@ export class PackageSources implements AsyncDisposable {
   }
 
   /** Watches the secret store, so that a changed secret is used by the next call. */
-  async #watchStore(): Promise<AsyncDisposable | undefined> {
-    const { home, env, now, randomBytes, logger } = this.#context;
-    try {
-      const store = await openSecretStore({ home, env }, { now, randomBytes });
-      const watch = await store.watch(({ name }) => {
-        this.#secrets.changed(name);
-        this.#retryMs = retryMinMs;
-        this.#retryLater();
-      });
-      this.#secrets.watched();
-      return watch;
-    } catch (error) {
-      logger.warn(
-        { reason: messageOf(error) },
-        "secret store cannot be watched: secrets are read again and again",
-      );
-      return undefined;
-    }
+  #watchStore(): Promise<AsyncDisposable | undefined> {
+    return this.#secrets.watch(this.#context, () => {
+      this.#retryMs = retryMinMs;
+      this.#retryLater();
+    });
   }
 
   async #stop(): Promise<void> {

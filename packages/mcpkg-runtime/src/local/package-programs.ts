@@ -4,14 +4,15 @@
  * configuration grants; without an entry it has no network and writes nothing but temporary files.
  */
 
-import type { PackageConfig } from "@toolcrib/config";
+import { ServerExits } from "@toolcrib/egress";
 import { FairQueue } from "@toolcrib/lifecycle";
-import { McpkgRuntimeError, type StartProgram } from "@toolcrib/mcpkg-runtime";
 import { createProcessLauncher, type ProcessLauncher } from "@toolcrib/process";
+import { type ContainedServer, type ContainmentState, exitPort, ServerSandboxes } from "@toolcrib/sandbox";
 import { type CallContext, identityKey } from "@toolcrib/tool";
-import type { SourceContext } from "../sources/open-sources.ts";
-import { ServerExits } from "../sources/server-exits.ts";
-import { type ContainedServer, type ContainmentState, ServerSandboxes } from "../sources/server-sandboxes.ts";
+import type { PackageConfig } from "../installed/package-config.ts";
+import type { PackagesContext } from "../installed/packages-context.ts";
+import { McpkgRuntimeError } from "../runtime-error.ts";
+import type { StartProgram } from "./run-program.ts";
 
 /** Calls that wait for a place, of all packages. */
 const maxWaiting = 1000;
@@ -27,9 +28,12 @@ const programEnv = {
 };
 
 /** What the processes of packages take from the gateway and from the process. */
-export type ProgramsContext = Pick<
-  SourceContext,
-  | "config"
+export interface ProgramsContext extends ProcessContext {
+  readonly config: Pick<PackagesContext["config"], "packages" | "egress" | "sandbox">;
+}
+
+type ProcessContext = Pick<
+  PackagesContext,
   | "home"
   | "env"
   | "now"
@@ -77,10 +81,10 @@ export class PackagePrograms implements AsyncDisposable {
         orphanGraceMs: 0,
       },
     );
-    this.#exits = new ServerExits({ ...context, config: { ...config, toolServers: [] } });
+    this.#exits = new ServerExits(context, [], exitPort);
     this.#sandboxes = new ServerSandboxes({
       sandboxes,
-      exits: this.#exits,
+      openExit: (server) => this.#exits.open(server),
       mode: config.sandbox.mode,
       places: context,
     });
@@ -92,9 +96,7 @@ export class PackagePrograms implements AsyncDisposable {
     const { scrubber } = this.#context;
     const contained = toContained(owner);
     // The folder can be below the home, which no sandbox shows.
-    const contain = this.#sandboxes.containmentOf(contained, {
-      toRequest: async (request) => ({ request, folder }),
-    });
+    const contain = this.#sandboxes.containmentOf(contained, async (request) => ({ request, folder }));
     return async ({ command, args }, { signal }) => {
       const launched = await this.#launcher.launch(
         {
@@ -164,15 +166,9 @@ function toContained({ toolId, config }: ProgramOwner): ContainedServer {
   ];
   return {
     id: `package:${toolId}`,
-    transport: {
-      kind: "stdio",
-      command: { kind: "literal", text: toolId, isSecret: false, span: { start: 0, end: 0 } },
-      args: [],
-      env: {},
-      cwd: undefined,
-    },
+    transport: { kind: "stdio" },
     // Paths of packages are complete by now.
-    source: { name: "/", text: "" },
+    source: { name: "/" },
     containment: {
       needsSandbox: config.trustState === "unverified" || bySandbox.length > 0,
       bySandbox,

@@ -1,8 +1,8 @@
 /** Says that programs of packages get no secrets, where a package or its settings have credentials. */
 
-import type { PackageConfig } from "@toolcrib/config";
 import type { Manifest } from "@toolcrib/mcpkg";
-import { candidatesOf } from "@toolcrib/mcpkg-runtime";
+import { candidatesOf } from "../implementations/select.ts";
+import type { PackageConfig } from "../installed/package-config.ts";
 
 /** A finding about the credentials of a package. */
 export interface ProgramSecrets {

@@ -1,0 +1,97 @@
+/** What installed packages take from the gateway and from the process. Types only. */
+
+import type { Logger } from "@toolcrib/diagnostics";
+import type { EgressSettings } from "@toolcrib/egress";
+import type { SourceRoster, ToolIndex } from "@toolcrib/inventory";
+import type { JsonObject } from "@toolcrib/json";
+import type { StartTimer } from "@toolcrib/lifecycle";
+import type { InstalledPackage } from "@toolcrib/mcpkg-install";
+import type { SpawnWrap } from "@toolcrib/process";
+import type { SecretScrubber } from "@toolcrib/redaction";
+import type { Sandboxes } from "@toolcrib/sandbox";
+import type { SecretCache } from "@toolcrib/secrets";
+import type { Store } from "@toolcrib/store";
+import type { CallContext, Identity, ToolResult } from "@toolcrib/tool";
+import type { ChainDeps } from "../chain/chain-runner.ts";
+import type { ChainTools } from "../chain/chain-tools.ts";
+import type { PackagesConfig } from "./package-config.ts";
+
+/** A package whose tests run. */
+export interface TrialPackage extends InstalledPackage {
+  /** Whether `packages.<toolId>` of the configuration counts; otherwise it has the defaults of an `unverified` package. */
+  readonly usesConfig: boolean;
+}
+
+/** Limits the concurrent calls of one package. */
+export interface CallLoad {
+  /** Runs `work` for the call `context` as soon as there is a place for it. @throws {CodedError} when its queue is full */
+  run<Value>(context: CallContext, work: () => Promise<Value>): Promise<Value>;
+}
+
+/** How a call of a test ended. */
+type TestOutcome =
+  | { readonly kind: "result"; readonly result: ToolResult }
+  | { readonly kind: "failed"; readonly error: Error }
+  | { readonly kind: "denied"; readonly code: string; readonly reason: string };
+
+/** The gateway and the process, as installed packages use them. */
+export interface PackagesContext {
+  readonly config: {
+    readonly packages: PackagesConfig;
+    readonly egress: EgressSettings;
+    readonly sandbox: { readonly mode: "required" | "preferred" };
+    readonly tests: {
+      /** Milliseconds between two runs; undefined: they do not run by themselves. */
+      readonly everyMs: number | undefined;
+    };
+  };
+  readonly core: {
+    readonly roster: SourceRoster;
+    readonly index: Pick<ToolIndex, "together">;
+    /** Calls a tool as a program of the operator. Never rejects for a call that fails. */
+    call(
+      identity: Identity,
+      name: string,
+      args: JsonObject,
+      options: { readonly signal: AbortSignal },
+    ): Promise<TestOutcome>;
+  };
+  /** Calls and tools of the gateway for chains. @param chainOf returns the chain of an installed package */
+  readonly chainHost: (chainOf: ChainTools["chainOf"]) => Omit<ChainDeps, "validator" | "monotonicMs">;
+  readonly loadOf: (toolId: string, maxConcurrentCalls: number) => CallLoad;
+  /** Resolves the references of the configuration. */
+  readonly secretResolver: ConstructorParameters<typeof SecretCache>[0]["resolver"];
+  /** The home folder. */
+  readonly home: string;
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly serverInfo: { readonly version: string };
+  readonly record: Store["audit"]["record"];
+  readonly scrubber: SecretScrubber;
+  readonly logger: Logger;
+  /** The sandboxes of this machine. */
+  readonly sandboxes: Sandboxes;
+  /** Files that the configuration was read from. */
+  readonly configFiles: readonly string[];
+  /** Folder that relative paths of the command line are relative to. */
+  readonly directory: string;
+  /** Folder of the project whose packages are offered. */
+  readonly projectFolder: string;
+  /** Wraps the processes that are started. */
+  readonly wrap: SpawnWrap | undefined;
+  /** Packages whose tests run, in place of installed ones. */
+  readonly trialPackages: readonly TrialPackage[];
+  /** The system, and the Node that runs this process. */
+  readonly machine: {
+    readonly system: { readonly platform: string; readonly arch: string };
+    readonly node: { readonly command: string; readonly version: string };
+  };
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly monotonicMs: () => number;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly randomBytes: (length: number) => Buffer;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Calls `callback` once after `delayMs`, and does not keep the process alive. @returns a function that cancels it */
+  readonly startBackgroundTimer: StartTimer;
+}
