@@ -5,7 +5,7 @@
  * Authorization header, which the page must have.
  */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HttpRequest, HttpResponse } from "@toolcrib/mcp";
 
 /** Methods that any path accepts. */
 const methods = "GET, POST, DELETE";
@@ -20,14 +20,14 @@ const allowedHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /** Lets the page at `origin` read the answer. */
-export function shareWith(response: ServerResponse, origin: string): void {
+export function shareWith(response: HttpResponse, origin: string): void {
   response.setHeader("access-control-allow-origin", origin);
   response.setHeader("access-control-expose-headers", exposedHeaders);
   response.setHeader("vary", "origin");
 }
 
 /** Whether `request` is a preflight request of a browser. */
-export function isPreflight(request: IncomingMessage): boolean {
+export function isPreflight(request: HttpRequest): boolean {
   return (
     request.method === "OPTIONS" &&
     request.headers.origin !== undefined &&
@@ -36,7 +36,7 @@ export function isPreflight(request: IncomingMessage): boolean {
 }
 
 /** Answers a preflight request with those of the requested headers that a page may send. */
-export function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
+export function answerPreflight(request: HttpRequest, response: HttpResponse): void {
   const asked = String(request.headers["access-control-request-headers"] ?? "").toLowerCase();
   const allowed = asked
     .split(",")

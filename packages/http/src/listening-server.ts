@@ -21,7 +21,7 @@ import { RequestHandler, type RequestHandlerDeps } from "./request-handler.ts";
 import type { ApiRoute } from "./route-access.ts";
 import { StalledClients } from "./stalled-clients.ts";
 import { StatusRoutes, type StatusRoutesDeps } from "./status-routes.ts";
-import { UnusedConnections } from "./unused-connections.ts";
+import { WholeRequests } from "./whole/whole-requests.ts";
 
 // An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
 const { createServer } = createRequire(import.meta.url)("node:http") as typeof import("node:http");
@@ -74,7 +74,7 @@ export class ListeningServer implements DrainableServer {
   readonly #mcp: HttpEndpoint;
   readonly #sse: SseEndpoint;
   readonly #stalled: Disposable;
-  readonly #unused: UnusedConnections;
+  readonly #whole: WholeRequests;
   readonly #server: Server;
   readonly #connections = new Map<Duplex, LatestExchange>();
   readonly #dispose = disposeOnce(() => this.#close());
@@ -105,21 +105,31 @@ export class ListeningServer implements DrainableServer {
         logger.warn({ from: socket.remoteAddress }, "client reads no answers; closing its connection"),
     );
     this.#stalled = stalled;
-    this.#unused = new UnusedConnections(limits.idleConnectionMs);
     const refuser = new Refuser(deps);
     const handler = this.#createHandler(deps, checks, refuser);
     this.#server = createServer(serverOptions(limits));
     this.#server.maxConnections = limits.maxConnections;
+    // Connections reach node:http by way of the reader of whole requests.
+    const [toNode] = this.#server.listeners("connection") as ((socket: Socket) => void)[];
+    this.#server.removeAllListeners("connection");
+    this.#whole = new WholeRequests({
+      handle: (request, response) => handler.handle(request, response),
+      handOver: (socket) => {
+        socket.once("close", () => this.#connections.delete(socket));
+        toNode?.call(this.#server, socket);
+      },
+      now,
+      limits,
+    });
     this.#server.on("connection", (socket: Socket) => {
       stalled.add(socket);
-      socket.once("close", () => this.#connections.delete(socket));
+      this.#whole.add(socket);
     });
     this.#server.on("request", (request, response) => {
       this.#noteExchange(request, response);
       handler.handle(request, response);
     });
     this.#server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-      if (this.#unused.keep(socket as Socket, error)) return;
       refuser.refuseBroken(socket as Socket, error, canAnswerBroken(this.#connections.get(socket)));
     });
     this.#server.on("drop", () =>
@@ -179,6 +189,7 @@ export class ListeningServer implements DrainableServer {
     this.#isDraining = true;
     // No connection stays open for another request after its answer.
     for (const { response } of this.#connections.values()) response.shouldKeepAlive = false;
+    this.#whole.drain();
     this.#closed = new Promise((resolve) => this.#server.close(() => resolve()));
     return Promise.all([this.#mcp.drain(graceMs), this.#sse.drain(graceMs)]);
   }
@@ -186,9 +197,16 @@ export class ListeningServer implements DrainableServer {
   async #close(): Promise<void> {
     await this.drain();
     await this.#closeParts();
-    const idle = setInterval(() => this.#server.closeIdleConnections(), 10);
-    const rest = setTimeout(() => this.#server.closeAllConnections(), this.#limits.flushGraceMs);
-    this.#server.closeIdleConnections();
+    const closeIdle = () => {
+      this.#server.closeIdleConnections();
+      this.#whole.closeIdle();
+    };
+    const idle = setInterval(closeIdle, 10);
+    const rest = setTimeout(() => {
+      this.#server.closeAllConnections();
+      this.#whole.closeAll();
+    }, this.#limits.flushGraceMs);
+    closeIdle();
     await this.#closed;
     clearInterval(idle);
     clearTimeout(rest);
@@ -198,7 +216,6 @@ export class ListeningServer implements DrainableServer {
     await this.#mcp[Symbol.asyncDispose]();
     await this.#sse[Symbol.asyncDispose]();
     this.#stalled[Symbol.dispose]();
-    this.#unused[Symbol.dispose]();
   }
 }
 

@@ -5,10 +5,9 @@
  * that refused clients cannot fill the disk.
  */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "@toolcrib/diagnostics";
-import { sendJson, toRpcError } from "@toolcrib/mcp";
+import { type HttpRequest, type HttpResponse, sendJson, toRpcError } from "@toolcrib/mcp";
 import { HttpError } from "./http-error.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 
@@ -49,7 +48,7 @@ export class Refuser {
   }
 
   /** Answers `request` with `refusal` and discards the rest of its body. */
-  refuse(request: IncomingMessage, response: ServerResponse, { status, error, headers }: Refusal): void {
+  refuse(request: HttpRequest, response: HttpResponse, { status, error, headers }: Refusal): void {
     // The query is not logged: it can contain a token.
     const path = request.url?.split("?", 1)[0]?.slice(0, 200);
     this.#record(status, error, { method: request.method, path, from: request.socket.remoteAddress });
@@ -99,7 +98,7 @@ export class Refuser {
 }
 
 /** Reads and discards the rest of a body, up to a limit. */
-export function discardBody(request: IncomingMessage): void {
+export function discardBody(request: HttpRequest): void {
   if (request.complete) return;
   let length = 0;
   request.on("data", (chunk: Buffer) => {

@@ -8,9 +8,8 @@
  * is not found.
  */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "@toolcrib/diagnostics";
-import type { HttpEndpoint, SseEndpoint } from "@toolcrib/mcp";
+import type { HttpEndpoint, HttpRequest, HttpResponse, SseEndpoint } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
 import { answerPreflight, isPreflight, shareWith } from "./cross-origin.ts";
 import type { HostCheck, OriginCheck } from "./host-check.ts";
@@ -65,7 +64,7 @@ export class RequestHandler {
   }
 
   /** Answers a request. It never throws. */
-  handle(request: IncomingMessage, response: ServerResponse): void {
+  handle(request: HttpRequest, response: HttpResponse): void {
     try {
       this.#handle(request, response)?.catch((error: unknown) => this.#fail(request, response, error));
     } catch (error) {
@@ -73,7 +72,7 @@ export class RequestHandler {
     }
   }
 
-  #handle(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
+  #handle(request: HttpRequest, response: HttpResponse): void | Promise<void> {
     const { refuser, authenticate } = this.#deps;
     const refusal = this.#inspect(request);
     if (refusal !== undefined) return refuser.refuse(request, response, refusal);
@@ -90,7 +89,7 @@ export class RequestHandler {
   }
 
   /** Checks that apply to every request. */
-  #inspect(request: IncomingMessage): Refusal | undefined {
+  #inspect(request: HttpRequest): Refusal | undefined {
     const { headers, rawHeaders } = request;
     // With as many names as lines, no header occurs twice; nearly every request is like that.
     const duplicate = rawHeaders.length === 2 * countOf(headers) ? undefined : duplicateHeader(rawHeaders);
@@ -111,8 +110,8 @@ export class RequestHandler {
   }
 
   #dispatch(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: HttpRequest,
+    response: HttpResponse,
     route: Route,
     identity: Identity | undefined,
   ): void | Promise<void> {
@@ -128,8 +127,8 @@ export class RequestHandler {
   }
 
   #toMcp(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: HttpRequest,
+    response: HttpResponse,
     view: string,
     identity: Identity,
   ): void | Promise<void> {
@@ -143,8 +142,8 @@ export class RequestHandler {
   }
 
   #toSse(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: HttpRequest,
+    response: HttpResponse,
     path: string,
     identity: Identity,
   ): void | Promise<void> {
@@ -158,8 +157,8 @@ export class RequestHandler {
   }
 
   async #toApi(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: HttpRequest,
+    response: HttpResponse,
     route: ApiRoute,
     query: string,
     identity: Identity | undefined,
@@ -171,7 +170,7 @@ export class RequestHandler {
     else discardBody(request);
   }
 
-  #fail(request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
+  #fail(request: HttpRequest, response: HttpResponse, thrown: unknown): void {
     const { logger, refuser } = this.#deps;
     logger.error({ err: thrown, method: request.method }, "request failed");
     if (response.headersSent) {
@@ -190,7 +189,7 @@ function viewOf(path: string): string | undefined {
 }
 
 /** Number of header names. */
-function countOf(headers: IncomingMessage["headers"]): number {
+function countOf(headers: HttpRequest["headers"]): number {
   let count = 0;
   for (const _name in headers) count += 1;
   return count;

@@ -7,7 +7,7 @@
  * so that it never changes the gateway.
  */
 
-import type { ServerResponse } from "node:http";
+import type { HttpResponse } from "@toolcrib/mcp";
 import { hasRole, type Identity } from "@toolcrib/tool";
 import { type Refusal, refusalError } from "./refusal.ts";
 
@@ -28,11 +28,7 @@ export type RouteAccess =
 export interface ApiRoute {
   readonly access: RouteAccess;
   /** Answers `identity`, which is undefined for an open route, or returns a refusal. @param query the part of the URL after the `?` */
-  answer(
-    response: ServerResponse,
-    query: string,
-    identity: Identity | undefined,
-  ): Promise<Refusal | undefined>;
+  answer(response: HttpResponse, query: string, identity: Identity | undefined): Promise<Refusal | undefined>;
 }
 
 export const openAccess: RouteAccess = { kind: "open" };

@@ -34,6 +34,7 @@ export {
 export { RequestTable } from "./request-table.ts";
 export { HttpEndpoint } from "./server/http-endpoint.ts";
 export { sendJson } from "./server/http-io.ts";
+export type { HttpRequest, HttpResponse } from "./server/http-messages.ts";
 export { LegacyDefinitions } from "./server/legacy-definitions.ts";
 export { ListCache, pageOf } from "./server/list-pages.ts";
 export { ListWatch } from "./server/list-watch.ts";

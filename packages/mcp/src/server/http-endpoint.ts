@@ -7,7 +7,6 @@
  * passes the caller.
  */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "@toolcrib/json";
 import { LiveValues } from "@toolcrib/lifecycle";
 import type { SessionStore } from "@toolcrib/store";
@@ -40,6 +39,7 @@ import {
   sendJson,
   waitAtMost,
 } from "./http-io.ts";
+import type { HttpRequest, HttpResponse } from "./http-messages.ts";
 import type { AcceptedForms, HttpSession, PostedBody } from "./http-session.ts";
 import { HttpSessions, sessionHeader } from "./http-sessions.ts";
 import { answerModernHttp, checkModernHeaders, type ModernExchange } from "./modern-http.ts";
@@ -90,8 +90,8 @@ export interface HttpEndpointOptions {
 
 /** A POST whose body was read. */
 interface ReceivedPost {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   readonly caller: HttpCaller;
   /** The memory of the body. */
   readonly held: DisposableStack;
@@ -161,7 +161,7 @@ export class HttpEndpoint implements AsyncDisposable {
   }
 
   /** Answers one HTTP request; never rejects. */
-  async handle(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void> {
+  async handle(request: HttpRequest, response: HttpResponse, caller: HttpCaller): Promise<void> {
     try {
       if (request.method === "POST") await this.#post(request, response, caller);
       else if (request.method === "GET") this.#get(request, response, caller);
@@ -208,7 +208,7 @@ export class HttpEndpoint implements AsyncDisposable {
     return Promise.all([this.#inFlight.idle(), this.#listening.idle()]);
   }
 
-  async #post(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void> {
+  async #post(request: HttpRequest, response: HttpResponse, caller: HttpCaller): Promise<void> {
     if (!isJsonBody(request)) {
       const given = request.headers["content-type"] ?? "";
       throw invalidRequest(`Content-Type must be application/json, not "${given}"`, undefined, 415);
@@ -223,7 +223,8 @@ export class HttpEndpoint implements AsyncDisposable {
     // The memory of the body is free when its last request is answered, or now if it holds none.
     using held = new DisposableStack();
     const counted = held.use(this.#memory.holdBody(client));
-    const body = await readBody(request, this.#bodyLimits.maxLength, counted);
+    const read = readBody(request, this.#bodyLimits.maxLength, counted);
+    const body = typeof read === "string" ? read : await read;
     const value = parseBody(body, this.#bodyLimits);
     holdValues(body, counted);
     const isBatch = Array.isArray(value);
@@ -264,7 +265,7 @@ export class HttpEndpoint implements AsyncDisposable {
     return overloaded(`More than ${this.#maxListeners} streams of changes are open`);
   }
 
-  #postInitialize(response: ServerResponse, caller: HttpCaller, isBatch: boolean, message: RpcRequest): void {
+  #postInitialize(response: HttpResponse, caller: HttpCaller, isBatch: boolean, message: RpcRequest): void {
     if (isBatch) throw invalidRequest('"initialize" cannot be part of a batch', undefined, 400);
     const session = this.#sessions.open(caller);
     const body = { messages: [{ kind: "request", message }], requests: [message], isBatch } as const;
@@ -289,7 +290,7 @@ export class HttpEndpoint implements AsyncDisposable {
     const body = toBody(classified, batch !== undefined);
     if (body.requests.length === 0) {
       for (const message of body.messages) session.session.router.receiveClassified(message);
-      response.writeHead(202).end();
+      response.writeHead(202, { "content-length": 0 }).end();
       return;
     }
     const reused = reusedId(session, body.requests);
@@ -300,14 +301,14 @@ export class HttpEndpoint implements AsyncDisposable {
   }
 
   async #postModern(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: HttpRequest,
+    response: HttpResponse,
     caller: HttpCaller,
     classified: Classified | undefined,
     accepts: AcceptedForms,
   ): Promise<void> {
     if (classified?.kind === "notification") {
-      response.writeHead(202).end();
+      response.writeHead(202, { "content-length": 0 }).end();
       return;
     }
     if (classified?.kind !== "request") {
@@ -338,7 +339,7 @@ export class HttpEndpoint implements AsyncDisposable {
     }
   }
 
-  #get(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): void {
+  #get(request: HttpRequest, response: HttpResponse, caller: HttpCaller): void {
     if (!acceptedBy(request).events)
       throw invalidRequest("Accept must list text/event-stream", undefined, 406);
     if (request.headers[sessionHeader] === undefined) throw methodNotAllowed();
@@ -347,7 +348,7 @@ export class HttpEndpoint implements AsyncDisposable {
     session.get(response, typeof lastEventId === "string" ? lastEventId : undefined);
   }
 
-  #delete(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): void {
+  #delete(request: HttpRequest, response: HttpResponse, caller: HttpCaller): void {
     if (request.headers[sessionHeader] === undefined) throw methodNotAllowed();
     const { session } = this.#sessions.find(request, caller);
     this.#sessions.end(session.id, "The client ended the session");
@@ -388,7 +389,7 @@ function reusedId(session: HttpSession, requests: readonly RpcRequest[]): RpcId 
   return requests.find(({ id }) => session.isOpen(id) || seen.size === seen.add(id).size)?.id;
 }
 
-function isModernRequest(request: IncomingMessage, value: unknown): boolean {
+function isModernRequest(request: HttpRequest, value: unknown): boolean {
   const header = request.headers["mcp-protocol-version"];
   // A later revision is answered in the modern form, which names the supported ones.
   if (typeof header === "string" && /^\d{4}-\d\d-\d\d$/.test(header) && header >= oldestModernVersion)
@@ -398,7 +399,7 @@ function isModernRequest(request: IncomingMessage, value: unknown): boolean {
 }
 
 /** A legacy request may omit the header; an unsupported version is refused (2025-06-18, transports). */
-function checkVersionHeader(request: IncomingMessage): void {
+function checkVersionHeader(request: HttpRequest): void {
   const version = request.headers["mcp-protocol-version"];
   if (typeof version === "string" && eraOf(version) === undefined) throw unsupportedVersion(version);
 }

@@ -3,13 +3,14 @@
  * streams with a limit for unread bytes.
  */
 
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { messageOf } from "@toolcrib/diagnostics";
 import { estimateValues, type JsonLimits, type JsonValue, parseJson } from "@toolcrib/json";
 import type { Identity } from "@toolcrib/tool";
 import type { RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
+import type { HttpRequest, HttpResponse } from "./http-messages.ts";
 import { type HeldBody, smallMaxBytes, tooManyBytes } from "./request-bytes.ts";
 import type { TraceHeaders, View } from "./service.ts";
 
@@ -33,7 +34,13 @@ const refusedBodyMaxBytes = 64 * 1024 * 1024;
  *
  * @throws {McpError} 413 past `maxBytes`, 503 past the share of the client, 400 if the body ends early.
  */
-export function readBody(request: IncomingMessage, maxBytes: number, held: HeldBody): Promise<string> {
+export function readBody(request: HttpRequest, maxBytes: number, held: HeldBody): string | Promise<string> {
+  const { wholeBody } = request;
+  if (wholeBody !== undefined) {
+    if (wholeBody.length > maxBytes) throw tooLarge(maxBytes);
+    if (!held.add(wholeBody.length)) throw tooManyBytes();
+    return wholeBody.toString("utf8");
+  }
   return new Promise((resolve, reject) => {
     const endedEarly = (cause?: Error) =>
       reject(new McpError("MCP_INVALID_MESSAGE", "The body ended early", { httpStatus: 400, cause }));
@@ -41,13 +48,6 @@ export function readBody(request: IncomingMessage, maxBytes: number, held: HeldB
     let chunks: Buffer[] = [];
     let length = 0;
     let hasRoom = true;
-    const tooLarge = () =>
-      reject(
-        new McpError("MCP_MESSAGE_TOO_LARGE", `The body is larger than ${maxBytes} bytes`, {
-          rpcCode: rpcCodes.invalidRequest,
-          httpStatus: 413,
-        }),
-      );
     request.on("data", (chunk: Buffer) => {
       length += chunk.length;
       hasRoom &&= held.add(chunk.length);
@@ -60,16 +60,23 @@ export function readBody(request: IncomingMessage, maxBytes: number, held: HeldB
       held[Symbol.dispose]();
       if (length > maxBytes + refusedBodyMaxBytes) {
         request.pause();
-        tooLarge();
+        reject(tooLarge(maxBytes));
       }
     });
     request.on("end", () => {
-      if (length > maxBytes) tooLarge();
+      if (length > maxBytes) reject(tooLarge(maxBytes));
       else if (!hasRoom) reject(tooManyBytes());
       else resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString("utf8"));
     });
     // Node reports a client that disconnects early as an error (ECONNRESET).
     request.on("error", endedEarly);
+  });
+}
+
+function tooLarge(maxBytes: number): McpError {
+  return new McpError("MCP_MESSAGE_TOO_LARGE", `The body is larger than ${maxBytes} bytes`, {
+    rpcCode: rpcCodes.invalidRequest,
+    httpStatus: 413,
   });
 }
 
@@ -91,7 +98,7 @@ export function holdValues(text: string, held: HeldBody): void {
 const bytesPerValue = 64;
 
 /** Whether the body is declared as JSON. A browser cannot send that across origins without a preflight request. */
-export function isJsonBody(request: IncomingMessage): boolean {
+export function isJsonBody(request: HttpRequest): boolean {
   return /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "");
 }
 
@@ -103,7 +110,7 @@ export function traceOf({ traceparent, tracestate }: IncomingHttpHeaders): Trace
 
 /** Sends a JSON response. */
 export function sendJson(
-  response: ServerResponse,
+  response: HttpResponse,
   status: number,
   text: string,
   headers: { readonly [name: string]: string } = {},
@@ -119,7 +126,7 @@ export function sendJson(
 
 /** Sends a JSON-RPC error with its HTTP status, 400 by default. */
 export function sendError(
-  response: ServerResponse,
+  response: HttpResponse,
   thrown: unknown,
   id: RpcId | null = null,
   headers: { readonly [name: string]: string } = {},
@@ -134,7 +141,7 @@ export function sendError(
 
 /** Starts an event stream. */
 export function openEventStream(
-  response: ServerResponse,
+  response: HttpResponse,
   headers: { readonly [name: string]: string } = {},
 ): void {
   if (response.headersSent || response.destroyed) return;
@@ -154,14 +161,14 @@ export const defaultUnreadMaxBytes = 4 * 1024 * 1024;
  * Writes `text` to an event stream. If more than `unreadMaxBytes` of earlier
  * output are unread, closes the connection instead, which frees that memory.
  */
-export function writeEvent(response: ServerResponse, text: string, unreadMaxBytes: number): void {
+export function writeEvent(response: HttpResponse, text: string, unreadMaxBytes: number): void {
   if (response.destroyed || response.writableEnded) return;
   if (response.writableLength > unreadMaxBytes) response.destroy();
   else response.write(text);
 }
 
 /** Returns the media types that a client accepts; without the header, all of them. */
-export function acceptedBy(request: IncomingMessage): { readonly json: boolean; readonly events: boolean } {
+export function acceptedBy(request: HttpRequest): { readonly json: boolean; readonly events: boolean } {
   const accept = request.headers.accept;
   if (accept === undefined || accept.includes("*/*")) return { json: true, events: true };
   return {

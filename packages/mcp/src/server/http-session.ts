@@ -8,7 +8,6 @@
  * `unreadMaxBytes` plus one message on each.
  */
 
-import type { ServerResponse } from "node:http";
 import { identityKey } from "@toolcrib/tool";
 import { formatSseEvent } from "../framing/sse.ts";
 import type { ClassifiedMessage, RpcId, RpcMessage, RpcRequest } from "../json-rpc.ts";
@@ -18,6 +17,7 @@ import { RequestTable } from "../request-table.ts";
 import type { ClientCounts } from "./client-counts.ts";
 import { EventLog, type ReplayedEvent } from "./event-log.ts";
 import { openEventStream, sendError, sendJson, traceOf, writeEvent } from "./http-io.ts";
+import type { HttpResponse } from "./http-messages.ts";
 import { LegacySession, type LegacySessionOptions } from "./legacy-session.ts";
 import type { ServerMemory } from "./server-memory.ts";
 import type { McpService } from "./service.ts";
@@ -42,7 +42,7 @@ export interface AcceptedForms {
 /** One event stream to the client. It survives reconnections. */
 interface EventStream {
   readonly streamId: number;
-  response: ServerResponse | undefined;
+  response: HttpResponse | undefined;
   /** The last event before the client disconnected; it may have missed later ones. */
   seenSequence: number;
 }
@@ -68,7 +68,7 @@ interface Exchange {
   /** The memory of the body and of the collected answers. */
   readonly held: DisposableStack;
   /** A lost connection does not cancel a legacy request; its deadline does. */
-  readonly response: ServerResponse;
+  readonly response: HttpResponse;
   stream: EventStream | undefined;
 }
 
@@ -112,7 +112,7 @@ export class HttpSession {
   }
 
   /** Processes the body of a POST with at least one request. Their ids are distinct and not in use. */
-  post(body: PostedBody, response: ServerResponse, accepts: AcceptedForms): void {
+  post(body: PostedBody, response: HttpResponse, accepts: AcceptedForms): void {
     const { messages, requests, isBatch } = body;
     const held = new DisposableStack();
     held.use(body.held);
@@ -137,7 +137,7 @@ export class HttpSession {
   }
 
   /** Opens the GET stream, or resumes the stream of `lastEventId`. */
-  get(response: ServerResponse, lastEventId: string | undefined): void {
+  get(response: HttpResponse, lastEventId: string | undefined): void {
     const replay = lastEventId === undefined ? undefined : this.#log.after(lastEventId);
     const isStandalone = replay === undefined || replay.streamId === this.#standalone.streamId;
     const stream = isStandalone ? this.#standalone : this.#streams.get(replay.streamId);
@@ -264,7 +264,7 @@ export class HttpSession {
     return stream;
   }
 
-  #attach(stream: EventStream, response: ServerResponse): void {
+  #attach(stream: EventStream, response: HttpResponse): void {
     stream.response = response;
     response.on("close", () => {
       if (stream.response !== response) return;

@@ -5,7 +5,6 @@
  * the view that opened it; for every other caller it does not exist.
  */
 
-import type { IncomingMessage } from "node:http";
 import { messageOf } from "@toolcrib/diagnostics";
 import { FairShare } from "@toolcrib/lifecycle";
 import type { SessionStore, SessionUse } from "@toolcrib/store";
@@ -14,6 +13,7 @@ import { invalidRequest } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import type { ClientCounts } from "./client-counts.ts";
 import { type HttpCaller, overloaded, overQuota } from "./http-io.ts";
+import type { HttpRequest } from "./http-messages.ts";
 import { HttpSession } from "./http-session.ts";
 import type { ServerMemory } from "./server-memory.ts";
 import type { McpService } from "./service.ts";
@@ -97,7 +97,7 @@ export class HttpSessions {
    *
    * @throws {McpError} with status 400 without a session id, with 404 for a session of another caller.
    */
-  find(request: IncomingMessage, caller: HttpCaller): HttpSession {
+  find(request: HttpRequest, caller: HttpCaller): HttpSession {
     const id = request.headers[sessionHeader];
     if (typeof id !== "string") {
       const text = `The header "${sessionHeader}" is missing; send "initialize" first`;

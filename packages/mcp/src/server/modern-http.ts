@@ -4,7 +4,7 @@
  * response (revision 2026-07-28, Streamable HTTP, Cancellation).
  */
 
-import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject } from "@toolcrib/json";
 import type { LiveValues } from "@toolcrib/lifecycle";
 import { formatSseEvent } from "../framing/sse.ts";
@@ -14,6 +14,7 @@ import { checkMirroredHeaders } from "../mirrored-headers.ts";
 import { modernVersionOf } from "../modern-version.ts";
 import { eraOf, rpcCodes } from "../protocol.ts";
 import { type HttpCaller, openEventStream, sendJson, traceOf, writeEvent } from "./http-io.ts";
+import type { HttpResponse } from "./http-messages.ts";
 import { answerModernRequest, unsupportedVersion } from "./modern-request.ts";
 import type { McpService } from "./service.ts";
 import type { UnreadBytes } from "./unread-bytes.ts";
@@ -42,7 +43,7 @@ export interface ModernHttpContext extends HttpCaller {
 export async function answerModernHttp(
   service: McpService,
   message: RpcRequest,
-  response: ServerResponse,
+  response: HttpResponse,
   context: ModernHttpContext,
 ): Promise<void> {
   const { identity, view, accepts, exchanges } = context;
@@ -81,12 +82,12 @@ export async function answerModernHttp(
 
 /** The response to a modern request, which becomes an event stream when something precedes the result. */
 class ModernAnswer {
-  readonly #response: ServerResponse;
+  readonly #response: HttpResponse;
   readonly #acceptsEvents: boolean;
   readonly #unreadMaxBytes: number;
   #isStream = false;
 
-  constructor(response: ServerResponse, { accepts, unreadMaxBytes }: ModernHttpContext) {
+  constructor(response: HttpResponse, { accepts, unreadMaxBytes }: ModernHttpContext) {
     this.#response = response;
     this.#acceptsEvents = accepts.events;
     this.#unreadMaxBytes = unreadMaxBytes;

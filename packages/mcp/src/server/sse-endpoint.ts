@@ -7,7 +7,6 @@
  * it, and ends with its stream.
  */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { FairShare } from "@toolcrib/lifecycle";
 import { identityKey, isSameIdentity } from "@toolcrib/tool";
 import { formatSseEvent } from "../framing/sse.ts";
@@ -33,6 +32,7 @@ import {
   waitAtMost,
   writeEvent,
 } from "./http-io.ts";
+import type { HttpRequest, HttpResponse } from "./http-messages.ts";
 import { LegacySession } from "./legacy-session.ts";
 import { ServerMemory } from "./server-memory.ts";
 import type { McpService } from "./service.ts";
@@ -60,9 +60,12 @@ export interface SseEndpointOptions {
   readonly unreadMaxBytes?: number;
 }
 
+/** The body of an answer to a POST. */
+const accepted = "Accepted";
+
 interface OpenSession {
   readonly session: LegacySession;
-  readonly response: ServerResponse;
+  readonly response: HttpResponse;
   /** The memory of the bodies of requests in flight, by the ids of their requests. */
   readonly held: RequestTable<HeldPost>;
 }
@@ -110,7 +113,7 @@ export class SseEndpoint implements AsyncDisposable {
   }
 
   /** Answers the GET that opens a stream. */
-  open(_request: IncomingMessage, response: ServerResponse, caller: HttpCaller): void {
+  open(_request: HttpRequest, response: HttpResponse, caller: HttpCaller): void {
     const client = identityKey(caller.identity);
     const refusal = this.#refusalOf(client);
     if (refusal !== undefined) {
@@ -144,7 +147,7 @@ export class SseEndpoint implements AsyncDisposable {
   }
 
   /** Answers a POST to the messages path; never rejects. */
-  async post(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void> {
+  async post(request: HttpRequest, response: HttpResponse, caller: HttpCaller): Promise<void> {
     try {
       await this.#receive(request, response, caller);
     } catch (error) {
@@ -184,7 +187,7 @@ export class SseEndpoint implements AsyncDisposable {
     return refusal && overloaded(`More than ${this.#maxSessions} sessions are open`);
   }
 
-  #send(client: string, response: ServerResponse, message: RpcMessage): void {
+  #send(client: string, response: HttpResponse, message: RpcMessage): void {
     const isAnswer = !("method" in message);
     const written = JSON.stringify(message);
     const data =
@@ -196,7 +199,7 @@ export class SseEndpoint implements AsyncDisposable {
     this.#memory.unread.count(client, response);
   }
 
-  async #receive(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void> {
+  async #receive(request: HttpRequest, response: HttpResponse, caller: HttpCaller): Promise<void> {
     const id = new URL(request.url ?? "/", "http://localhost").searchParams.get("sessionId") ?? "";
     const entry = this.#sessions.get(id);
     if (entry === undefined || !isSameIdentity(entry.session.identity, caller.identity)) {
@@ -208,7 +211,8 @@ export class SseEndpoint implements AsyncDisposable {
     if (turn !== undefined) await turn;
     using held = new DisposableStack();
     const counted = held.use(this.#memory.holdBody(client));
-    const body = await readBody(request, this.#bodyLimits.maxLength, counted);
+    const read = readBody(request, this.#bodyLimits.maxLength, counted);
+    const body = typeof read === "string" ? read : await read;
     const value = parseBody(body, this.#bodyLimits);
     holdValues(body, counted);
     const ids = requestIdsOf(value);
@@ -218,7 +222,9 @@ export class SseEndpoint implements AsyncDisposable {
       if (entry.response.writableLength > this.#unreadMaxBytes)
         throw overloaded("The stream of answers is not read");
     }
-    response.writeHead(202, { "content-type": "text/plain" }).end("Accepted");
+    response
+      .writeHead(202, { "content-type": "text/plain", "content-length": accepted.length })
+      .end(accepted);
     const post = { openCount: ids.length, body: ids.length === 0 ? held : held.move() };
     // An id that is in use already is refused by the session.
     for (const one of ids) if (!entry.held.has(one)) entry.held.set(one, post);

@@ -6,10 +6,10 @@
  * Small answers always pass: requests in flight limit their number.
  */
 
-import type { ServerResponse } from "node:http";
 import { FairShare } from "@toolcrib/lifecycle";
 import type { RpcId } from "../json-rpc.ts";
 import { McpError, toRpcError } from "../mcp-error.ts";
+import type { HttpResponse } from "./http-messages.ts";
 
 /** Limit of `UnreadBytes`. */
 export interface UnreadBytesOptions {
@@ -23,7 +23,7 @@ const smallMaxLength = 64 * 1024;
 /** The unread output of all connections. */
 export class UnreadBytes {
   readonly #shares: FairShare;
-  readonly #counted = new Map<ServerResponse, { readonly client: string; bytes: number }>();
+  readonly #counted = new Map<HttpResponse, { readonly client: string; bytes: number }>();
 
   constructor(options: UnreadBytesOptions = {}) {
     this.#shares = new FairShare(options.totalMaxBytes ?? 256 * 1024 * 1024);
@@ -45,7 +45,7 @@ export class UnreadBytes {
   }
 
   /** Counts what `client` has not read of `response`, until it is read. Call it after a write. */
-  count(client: string, response: ServerResponse): void {
+  count(client: string, response: HttpResponse): void {
     const known = this.#counted.get(response);
     if (known !== undefined) {
       this.#update(response, response.writableLength);
@@ -57,10 +57,10 @@ export class UnreadBytes {
     this.#counted.set(response, { client, bytes });
     this.#shares.take(client, bytes);
     response.on("drain", () => this.#update(response, response.writableLength));
-    for (const event of ["finish", "close"]) response.once(event, () => this.#update(response, 0));
+    for (const event of ["finish", "close"] as const) response.once(event, () => this.#update(response, 0));
   }
 
-  #update(response: ServerResponse, bytes: number): void {
+  #update(response: HttpResponse, bytes: number): void {
     const counted = this.#counted.get(response);
     if (counted === undefined) return;
     this.#shares.giveBack(counted.client, counted.bytes);

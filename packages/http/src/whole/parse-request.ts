@@ -1,0 +1,71 @@
+/**
+ * Recognizes one plain POST in one piece of input, which is how clients send nearly every call. Whatever is not of
+ * the strict form below is left to the parser of `node:http`; this file refuses nothing and interprets nothing that
+ * two readers of HTTP could understand in two ways.
+ *
+ * The form (a subset of RFC 9112): the input is exactly one request; its request line is `POST`, a path of unreserved
+ * characters, `HTTP/1.1`; each header is a name of letters, digits and hyphens that occurs once, a colon, at most one
+ * space, and printable ASCII without a space at either end; the length of the body is a decimal `Content-Length`; and
+ * no header changes the framing or the connection.
+ */
+
+/** A request that was recognized. */
+export interface WholeHead {
+  /** Path and query as sent. */
+  readonly url: string;
+  /** By name in lower case. */
+  readonly headers: { readonly [name: string]: string };
+  /** Bytes of the body. */
+  readonly bodyLength: number;
+}
+
+const requestLine = /^POST (\/[A-Za-z0-9._~/?=&%-]*) HTTP\/1\.1\r\n/;
+const headerLine = /([A-Za-z0-9-]+): ?([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?\r\n/y;
+const decimal = /^[0-9]{1,9}$/;
+const endOfHead = "\r\n\r\n";
+const maxHeaders = 64;
+
+/** Headers that change where a message ends, or what becomes of its connection. */
+const leftToNode: ReadonlySet<string> = new Set([
+  "expect",
+  "http2-settings",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/**
+ * Returns the length of the head of `input` with its empty line, if it starts with a POST and the head is at most
+ * `maxBytes` long; otherwise undefined.
+ */
+export function headLengthOf(input: Buffer, maxBytes: number): number | undefined {
+  // "POST": most other input differs in its first byte.
+  if (input[0] !== 0x50 || input[1] !== 0x4f) return undefined;
+  const end = input.indexOf(endOfHead, 0, "latin1");
+  return end === -1 || end > maxBytes ? undefined : end + endOfHead.length;
+}
+
+/** Parses a head with its empty line; undefined when it is not of the strict form. */
+export function parseHead(head: string): WholeHead | undefined {
+  const line = requestLine.exec(head);
+  if (line === null) return undefined;
+  const headers: { [name: string]: string } = {};
+  let at = line[0].length;
+  const end = head.length - 2;
+  for (let count = 0; at < end; count += 1) {
+    headerLine.lastIndex = at;
+    const header = headerLine.exec(head);
+    if (header === null || count === maxHeaders) return undefined;
+    const name = (header[1] as string).toLowerCase();
+    const value = header[2] ?? "";
+    if (Object.hasOwn(headers, name) || leftToNode.has(name)) return undefined;
+    if (name === "connection" && value.toLowerCase() !== "keep-alive") return undefined;
+    headers[name] = value;
+    at += header[0].length;
+  }
+  const length = headers["content-length"];
+  if (length === undefined || !decimal.test(length)) return undefined;
+  return { url: line[1] as string, headers, bodyLength: Number(length) };
+}
