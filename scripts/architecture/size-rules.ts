@@ -1,6 +1,6 @@
 /**
- * Limits the size of packages that everything is near to: what could be in a lower package moves there, so that the
- * package stays what its row in ARCHITECTURE.md says.
+ * Limits the size of the packages that depend on many others. Code collects there, because everything that it needs is
+ * in reach; with a limit, it moves to a lower package where it can.
  */
 
 import type { Diagnostic } from "@toolcrib/diagnostics";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type CedarPolicies, LivePolicies } from "@toolcrib/cedar";
+import { LivePolicies } from "@toolcrib/cedar";
 import { makeTemporaryDirectory, waitUntil, writeFiles } from "@toolcrib/testing";
 
 const permit = (client: string) =>
@@ -13,7 +13,7 @@ test("policies that are in force are reported as such, and polled further, where
   const write = (text: string) => writeFiles(directory.path, { "main.cedar": text });
   const first = permit("one");
   write(first);
-  const used: CedarPolicies[] = [];
+  const used: unknown[] = [];
   const warned: string[] = [];
   const failures: string[] = [];
   let replaced = 0;

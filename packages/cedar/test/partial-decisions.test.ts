@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { openPartialDecisions, parsePolicies, type UnknownFacts } from "@toolcrib/cedar";
+import { openPartialDecisions, parsePolicies } from "@toolcrib/cedar";
 import type { PolicyRequest } from "@toolcrib/policy";
 import { runCount } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
@@ -17,6 +17,9 @@ async function open(text: string) {
   const attributesOf = ({ name }: { readonly name: string }) => attributes[name] ?? { roles: [], labels: {} };
   return openPartialDecisions(value, { attributesOf });
 }
+
+type PartialDecisions = Awaited<ReturnType<typeof openPartialDecisions>>;
+type UnknownFacts = Parameters<PartialDecisions["decide"]>[1];
 
 const request: PolicyRequest = {
   identity: localIdentity("token", "ci"),

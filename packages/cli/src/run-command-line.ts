@@ -46,7 +46,7 @@ const serveOptions: ReadonlyMap<string, string> = new Map([
   ["--bind", "use --listen HOST:PORT"],
 ]);
 
-/** Commands of other programs, and what this one has instead. */
+/** Commands of similar programs, and the equivalents in this one. */
 const commandsElsewhere: ReadonlyMap<string, string> = new Map([
   ["start", "use toolcrib serve"],
   ["up", "use toolcrib serve"],

@@ -17,11 +17,10 @@ export type {
   PolicyConfig,
   TemplatePart,
   ToolServerConfig,
-  ToolspecPair,
 } from "./config-types.ts";
 export { containmentLine } from "./containment-line.ts";
 export { formatConfigReport } from "./format-config-report.ts";
-export { configJsonSchema, configJsonSchemaText } from "./json-schema.ts";
+export { configJsonSchema } from "./json-schema.ts";
 export { commandHint } from "./lint-commands.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { mergeConfigs } from "./merge-configs.ts";

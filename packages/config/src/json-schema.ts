@@ -20,8 +20,3 @@ export function configJsonSchema(): JsonObject {
     $defs: Object.fromEntries([...definitions].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
-
-/** Returns `configJsonSchema` as the text of its committed file. */
-export function configJsonSchemaText(): string {
-  return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
-}

@@ -7,15 +7,7 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { ReadFile } from "@toolcrib/files";
-import {
-  createEnvSource,
-  createFileSource,
-  createKeychainSource,
-  createStoreSource,
-  readNamedSecret,
-  type SecretRef,
-  type SecretSource,
-} from "@toolcrib/secrets";
+import { createSecretSource, readNamedSecret, type SecretRef, type SecretSource } from "@toolcrib/secrets";
 import { quote } from "./display-source.ts";
 
 /** Maximum number of remembered values; the oldest is dropped first. */
@@ -123,11 +115,6 @@ async function readFrom(
     const found = await readNamedSecret(place, { env, readFile, home });
     return { value: found.value, from: found.kind };
   }
-  const sources = {
-    env: () => createEnvSource(env),
-    file: () => createFileSource({ readFile, closedTo: "others" }),
-    store: () => createStoreSource({ home, env }),
-    keychain: () => createKeychainSource({ env, platform: process.platform }),
-  };
-  return { value: await sources[kind]().read(place), from: kind };
+  const source = createSecretSource({ kind, env, readFile, home, platform: process.platform });
+  return { value: await source.read(place), from: kind };
 }

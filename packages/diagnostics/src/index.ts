@@ -7,7 +7,7 @@ export {
   hasErrors,
   type Severity,
 } from "./diagnostic.ts";
-export { type ComparisonBudget, editDistance } from "./edit-distance.ts";
+export { editDistance } from "./edit-distance.ts";
 export type { Logger } from "./logger.ts";
 export { didYouMean, nearestName } from "./nearest-name.ts";
 export { lineText, positionAt, type Source, type Span } from "./span.ts";

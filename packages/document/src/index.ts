@@ -62,4 +62,4 @@ export {
   starOut,
   tokenPattern,
 } from "./shown-text.ts";
-export type { Reading, TreeBuilder } from "./tree-builder.ts";
+export type { TreeBuilder } from "./tree-builder.ts";

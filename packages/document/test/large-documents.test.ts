@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Reading, readJson, readLargeYaml, type TreeBuilder } from "@toolcrib/document";
+import { readJson, readLargeYaml, type TreeBuilder } from "@toolcrib/document";
 import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 
@@ -28,7 +28,7 @@ function toJson(value: Value | undefined): unknown {
 }
 
 /** Returns the value, or the fault as one line. */
-function outcome(reading: Reading<Value>): unknown {
+function outcome(reading: ReturnType<typeof readLargeYaml<Value, Map<string, Value>, Value[]>>): unknown {
   if (reading.kind === "read") return toJson(reading.root);
   const { kind, message, hint, span } = reading.fault;
   return `${span.start} ${kind}: ${message}${hint === undefined ? "" : ` (${hint})`}`;

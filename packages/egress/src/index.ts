@@ -18,6 +18,6 @@ export {
 } from "./proxy/local-authority.ts";
 export { proxyVariables } from "./proxy/proxy-variables.ts";
 export { createRecordedEgress } from "./recorded-egress.ts";
-export { openSandboxExit, parseAllowedHost, type SandboxExit } from "./sandbox-exit.ts";
-export { createPlaceholder, isPlaceholder } from "./scan/placeholder.ts";
+export { openSandboxExit, parseAllowedHost } from "./sandbox-exit.ts";
+export { createPlaceholder } from "./scan/placeholder.ts";
 export { ServerExits } from "./server-exits.ts";

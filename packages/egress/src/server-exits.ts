@@ -15,7 +15,7 @@ interface ExitingServer {
     readonly effective: {
       /** Hosts, with an optional port. */
       readonly egressAllow: readonly string[];
-      /** Those of them whose TLS is not read. */
+      /** Entries of `egressAllow` whose TLS passes through without being decrypted. */
       readonly egressPassthrough: readonly string[];
     };
   };

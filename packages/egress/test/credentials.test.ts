@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { CodedError } from "@toolcrib/diagnostics";
-import { createPlaceholder, type EgressCredential, isPlaceholder } from "@toolcrib/egress";
+import { createPlaceholder, type EgressCredential } from "@toolcrib/egress";
 import { credential, type EgressRequest, host, startFixture } from "./fixture.ts";
 
 const secret = "s3cret-Value+/=42";
@@ -12,13 +12,10 @@ const header = (name: string, format: string): EgressCredential["place"] => ({
   format,
 });
 
-test("createPlaceholder() creates a new placeholder each time, and isPlaceholder() recognizes it", () => {
+test("createPlaceholder() creates a new placeholder each time", () => {
   const one = createPlaceholder(randomBytes);
   assert.match(one, /^toolcrib-ph-[0-9a-f]{32}$/);
   assert.notEqual(one, createPlaceholder(randomBytes));
-  assert.ok(isPlaceholder(one));
-  for (const text of ["", one.slice(1), `${one}0`, `${one}\n`, one.toUpperCase()])
-    assert.ok(!isPlaceholder(text));
 });
 
 /** A request with placeholders, and the request that the server receives. */

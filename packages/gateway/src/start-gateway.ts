@@ -14,13 +14,11 @@ import type { LivePolicies } from "@toolcrib/cedar";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import type { CodedError } from "@toolcrib/diagnostics";
 import {
-  approvalRoutes,
   type ControlServer,
   GatewayMetrics,
   type HttpServer,
   type HttpServerDeps,
-  pauseRoutes,
-  policyRoutes,
+  operatorRoutes,
   serverRoutes,
   startControlServer,
   startHttpServer,
@@ -433,11 +431,11 @@ class RunningGateway implements Gateway {
       service,
       serverIds,
       serverRouteOf: serverRoutes({ serverIds, release: (id) => roster.release(id), approvals }),
-      routes: {
-        ...approvalRoutes(approvals),
-        ...pauseRoutes(this.#core.pauses),
-        ...policyRoutes(() => this.policySituation()),
-      },
+      routes: operatorRoutes({
+        approvals,
+        pauses: this.#core.pauses,
+        policySituation: () => this.policySituation(),
+      }),
       status: (identity) => this.#statusFor(identity),
       isVisible: (identity, id) => this.#core.visibility.isVisible(identity, id),
       tools: async (identity) => {

@@ -79,7 +79,7 @@ export function periodAt(at: number, every: "hour" | "day", timeZone: string): P
   }
   const midnight = Math.floor((at + offsetAt(at, timeZone)) / dayMs) * dayMs;
   const instantOf = (local: number) => local - offsetAt(local - offsetAt(local, timeZone), timeZone);
-  // Where the clock is changed at midnight, the bounds are off by that change; they contain `at` all the same.
+  // If the clock changes at midnight, the bounds are off by that change, but they still contain `at`.
   return {
     start: Math.min(at, instantOf(midnight)),
     end: Math.max(at + minuteMs, instantOf(midnight + dayMs)),

@@ -1,7 +1,7 @@
 // For users.
 export { canonicalJson } from "./canonical-json.ts";
 export { isCoercible } from "./coercible-value.ts";
-export { changesBetween, type JsonChange } from "./json-changes.ts";
+export { changesBetween } from "./json-changes.ts";
 export { JsonError } from "./json-error.ts";
 export { jsonSize } from "./json-size.ts";
 export { isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";

@@ -23,12 +23,9 @@ export { invalidRequest, McpError, methodNotFound, toRpcError, withoutHint } fro
 export { type InboundRequest, MessageRouter } from "./message-router.ts";
 export { mirroredParametersOf } from "./mirrored-headers.ts";
 export {
-  eraOf,
   legacyVersions,
-  logLevels,
   metaKeys,
   modernVersions,
-  passesLogLevel,
   rpcCodes,
 } from "./protocol.ts";
 export { RequestTable } from "./request-table.ts";

@@ -1,5 +1,5 @@
 // For other packages here.
-export type { OpenOptions, RegistrySource } from "./client/open-registry.ts";
+export type { RegistrySource } from "./client/open-registry.ts";
 export { openRegistries, type PackageRegistries } from "./client/package-registries.ts";
 export type { SendRegistryRequest } from "./client/read-registry-file.ts";
 export {

@@ -6,7 +6,6 @@ import type { AddressInfo } from "node:net";
 import { SchemaValidator } from "@toolcrib/json";
 import { parsePackage, signPackage, writeArchive } from "@toolcrib/mcpkg";
 import {
-  type OpenOptions,
   openRegistries,
   type PackageRegistries,
   type RegistrySource,
@@ -119,7 +118,7 @@ export const send: SendRegistryRequest = async ({ url, headers, signal, maxBytes
 export function open(
   home: string,
   sources: readonly RegistrySource[],
-  { day = 1, ...options }: { readonly day?: number } & Partial<OpenOptions> = {},
+  { day = 1, ...options }: { readonly day?: number } & Partial<Parameters<typeof openRegistries>[2]> = {},
 ): Promise<PackageRegistries> {
   return openRegistries({ home, ...at(day), send }, sources, {
     signal: new AbortController().signal,

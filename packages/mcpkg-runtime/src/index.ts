@@ -1,7 +1,7 @@
 // For other packages here.
 export { recordTestRun, testSummaryOf } from "./behaviour/test-records.ts";
 export { type ChainDeps, createChainRunner } from "./chain/chain-runner.ts";
-export { explainPackage } from "./implementations/judge-package.ts";
+export { explainPackage, packageConfigOf } from "./implementations/judge-package.ts";
 export {
   candidatesOf,
   selectImplementations,

@@ -12,8 +12,10 @@ export { type Command, parseCommand } from "./manifest/parse-command.ts";
 export { McpkgError } from "./mcpkg-error.ts";
 export { type OpenedPackage, openPackage } from "./open-package.ts";
 export type { PackageFile, PackageFiles } from "./package-files.ts";
+export { packageMaxBytes } from "./package-limits.ts";
 export { parsePackage, type ToolPackage } from "./parse-package.ts";
 export { readPackageFolder } from "./read-folder.ts";
+export { isDigest, isSha256 } from "./sha256.ts";
 export {
   checkSignature,
   type SignatureState,

@@ -1,4 +1,3 @@
-// For users.
 // For users: composite tools behind a gateway.
 export {
   adoptApprovals,
@@ -17,17 +16,12 @@ export { approveStoredTool, storedStanding } from "./exchange/operator-approval.
 export { MetatoolError } from "./metatool-error.ts";
 // For users: running composites.
 export { analyseComposite } from "./run/analyse/analyse-composite.ts";
-export {
-  deriveFacts,
-  reachesFurther,
-} from "./run/analyse/reach.ts";
+export { deriveFacts } from "./run/analyse/reach.ts";
 export type { Catalog, CatalogTool, MetatoolHost } from "./run/catalog.ts";
 export { CompositeCache } from "./run/composite-cache.ts";
-export { toArgumentsError } from "./run/composite-error.ts";
 export { CompositeMemory } from "./run/composite-memory.ts";
 export { startIsolatedExecutions } from "./run/isolated/isolated-executions.ts";
 export { languagePrimer } from "./run/language-primer.ts";
-export type {} from "./run/outcome.ts";
 export { prepareArguments } from "./run/prepare-arguments.ts";
 export { ProgramTurns } from "./run/program-turns.ts";
 export { runComposite } from "./run/run-composite.ts";
@@ -35,10 +29,7 @@ export { openSavedToolStore } from "./saved/file-saved-tool-store.ts";
 // For other packages here.
 export { lintSavedTool } from "./saved/lint-saved-tool.ts";
 export { nodeFiles } from "./saved/saved-files.ts";
-export { lintSavedName } from "./saved/saved-name.ts";
-export type {} from "./saved/saved-tool-store.ts";
 // For users: tests of saved tools.
-export { findDifferences } from "./test/differences.ts";
 export {
   createDryRun,
   takeDryRun,
@@ -49,7 +40,4 @@ export {
   runTestCase,
 } from "./test/run-test-case.ts";
 export { parseTestCases } from "./test/test-case.ts";
-export {
-  testSavedTool,
-  toTestResult,
-} from "./test/test-saved-tool.ts";
+export { testSavedTool } from "./test/test-saved-tool.ts";

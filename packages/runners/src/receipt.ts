@@ -25,7 +25,7 @@ export interface Receipt {
    * `none` where the manifest records nothing. @default no manifest adopts it
    */
   readonly recorded?: string | undefined;
-  /** The packages themselves and everything that they depend on. */
+  /** The packages and all of their dependencies. */
   readonly locked: readonly LockedPackage[];
   /** Folder of the files, relative to the folder of the receipt. */
   readonly folder: string;

@@ -160,7 +160,7 @@ async function removeGroup(folder: string): Promise<void> {
   }
 }
 
-/** Removes the groups of gateways that have ended without doing so. */
+/** Removes the groups of gateways that ended without removing them. */
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
     const pid = name.startsWith(namePrefix) ? name.slice(namePrefix.length).split("-")[0] : undefined;

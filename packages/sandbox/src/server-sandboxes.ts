@@ -56,7 +56,7 @@ export interface ContainedServer {
   };
 }
 
-/** The way of one process with a scoped network to its hosts. Disposing closes it. */
+/** The network exit of one process with a scoped network. Disposing closes it. */
 interface ProcessExit extends AsyncDisposable {
   /** Variables for the program, by their names. */
   readonly variables: { readonly [name: string]: string };

@@ -9,12 +9,6 @@ export {
 } from "./named-secret.ts";
 export { SecretCache } from "./secret-cache.ts";
 export { type SecretRef, secretNameOf } from "./secret-ref.ts";
-export {
-  createEnvSource,
-  createFileSource,
-  createKeychainSource,
-  createStoreSource,
-  type SecretSource,
-} from "./secret-source.ts";
+export { createSecretSource, type SecretSource } from "./secret-source.ts";
 export { isSecretName, secretMaxBytes, toSecretValue } from "./secret-text.ts";
 export { SecretsError } from "./secrets-error.ts";

@@ -5,7 +5,7 @@
 
 import { explainFileFailure, isAbsence } from "./file-failure.ts";
 import type { SecretKeySettings } from "./key.ts";
-import { type KeychainDeps, readKeychain } from "./keychain.ts";
+import { readKeychain } from "./keychain.ts";
 import { readStoredSecret } from "./read-secret.ts";
 import { secretMaxBytes, toSecretValue } from "./secret-text.ts";
 import { SecretsError } from "./secrets-error.ts";
@@ -21,6 +21,32 @@ export interface SecretSource {
    *   never contains a value.
    */
   read(name: string): Promise<string>;
+}
+
+/** A place of secrets, and what reading it needs. */
+export type SecretPlace =
+  | { readonly kind: "env"; readonly env: Environment }
+  | { readonly kind: "file"; readonly readFile: ReadSecretFile }
+  /** `home` is the folder with the store. */
+  | { readonly kind: "store"; readonly home: string; readonly env: Environment }
+  | { readonly kind: "keychain"; readonly env: Environment; readonly platform: NodeJS.Platform };
+
+/**
+ * Creates the source of one place: variables of the environment (an empty one counts as missing), files that contain
+ * only the secret and that other users cannot read (names are absolute paths, and one trailing line break is removed),
+ * the encrypted store of a home, or the keychain of the operating system.
+ */
+export function createSecretSource(place: SecretPlace): SecretSource {
+  switch (place.kind) {
+    case "env":
+      return createEnvSource(place.env);
+    case "file":
+      return createFileSource({ readFile: place.readFile, closedTo: "others" });
+    case "store":
+      return createStoreSource(place);
+    case "keychain":
+      return { kind: "keychain", read: (name) => readKeychain(name, place) };
+  }
 }
 
 /** Environment variables by name. */
@@ -106,9 +132,4 @@ export function createStoreSource(settings: SecretKeySettings): SecretSource {
       );
     },
   };
-}
-
-/** Creates the source of the operating system's keychain: entries of service `toolcrib`, with the name as account. */
-export function createKeychainSource(deps: KeychainDeps): SecretSource {
-  return { kind: "keychain", read: (name) => readKeychain(name, deps) };
 }

@@ -4,15 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { test } from "node:test";
 import { isCodedError } from "@toolcrib/diagnostics";
-import {
-  createEnvSource,
-  createFileSource,
-  createKeychainSource,
-  createStoreSource,
-  openSecretStore,
-  readNamedSecret,
-  type SecretSource,
-} from "@toolcrib/secrets";
+import { createSecretSource, openSecretStore, readNamedSecret, type SecretSource } from "@toolcrib/secrets";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
 
 /** Returns the value that a source reads, or the code of its error. */
@@ -30,17 +22,17 @@ const readFileWithMode = async (path: string) => ({
   mode: (await stat(path)).mode & 0o777,
 });
 
-test("createEnvSource() reads variables and treats an empty one as missing", async () => {
-  const source = createEnvSource({ A: "value", EMPTY: " " });
+test("createSecretSource() reads variables and treats an empty one as missing", async () => {
+  const source = createSecretSource({ kind: "env", env: { A: "value", EMPTY: " " } });
   assert.equal(await outcome(source, "A"), "value");
   for (const name of ["B", "EMPTY", "constructor", "__proto__"]) {
     assert.equal(await outcome(source, name), "SECRETS_NOT_FOUND");
   }
 });
 
-test("createFileSource() reads files that only their owner can read", async () => {
+test("createSecretSource() reads files that other users cannot read", async () => {
   await using directory = await makeTemporaryDirectory();
-  const source = createFileSource({ readFile: readFileWithMode, closedTo: "group and others" });
+  const source = createSecretSource({ kind: "file", readFile: readFileWithMode });
   const check = async (content: string | Uint8Array, mode: number, expected: string) => {
     const path = directory.join("file");
     writeFileSync(path, content);
@@ -49,7 +41,7 @@ test("createFileSource() reads files that only their owner can read", async () =
   };
   await check("value\n", 0o600, "value");
   await check("value\r\n", 0o400, "value");
-  await check("value\n", 0o640, "SECRETS_EXPOSED");
+  await check("value\n", 0o640, "value");
   await check("value\n", 0o604, "SECRETS_EXPOSED");
   await check("\n", 0o600, "SECRETS_UNUSABLE");
   await check(Buffer.from([0xff]), 0o600, "SECRETS_UNUSABLE");
@@ -58,10 +50,10 @@ test("createFileSource() reads files that only their owner can read", async () =
   assert.equal(await outcome(source, directory.path), "SECRETS_UNREADABLE");
 });
 
-test("createStoreSource() reads the current content of the store", async () => {
+test("createSecretSource() reads the current content of the store", async () => {
   await using directory = await makeTemporaryDirectory();
   const settings = { home: directory.path, env: {} };
-  const source = createStoreSource(settings);
+  const source = createSecretSource({ kind: "store", ...settings });
   assert.equal(await outcome(source, "a"), "SECRETS_NOT_FOUND");
   await using store = await openSecretStore(settings, { now: Date.now, randomBytes });
   await store.set("a", "first");
@@ -90,11 +82,11 @@ function writeKeychain(directory: TemporaryDirectory, platform: "linux" | "darwi
   return directory.join(platform);
 }
 
-test("createKeychainSource() runs the keychain command of the platform", async () => {
+test("createSecretSource() runs the keychain command of the platform", async () => {
   await using directory = await makeTemporaryDirectory();
   for (const platform of ["linux", "darwin"] as const) {
     const env = { PATH: writeKeychain(directory, platform), OTHER_SECRET: "must stay" };
-    const source = createKeychainSource({ env, platform });
+    const source = createSecretSource({ kind: "keychain", env, platform });
     assert.equal(await outcome(source, "kept"), "the value");
     const called = readFileSync(directory.join("called"), "utf8");
     assert.match(
@@ -106,10 +98,14 @@ test("createKeychainSource() runs the keychain command of the platform", async (
     assert.equal(await outcome(source, "broken"), "SECRETS_KEYCHAIN_UNAVAILABLE");
     assert.equal(await outcome(source, "a; rm -rf b"), "SECRETS_NAME_INVALID");
     assert.equal(await outcome(source, "--help"), "SECRETS_NAME_INVALID");
-    const elsewhere = createKeychainSource({ env: { PATH: directory.join("nowhere") }, platform });
+    const elsewhere = createSecretSource({
+      kind: "keychain",
+      env: { PATH: directory.join("nowhere") },
+      platform,
+    });
     assert.equal(await outcome(elsewhere, "kept"), "SECRETS_KEYCHAIN_UNAVAILABLE");
   }
-  const other = createKeychainSource({ env: {}, platform: "win32" });
+  const other = createSecretSource({ kind: "keychain", env: {}, platform: "win32" });
   assert.equal(await outcome(other, "kept"), "SECRETS_KEYCHAIN_UNAVAILABLE");
 });
 
@@ -123,10 +119,13 @@ test("the key of the store can be a keychain entry", { skip: process.platform !=
   await using store = await openSecretStore(settings, { now: Date.now, randomBytes });
   await store.set("a", "1");
   const given = { TOOLCRIB_SECRETS_KEY: Buffer.alloc(32, 7).toString("hex") };
-  assert.equal(await outcome(createStoreSource({ home: directory.path, env: given }), "a"), "1");
+  assert.equal(
+    await outcome(createSecretSource({ kind: "store", home: directory.path, env: given }), "a"),
+    "1",
+  );
   const absent = { PATH, TOOLCRIB_SECRETS_KEY: "keychain:absent" };
   assert.equal(
-    await outcome(createStoreSource({ home: directory.path, env: absent }), "a"),
+    await outcome(createSecretSource({ kind: "store", home: directory.path, env: absent }), "a"),
     "SECRETS_NOT_FOUND",
   );
 });
@@ -142,6 +141,9 @@ test("readNamedSecret() reads the variable, else the store, else the file", asyn
   mkdirSync(directory.join("secrets"), { mode: 0o700 });
   writeFileSync(directory.join("secrets/my-api.key"), "in a file\n", { mode: 0o600 });
   assert.equal(await find({}), "file: in a file");
+  chmodSync(directory.join("secrets/my-api.key"), 0o640);
+  await assert.rejects(find({}), { code: "SECRETS_EXPOSED" });
+  chmodSync(directory.join("secrets/my-api.key"), 0o600);
   await using store = await openSecretStore({ home, env: {} }, { now: Date.now, randomBytes });
   await store.set("my-api.key", "in the store");
   assert.equal(await find({}), "store: in the store");

@@ -2,21 +2,16 @@
 
 export { coreDialect, type Dialect, toolDialect } from "./dialect.ts";
 export { programLimits } from "./program-limits.ts";
-export type {} from "./resolve/binding.ts";
 export { resolveFile } from "./resolve/resolver.ts";
 export { nearestSpelling } from "./resolve/spelling.ts";
 export type {
   AttributeExpression,
   CallExpression,
-  Comprehension,
-  DefStatement,
   DictEntry,
   DictExpression,
   Expression,
   File,
-  Identifier,
   IndexExpression,
-  LambdaExpression,
   Parameter,
   Statement,
 } from "./syntax/ast.ts";

@@ -33,7 +33,7 @@ export interface AcceptResult {
   readonly report: TrailReport;
 }
 
-/** Findings of one record: it stays below its limit. */
+/** Maximum number of findings in one record, so that it stays below the limit of records. */
 const findingsOfRecord = 20;
 const messageMaxLength = 300;
 const reasonMaxLength = 1000;

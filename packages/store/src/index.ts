@@ -63,7 +63,7 @@ export type {
   SavedToolStore,
 } from "./saved-tool-store.ts";
 export type { SecretChange, SecretEntry, SecretStore } from "./secret-store.ts";
-export { type LabelledClient, SeenLabels } from "./seen-labels.ts";
+export { SeenLabels } from "./seen-labels.ts";
 export type { SessionRecord, SessionStore, SessionUse } from "./session-store.ts";
 export { StoreError } from "./store-error.ts";
 export type { BehaviourHold, TestHistory, TestRun } from "./test-history.ts";

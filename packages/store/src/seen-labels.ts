@@ -61,7 +61,7 @@ export class SeenLabels {
   readonly #seen = new Map<string, ReadonlySet<string>>();
   /** Labels that are being written. */
   readonly #unwritten = new Map<string, Set<string>>();
-  /** Ends when the last read or write of the file has ended. A read must not undo what was written meanwhile. */
+  /** Settles after the last read or write of the file. A read must not undo a write that began after it. */
   #turn: Promise<unknown> = Promise.resolve();
   #isUnknown = true;
   #problem: string | undefined;

@@ -163,7 +163,7 @@ class TrailVerification {
   ): Promise<void> {
     try {
       using segment = openSegmentIfPresent(join(this.#layout.auditDirectory, name));
-      // Retention deleted it meanwhile, which a signed deletion explains.
+      // Retention deleted it in the meantime; a signed record of the deletion exists.
       if (segment === undefined) return;
       verification.startSegment(name);
       for await (const line of segmentLines(segment.descriptor, signal)) {

@@ -7,5 +7,3 @@ export {
 } from "./create-toolpack-source.ts";
 export { type ExchangeDeps, exchange, type OutgoingRequest, type SendRequest } from "./exchange.ts";
 export { jsonPathFault } from "./json-path.ts";
-export { nextPageKey } from "./page-note.ts";
-export { ToolpackError } from "./toolpack-error.ts";

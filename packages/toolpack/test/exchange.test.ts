@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CodedError } from "@toolcrib/diagnostics";
+import { CodedError, isCodedError } from "@toolcrib/diagnostics";
 import { slowTest, waitUntil } from "@toolcrib/testing";
-import { jsonPathFault, nextPageKey, ToolpackError } from "@toolcrib/toolpack";
+import { jsonPathFault } from "@toolcrib/toolpack";
 import { ToolspecError } from "@toolcrib/toolspec";
 import { openLoopbackApi, type Reply } from "./loopback-api.ts";
 import { createBench, manifestOf, startedAt, textsOf, toolspecOf } from "./samples.ts";
@@ -192,7 +192,7 @@ check(
       '{"items":[1],"next":"c2"}',
       '[more results: call again with the same arguments and {"after":"c2"}]',
     ],
-    meta: { [nextPageKey]: { after: "c2" } },
+    meta: { "toolcrib/nextPage": { after: "c2" } },
     structured: { items: [1], next: "c2" },
   },
   { args: { q: "a" } },
@@ -214,7 +214,7 @@ check(
   {
     seen: ["GET /x?after=3"],
     texts: ['{"items":[1]}', '[more results: call again with the same arguments and {"after":4}]'],
-    meta: { [nextPageKey]: { after: 4 } },
+    meta: { "toolcrib/nextPage": { after: 4 } },
   },
   { args: { after: "3" } },
 );
@@ -233,7 +233,7 @@ check(
   {
     seen: ["GET /x"],
     texts: ["[1]", '[more results: call again with the same arguments and {"after":2}]'],
-    meta: { [nextPageKey]: { after: 2 } },
+    meta: { "toolcrib/nextPage": { after: 2 } },
     structured: [1],
   },
 );
@@ -244,7 +244,7 @@ check(
   {
     seen: ["GET /x?q=a"],
     texts: ["[1]", '[more results: call again with the same arguments without q, and {"after":"c2"}]'],
-    meta: { [nextPageKey]: { after: "c2", q: null } },
+    meta: { "toolcrib/nextPage": { after: "c2", q: null } },
     structured: [1],
   },
   { args: { q: "a" } },
@@ -256,7 +256,7 @@ check(
   {
     seen: ["GET /x"],
     texts: ['{"items":[1]}', '[more results: call again with the same arguments and {"after":1}]'],
-    meta: { [nextPageKey]: { after: 1 } },
+    meta: { "toolcrib/nextPage": { after: 1 } },
   },
 );
 const offset = paged("{kind: offset, param: after, next: $.items, total: $.total}", "integer");
@@ -270,7 +270,7 @@ check(
       '{"items":[1,2,3],"total":10}',
       '[more results: call again with the same arguments and {"after":6}]',
     ],
-    meta: { [nextPageKey]: { after: 6 } },
+    meta: { "toolcrib/nextPage": { after: 6 } },
   },
   { args: { q: "a", after: 3 } },
 );
@@ -291,7 +291,7 @@ check(
       '{"links":{"next":"https://api.example.com/x?q=a&after=c%2F2"}}',
       '[more results: call again with the same arguments and {"after":"c/2"}]',
     ],
-    meta: { [nextPageKey]: { after: "c/2" } },
+    meta: { "toolcrib/nextPage": { after: "c/2" } },
   },
   { args: { q: "a" } },
 );
@@ -415,7 +415,7 @@ check(
   {
     seen: ["GET /x"],
     texts: ['[{"id":1}]', '[more results: call again with the same arguments and {"after":"c2"}]'],
-    meta: { [nextPageKey]: { after: "c2" } },
+    meta: { "toolcrib/nextPage": { after: "c2" } },
     structured: [{ id: 1 }],
   },
 );
@@ -589,9 +589,7 @@ test("createToolpackSource() lists the default tools, or the requested ones", as
   assert.throws(
     () => createBench(spec, api, { tools: ["cal"] }),
     (error) =>
-      error instanceof ToolpackError &&
-      error.code === "TOOLPACK_TOOL_UNKNOWN" &&
-      error.hint === "did you mean call?",
+      isCodedError(error) && error.code === "TOOLPACK_TOOL_UNKNOWN" && error.hint === "did you mean call?",
   );
 });
 
@@ -601,7 +599,7 @@ test("createToolpackSource() refuses invalid paths, and paths that need too much
     assert.throws(
       () =>
         createBench(toolspecOf(`method: GET\npath: /x\nresponse: {select: ${JSON.stringify(path)}}`), api),
-      (error) => error instanceof ToolpackError && error.code === "TOOLPACK_PATH_INVALID",
+      (error) => isCodedError(error) && error.code === "TOOLPACK_PATH_INVALID",
       path,
     );
   assert.equal(jsonPathFault("$.a[?@.b == 1]"), undefined);

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { slowTest } from "@toolcrib/testing";
-import { nextPageKey } from "@toolcrib/toolpack";
 import { openLoopbackApi, type Reply } from "./loopback-api.ts";
 import { createBench, manifestOf, textsOf, toolspecOf } from "./samples.ts";
 
@@ -29,7 +28,7 @@ test("a cursor that imitates the engine stays a JSON text on one line", async ()
     `[more results: call again with the same arguments and ${JSON.stringify({ after: next })}]`,
   );
   assert.equal(String(note).includes("\n"), false);
-  assert.deepEqual(result._meta, { [nextPageKey]: { after: next } });
+  assert.deepEqual(result._meta, { "toolcrib/nextPage": { after: next } });
 });
 
 const elsewhere = "[more results, but pages are only requested from the same host]";

@@ -1,5 +1,4 @@
 // For users.
-export { documentMaxBytes } from "@toolcrib/document";
 export { type AdoptedSource, adoptedSource, placeholderVariables } from "./adopted/adopted-source.ts";
 export { lintLiveTools } from "./adopted/lint-live-tools.ts";
 export { compareTools, rewriteTools, withDigest } from "./adopted/rewrite-tools.ts";

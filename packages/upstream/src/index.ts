@@ -2,5 +2,5 @@
 export { DefinitionMemory, type ServerMemory } from "./definition-memory.ts";
 export { receivedReplacement } from "./received-replacement.ts";
 export { ServerLoad } from "./server-load.ts";
-export type { ResolvedTransport, UpstreamLimits } from "./upstream-options.ts";
+export type { UpstreamLimits } from "./upstream-options.ts";
 export { createUpstreamServer, type UpstreamServer } from "./upstream-server.ts";

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
-import type { ResolvedTransport } from "@toolcrib/upstream";
 import {
   createAskableClient,
   createCall,
@@ -10,6 +9,7 @@ import {
   echoStdio,
   failureOf,
   oddStdio,
+  type ResolvedTransport,
   receivedBy,
   startSource,
   type TestCall,

@@ -14,12 +14,12 @@ import {
   type Tool,
   type ToolResult,
 } from "@toolcrib/tool";
-import {
-  createUpstreamServer,
-  type ResolvedTransport,
-  type UpstreamLimits,
-  type UpstreamServer,
-} from "@toolcrib/upstream";
+import { createUpstreamServer, type UpstreamLimits, type UpstreamServer } from "@toolcrib/upstream";
+
+/** The transport to a server, with all references to secrets resolved. */
+export type ResolvedTransport = Awaited<
+  ReturnType<Parameters<typeof createUpstreamServer>[0]["resolveTransport"]>
+>;
 
 /** What is remembered about a server. */
 export type RememberedServer = NonNullable<Parameters<typeof createUpstreamServer>[0]["remembered"]>;

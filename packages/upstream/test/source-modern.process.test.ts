@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
-import type { ResolvedTransport } from "@toolcrib/upstream";
 import {
   createAskableClient,
   createCall,
   createClient,
   echoStdio,
   failureOf,
+  type ResolvedTransport,
   receivedBy,
   startSource,
 } from "./source-harness.ts";

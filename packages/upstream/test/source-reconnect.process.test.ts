@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualTimers, startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
-import type { ResolvedTransport } from "@toolcrib/upstream";
 import {
   createCall,
   createClient,
@@ -10,6 +9,7 @@ import {
   failureOf,
   never,
   oddStdio,
+  type ResolvedTransport,
   startSource,
   type TestSource,
   untilDown,

@@ -4,13 +4,13 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { conformanceStdioPath, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import type { ResolvedTransport } from "@toolcrib/upstream";
 import {
   createAskableClient,
   createCall,
   createClient,
   failureOf,
   nodeStdio,
+  type ResolvedTransport,
   startSource,
 } from "./source-harness.ts";
 

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { type EchoHttpServer, startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
-import type { ResolvedTransport } from "@toolcrib/upstream";
-import { createCall, echoStdio, failureOf, startSource, type TestSource } from "./source-harness.ts";
+import {
+  createCall,
+  echoStdio,
+  failureOf,
+  type ResolvedTransport,
+  startSource,
+  type TestSource,
+} from "./source-harness.ts";
 
 const options = { pageSize: 7, tools: 20 };
 const pageFlags = ["--page-size", "7", "--tools", "20"];

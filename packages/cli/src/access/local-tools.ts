@@ -11,6 +11,7 @@ import { CodedError, type Logger } from "@toolcrib/diagnostics";
 import { type Gateway, type GatewayStatus, startGateway, type ToolSummary } from "@toolcrib/gateway";
 import type { SourceStatus } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
+import { packageConfigOf } from "@toolcrib/mcpkg-runtime";
 import { type Identity, localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
@@ -82,12 +83,12 @@ export function packagesOf(
   onlyServer: string | undefined,
 ): LoadedConfig["config"]["packages"] {
   if (onlyServer === undefined) return packages;
-  const { byId, others } = packages;
-  const own = Object.hasOwn(byId, onlyServer) ? byId[onlyServer] : others;
+  const { others } = packages;
+  const own = packageConfigOf({ packages }, onlyServer);
   const isPackage = ![...toolServers, ...toolspecs].some(({ id }) => id === onlyServer);
   return {
     ...packages,
-    byId: isPackage && own !== undefined ? { [onlyServer]: own } : {},
+    byId: isPackage ? { [onlyServer]: own } : {},
     others: { ...others, isEnabled: false },
   };
 }

@@ -5,13 +5,7 @@
  */
 
 import type { InspectedDefinition } from "@toolcrib/admission";
-import {
-  changesBetween,
-  isJsonObject,
-  type JsonChange,
-  type JsonObject,
-  type JsonValue,
-} from "@toolcrib/json";
+import { changesBetween, isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { counted } from "../output/counted.ts";
 import { type Output, safeLine, safeText } from "../output/output.ts";
 
@@ -94,14 +88,14 @@ export function printDefinition(output: Output, waiting: InspectedDefinition): v
 function printChanges(output: Output, previous: JsonObject, definition: JsonObject): void {
   const changes = changesBetween(previous, definition, changesMaxCount);
   for (const { path, before, after } of changes) {
-    output.print(`  ${output.style("cyan", safeLine(path))}${verbOf({ path, before, after })}`);
+    output.print(`  ${output.style("cyan", safeLine(path))}${verbOf({ before, after })}`);
     if (before !== undefined) output.print(output.style("red", marked("-", before)));
     if (after !== undefined) output.print(output.style("green", marked("+", after)));
   }
   if (changes.length === changesMaxCount) output.print("  … more changes are in the output with --json");
 }
 
-function verbOf({ before, after }: JsonChange): string {
+function verbOf({ before, after }: { readonly before?: JsonValue; readonly after?: JsonValue }): string {
   return before === undefined ? " was added" : after === undefined ? " was removed" : " changed";
 }
 

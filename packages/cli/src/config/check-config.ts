@@ -1,10 +1,11 @@
 /** `toolcrib config check` and `toolcrib config schema`. They start no server. */
 
-import { configJsonSchema, configJsonSchemaText, formatConfigReport, loadConfig } from "@toolcrib/config";
+import { configJsonSchema, formatConfigReport, loadConfig } from "@toolcrib/config";
 import { hasErrors } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { findExecutable } from "../find-executable.ts";
+import { schemaText } from "../init/config-template.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { findConfigFiles } from "./find-config-files.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
@@ -35,6 +36,6 @@ export async function checkConfig(context: CliContext, given: readonly string[])
 export async function printSchema(context: CliContext): Promise<ExitCode> {
   const { output } = context;
   if (output.isJson) output.json(configJsonSchema());
-  else context.stdout.write(configJsonSchemaText());
+  else context.stdout.write(schemaText());
   return exitCodes.done;
 }

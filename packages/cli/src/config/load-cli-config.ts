@@ -4,8 +4,8 @@
  * carries every finding.
  */
 
-import { type GatewayConfig, loadConfig } from "@toolcrib/config";
-import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
+import { type GatewayConfig, loadConfig, parseConfig } from "@toolcrib/config";
+import { type Diagnostic, hasErrors, isCodedError, type Source } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { findConfigFiles } from "./find-config-files.ts";
@@ -41,6 +41,24 @@ export async function loadCliConfig(context: CliContext, flags: ConfigFlags = {}
   const { value, diagnostics } = await loadConfig(files, toLoadConfigDeps(context), { overrides });
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
   return { config: value, files, warnings: diagnostics };
+}
+
+/**
+ * Loads the configuration of this run, or the defaults where there is none: packages and registries need none.
+ *
+ * @throws {CliError} `CLI_CONFIG_INVALID`
+ */
+export async function loadConfigOrDefaults(
+  context: CliContext,
+): Promise<Pick<LoadedConfig, "config" | "files">> {
+  try {
+    return await loadCliConfig(context);
+  } catch (error) {
+    if (!isCodedError(error) || error.code !== "CLI_CONFIG_NOT_FOUND") throw error;
+    const { value } = parseConfig([]);
+    if (value === undefined) throw error;
+    return { config: value, files: [] };
+  }
 }
 
 /** Creates the error for an invalid configuration. */

@@ -2,8 +2,9 @@
 
 import { resolve } from "node:path";
 import type { Diagnostic } from "@toolcrib/diagnostics";
+import { documentMaxBytes } from "@toolcrib/document";
 import { readRegularFile, reasonOf } from "@toolcrib/files";
-import { documentMaxBytes, type Manifest, parseManifest } from "@toolcrib/toolspec";
+import { type Manifest, parseManifest } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 

@@ -1,7 +1,14 @@
 /** The text of a new toolcrib.yaml: a valid configuration, with the other settings in comments. Pure. */
 
+import { configJsonSchema } from "@toolcrib/config";
+
 /** Name of the schema file next to the configuration, for editors. */
 export const schemaFileName = "toolcrib.schema.json";
+
+/** Returns the JSON Schema of a configuration as the text of its file. */
+export function schemaText(): string {
+  return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
+}
 
 /** Returns the configuration with `serverLines` below `tool_servers`, or with examples in comments if there are none. */
 export function configTemplate(serverLines: readonly string[]): string {

@@ -6,7 +6,7 @@
 
 import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { configJsonSchemaText, parseConfig } from "@toolcrib/config";
+import { parseConfig } from "@toolcrib/config";
 import { formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
 import { errnoOf, FilesError } from "@toolcrib/files";
 import type { CliContext } from "../cli-context.ts";
@@ -17,7 +17,7 @@ import type { Output } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { writeUserFile } from "../write-user-file.ts";
-import { configTemplate, schemaFileName } from "./config-template.ts";
+import { configTemplate, schemaFileName, schemaText } from "./config-template.ts";
 import { findForeignFiles } from "./foreign-files.ts";
 import { type ImportedServers, importServers, leftOutComments, type WantedSecret } from "./import-servers.ts";
 import { yamlComment } from "./yaml-text.ts";
@@ -98,7 +98,7 @@ async function write(folder: string, path: string, text: string): Promise<void> 
   try {
     mkdirSync(folder, { recursive: true });
     await writeUserFile(path, text);
-    await writeUserFile(join(folder, schemaFileName), configJsonSchemaText());
+    await writeUserFile(join(folder, schemaFileName), schemaText());
   } catch (cause) {
     throw new CliError(
       "CLI_FILE_UNUSABLE",

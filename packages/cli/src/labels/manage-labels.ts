@@ -6,7 +6,7 @@
 
 import { randomBytes } from "node:crypto";
 import { didYouMean } from "@toolcrib/diagnostics";
-import { type LabelledClient, SeenLabels } from "@toolcrib/store";
+import { SeenLabels } from "@toolcrib/store";
 import { isLocalIssuer, issuerName } from "@toolcrib/tool";
 import { openTrail } from "../audit/open-trail.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -83,17 +83,18 @@ function openLabels({ options, now }: CliContext): SeenLabels {
   return new SeenLabels(options.home, { known: [], now, randomBytes });
 }
 
+interface NamedClient {
+  readonly client: { readonly issuer: string; readonly subject: string; readonly name: string };
+}
+
 /** The names by which `isNamed` finds clients. */
-function namesOf(clients: readonly LabelledClient[]): readonly string[] {
+function namesOf(clients: readonly NamedClient[]): readonly string[] {
   return clients.map(({ client: { issuer, subject, name } }) =>
     isLocalIssuer(issuer) ? name : `${issuer} ${subject}`,
   );
 }
 
 /** Whether a client is called so: by the name of its token, or by "ISSUER SUBJECT". */
-function isNamed(
-  { client: { issuer, subject, name } }: Pick<LabelledClient, "client">,
-  wanted: string,
-): boolean {
+function isNamed({ client: { issuer, subject, name } }: NamedClient, wanted: string): boolean {
   return isLocalIssuer(issuer) ? name === wanted : `${issuer} ${subject}` === wanted;
 }

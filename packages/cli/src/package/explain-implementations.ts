@@ -1,14 +1,12 @@
 /** `toolcrib info TOOLID --why`: which implementation of an installed package runs here, and the reasons of each. */
 
 import { randomBytes } from "node:crypto";
-import { parseConfig } from "@toolcrib/config";
-import { isCodedError } from "@toolcrib/diagnostics";
 import { SchemaValidator } from "@toolcrib/json";
 import type { Manifest } from "@toolcrib/mcpkg";
 import { type InstalledPackage, openInstalledPackage } from "@toolcrib/mcpkg-install";
-import { explainPackage, programSecretsOf } from "@toolcrib/mcpkg-runtime";
+import { explainPackage, packageConfigOf, programSecretsOf } from "@toolcrib/mcpkg-runtime";
 import type { CliContext } from "../cli-context.ts";
-import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
+import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
@@ -28,8 +26,8 @@ export async function explainImplementations(context: CliContext, toolId: string
   }
   const verdicts = await judgeInstalled(context, installed, manifest);
   const chosen = verdicts.find(({ isUsable }) => isUsable)?.candidate.id;
-  const { byId, others } = (await loadOrDefault(context)).config.packages;
-  const secrets = programSecretsOf(manifest, byId[toolId] ?? others);
+  const { config } = await loadConfigOrDefaults(context);
+  const secrets = programSecretsOf(manifest, packageConfigOf(config, toolId));
   output.json({
     toolId,
     version: manifest.version,
@@ -62,7 +60,7 @@ export async function judgeInstalled(
   manifest: Manifest,
 ): Promise<Awaited<ReturnType<typeof explainPackage>>> {
   const { options, env, directory, wrap, now, signal } = context;
-  const { config, files } = await loadOrDefault(context);
+  const { config, files } = await loadConfigOrDefaults(context);
   const { platform, arch, execPath, versions } = process;
   return await explainPackage(
     { folder: installed.folder, manifest },
@@ -81,16 +79,4 @@ export async function judgeInstalled(
     },
     signal,
   );
-}
-
-/** Packages need no configuration. */
-async function loadOrDefault(context: CliContext): Promise<Pick<LoadedConfig, "config" | "files">> {
-  try {
-    return await loadCliConfig(context);
-  } catch (error) {
-    if (!isCodedError(error) || error.code !== "CLI_CONFIG_NOT_FOUND") throw error;
-    const { value } = parseConfig([]);
-    if (value === undefined) throw error;
-    return { config: value, files: [] };
-  }
 }

@@ -4,18 +4,12 @@
  * operator allows it. Follows redirects to https alone.
  */
 
-import { randomBytes } from "node:crypto";
-import { join } from "node:path";
-import type { GatewayConfig } from "@toolcrib/config";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
-import { createEgress, type Egress, parseAllowedHost } from "@toolcrib/egress";
 import type { FetchBytes } from "@toolcrib/mcpkg-install";
-import type { SendRequest } from "@toolcrib/toolpack";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import { loadCliConfig } from "../config/load-cli-config.ts";
-import { createProxiedSend, findHttpsProxy } from "../toolpack/proxied-send.ts";
-import { readTrustedRoots } from "../toolpack/trusted-roots.ts";
+import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
+import { type Downloads, openDownloads } from "../egress/open-downloads.ts";
 
 /** Greatest number of redirects: archives are often stored at another host than their page. */
 const redirectsMaxCount = 5;
@@ -41,11 +35,13 @@ export function openArchiveFetcher(
   context: CliContext,
   options: { readonly allowsLoopback: boolean },
 ): ArchiveFetcher {
-  let opened: Promise<{ readonly egress: Egress; readonly send: Send }> | undefined;
+  let opened: Promise<Downloads> | undefined;
   return {
     async fetchBytes(url, { signal, maxBytes }) {
-      opened ??= openSend(context, options);
-      const { send } = await opened;
+      opened ??= loadConfigOrDefaults(context).then(({ config }) =>
+        openDownloads(context, config.egress, "install"),
+      );
+      const send = sendOf(await opened, options);
       const limited = AbortSignal.any([signal, AbortSignal.timeout(fetchTimeoutMs)]);
       try {
         return await follow(send, new URL(url), limited, maxBytes);
@@ -57,7 +53,7 @@ export function openArchiveFetcher(
     },
     async [Symbol.asyncDispose]() {
       const found = await opened?.catch(() => undefined);
-      await found?.egress[Symbol.asyncDispose]();
+      await found?.[Symbol.asyncDispose]();
     },
   };
 }
@@ -82,48 +78,16 @@ async function follow(send: Send, first: URL, signal: AbortSignal, maxBytes: num
   throw failed(first.href, `it has more than ${redirectsMaxCount} redirects`);
 }
 
-async function openSend(context: CliContext, { allowsLoopback }: { readonly allowsLoopback: boolean }) {
-  const { env, options, now } = context;
-  const settings = await egressSettingsOf(context);
-  const { named, all } = await readTrustedRoots(context);
-  const caCertificates = settings?.caCertificates ?? [];
-  const proxy = findHttpsProxy(env);
-  const proxied: SendRequest | undefined =
-    proxy === undefined ? undefined : createProxiedSend(proxy, [...all, ...caCertificates]);
-  const egress = createEgress(
-    {
-      internalRanges: settings?.internalRanges ?? [],
-      connectTo: settings?.connectTo ?? {},
-      caCertificates: [...named, ...caCertificates],
-    },
-    { directory: join(options.home, "egress"), now, randomBytes, onEvent() {} },
-  );
-  const send: Send = async (url, signal, maxBytes) => {
+function sendOf(downloads: Downloads, { allowsLoopback }: { readonly allowsLoopback: boolean }): Send {
+  return async (url, signal, maxBytes) => {
     const headers = { "accept-encoding": "identity", "user-agent": "toolcrib" };
-    const request = { method: "GET", url: url.href, headers, signal, maxBytes, callId: "install" };
-    if (url.protocol === "http:") {
-      if (allowsLoopback) return egress.sendToLoopback(request);
-      throw new CliError("CLI_USAGE", `Cannot fetch "${url.href}": it is a server of this machine`, {
-        hint: "servers of this machine often trust every caller; if you mean this one, add --allow-loopback",
-      });
-    }
-    if (proxied !== undefined) return proxied(request);
-    const allowed = parseAllowedHost(url.host);
-    if (typeof allowed === "string")
-      throw new CliError("CLI_USAGE", `Cannot fetch from "${url.host}": ${allowed}`);
-    return egress.fetch(request, { id: "install", allow: [allowed], credentials: [] });
+    const request = { url: url.href, headers, signal, maxBytes };
+    if (url.protocol !== "http:") return downloads.fromHost(request);
+    if (allowsLoopback) return downloads.fromLoopback(request);
+    throw new CliError("CLI_USAGE", `Cannot fetch "${url.href}": it is a server of this machine`, {
+      hint: "servers of this machine often trust every caller; if you mean this one, add --allow-loopback",
+    });
   };
-  return { egress, send };
-}
-
-/** The section `egress` of the configuration; undefined where there is no configuration. */
-async function egressSettingsOf(context: CliContext): Promise<GatewayConfig["egress"] | undefined> {
-  try {
-    return (await loadCliConfig(context)).config.egress;
-  } catch (error) {
-    if (isCodedError(error) && error.code === "CLI_CONFIG_NOT_FOUND") return undefined;
-    throw error;
-  }
 }
 
 function failed(url: string, reason: string): CliError {

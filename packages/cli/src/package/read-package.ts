@@ -9,15 +9,13 @@ import {
   checkSignature,
   type OpenedPackage,
   openPackage,
+  packageMaxBytes,
   parsePackage,
   readPackageFolder,
   type ToolPackage,
 } from "@toolcrib/mcpkg";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-
-/** Longest archive in bytes, as the default of packages. */
-const archiveMaxBytes = 64 * 1024 * 1024;
 
 /** A package and where it was read from. */
 export interface FoundPackage {
@@ -92,7 +90,7 @@ async function siblingsOf(file: string, path: string): Promise<readonly string[]
 
 async function readBytes(file: string, path: string): Promise<Uint8Array> {
   try {
-    const { bytes } = await readRegularFile(file, archiveMaxBytes);
+    const { bytes } = await readRegularFile(file, packageMaxBytes);
     return bytes;
   } catch (cause) {
     throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${reasonOf(cause)}`, { cause });

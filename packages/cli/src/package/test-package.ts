@@ -6,7 +6,6 @@
 
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { loadConfig } from "@toolcrib/config";
 import { CodedError, isCodedError } from "@toolcrib/diagnostics";
 import { replaceFile } from "@toolcrib/files";
 import { type Gateway, startGateway } from "@toolcrib/gateway";
@@ -16,8 +15,7 @@ import { createTestHistory } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
-import { toLoadConfigDeps } from "../config/load-config-deps.ts";
+import { type LoadedConfig, loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { projectFolderOf } from "../config/project-folder.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -127,19 +125,6 @@ async function startTestGateway(
     throw error;
   }
   return gateway;
-}
-
-/** A package can be tested without a configuration. */
-async function loadConfigOrDefaults(context: CliContext): Promise<Pick<LoadedConfig, "config" | "files">> {
-  try {
-    return await loadCliConfig(context);
-  } catch (error) {
-    if (!isCodedError(error) || error.code !== "CLI_CONFIG_NOT_FOUND") throw error;
-    const overrides = [{ name: "defaults", text: "{}" }];
-    const { value } = await loadConfig([], toLoadConfigDeps(context), { overrides });
-    if (value === undefined) throw error;
-    return { config: value, files: [] };
-  }
 }
 
 async function callTool(

@@ -5,6 +5,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { readRegularFile, reasonOf } from "@toolcrib/files";
+import { packageMaxBytes } from "@toolcrib/mcpkg";
 import {
   addPackages,
   changeRegistry,
@@ -21,8 +22,6 @@ import { safeLine } from "../output/output.ts";
 import { signingKey } from "../package/publisher-key-file.ts";
 import { registryFolderOf } from "./open-package-registries.ts";
 
-/** Longest archive in bytes, as the default of packages. */
-const archiveMaxBytes = 64 * 1024 * 1024;
 /** Archives of one command, in bytes together. */
 const archivesMaxBytes = 1024 * 1024 * 1024;
 
@@ -185,7 +184,7 @@ function versionNameOf(text: string): { readonly toolId: string; readonly versio
 
 async function readArchiveFile({ directory }: CliContext, name: string): Promise<Uint8Array> {
   try {
-    return (await readRegularFile(resolve(directory, name), archiveMaxBytes)).bytes;
+    return (await readRegularFile(resolve(directory, name), packageMaxBytes)).bytes;
   } catch (cause) {
     throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${name}": ${reasonOf(cause)}`, { cause });
   }

@@ -3,7 +3,6 @@
 import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
 import type { GatewayConfig } from "@toolcrib/config";
-import { isCodedError } from "@toolcrib/diagnostics";
 import {
   isRegistryPath,
   isRegistryUrl,
@@ -12,13 +11,14 @@ import {
   type RegistryPlace,
   type RegistrySource,
   readRegistryUrl,
+  type SendRegistryRequest,
   showPlace,
 } from "@toolcrib/mcpkg-registry";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import { loadCliConfig } from "../config/load-cli-config.ts";
+import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
+import { openDownloads } from "../egress/open-downloads.ts";
 import { safeLine } from "../output/output.ts";
-import { openRegistrySender } from "./registry-send.ts";
 
 /** Options of commands that read registries. */
 export interface RegistryFlags {
@@ -42,24 +42,28 @@ export async function openPackageRegistries(
   context: CliContext,
   flags: RegistryFlags,
 ): Promise<OpenedRegistries> {
-  const config = await configOf(context);
+  const { config } = await loadConfigOrDefaults(context);
   const sources = sourcesOf(context, config, flags);
   if (sources.length === 0) {
     throw new CliError("CLI_USAGE", "No registry of packages is configured", {
       hint: "name one with --registry FOLDER or --registry URL, or add it to toolcrib.yaml: registries: [{ name: NAME, url: … }]",
     });
   }
-  const sender = await openRegistrySender(context, config?.egress);
+  const downloads = await openDownloads(context, config.egress, "registry");
   try {
-    const deps = { home: context.options.home, now: context.now, randomBytes, send: sender.send };
+    const send: SendRegistryRequest = (request) =>
+      new URL(request.url).protocol === "http:"
+        ? downloads.fromLoopback(request)
+        : downloads.fromHost(request);
+    const deps = { home: context.options.home, now: context.now, randomBytes, send };
     const registries = await openRegistries(deps, sources, {
       signal: context.signal,
       isOffline: flags.offline === true,
       ...(flags.timeout === undefined ? {} : { timeoutMs: flags.timeout, archiveTimeoutMs: flags.timeout }),
     });
-    return { registries, [Symbol.asyncDispose]: () => sender[Symbol.asyncDispose]() };
+    return { registries, [Symbol.asyncDispose]: () => downloads[Symbol.asyncDispose]() };
   } catch (error) {
-    await sender[Symbol.asyncDispose]();
+    await downloads[Symbol.asyncDispose]();
     throw error;
   }
 }
@@ -70,7 +74,7 @@ export async function openPackageRegistries(
  * @throws {CliError} `CLI_USAGE`, `CLI_CONFIG_INVALID`
  */
 export async function registryNamesOf(context: CliContext, flags: RegistryFlags): Promise<readonly string[]> {
-  return sourcesOf(context, await configOf(context), flags).map(({ name }) => name);
+  return sourcesOf(context, (await loadConfigOrDefaults(context)).config, flags).map(({ name }) => name);
 }
 
 /** Reports copies that are used, keys that were accepted, and registries that cannot be used. */
@@ -95,22 +99,12 @@ export function noteRegistries({ output }: CliContext, { opened, failed }: Packa
   }
 }
 
-/** Returns the configuration; undefined where there is none. */
-async function configOf(context: CliContext): Promise<GatewayConfig | undefined> {
-  try {
-    return (await loadCliConfig(context)).config;
-  } catch (error) {
-    if (isCodedError(error) && error.code === "CLI_CONFIG_NOT_FOUND") return undefined;
-    throw error;
-  }
-}
-
 function sourcesOf(
   context: CliContext,
-  config: GatewayConfig | undefined,
+  { registries }: Pick<GatewayConfig, "registries">,
   { registry: wanted }: RegistryFlags,
 ): readonly RegistrySource[] {
-  const configured = (config?.registries ?? []).map(({ name, url, folder, keyId }): RegistrySource => {
+  const configured = registries.map(({ name, url, folder, keyId }): RegistrySource => {
     const place: RegistryPlace =
       url === undefined ? { kind: "folder", path: absolute(context, folder ?? "") } : readRegistryUrl(url);
     return { name, place, keyId };
@@ -146,7 +140,7 @@ export async function registryFolderOf(context: CliContext, text: string): Promi
     });
   if (isRegistryUrl(text)) throw fail(text);
   if (!isRegistryPath(text)) {
-    const named = (await configOf(context))?.registries.find(({ name }) => name === text);
+    const named = (await loadConfigOrDefaults(context)).config.registries.find(({ name }) => name === text);
     if (named?.url !== undefined) throw fail(`the registry ${text}, which is at ${named.url}`);
     if (named?.folder !== undefined) return absolute(context, named.folder);
   }

@@ -2,8 +2,8 @@
 
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import type { SandboxExit } from "@toolcrib/egress";
-import { defaultSandboxLimits } from "@toolcrib/sandbox";
+import type { ContainedRequest } from "@toolcrib/process";
+import { defaultSandboxLimits, type SandboxPolicy } from "@toolcrib/sandbox";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import type { Environment } from "../egress/program-env.ts";
@@ -11,6 +11,14 @@ import { runProgram } from "../egress/run-program.ts";
 import { type ExitCode, toExitCode } from "../exit-codes.ts";
 import { findExecutable } from "../find-executable.ts";
 import { createSandboxes } from "./create-sandboxes.ts";
+
+/** What a program needs to find and use the exit of its network. */
+interface NetworkExit {
+  readonly variables: Environment;
+  readonly files: NonNullable<SandboxPolicy["files"]>;
+  readonly places: NonNullable<SandboxPolicy["listeners"]>;
+  readonly takeListener: NonNullable<ContainedRequest["takeListener"]>;
+}
 
 /** A program and what it may do. */
 export interface SandboxedRun {
@@ -20,7 +28,7 @@ export interface SandboxedRun {
   readonly env: Environment;
   readonly network: "deny" | "scoped" | "allow";
   /** The exit of a scoped network. */
-  readonly exit: SandboxExit | undefined;
+  readonly exit: NetworkExit | undefined;
   readonly read: readonly string[];
   readonly write: readonly string[];
 }

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { readRegularFile } from "@toolcrib/files";
-import { createEnvSource, explainFileFailure, secretMaxBytes, toSecretValue } from "@toolcrib/secrets";
+import { createSecretSource, explainFileFailure, secretMaxBytes, toSecretValue } from "@toolcrib/secrets";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 import { askHidden } from "../prompt/ask-hidden.ts";
@@ -30,7 +30,7 @@ export async function readSecretInput(
       hint: "use --from-env or --from-file, not both",
     });
   }
-  if (fromEnv !== undefined) return createEnvSource(context.env).read(fromEnv);
+  if (fromEnv !== undefined) return createSecretSource({ kind: "env", env: context.env }).read(fromEnv);
   if (fromFile !== undefined) return await readFromFile(fromFile, context);
   if (context.stdin.isTTY === true) return askHidden(`Value of ${name} (it is not shown): `, context);
   return toSecretValue(await readStandardBytes(context, secretMaxBytes), "standard input");

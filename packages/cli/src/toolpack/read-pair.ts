@@ -3,15 +3,10 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Diagnostic } from "@toolcrib/diagnostics";
+import { documentMaxBytes } from "@toolcrib/document";
 import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { jsonPathFault } from "@toolcrib/toolpack";
-import {
-  type CatalogFile,
-  documentMaxBytes,
-  lintCatalog,
-  type Manifest,
-  type Toolspec,
-} from "@toolcrib/toolspec";
+import { type CatalogFile, lintCatalog, type Manifest, type Toolspec } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 

@@ -7,8 +7,9 @@ import { existsSync, type Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, normalize, resolve, sep } from "node:path";
 
+import { documentMaxBytes } from "@toolcrib/document";
 import { readRegularFile, reasonOf } from "@toolcrib/files";
-import { type CatalogFile, documentMaxBytes, layoutOf, manifestPathsOf } from "@toolcrib/toolspec";
+import { type CatalogFile, layoutOf, manifestPathsOf } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
 
 /** Maximum number of folder entries that are listed. */

@@ -6,7 +6,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { listCatalogNames, readCatalogManifest, readCatalogPair, type ToolspecPair } from "@toolcrib/config";
+import { listCatalogNames, readCatalogManifest, readCatalogPair } from "@toolcrib/config";
 import { type Diagnostic, didYouMean } from "@toolcrib/diagnostics";
 import { readRegularFileAtOnce } from "@toolcrib/files";
 import { createToolSearch } from "@toolcrib/search";
@@ -16,13 +16,17 @@ import {
   lintCatalog,
   type Manifest,
   parseManifest,
+  type Toolspec,
 } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 import { findCatalogFolder } from "./find-catalog.ts";
 
 /** A REST API of the catalog. */
-export type ApiEntry = Pick<ToolspecPair, "manifest" | "toolspec">;
+export interface ApiEntry {
+  readonly manifest: Manifest;
+  readonly toolspec: Toolspec;
+}
 
 /** A server that the catalog adopts. */
 export interface ServerEntry {

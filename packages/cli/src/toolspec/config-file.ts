@@ -7,7 +7,6 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
   appendEntry,
-  configJsonSchemaText,
   type EntrySection,
   type GatewayConfig,
   loadConfig,
@@ -23,7 +22,7 @@ import { CliError } from "../cli-error.ts";
 import { configFileNames, shortPath } from "../config/find-config-files.ts";
 import { invalidConfig } from "../config/load-cli-config.ts";
 import { toLoadConfigDeps } from "../config/load-config-deps.ts";
-import { configTemplate, schemaFileName } from "../init/config-template.ts";
+import { configTemplate, schemaFileName, schemaText } from "../init/config-template.ts";
 import { writeUserFile } from "../write-user-file.ts";
 import { configurationLines } from "./entry-text.ts";
 
@@ -123,7 +122,7 @@ export async function writeConfigFile(file: ConfigFile, text: string): Promise<v
   try {
     if (file.isNew) {
       mkdirSync(dirname(file.path), { recursive: true });
-      await writeUserFile(join(dirname(file.path), schemaFileName), configJsonSchemaText());
+      await writeUserFile(join(dirname(file.path), schemaFileName), schemaText());
     }
     await writeUserFile(file.path, text);
   } catch (cause) {

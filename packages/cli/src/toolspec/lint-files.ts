@@ -2,10 +2,11 @@
 
 import { resolve } from "node:path";
 import { formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
+import { documentMaxBytes } from "@toolcrib/document";
 import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { type HostDenylist, parseHostDenylist } from "@toolcrib/hosts";
 import { jsonPathFault } from "@toolcrib/toolpack";
-import { type CatalogReport, documentMaxBytes, lintCatalog } from "@toolcrib/toolspec";
+import { type CatalogReport, lintCatalog } from "@toolcrib/toolspec";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";

@@ -63,7 +63,7 @@ export function execute(
       reject(reason);
     };
     const cancel = () => end(cancelledError(signal?.reason));
-    // The operator can have paused it while it waited for its approval or its record.
+    // The operator may have paused the call while it waited for its approval or its record.
     const leave = deps.pauses.enter(target, requester.origin, end);
     signal?.addEventListener("abort", cancel);
     const timer = setTimeout(() => end(timeoutError(target)), target.deadlineMs - call.usedMs);

@@ -1,6 +1,6 @@
 /**
- * The URIs that a completion of a resource template is about: those that the template makes of the values in the
- * request, and of each value that the server offers. The policy decides about them as about any other URI. Pure.
+ * The URIs that a completion of a resource template is about: the template expanded with the values of
+ * the request and each value that the server offers. The policy decides about them as about any other URI. Pure.
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";

@@ -7,7 +7,7 @@ import { lstat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { errnoOf, type FileContent, readRegularFile, reasonOf } from "@toolcrib/files";
 import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
-import { isToolId } from "@toolcrib/mcpkg";
+import { isDigest, isToolId } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
 import type { RecordEntry } from "../record/install-record.ts";
 import { isVersion } from "../version-order.ts";
@@ -117,10 +117,6 @@ function toLockedPackage(value: JsonValue | undefined): LockedPackage | undefine
   if (!isVersion(version) || !isDigest(digest)) return undefined;
   if (publisherKey !== null && !isDigest(publisherKey)) return undefined;
   return { version, digest, publisherKey: publisherKey ?? undefined, source };
-}
-
-function isDigest(value: JsonValue | undefined): value is string {
-  return typeof value === "string" && /^sha256:[0-9a-f]{64}$/.test(value);
 }
 
 function invalid(path: string, reason: string): InstallError {

@@ -7,7 +7,7 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
-import { isToolId } from "@toolcrib/mcpkg";
+import { isDigest, isSha256, isToolId } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
 import { isVersion } from "../version-order.ts";
 
@@ -165,7 +165,7 @@ function toEntry(value: JsonObject): RecordEntry | undefined {
 
 function toFile({ path, bytes, sha256, isExecutable }: JsonObject): RecordedFile | undefined {
   if (!isText(path) || typeof bytes !== "number" || typeof isExecutable !== "boolean") return undefined;
-  if (!isText(sha256) || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;
+  if (!isSha256(sha256)) return undefined;
   return { path, bytes, sha256, isExecutable };
 }
 
@@ -173,12 +173,8 @@ function toPending({ toolId, project, staged }: JsonObject): PendingChange | und
   if (!isText(toolId) || !isToolId(toolId) || !isTextOrAbsent(project) || !isTextOrAbsent(staged)) {
     return undefined;
   }
-  if (staged !== undefined && !/^[0-9a-f]{64}$/.test(staged)) return undefined;
+  if (staged !== undefined && !isSha256(staged)) return undefined;
   return { toolId, project, staged };
-}
-
-function isDigest(text: string): boolean {
-  return /^sha256:[0-9a-f]{64}$/.test(text);
 }
 
 function isText(value: JsonValue | undefined): value is string {

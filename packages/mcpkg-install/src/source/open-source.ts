@@ -11,6 +11,7 @@ import {
   McpkgError,
   type OpenedPackage,
   openPackage,
+  packageMaxBytes,
   readPackageFolder,
   writeArchive,
 } from "@toolcrib/mcpkg";
@@ -18,9 +19,6 @@ import { InstallError } from "../install-error.ts";
 import type { PackageResolver, ResolvedPackage } from "../package-resolver.ts";
 import { isVersion } from "../version-order.ts";
 import type { GivenSource } from "./parse-source.ts";
-
-/** Greatest length of an archive in bytes, as `mcpkg` has it: 64 MiB. */
-export const archiveMaxBytes = 64 * 1024 * 1024;
 
 /** Fetches the bytes of a URL, at most `maxBytes`. @throws a `CodedError`, and the reason of `signal`. */
 export type FetchBytes = (
@@ -65,7 +63,7 @@ export async function openSource(
     case "path":
       return openPath(deps, given);
     case "url": {
-      const bytes = await deps.fetchBytes(given.url, { signal, maxBytes: archiveMaxBytes });
+      const bytes = await deps.fetchBytes(given.url, { signal, maxBytes: packageMaxBytes });
       const opened = await openBytes(deps, bytes, given.shown);
       return { opened, from: "url", source: given.url, registry: undefined, statedKey: undefined };
     }
@@ -91,7 +89,7 @@ async function openPath(
     const { files } = await readPackageFolder(path);
     return { ...shared, opened: await openBytes(deps, writeArchive(files), shown), from: "folder" };
   }
-  const { bytes } = await readRegularFile(path, archiveMaxBytes).catch((cause: unknown) => {
+  const { bytes } = await readRegularFile(path, packageMaxBytes).catch((cause: unknown) => {
     throw unusable(shown, reasonOf(cause), cause);
   });
   return { ...shared, opened: await openBytes(deps, bytes, shown), from: "file" };

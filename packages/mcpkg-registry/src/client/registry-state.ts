@@ -8,6 +8,7 @@ import { hash } from "node:crypto";
 import { join } from "node:path";
 import { makePrivateDirectory, removeFile, replaceFile, waitForLock } from "@toolcrib/files";
 import { isJsonObject, parseJson } from "@toolcrib/json";
+import { isSha256 } from "@toolcrib/mcpkg";
 import { readOptional } from "../folder/registry-folder.ts";
 import type { CheckedStatement } from "../index/index-statement.ts";
 import { McpkgRegistryError } from "../mcpkg-registry-error.ts";
@@ -132,8 +133,7 @@ function parseState(bytes: Uint8Array, folder: string): RegistryState {
       typeof keyId === "string" &&
       typeof sequence === "number" &&
       typeof statementSha256 === "string" &&
-      typeof listSha256 === "string" &&
-      /^[0-9a-f]{64}$/.test(listSha256) &&
+      isSha256(listSha256) &&
       typeof checkedAtMs === "number" &&
       (etag === undefined || typeof etag === "string")
     ) {

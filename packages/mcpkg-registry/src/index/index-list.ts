@@ -4,7 +4,7 @@
  */
 
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
-import { isToolId } from "@toolcrib/mcpkg";
+import { isDigest, isToolId, packageMaxBytes } from "@toolcrib/mcpkg";
 import semver from "semver";
 import { McpkgRegistryError } from "../mcpkg-registry-error.ts";
 import { entriesMaxCount, indexMaxBytes, indexMaxDepth, indexMaxValues } from "../registry-limits.ts";
@@ -15,8 +15,6 @@ const formatVersion = 1;
 /** Greatest lengths of texts and lists, a little above those of manifests. */
 const textMaxLength = 4096;
 const itemsMaxCount = 512;
-/** Largest archive in bytes. */
-const archiveMaxBytes = 64 * 1024 * 1024;
 
 /**
  * Returns the bytes of a list: entries in the order of their ids, then of their versions.
@@ -109,7 +107,7 @@ function readEntry(members: Members): IndexEntry {
     tests: members.texts("tests"),
     examples: members.texts("examples"),
     digest,
-    bytes: members.size("bytes", archiveMaxBytes),
+    bytes: members.size("bytes", packageMaxBytes),
     ...(publisherKey === undefined ? {} : { publisherKey }),
     addedAt: members.text("addedAt", 40),
     ...(yanked === undefined
@@ -156,7 +154,7 @@ class Members {
 
   digest(name: string): string | undefined {
     const value = this.optionalText(name);
-    if (value === undefined || /^sha256:[0-9a-f]{64}$/.test(value)) return value;
+    if (value === undefined || isDigest(value)) return value;
     throw this.wrong(name, "is not sha256: and 64 hexadecimal digits");
   }
 

@@ -7,7 +7,7 @@
 
 import { hash, type KeyObject } from "node:crypto";
 import { isJsonObject } from "@toolcrib/json";
-import { McpkgError, readStatement, signStatement } from "@toolcrib/mcpkg";
+import { isSha256, McpkgError, readStatement, signStatement } from "@toolcrib/mcpkg";
 import { McpkgRegistryError } from "../mcpkg-registry-error.ts";
 import { indexMaxBytes, statementMaxBytes } from "../registry-limits.ts";
 
@@ -68,8 +68,7 @@ export function readIndexStatement(bytes: Uint8Array): CheckedStatement {
   if (!isTime(issuedAt) || !isTime(expiresAt)) throw invalid("its times are not of ISO 8601");
   if (!isJsonObject(list)) throw invalid("it names no list");
   const { sha256, bytes: size, count } = list;
-  if (typeof sha256 !== "string" || !/^[0-9a-f]{64}$/.test(sha256))
-    throw invalid("the digest of its list is not one");
+  if (!isSha256(sha256)) throw invalid("the digest of its list is not one");
   if (!isCount(size, indexMaxBytes))
     throw invalid(`the size of its list is not from 1 to ${indexMaxBytes} bytes`);
   if (typeof count !== "number") throw invalid("it has no number of packages");

@@ -43,10 +43,10 @@ export async function judgePackage(
 }
 
 /** The settings of a package in a configuration. */
-export function packageConfigOf(
-  { packages }: { readonly packages: PackagesConfig },
+export function packageConfigOf<Config extends PackageConfig>(
+  { packages }: { readonly packages: Pick<PackagesConfig<Config>, "byId" | "others"> },
   toolId: string,
-): PackageConfig {
+): Config {
   const { byId, others } = packages;
   return Object.hasOwn(byId, toolId) ? (byId[toolId] ?? others) : others;
 }

@@ -38,11 +38,11 @@ export interface PackageConfig {
 }
 
 /** The settings of all installed packages. */
-export interface PackagesConfig {
+export interface PackagesConfig<Config extends PackageConfig = PackageConfig> {
   /** By toolId. */
-  readonly byId: { readonly [toolId: string]: PackageConfig };
+  readonly byId: { readonly [toolId: string]: Config };
   /** Those of packages without an entry. */
-  readonly others: PackageConfig;
+  readonly others: Config;
   /** Programs of all packages that run at a time. */
   readonly maxPrograms: number;
 }

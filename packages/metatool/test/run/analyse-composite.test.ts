@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatDiagnostic } from "@toolcrib/diagnostics";
-import { analyseComposite, deriveFacts, reachesFurther } from "@toolcrib/metatool";
+import { analyseComposite, deriveFacts } from "@toolcrib/metatool";
 import { setUpWorkshop, type WorkshopTool } from "./workshop.ts";
 
 type AnalysisOptions = Parameters<typeof analyseComposite>[2];
@@ -246,19 +246,6 @@ test("a saved tool that calls itself is reported, also through other saved tools
   check("saved.mine()", [`1:1 warning ${direct}`], { name: "mine", savedReach });
   check("saved.other()", [`1:1 warning ${through}`], { name: "mine", savedReach });
   check("saved.other()", [], { name: "yours", savedReach });
-});
-
-test("reachesFurther() returns whether a later version can call more", () => {
-  const rows: readonly [later: [string[], boolean], earlier: [string[], boolean], expected: boolean][] = [
-    [[["a"], false], [["a", "b"], false], false],
-    [[["a", "c"], false], [["a", "b"], false], true],
-    [[[], true], [["a"], false], true],
-    [[["x"], true], [[], true], false],
-  ];
-  for (const [later, earlier, expected] of rows) {
-    const toReach = ([tools, dynamic]: [string[], boolean]) => ({ tools, dynamic });
-    assert.equal(reachesFurther(toReach(later), toReach(earlier)), expected);
-  }
 });
 
 test("analyseComposite() finds common mistakes before the program runs, with the way to write it", () => {

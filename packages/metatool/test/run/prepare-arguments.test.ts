@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type JsonObject, type JsonValue, SchemaValidator } from "@toolcrib/json";
-import { prepareArguments, toArgumentsError } from "@toolcrib/metatool";
+import { prepareArguments } from "@toolcrib/metatool";
 
 const validator = new SchemaValidator();
 
@@ -149,14 +149,6 @@ test("a problem has its place, the allowed values and a hint", () => {
     "/items/1/n must be integer, got an object with 0 members",
   ]);
   check(schema, { title: "x", limit: 0 }, ["/limit must be >= 1, got 0"]);
-  const prepared = prepareArguments(validator, schema, { limit: {} });
-  assert.equal(prepared.kind, "invalid");
-  const error = toArgumentsError(prepared.problems);
-  assert.equal(error.type, "validation_error");
-  assert.equal(
-    error.message,
-    "Invalid arguments: the arguments must have required property 'title'; /limit must be integer, got an object with 0 members",
-  );
 });
 
 test("an invalid schema refuses every call with the reason", () => {

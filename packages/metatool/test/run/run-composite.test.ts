@@ -72,8 +72,23 @@ test("the example of the design document runs word for word", async () => {
   );
   assert.deepEqual({ ...(outcome.toolCalls[0]?.params as object) }, { query: "Broken login" });
   assert.deepEqual(outcome.logs, []);
-  assert.ok(outcome.executionTime >= 0);
   assert.ok(outcome.steps > 0);
+});
+
+test("executionTime is the time of the clock from the start of a run to its end", async () => {
+  let nowMs = 1000;
+  const clocked = setUpWorkshop({
+    "a.take": ({ ms }) => {
+      nowMs += Number(ms);
+      return null;
+    },
+  });
+  const outcome = await clocked.run("a.take(ms = 250)\na.take(ms = 1.5)", {}, { monotonicMs: () => nowMs });
+  assert.equal(outcome.kind, "result");
+  assert.equal(outcome.executionTime, 251.5);
+  const failed = await clocked.run("a.take(ms = 40)\nfail('x')", {}, { monotonicMs: () => nowMs });
+  assert.equal(failed.kind, "error");
+  assert.equal(failed.executionTime, 40);
 });
 
 test("runComposite() provides tools by every name", async () => {

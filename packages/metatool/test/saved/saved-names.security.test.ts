@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { lintSavedName } from "@toolcrib/metatool";
+import { lintSavedTool } from "@toolcrib/metatool";
 import type { SavedToolDefinition } from "@toolcrib/store";
 import { makeTemporaryDirectory, runCount } from "@toolcrib/testing";
 import fc from "fast-check";
@@ -57,7 +57,9 @@ describe("a name of a tool cannot be", () => {
 });
 
 test("an error of a name names the allowed form and a valid name", () => {
-  assert.deepEqual(lintSavedName("my tool!"), [
+  const found = (name: string) =>
+    lintSavedTool({ ...definitionOf({ name }) }).filter(({ code }) => code === "METATOOL_NAME_INVALID");
+  assert.deepEqual(found("my tool!"), [
     {
       severity: "error",
       code: "METATOOL_NAME_INVALID",
@@ -67,8 +69,8 @@ test("an error of a name names the allowed form and a valid name", () => {
       path: "name",
     },
   ]);
-  assert.equal(lintSavedName("con.x")[0]?.hint, 'use "tool_con.x"');
-  assert.equal(lintSavedName("⚒")[0]?.hint, undefined);
+  assert.equal(found("con.x")[0]?.hint, 'use "tool_con.x"');
+  assert.equal(found("⚒")[0]?.hint, undefined);
 });
 
 test("names with the characters of MCP are accepted, and map back to their tools", async () => {

@@ -6,7 +6,6 @@ import { CodedError } from "@toolcrib/diagnostics";
 import { type JsonObject, type JsonValue, SchemaValidator } from "@toolcrib/json";
 import {
   createDryRun,
-  findDifferences,
   openSavedToolStore,
   parseTestCases,
   recordTestCase,
@@ -14,7 +13,6 @@ import {
   runTestCase,
   takeDryRun,
   testSavedTool,
-  toTestResult,
 } from "@toolcrib/metatool";
 import type { SavedTool } from "@toolcrib/store";
 import { clientCall, makeTemporaryDirectory } from "@toolcrib/testing";
@@ -283,15 +281,21 @@ test("a dry run uses the recordings and calls no tool", async () => {
   );
 });
 
-test("findDifferences() returns the places, and nothing for equal JSON", () => {
-  const paths = (a: JsonValue, b: JsonValue) => findDifferences(a, b).map(({ path }) => path);
-  assert.deepEqual(paths({ a: [1, { "b c": 2 }] }, { a: [1, { "b c": 3 }] }), ['$.a[1]["b c"]']);
-  assert.deepEqual(paths({ a: 1, b: 2 }, { b: 2, a: 1 }), []);
-  assert.deepEqual(paths([1, 2], [1]), ["$[1]"]);
-  assert.deepEqual(paths([], {}), ["$"]);
-  assert.deepEqual(paths(0, -0), []);
-  assert.deepEqual(paths(JSON.parse('{"__proto__": 1}'), {}), ["$.__proto__"]);
-  assert.equal(findDifferences(Array(100).fill(0), Array(100).fill(1)).length, 20);
+test("runTestCase() names the places that differ, and none in equal JSON", async () => {
+  const places = async (expected: JsonValue, got: JsonValue) => {
+    const shop = setUp();
+    const request = requestFor(shop, "return params.got");
+    const testCase = { ...sample, params: { title: "t", got }, replies: [], expect: { result: expected } };
+    const report = await runTestCase(testCase, request, { composite: shop.deps, validator });
+    return report.differences.map(({ path }) => path);
+  };
+  assert.deepEqual(await places({ a: [1, { "b c": 2 }] }, { a: [1, { "b c": 3 }] }), ['$.a[1]["b c"]']);
+  assert.deepEqual(await places({ a: 1, b: 2 }, { b: 2, a: 1 }), []);
+  assert.deepEqual(await places([1, 2], [1]), ["$[1]"]);
+  assert.deepEqual(await places([], {}), ["$"]);
+  assert.deepEqual(await places(0, -0), []);
+  assert.deepEqual(await places(JSON.parse('{"__proto__": 1}'), {}), ["$.__proto__"]);
+  assert.equal((await places(Array(100).fill(0), Array(100).fill(1))).length, 20);
 });
 
 test("parseTestCases() reports everything that is invalid", () => {
@@ -334,8 +338,9 @@ test("test_saved_tool records a case in the file of the tool, adds cases, and ru
   const run = async (args: JsonObject) => {
     const outcome = await testSavedTool({ name: "estimate", ...args }, clientCall(), deps);
     if (outcome.kind === "refused") return outcome.error.type;
-    const { passed, failed, recorded, cases } = toTestResult(outcome).structuredContent as JsonObject;
-    return { passed, failed, recorded, names: (cases as readonly JsonObject[]).map((one) => one["name"]) };
+    const passed = outcome.reports.filter((report) => report.passed).length;
+    const failed = outcome.reports.length - passed + outcome.diagnostics.length;
+    return { passed, failed, recorded: outcome.recorded, names: outcome.reports.map(({ name }) => name) };
   };
   assert.deepEqual(await run({}), { passed: 0, failed: 0, recorded: undefined, names: [] });
   assert.deepEqual(await run({ record: true, params: {} }), {

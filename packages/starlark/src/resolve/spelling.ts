@@ -5,7 +5,7 @@
  * and all of them are plausible.
  */
 
-import { type ComparisonBudget, editDistance } from "@toolcrib/diagnostics";
+import { editDistance } from "@toolcrib/diagnostics";
 
 /** Maximum length of a name that is compared. */
 const maxLength = 100;
@@ -25,7 +25,7 @@ const searchCells = 100_000;
 export function nearestSpelling(
   name: string,
   candidates: Iterable<string>,
-  budget: ComparisonBudget = { left: searchCells },
+  budget: { left: number } = { left: searchCells },
 ): string | undefined {
   const wanted = fold(name);
   if (wanted.length < 2 || wanted.length > maxLength) return undefined;

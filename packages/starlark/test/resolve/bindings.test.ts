@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   coreDialect,
-  type DefStatement,
   type Dialect,
   type File,
-  type LambdaExpression,
   parseFile,
   resolveFile,
+  type Statement,
   toolDialect,
 } from "@toolcrib/starlark";
 import { showFindings } from "../syntax/show-findings.ts";
@@ -33,11 +32,13 @@ function check(text: string, expected: string, dialect: Dialect = coreDialect): 
   assert.equal(showBindings(resolved(text, dialect)), expected, text);
 }
 
+type FunctionNode = Extract<Statement, { readonly kind: "DefStatement" }>;
+
 /** The scopes of the functions in a program, from the outermost in. */
 function scopesOf(text: string, dialect: Dialect = coreDialect): readonly string[] {
-  const functions: (DefStatement | LambdaExpression)[] = [];
+  const functions: FunctionNode[] = [];
   const visit = (node: object): void => {
-    if ("parameters" in node) functions.push(node as DefStatement);
+    if ("parameters" in node) functions.push(node as FunctionNode);
     for (const [field, value] of Object.entries(node)) {
       if (["source", "scope", "globals", "binding"].includes(field)) continue;
       for (const child of Array.isArray(value) ? value : [value]) {

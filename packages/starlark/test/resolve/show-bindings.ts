@@ -3,8 +3,9 @@
  * len:universal`. No I/O.
  */
 
-import type { File, Identifier } from "@toolcrib/starlark";
+import type { Expression, File } from "@toolcrib/starlark";
 
+type Identifier = Extract<Expression, { readonly kind: "Identifier" }>;
 type Binding = NonNullable<Identifier["binding"]>;
 
 type Scope = NonNullable<File["scope"]>;

@@ -3,8 +3,9 @@
  * that tests cover all of them. No I/O.
  */
 
-import type { CallExpression, Comprehension, Expression, Parameter, Statement } from "@toolcrib/starlark";
+import type { CallExpression, Expression, Parameter, Statement } from "@toolcrib/starlark";
 
+type Comprehension = Extract<Expression, { readonly kind: "Comprehension" }>;
 type Argument = CallExpression["args"][number];
 
 export function showStatements(statements: readonly Statement[]): string {

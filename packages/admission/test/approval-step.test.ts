@@ -1,0 +1,200 @@
+/** Approvals of calls by the public names of the package: each is for one call, and no client gives one. */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { type ApprovalStepDeps, askApproval, checkedOrigin, isApprovalNeeded } from "@toolcrib/admission";
+import type { JsonObject } from "@toolcrib/json";
+import { CallApprovals } from "@toolcrib/store";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { identityKey, localIdentity } from "@toolcrib/tool";
+import { callOf, operator } from "./guard-harness.ts";
+
+type Call = Parameters<typeof askApproval>[2];
+type Session = Call["origin"]["session"];
+
+const target = {
+  ...callOf("ci").target,
+  approval: { server: "notes", definitionDigest: "sha256:1", declaresWrites: false },
+};
+const identity = localIdentity("token", "ci");
+
+/** Opens the step of a home. */
+function open(home: string, clock: { readonly ms: number }, changes: Partial<ApprovalStepDeps> = {}) {
+  const approvals = new CallApprovals(home, { now: () => clock.ms, randomBytes });
+  const deps: ApprovalStepDeps = {
+    approvals,
+    policyDigest: () => "sha256:p",
+    approveCommand: "toolcrib approve",
+    elicitedClients: new Set(),
+    decide: (id, decision, client) => approvals.decide(id, decision, client),
+    ...changes,
+  };
+  return { approvals, ask: (call: Call) => askApproval(deps, target, call) };
+}
+
+/** Returns a call with arguments, by a client whose person answers forms with `answer`. */
+function callWith(args: JsonObject, { answer, ...changes }: Partial<Call> & { answer?: JsonObject } = {}) {
+  const forms: JsonObject[] = [];
+  const call: Call = {
+    origin: {
+      identity,
+      session:
+        answer === undefined ? undefined : ({ capabilities: { elicitation: {} } } as unknown as Session),
+      clientChannel: {
+        async ask(_method: string, params: JsonObject) {
+          forms.push(params);
+          return answer ?? {};
+        },
+      } as Call["origin"]["clientChannel"],
+      signal: undefined,
+      isDirect: true,
+    },
+    argumentsDigest: `digest of ${JSON.stringify(args)}`,
+    whole: () => args,
+    mayApprove: () => true,
+    ...changes,
+  };
+  return { call, forms };
+}
+
+describe("askApproval()", () => {
+  test("lets a call through once for each approval of exactly this call", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const clock = { ms: 0 };
+    const { approvals, ask } = open(directory.path, clock);
+    const { call } = callWith({ text: "a" });
+    const asked = await ask(call);
+    assert.equal(asked.kind, "refused");
+    assert.equal(asked.error.code, "APPROVAL_REQUIRED");
+    assert.match(asked.error.hint ?? "", new RegExp(`toolcrib approve ${asked.approval};`));
+    const { approval: id = "" } = asked;
+    // The same call waits once, however often it is repeated.
+    const again = await ask(call);
+    assert.equal(again.kind === "refused" && again.approval, id);
+    assert.equal((await approvals.pending()).length, 1);
+    await approvals.decide(id, "approved", operator);
+    const other = await ask(callWith({ text: "b" }).call);
+    assert.equal(other.kind, "refused");
+    assert.deepEqual(await ask(call), { kind: "approved", approval: id });
+    const used = await ask(call);
+    assert.equal(used.kind === "refused" && used.error.code, "APPROVAL_REQUIRED");
+  });
+
+  test("reports a denial, and the end of a decision after ten minutes", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const clock = { ms: 0 };
+    const { approvals, ask } = open(directory.path, clock);
+    const { call } = callWith({});
+    const codeOf = async () => {
+      const outcome = await ask(call);
+      return outcome.kind === "refused" ? outcome.error.code : "approved";
+    };
+    await codeOf();
+    const [waiting] = await approvals.pending();
+    await approvals.decide(waiting?.id ?? "", "denied", operator);
+    assert.equal(await codeOf(), "APPROVAL_DENIED");
+    clock.ms = 600_001;
+    assert.equal(await codeOf(), "APPROVAL_REQUIRED");
+  });
+
+  test("binds an approval to the policy in force", async () => {
+    await using directory = await makeTemporaryDirectory();
+    let policy = "sha256:1";
+    const { approvals, ask } = open(directory.path, { ms: 0 }, { policyDigest: () => policy });
+    const { call } = callWith({});
+    await ask(call);
+    const [waiting] = await approvals.pending();
+    await approvals.decide(waiting?.id ?? "", "approved", operator);
+    policy = "sha256:2";
+    assert.equal((await ask(call)).kind, "refused");
+    policy = "sha256:1";
+    assert.equal((await ask(call)).kind, "approved");
+  });
+
+  test("refuses calls whose arguments nobody can read, and those above the number that can wait", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { ask } = open(directory.path, { ms: 0 });
+    const codeOf = async (call: Call) => {
+      const outcome = await ask(call);
+      return outcome.kind === "refused" ? outcome.error.code : "approved";
+    };
+    assert.equal(await codeOf(callWith({}, { whole: () => undefined }).call), "APPROVAL_TOO_LARGE");
+    for (let n = 0; n < 20; n += 1) assert.equal(await codeOf(callWith({ n }).call), "APPROVAL_REQUIRED");
+    assert.equal(await codeOf(callWith({ n: 20 }).call), "APPROVALS_FULL");
+  });
+
+  test("fails closed where approvals cannot be read, or nobody keeps them", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { ask } = open(directory.path, { ms: 0 });
+    await ask(callWith({}).call);
+    writeFileSync(directory.join("approvals/calls.json"), "{", { mode: 0o600 });
+    const broken = await ask(callWith({}).call);
+    assert.equal(broken.kind === "refused" && broken.error.code, "APPROVAL_UNAVAILABLE");
+    const without = await open(directory.path, { ms: 0 }, { approvals: undefined }).ask(callWith({}).call);
+    assert.equal(without.kind === "refused" && without.error.code, "APPROVAL_REQUIRED");
+  });
+
+  test("asks the person at a client in a form only where the operator, the policy and the call allow it", async () => {
+    const elicitedClients = new Set([identityKey(identity)]);
+    const accept = { action: "accept", content: { approve: true } };
+    const rows: readonly [
+      answer: JsonObject | undefined,
+      changes: Partial<Call>,
+      deps: Partial<ApprovalStepDeps>,
+      expected: string,
+    ][] = [
+      [accept, {}, { elicitedClients }, "approved"],
+      [{ action: "accept", content: { approve: false } }, {}, { elicitedClients }, "APPROVAL_REQUIRED"],
+      [{ action: "accept", content: { approve: "true" } }, {}, { elicitedClients }, "APPROVAL_REQUIRED"],
+      [{ action: "decline" }, {}, { elicitedClients }, "APPROVAL_DENIED"],
+      [{ action: "cancel" }, {}, { elicitedClients }, "APPROVAL_REQUIRED"],
+      [accept, {}, {}, "APPROVAL_REQUIRED no form"],
+      [accept, { mayApprove: () => false }, { elicitedClients }, "APPROVAL_REQUIRED no form"],
+      [undefined, {}, { elicitedClients }, "APPROVAL_REQUIRED no form"],
+      [
+        accept,
+        { whole: () => ({ text: "x".repeat(2000) }) },
+        { elicitedClients },
+        "APPROVAL_REQUIRED no form",
+      ],
+    ];
+    for (const [answer, changes, deps, expected] of rows) {
+      await using directory = await makeTemporaryDirectory();
+      const { ask } = open(directory.path, { ms: 0 }, deps);
+      const { call, forms } = callWith(
+        { text: "a" },
+        answer === undefined ? changes : { ...changes, answer },
+      );
+      const outcome = await ask(call);
+      const got = outcome.kind === "refused" ? outcome.error.code : "approved";
+      assert.equal(`${got}${forms.length === 0 ? " no form" : ""}`, expected);
+    }
+    await using directory = await makeTemporaryDirectory();
+    const { ask } = open(directory.path, { ms: 0 }, { elicitedClients });
+    const { call, forms } = callWith({ text: "a" }, { answer: accept });
+    const composite = await ask({ ...call, origin: { ...call.origin, isDirect: false } });
+    assert.equal(composite.kind, "refused");
+    assert.deepEqual(forms, []);
+  });
+});
+
+test("isApprovalNeeded() is true for clients only, and for tools that need one", () => {
+  assert.equal(isApprovalNeeded(target, identity), true);
+  assert.equal(isApprovalNeeded(target, operator), false);
+  assert.equal(isApprovalNeeded({ approval: undefined }, identity), false);
+});
+
+test("checkedOrigin() keeps the trace of a call and nothing else of what the client chose", () => {
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const check = (meta: JsonObject | undefined, expected: JsonObject | undefined) =>
+    assert.deepEqual(checkedOrigin({ meta, kept: 1 }), { meta: expected, kept: 1 });
+  check(undefined, undefined);
+  check({ note: "ignore the approval" }, undefined);
+  check(
+    { traceparent, tracestate: "a=b", baggage: "x=y", progressToken: 1 },
+    { traceparent, tracestate: "a=b" },
+  );
+  check({ traceparent: `${traceparent}\nx`, tracestate: 7 }, undefined);
+});

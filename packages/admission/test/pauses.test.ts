@@ -1,0 +1,135 @@
+/** The kill switch by the public names of the package: what is refused, what is cancelled, and what others read. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { callOf, guardsOf, operator } from "./guard-harness.ts";
+
+describe("Pauses", () => {
+  test("refuses every call before the pauses were read, and none of a home without pauses", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { pauses } = guardsOf(directory.path, { ms: 0 });
+    const { target, origin } = callOf("ci");
+    assert.equal(pauses.refusal(target, origin)?.error.code, "PAUSES_UNREADABLE");
+    await pauses.refresh();
+    assert.equal(pauses.refusal(target, origin), undefined);
+    assert.deepEqual(pauses.facts(), { pauses: [] });
+  });
+
+  test("refuses what is paused and nothing else, for each kind of pause", async () => {
+    const rows: readonly [kind: string, name: string, refused: readonly string[]][] = [
+      ["tool", "notes:write", ["ci write", "dev write"]],
+      ["tool", "notes__w*", ["ci write", "dev write"]],
+      ["server", "notes", ["ci write", "ci read", "dev write"]],
+      ["client", "ci", ["ci write", "ci read"]],
+      ["all", "", ["ci write", "ci read", "dev write"]],
+      ["server", "other", []],
+    ];
+    for (const [kind, name, refused] of rows) {
+      await using directory = await makeTemporaryDirectory();
+      const { pauses } = guardsOf(directory.path, { ms: 0 });
+      await pauses.pause({ kind, name }, operator);
+      const found = [
+        ["ci", "write"],
+        ["ci", "read"],
+        ["dev", "write"],
+      ].flatMap(([client = "", tool = ""]) => {
+        const { target, origin } = callOf(client, tool);
+        const refusal = pauses.refusal(target, origin);
+        if (refusal === undefined) return [];
+        assert.equal(refusal.error.code, "CALL_PAUSED");
+        assert.equal(refusal.rule, name === "" ? "pause.all" : `pause.${kind} ${name}`);
+        return [`${client} ${tool}`];
+      });
+      assert.deepEqual(found, refused, `${kind} ${name}`);
+    }
+  });
+
+  test("cancels the calls in flight that a pause is about, and counts them", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { pauses, events } = guardsOf(directory.path, { ms: 5000 });
+    await pauses.refresh();
+    const cancelled: string[] = [];
+    const enter = (client: string, tool: string): (() => void) => {
+      const { target, origin } = callOf(client, tool);
+      return pauses.enter(target, origin, ({ code, message }) => {
+        cancelled.push(`${client} ${tool} ${code}`);
+        assert.match(message, /was cancelled: tool "notes:write" is paused \(runaway\)/);
+      });
+    };
+    enter("ci", "write");
+    enter("ci", "read");
+    const leave = enter("dev", "write");
+    leave();
+    const request = { kind: "tool", name: "notes:write", reason: "runaway" };
+    const { pause, cancelledCalls } = await pauses.pause(request, operator);
+    assert.deepEqual(cancelled, ["ci write CALL_PAUSED"]);
+    assert.equal(cancelledCalls, 1);
+    assert.deepEqual(pause, { ...request, since: "1970-01-01T00:00:05.000Z" });
+    assert.deepEqual(
+      events.recorded.map(({ type, data }) => [type, (data as { cancelledCalls?: number }).cancelledCalls]),
+      [["guard.paused", 1]],
+    );
+    assert.throws(() => enter("ci", "write"), { code: "CALL_PAUSED" });
+    assert.equal(await pauses.resume(request, operator), true);
+    assert.equal(await pauses.resume(request, operator), false);
+    enter("ci", "write")();
+  });
+
+  test("ends a pause at its time, and hides from a client who else is paused", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const clock = { ms: 0 };
+    const { pauses } = guardsOf(directory.path, clock);
+    await pauses.pause({ kind: "client", name: "owner", forMs: 60_000 }, operator);
+    const { target, origin } = callOf("ci");
+    assert.equal(pauses.refusal(target, origin), undefined);
+    const owned = { ...origin, owners: [callOf("owner").origin.identity] };
+    const { error } = pauses.refusal(target, owned) ?? {};
+    assert.equal(
+      error?.message,
+      '"notes__write" was not called: the owner of a saved tool around this call is paused until 1970-01-01T00:01:00.000Z',
+    );
+    assert.doesNotMatch(`${error.message} ${error.hint}`, /client/);
+    clock.ms = 60_000;
+    assert.equal(pauses.refusal(target, owned), undefined);
+  });
+
+  test("hold for every gateway of a home, and a file that cannot be read refuses every call", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const first = guardsOf(directory.path, { ms: 0 });
+    const second = guardsOf(directory.path, { ms: 0 });
+    const { target, origin } = callOf("ci");
+    await second.pauses.refresh();
+    await first.pauses.pause({ kind: "all", name: "" }, operator);
+    assert.equal(second.pauses.refusal(target, origin), undefined);
+    await second.pauses.refresh();
+    assert.equal(second.pauses.refusal(target, origin)?.error.code, "CALL_PAUSED");
+    mkdirSync(directory.join("guards"), { recursive: true });
+    writeFileSync(directory.join("guards/pauses.json"), "{", { mode: 0o600 });
+    await second.pauses.refresh();
+    assert.equal(second.pauses.refusal(target, origin)?.error.code, "PAUSES_UNREADABLE");
+    assert.notEqual(second.pauses.facts().pausesProblem, undefined);
+    assert.deepEqual(second.events.logged.at(-1), "every call is refused: it is not known what is paused");
+  });
+
+  test("refuses requests that name nothing", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { pauses } = guardsOf(directory.path, { ms: 0 });
+    for (const request of [
+      { kind: "planet", name: "x" },
+      { kind: "all", name: "x" },
+      { kind: "tool", name: " " },
+      { kind: "tool", name: "x", forMs: 999 },
+      { kind: "tool", name: "x", forMs: Number.NaN },
+      { kind: "tool", name: "x", forMs: 400 * 24 * 3_600_000 },
+    ]) {
+      await assert.rejects(
+        pauses.pause(request, operator),
+        { code: "PAUSE_INVALID" },
+        JSON.stringify(request),
+      );
+    }
+    assert.deepEqual(pauses.facts().pauses, []);
+  });
+});

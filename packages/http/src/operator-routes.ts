@@ -1,0 +1,21 @@
+/** The routes of the operator of a gateway that have fixed paths. */
+
+import { approvalRoutes, type OperatorApprovals } from "./approval-routes.ts";
+import { type OperatorPauses, pauseRoutes } from "./pause-routes.ts";
+import { policyRoutes } from "./policy-routes.ts";
+import type { ApiRoute } from "./route-access.ts";
+
+/** The parts of a gateway that its operator sees and changes. */
+export interface OperatorRoutesDeps {
+  readonly approvals: OperatorApprovals;
+  readonly pauses: OperatorPauses;
+  /** Returns tools, resources and prompts with the facts about them (`targets`), and the policy. */
+  readonly policySituation: () => object;
+}
+
+/** Returns the routes of approvals, of pauses and of the policy in force, by their paths. */
+export function operatorRoutes({ approvals, pauses, policySituation }: OperatorRoutesDeps): {
+  readonly [path: string]: ApiRoute;
+} {
+  return { ...approvalRoutes(approvals), ...pauseRoutes(pauses), ...policyRoutes(policySituation) };
+}
