@@ -31,6 +31,7 @@ export type {} from "./run/outcome.ts";
 export { prepareArguments } from "./run/prepare-arguments.ts";
 export { ProgramTurns } from "./run/program-turns.ts";
 export { runComposite } from "./run/run-composite.ts";
+export { startThreadedExecutions } from "./run/threaded/threaded-executions.ts";
 export { openSavedToolStore } from "./saved/file-saved-tool-store.ts";
 // For other packages here.
 export { lintSavedTool } from "./saved/lint-saved-tool.ts";
