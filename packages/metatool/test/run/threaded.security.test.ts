@@ -44,7 +44,7 @@ function withoutTime({ executionTime, ...outcome }: CompositeOutcome): unknown {
   return JSON.parse(JSON.stringify(outcome));
 }
 
-const grow = "kept = []\nfor n in range(100000000):\n    kept.append(str(n) * 20)";
+const grow = 'kept = []\nfor n in range(100000000):\n    kept.append(str(n) + "x" * 100000)';
 
 test("a program in a thread has the same outcome as in this one, and runs again", async () => {
   await using threaded = startThreadedExecutions(workshop.deps);
@@ -113,7 +113,7 @@ test("programs that fill the memory of a thread leave the heap of this one as it
   await using threaded = startThreadedExecutions(workshop.deps);
   const greedy = clientCall({ identity: localIdentity("token", "greedy") });
   const before = process.memoryUsage().heapUsed;
-  const attacks = Array.from({ length: 40 }, () => workshop.run(grow, { context: greedy }, { threaded }));
+  const attacks = Array.from({ length: 12 }, () => workshop.run(grow, { context: greedy }, { threaded }));
   const context = clientCall({ identity: localIdentity("token", "modest") });
   const modest = await workshop.run("return [n for n in range(10)][9]", { context }, { threaded });
   assert.deepEqual(modest.kind === "result" && modest.result, 9);

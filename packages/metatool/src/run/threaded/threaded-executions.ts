@@ -241,7 +241,7 @@ class ExecutionThread {
       stopWatch();
       signal?.removeEventListener("abort", cancel);
       this.#running.delete(number);
-      if (this.#running.size === 0) this.#worker.unref();
+      if (this.isIdle && !this.isEnding) this.#worker.unref();
     }
   }
 
