@@ -34,8 +34,8 @@ export interface Upstream {
 /** A started process, to which a client can try to connect. */
 export interface Launched {
   readonly child: Child;
-  /** Connects and initializes once; rejects while the contender is not ready. */
-  connect(): Promise<McpClient>;
+  /** Connects and initializes once, with `token` where the contender takes one; rejects while it is not ready. */
+  connect(token?: string): Promise<McpClient>;
   /** Its address after a connection; `undefined` if unknown. */
   url?(): URL | undefined;
 }
@@ -51,8 +51,16 @@ export interface Contender {
   readonly aggregates: boolean;
   /** False if the contender and the upstream are one process. */
   readonly separable: boolean;
-  /** @param sections more sections of the configuration, for `toolcrib` only */
-  launch(home: string, upstreams: readonly Upstream[], sections?: object): Promise<Launched>;
+  /**
+   * @param sections more sections of the configuration, for `toolcrib` only
+   * @param auth how clients authenticate, for `toolcrib` only. @default none
+   */
+  launch(
+    home: string,
+    upstreams: readonly Upstream[],
+    sections?: object,
+    auth?: "none" | "token",
+  ): Promise<Launched>;
 }
 
 function upstreamCommand(upstream: Upstream): readonly string[] {
@@ -91,11 +99,11 @@ function launchedByUrlLine(child: Child): Launched {
   return {
     child,
     url: () => url,
-    connect: () => {
+    connect: (token) => {
       const found = /http:\/\/127\.0\.0\.1:\d+\/mcp\b/.exec(child.output())?.[0];
       if (found === undefined && url === undefined) throw new Error("has not printed its URL");
       url ??= new URL(found!);
-      return connectStreamableHttp(url);
+      return connectStreamableHttp(url, token);
     },
   };
 }
@@ -108,7 +116,7 @@ function toolcrib(id: string, version: string, entry: string, flags: readonly st
     wire: "HTTP",
     aggregates: true,
     separable: true,
-    launch: async (home, upstreams, sections = {}) => {
+    launch: async (home, upstreams, sections = {}, auth = "none") => {
       if (!existsSync(entry)) throw new Error(`${entry.slice(root.length + 1)} does not exist`);
       const config = join(home, "toolcrib.yaml");
       const servers = upstreams.map((upstream) => {
@@ -128,7 +136,7 @@ function toolcrib(id: string, version: string, entry: string, flags: readonly st
           "--listen",
           "127.0.0.1:0",
           "--auth",
-          "none",
+          auth,
           "--home",
           join(home, "toolcrib"),
         ],

@@ -41,7 +41,8 @@ interface Turn {
 interface Measured {
   readonly turns: Turn[];
   failures: number;
-  rssBytes: number;
+  /** Resident memory at the end of each turn. */
+  readonly rssBytes: number[];
 }
 
 /** Measures Toolcrib, started as `contender`. */
@@ -60,7 +61,7 @@ export async function benchHostileServers(
   await using _beset = beset.child;
   const attack = new AbortController();
   void attackServers(beset.client, attack.signal);
-  const measured = new Map([calm, beset].map((ready) => [ready, { turns: [], failures: 0, rssBytes: 0 }]));
+  const measured = new Map([calm, beset].map((ready) => [ready, { turns: [], failures: 0, rssBytes: [] }]));
   try {
     for (const ready of measured.keys()) await takeTurn(ready, 1000);
     for (let round = 0; round < (isQuick ? 2 : 10); round += 1) {
@@ -109,7 +110,7 @@ async function measure(ready: Ready, figures: Measured, ms: number, signal: Abor
     rate: latencies.length / seconds,
   });
   figures.failures += failures;
-  figures.rssBytes = rssBytesOf(ready.child.pid);
+  figures.rssBytes.push(rssBytesOf(ready.child.pid));
 }
 
 async function takeTurn({ client }: Ready, ms: number) {
@@ -146,10 +147,10 @@ function toTable(calm: Measured, beset: Measured): Table {
     of(figures, ({ p50Ms }) => p50Ms).toFixed(2),
     of(figures, ({ p99Ms }) => p99Ms).toFixed(2),
     String(figures.failures),
-    (figures.rssBytes / 1_000_000).toFixed(0),
+    (median(figures.rssBytes) / 1_000_000).toFixed(0),
   ];
   const ratio = of(beset, ({ p99Ms }) => p99Ms) / of(calm, ({ p99Ms }) => p99Ms);
-  const more = (beset.rssBytes - calm.rssBytes) / 1_000_000;
+  const more = (median(beset.rssBytes) - median(calm.rssBytes)) / 1_000_000;
   return {
     title: "Ten healthy servers next to five hostile ones, 32 calls at a time",
     columns: ["servers", "calls/s", "p50 ms", "p99 ms", "failed", "MB"],

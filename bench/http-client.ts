@@ -21,11 +21,12 @@ function messageIn(contentType: string, body: string, id: number): Message {
   throw new Error(`call ${id} was not answered: ${body.slice(0, 200)}`);
 }
 
-/** Uses MCP over streamable HTTP: POSTs only, one session, JSON or SSE answers. */
-export async function connectStreamableHttp(url: URL): Promise<McpClient> {
+/** Uses MCP over streamable HTTP: POSTs only, one session, JSON or SSE answers. Sends `token`, if there is one. */
+export async function connectStreamableHttp(url: URL, token?: string): Promise<McpClient> {
   const pool = new ConnectionPool(url);
   let lastId = 0;
-  let sessionHeaders = "";
+  const authorization = token === undefined ? "" : `Authorization: Bearer ${token}\r\n`;
+  let sessionHeaders = authorization;
   let sessionId: string | undefined;
   const request = async (method: string, params: object): Promise<Result> => {
     lastId += 1;
@@ -42,7 +43,7 @@ export async function connectStreamableHttp(url: URL): Promise<McpClient> {
   };
   try {
     const version = await initialize(request, (method) => {
-      if (sessionId !== undefined) sessionHeaders = `Mcp-Session-Id: ${sessionId}\r\n`;
+      if (sessionId !== undefined) sessionHeaders += `Mcp-Session-Id: ${sessionId}\r\n`;
       return notify(method);
     });
     sessionHeaders += `MCP-Protocol-Version: ${version}\r\n`;

@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { killAllChildren, stopAllChildren } from "./children.ts";
 import { benchComposites } from "./composites.ts";
 import { allContenders, type Contender, type Upstream } from "./contenders.ts";
+import { benchHostileClient } from "./hostile-client.ts";
 import { benchHostileServers } from "./hostile-servers.ts";
 import { type LoadResult, measureLoad } from "./load.ts";
 import { describeMachine } from "./machine.ts";
@@ -27,7 +28,7 @@ const usage = `npm run bench -- [options]
 
   --only a,b     only these: direct, pipe, toolcrib, toolcrib-dist, mcp-proxy,
                  supergateway, mcp-hub; and the parts load, start-up, search,
-                 composites, toolspecs, hostile
+                 composites, toolspecs, hostile (servers), hostile-client
   --rounds N     turns of each contender (default 10)
   --quick        two short turns each: does it work, not how fast;
                  without search unless --only search
@@ -38,7 +39,7 @@ Only a whole run (neither --only nor --quick) is written to bench/RESULTS.md.
 
 const concurrencies = [1, 32];
 const readyLimitMs = 20_000;
-const parts = ["load", "start-up", "search", "composites", "toolspecs", "hostile"] as const;
+const parts = ["load", "start-up", "search", "composites", "toolspecs", "hostile", "hostile-client"] as const;
 type Part = (typeof parts)[number];
 
 /** Interrupted by Ctrl-C. */
@@ -198,6 +199,11 @@ async function ownTables(
     progress("Hostile servers");
     const makeHome = (name: string) => mkdtempSync(join(temporaryFolder, `${name}-`));
     tables.push(await benchHostileServers(toolcrib, { ...options, makeHome }));
+  }
+  if (plan.parts.has("hostile-client")) {
+    progress("A hostile client");
+    const makeHome = (name: string) => mkdtempSync(join(temporaryFolder, `${name}-`));
+    tables.push(await benchHostileClient(toolcrib, { ...options, makeHome }));
   }
   return tables;
 }

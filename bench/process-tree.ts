@@ -76,6 +76,16 @@ export function isAlive(entry: ProcessEntry): boolean {
   return now !== undefined && !now.zombie && now.startTicks === entry.startTicks;
 }
 
+/** The greatest resident memory that the process had; 0 where there is no /proc. */
+export function memoryPeakBytesOf(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
 function rssBytesOf(pid: number): number {
   try {
     const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];

@@ -35,7 +35,7 @@ const wanted = new Set(process.argv.slice(2));
  * In the build they are next to `index.js`.
  */
 const ownEntries: { readonly [folder: string]: readonly string[] } = {
-  metatool: ["run/isolated/child-process.js"],
+  metatool: ["run/isolated/child-process.js", "run/threaded/execution-thread.js"],
   store: ["index-worker.js"],
 };
 

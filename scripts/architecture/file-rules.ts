@@ -34,10 +34,11 @@ const wholeModules: ReadonlySet<string> = new Set(["node:process", "node:console
 const outermostPackages: ReadonlySet<string> = new Set(["cli", "testing"]);
 /**
  * The composition roots, of the gateway as a server and as a library, and of a
- * process that executes one composite: the only other files with direct access.
+ * process and a thread that execute composites: the only other files with direct access.
  */
 const compositionRoots: ReadonlySet<string> = new Set([
   "packages/metatool/src/run/isolated/child-process.ts",
+  "packages/metatool/src/run/threaded/execution-thread.ts",
   "packages/gateway/src/start-gateway.ts",
   "packages/registry/src/registry.ts",
 ]);

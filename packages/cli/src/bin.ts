@@ -9,6 +9,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { explainUnreportable } from "./load-failure.ts";
 import { explainOldNode } from "./node-version.ts";
+import { resolveSourcesDirectly } from "./source-resolution.ts";
 
 const explanation = explainOldNode(process.version);
 if (explanation === undefined) {
@@ -17,6 +18,7 @@ if (explanation === undefined) {
   const given = process.env["XDG_CACHE_HOME"] ?? "";
   const caches = isAbsolute(given) ? given : join(homedir(), ".cache");
   enableCompileCache(join(caches, "toolcrib", "compile"));
+  resolveSourcesDirectly();
   try {
     const [{ runProcess }, { main }] = await Promise.all([import("./run-process.ts"), import("./main.ts")]);
     await runProcess(main);

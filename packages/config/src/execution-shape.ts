@@ -131,7 +131,7 @@ export const executionShape = record({
     }),
     isolation: choice({
       description:
-        "none: in the gateway process, restricted by the limits of the language. process: each run in a separate process.",
+        "none: in a thread of the gateway process, restricted by the limits of the language. process: each run in a separate process.",
       values: ["none", "process"],
       default: executionDefaults.isolation,
     }),

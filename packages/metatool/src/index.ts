@@ -25,6 +25,7 @@ export { languagePrimer } from "./run/language-primer.ts";
 export { prepareArguments } from "./run/prepare-arguments.ts";
 export { ProgramTurns } from "./run/program-turns.ts";
 export { runComposite } from "./run/run-composite.ts";
+export { startThreadedExecutions } from "./run/threaded/threaded-executions.ts";
 export { openSavedToolStore } from "./saved/file-saved-tool-store.ts";
 // For other packages here.
 export { lintSavedTool } from "./saved/lint-saved-tool.ts";

@@ -33,11 +33,17 @@ export type Found =
 const timeoutMs = 120_000;
 
 /** Runs `command` to its end, and parses `<result> <milliseconds>` from its last line of output. */
-export function runProcess(command: string, args: readonly string[], folder: string): ProgramRun {
+export function runProcess(
+  command: string,
+  args: readonly string[],
+  folder: string,
+  env: NodeJS.ProcessEnv = {},
+): ProgramRun {
   const { status, stdout, stderr, error, signal } = spawnSync(command, args, {
     encoding: "utf8",
     timeout: timeoutMs,
     cwd: folder,
+    env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   if (error !== undefined) throw error;
@@ -53,8 +59,8 @@ export function runProcess(command: string, args: readonly string[], folder: str
   return { result, ms: Number(ms) };
 }
 
-/** This engine, run from source with all limits. */
-export function own(temporaryFolder: string): Contender {
+/** This engine, run from source with all limits; with a compile cache that the first run fills, if asked. */
+export function own(temporaryFolder: string, { isCached = false } = {}): Contender {
   const manifest: { version: string } = JSON.parse(
     readFileSync(join(import.meta.dirname, "../package.json"), "utf8"),
   );
@@ -67,6 +73,7 @@ export function own(temporaryFolder: string): Contender {
         process.execPath,
         ["--conditions=toolcrib-source", script, file, String(repetitions)],
         temporaryFolder,
+        isCached ? { NODE_COMPILE_CACHE: join(temporaryFolder, "compile") } : {},
       ),
   };
 }

@@ -14,6 +14,7 @@ import {
   type MetatoolEvent,
   openSavedToolStore,
   startIsolatedExecutions,
+  startThreadedExecutions,
 } from "@toolcrib/metatool";
 import { hiddenPathsOf } from "@toolcrib/sandbox";
 import { openApprovalStore, type StoreError, toAuditClient } from "@toolcrib/store";
@@ -80,6 +81,11 @@ async function addComposites(context: SourceContext, opening: AsyncDisposableSta
           ),
         )
       : undefined;
+  const hasOtherCalls = (clients: Iterable<string>) => core.hasOtherCalls(clients);
+  const threaded =
+    isolation === "none"
+      ? opening.use(startThreadedExecutions({ startTimer, hasOtherCalls }, { memoryBytes }))
+      : undefined;
   const metatool = opening.use(
     createMetatool(
       {
@@ -95,9 +101,10 @@ async function addComposites(context: SourceContext, opening: AsyncDisposableSta
         monotonicMs,
         nextTurn,
         untilIdle,
-        hasOtherCalls: (clients) => core.hasOtherCalls(clients),
+        hasOtherCalls,
         startTimer,
         isolated,
+        threaded,
         onEvent: (event) => record(event.type, toAuditData(event)),
         onWarning: (fields, message) => logger.warn(fields, message),
       },

@@ -1,8 +1,10 @@
 /**
- * Slows down a server that sends messages without end. Messages that answer no
+ * Slows down a server that sends messages without end, or large ones. Messages that answer no
  * request are limited by number and size; over the limit nothing is read from the
  * server for a while, so that it waits for its pipe or connection instead of using
- * the gateway. Its answers come later then, and no other server's.
+ * the gateway. Its answers come later then, and no other server's. A large message of a
+ * process is read in portions: what was read of it is released later than more arrives
+ * otherwise.
  */
 
 import type { Readable } from "node:stream";
@@ -16,6 +18,10 @@ const bytesPerSecond = 16 * 1024 * 1024;
 const burstSeconds = 2;
 /** Shortest time in milliseconds in which nothing is read. */
 const pauseMinMs = 50;
+/** Bytes of one message that are read without a pause. */
+const portionBytes = 8 * 1024 * 1024;
+/** Milliseconds between two portions of a message: 400 MiB/s. */
+const portionPauseMs = 20;
 
 /** What one server sends unasked, over all of its streams. */
 export class FloodMeter {
@@ -59,6 +65,8 @@ export class FloodGate {
   readonly #meter: FloodMeter;
   /** Bytes that belong to no message yet. */
   #bytes = 0;
+  /** Bytes of them at which the next pause is due. */
+  #portionEnd = portionBytes;
   #pause: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -70,21 +78,30 @@ export class FloodGate {
   /** Counts bytes, before the messages that they complete. */
   arrived(bytes: number): void {
     this.#bytes += bytes;
+    if (this.#bytes < this.#portionEnd) return;
+    this.#portionEnd = this.#bytes + portionBytes;
+    this.#pauseFor(portionPauseMs);
   }
 
   /** Counts a message. @param isAnswer whether it answers a request */
   received(isAnswer: boolean): void {
     if (!isAnswer) this.#meter.spend(this.#bytes);
     this.#bytes = 0;
-    if (this.#pause !== undefined || this.#isClosed) return;
+    this.#portionEnd = portionBytes;
+    if (this.#pause !== undefined) return;
     const pauseMs = this.#meter.takePauseMs();
-    if (pauseMs === 0) return;
+    // A server that floods keeps no process alive.
+    if (pauseMs > 0) this.#pauseFor(pauseMs)?.unref();
+  }
+
+  #pauseFor(pauseMs: number): NodeJS.Timeout | undefined {
+    if (this.#pause !== undefined || this.#isClosed) return undefined;
     this.#source.pause();
     this.#pause = setTimeout(() => {
       this.#pause = undefined;
       this.#source.resume();
     }, pauseMs);
-    this.#pause.unref();
+    return this.#pause;
   }
 
   /** Ends a pause; nothing is slowed down any longer. */

@@ -1,7 +1,7 @@
 /** Creates a metatool: composite tools that are saved, listed and run behind one gateway. */
 
 import { CompositeCache } from "../run/composite-cache.ts";
-import { CompositeMemory, defaultTotalBytes } from "../run/composite-memory.ts";
+import { CompositeMemory, totalBytesFor } from "../run/composite-memory.ts";
 import { ProgramTurns } from "../run/program-turns.ts";
 import { CoreSource } from "./core-source.ts";
 import type { Metatool, MetatoolDeps, MetatoolOptions } from "./metatool.ts";
@@ -11,11 +11,9 @@ import { createSavedSource } from "./saved-source.ts";
 
 /** Creates the metatool over `deps.saved`. */
 export function createMetatool(given: MetatoolDeps, options: MetatoolOptions): Metatool {
-  // A single composite can use its whole limit, which is at most half of the total.
-  const totalBytes = Math.max(defaultTotalBytes, 2 * options.execution.memoryBytes);
   const deps = {
     ...given,
-    memory: new CompositeMemory(given, { totalBytes }),
+    memory: new CompositeMemory(given, { totalBytes: totalBytesFor(options.execution.memoryBytes) }),
     turns: new ProgramTurns(given),
   };
   const cache = new CompositeCache();

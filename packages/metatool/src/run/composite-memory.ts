@@ -19,8 +19,12 @@ export interface CompositeMemoryOptions {
   readonly waitMs?: number;
 }
 
-/** The default of `CompositeMemoryOptions.totalBytes`. */
-export const defaultTotalBytes = 256 * 1024 * 1024;
+const defaultTotalBytes = 256 * 1024 * 1024;
+
+/** Bytes for programs of `memoryBytes` each: a single one can use its whole limit, which is at most half of the total. */
+export function totalBytesFor(memoryBytes: number): number {
+  return Math.max(defaultTotalBytes, 2 * memoryBytes);
+}
 
 /** Bytes that an execution needs to start. */
 const firstBytes = 1024 * 1024;

@@ -13,7 +13,7 @@ import { jsonSize } from "./json-measure.ts";
 import type { ExecutionOptions, ToolCallRecord } from "./outcome.ts";
 import { ProgressSum } from "./progress-sum.ts";
 import { Slots } from "./slots.ts";
-import { displayName } from "./tool-directory.ts";
+import { type CallableTool, displayName } from "./tool-directory.ts";
 
 /**
  * Replies to inner calls in place of the host. `undefined` means that no reply
@@ -37,6 +37,9 @@ export interface InnerCallsRequest {
   readonly onReply?: ReplyListener;
 }
 
+/** The default of `InnerCallsRequest.argumentsMaxBytes`. */
+export const defaultArgumentsMaxBytes = 4 * 1024 * 1024;
+
 /** Makes the inner calls of one execution. */
 export class InnerCalls {
   readonly #host: MetatoolHost;
@@ -58,7 +61,7 @@ export class InnerCalls {
 
   /** Makes an inner call. Never rejects. */
   async call(tool: CatalogTool, params: JsonObject): Promise<InnerReply> {
-    const { options, onReply, argumentsMaxBytes = 4 * 1024 * 1024 } = this.#request;
+    const { options, onReply, argumentsMaxBytes = defaultArgumentsMaxBytes } = this.#request;
     if (this.#records.count >= options.toolCalls) return tooManyCalls(options.toolCalls);
     if (jsonSize(params, argumentsMaxBytes) > argumentsMaxBytes) return tooLarge(tool, argumentsMaxBytes);
     const record = this.#records.begin(displayName(tool), params);
@@ -119,7 +122,8 @@ function tooManyCalls(limit: number): InnerReply {
   };
 }
 
-function tooLarge(tool: CatalogTool, limit: number): InnerReply {
+/** The reply to an inner call whose arguments are larger than `limit` bytes. */
+export function tooLarge(tool: CallableTool, limit: number): InnerReply {
   return {
     kind: "limit",
     message: `the arguments of ${displayName(tool)} are larger than ${limit} bytes of JSON`,

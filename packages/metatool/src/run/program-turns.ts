@@ -1,8 +1,9 @@
 /**
  * Lets running programs take turns: in one turn of the event loop, one program is
  * compiled or runs for a slice (5 ms). Without turns, each of 256 programs would run
- * for a slice before anything else does, and calls of other clients would wait for
- * more than a second. Clients come in turn too, however many programs each runs.
+ * for a slice before anything else does: replies to inner calls, and in the event loop
+ * of a gateway, which compiles programs, calls of other clients. Clients come in turn
+ * too, however many programs each runs.
  *
  * A call passes through several turns of the event loop. While clients that run no
  * program have calls in flight, each slice is therefore followed by a rest, until

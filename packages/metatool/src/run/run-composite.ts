@@ -8,36 +8,28 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
-import type { ThreadHost } from "@toolcrib/starlark";
 import { type CallContext, identityKey } from "@toolcrib/tool";
 import type { Catalog, CatalogTool, MetatoolHost } from "./catalog.ts";
 import { CompositeCache } from "./composite-cache.ts";
 import { toSyntaxError } from "./composite-error.ts";
-import type { CompositeMemory } from "./composite-memory.ts";
-import {
-  type Execution,
-  type ExecutionOutcome,
-  executeComposite,
-  type InnerCaller,
-} from "./execute-composite.ts";
+import type { Execution, ExecutionOutcome, InnerCaller } from "./execute-composite.ts";
+import { executeTogether, type TogetherDeps } from "./execute-together.ts";
 import { InnerCalls, type ReplyListener, type ReplySource } from "./inner-calls.ts";
 import type { IsolatedExecutions } from "./isolated/isolated-executions.ts";
-import type { CompositeError, CompositeOutcome, ExecutionOptions } from "./outcome.ts";
-import type { ProgramTurns } from "./program-turns.ts";
+import type { CompositeOutcome, ExecutionOptions } from "./outcome.ts";
+import type { ThreadedExecutions } from "./threaded/threaded-executions.ts";
 
 /** Dependencies of executions. */
-export interface CompositeDeps extends Required<ThreadHost> {
+export interface CompositeDeps extends TogetherDeps {
   readonly host: MetatoolHost;
   /** Wall clock in nanoseconds since 1970, read once for each execution. */
   readonly nowNs: () => bigint;
   /** @default no cache */
   readonly cache?: CompositeCache;
-  /** Memory that executions in this process share. @default no shared limit */
-  readonly memory?: CompositeMemory;
-  /** Lets programs take turns in this process. @default each runs for a slice in every turn of the event loop */
-  readonly turns?: ProgramTurns;
+  /** Runs executions with `isolation: "none"` in a thread. @default they run in this one, with `memory` and `turns` */
+  readonly threaded?: ThreadedExecutions | undefined;
   /** Runs executions with `isolation: "process"`; required only for those. */
-  readonly isolated?: IsolatedExecutions;
+  readonly isolated?: IsolatedExecutions | undefined;
 }
 
 /** One execution of a composite. */
@@ -77,12 +69,7 @@ export async function runComposite(
   }
   const inner = new InnerCalls(deps.host, request);
   // The directory contains the tools of the catalogue, so the tools of inner calls are complete.
-  const call: InnerCaller = async (tool, args) => {
-    const reply = await inner.call(tool as CatalogTool, args);
-    const continuing = deps.turns?.start(client);
-    if (continuing !== undefined) await continuing;
-    return reply;
-  };
+  const call: InnerCaller = (tool, args) => inner.call(tool as CatalogTool, args);
   const execution = {
     program,
     directory,
@@ -93,54 +80,22 @@ export async function runComposite(
   };
   let outcome: ExecutionOutcome;
   try {
-    outcome =
-      options.isolation === "process"
-        ? await requireIsolated(deps).execute(execution, call)
-        : await executeHere(withTurns(deps, client), execution, call, context);
+    outcome = await execute(deps, client, execution, call);
   } finally {
     inner.close(context.signal.aborted ? context.signal.reason : new Error("the execution has ended"));
   }
   return { ...outcome, executionTime: since(deps, startedMs), toolCalls: inner.records() };
 }
 
-/** Lets a program of `client` continue after a slice when it is its turn. */
-function withTurns(deps: CompositeDeps, client: string): CompositeDeps {
-  const { turns } = deps;
-  return turns === undefined ? deps : { ...deps, nextTurn: () => turns.next(client) };
-}
-
-/** Executes in this process, once there is memory. */
-async function executeHere(
+function execute(
   deps: CompositeDeps,
+  client: string,
   execution: Execution,
   call: InnerCaller,
-  { identity, signal }: CallContext,
 ): Promise<ExecutionOutcome> {
-  if (deps.memory === undefined) return executeComposite(deps, execution, call);
-  const lease = await deps.memory.enter(identityKey(identity), signal);
-  // A cancelled execution ends with the usual error.
-  if (lease === undefined && !signal.aborted) return memoryBusy();
-  try {
-    return await executeComposite(
-      deps,
-      { ...execution, reserveMemory: (bytes) => lease?.resize(bytes) !== false },
-      call,
-    );
-  } finally {
-    lease?.release();
-  }
-}
-
-function memoryBusy(): ExecutionOutcome {
-  const error: CompositeError = {
-    type: "resource_error",
-    message: "Running composites use all of their shared memory",
-    details: {
-      code: "METATOOL_MEMORY_BUSY",
-      hint: "try again later, or run fewer composites at the same time",
-    },
-  };
-  return { kind: "error", error, logs: [], steps: 0 };
+  if (execution.options.isolation === "process") return requireIsolated(deps).execute(execution, call);
+  if (deps.threaded !== undefined) return deps.threaded.execute(client, execution, call);
+  return executeTogether(deps, client, execution, call);
 }
 
 function since(deps: CompositeDeps, startedMs: number): number {
