@@ -13,5 +13,6 @@ export {
 export type { StartProgram } from "./local/run-program.ts";
 export { PackageSource } from "./package-source.ts";
 export { McpkgRuntimeError } from "./runtime-error.ts";
+export type { StarlarkRunnerDeps } from "./starlark/starlark-runner.ts";
 export { type BehaviourChange, compareRuns } from "./tests/compare-runs.ts";
 export { runPackageTests, type TestResult, type TestResults } from "./tests/run-package-tests.ts";

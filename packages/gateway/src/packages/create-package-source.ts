@@ -2,7 +2,7 @@
 
 import type { PackageConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
-import type { Manifest, PackageFiles } from "@toolcrib/mcpkg";
+import { type Manifest, type PackageFiles, readProgram } from "@toolcrib/mcpkg";
 import { InstalledCheck, type InstalledPackage } from "@toolcrib/mcpkg-install";
 import {
   type ChainDeps,
@@ -11,6 +11,7 @@ import {
   type EndpointRunner,
   McpkgRuntimeError,
   PackageSource,
+  type StarlarkRunnerDeps,
   type StartProgram,
   type Verdict,
 } from "@toolcrib/mcpkg-runtime";
@@ -62,7 +63,7 @@ export function createPackageSource(opened: OpenedPackage, deps: CreatePackageDe
 
 /** @throws {CodedError} why no endpoint of the package can run */
 async function prepareEndpoints(
-  { installed, manifest, config }: OpenedPackage,
+  { installed, manifest, config, files: content }: OpenedPackage,
   files: InstalledCheck,
   deps: CreatePackageDeps,
   signal: AbortSignal,
@@ -77,7 +78,7 @@ async function prepareEndpoints(
   };
   files.check();
   const verdicts = await judgePackage(
-    { folder, manifest, config },
+    { folder, manifest, config, approvedTools: installed.approvedTools },
     { ...context, programs: { startOf: () => start } },
     signal,
   );
@@ -103,6 +104,7 @@ async function prepareEndpoints(
     toolId,
     folder,
     http: (url) => (opened.get(url) as PackageHttp).deps,
+    starlark: programDeps({ installed, manifest, files: content }, context),
     local: { start, withPlace: programs.withPlace, outputMaxBytes: config.limits.outputMaxBytes },
     onRun:
       manifest.implementations === undefined
@@ -115,6 +117,34 @@ async function prepareEndpoints(
               ...(passedOver.length === 0 ? {} : { passedOver: context.scrubber.value(passedOver) }),
             }),
   });
+}
+
+/** Runs the programs of a package with the tools that the operator approved, of those that it declares. */
+function programDeps(
+  { installed, manifest, files }: Pick<OpenedPackage, "installed" | "manifest" | "files">,
+  { packageRunner }: SourceContext,
+): StarlarkRunnerDeps {
+  const { toolId } = installed;
+  const approved = new Set(installed.approvedTools);
+  return {
+    async run({ source, tools = [], timeoutMs }, args, context) {
+      const { runner } = packageRunner;
+      const code = readProgram(files, source);
+      if (runner === undefined || code === undefined) {
+        const reason =
+          code === undefined ? `it has no program "${source}"` : "composite tools are not available";
+        throw new McpkgRuntimeError("PACKAGE_UNUSABLE", `"${toolId}" cannot run: ${reason}`);
+      }
+      const program = {
+        toolId,
+        code,
+        inputSchema: manifest.input_schema,
+        tools: tools.filter((id) => approved.has(id)),
+        timeoutMs,
+      };
+      return await runner.run(program, args, context);
+    },
+  };
 }
 
 function nothingRuns(toolId: string, verdicts: readonly Verdict[]): McpkgRuntimeError {

@@ -11,7 +11,7 @@ import { createEgress, type Egress } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
 import { SchemaValidator } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
-import type { Manifest } from "@toolcrib/mcpkg";
+import { type Manifest, reachOf } from "@toolcrib/mcpkg";
 import { type InstalledPackage, openInstalledPackage, readInstalledPackages } from "@toolcrib/mcpkg-install";
 import type { ChainDeps, PackageSource } from "@toolcrib/mcpkg-runtime";
 import { openSecretStore } from "@toolcrib/secrets";
@@ -91,9 +91,10 @@ export class PackageSources implements AsyncDisposable {
         [...this.#offered.values()]
           // A package that is there for its tests is not held back by them.
           .filter(({ installed }) => !this.#isTrial(installed))
-          .map(({ installed, source }) => ({
+          .map(({ installed, manifest, source }) => ({
             installed,
             source,
+            mayRunTests: () => reachOf(manifest).every((id) => this.#isReadOnly(id)),
             isCertified: this.#configOf(installed).trustState === "certified",
           })),
     });
@@ -152,6 +153,11 @@ export class PackageSources implements AsyncDisposable {
     const { config, trialPackages } = this.#context;
     const trial = trialPackages.find((one) => one === installed);
     return trial?.usesConfig === false ? config.packages.others : packageConfigOf(config, installed.toolId);
+  }
+
+  /** Whether the tool with this id is there, and known to change nothing. */
+  #isReadOnly(id: string): boolean {
+    return this.#context.core.index.find(id)?.shownDefinition.annotations?.readOnlyHint === true;
   }
 
   /** Adds a package to the roster; reports one that cannot be offered. */

@@ -8,6 +8,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import type { HttpClient, ServerInfo } from "@toolcrib/mcp";
 import type { InstalledPackage } from "@toolcrib/mcpkg-install";
+import type { PackageRunner } from "@toolcrib/metatool";
 import type { ProcessLauncher, SpawnWrap } from "@toolcrib/process";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { Sandboxes } from "@toolcrib/sandbox";
@@ -19,6 +20,12 @@ import type { GatewayCore } from "../gateway-core.ts";
 export interface TrialPackage extends InstalledPackage {
   /** Whether `packages.<toolId>` of the configuration counts; otherwise it has the defaults of an `unverified` package. */
   readonly usesConfig: boolean;
+}
+
+/** What runs the Starlark programs of packages: composites have it once they were opened. */
+export interface ProgramRunnerSlot {
+  /** Undefined before composites are open, and where they could not be opened. */
+  runner: PackageRunner | undefined;
 }
 
 /** Everything that sources take from the gateway and from the process. */
@@ -49,6 +56,7 @@ export interface SourceContext {
   readonly upstreamLimits: UpstreamLimits | undefined;
   /** Packages whose tests run, in place of installed ones. */
   readonly trialPackages: readonly TrialPackage[];
+  readonly packageRunner: ProgramRunnerSlot;
   /** The system, and the Node that runs this process. */
   readonly machine: {
     readonly system: { readonly platform: string; readonly arch: string };
