@@ -65,6 +65,7 @@ test("deep programs are findings, and end", () => {
 
 test("tools are ids without control characters, each declared once", () => {
   check("return 1", ["MCPKG_PROGRAM_INVALID"], { tools: ["a:one", "a:one"] });
+  check("return 1", ["MCPKG_PROGRAM_INVALID"], { tools: ["demo.echo:echo"] });
   check("return 1", ["MCPKG_VALUE_INVALID"], { tools: ["a:one\n"] });
   check("return 1", ["MCPKG_VALUE_INVALID"], {
     tools: Array.from({ length: 1001 }, (_one, at) => `a:t${at}`),

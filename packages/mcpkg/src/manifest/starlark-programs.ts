@@ -51,7 +51,7 @@ export function lintPrograms(manifest: Manifest, files: PackageFiles): readonly 
   const programs = programsOf(manifest);
   const paths = new Set(programs.map(({ source }) => source).filter((path) => files.has(path)));
   return [
-    ...programs.flatMap(lintTools),
+    ...programs.flatMap((one) => lintTools(one, manifest.toolId)),
     ...[...paths].flatMap((path): readonly Diagnostic[] => {
       const text = readProgram(files, path);
       if (text !== undefined) return parseFile({ name: path, text }, toolDialect).diagnostics;
@@ -65,7 +65,10 @@ export function lintPrograms(manifest: Manifest, files: PackageFiles): readonly 
   ];
 }
 
-function lintTools({ source, tools = [] }: StarlarkEndpoint): readonly Diagnostic[] {
+function lintTools({ source, tools = [] }: StarlarkEndpoint, toolId: string): readonly Diagnostic[] {
+  if (tools.some((id) => id.startsWith(`${toolId}:`))) {
+    return [invalid(source, `The program "${source}" declares the tool of its own package`)];
+  }
   const twice = tools.find((id, at) => tools.indexOf(id) !== at);
   if (twice === undefined) return [];
   return [invalid(source, `The program "${source}" declares the tool "${twice}" twice`)];

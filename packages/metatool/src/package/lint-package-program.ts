@@ -36,7 +36,8 @@ export function lintPackageProgram(
     ...diagnostics.map((finding) => ({ ...withDeclaration(finding, code), source })),
     ...unused.map((id): Diagnostic => {
       const message = `The package declares the tool "${id}", which "${path}" does not name`;
-      const hint = "remove it from tools of the endpoint: the operator has to approve each tool that is declared";
+      const hint =
+        "remove it from tools of the endpoint: the operator has to approve each tool that is declared";
       return { severity: "warning", code: "METATOOL_TOOL_UNUSED", message, hint, path };
     }),
   ];
