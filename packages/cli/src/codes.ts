@@ -9,10 +9,14 @@ export const cliCodes = {
   CLI_FILE_UNUSABLE: "A file or folder cannot be read or written.",
   CLI_HOME_IN_USE: "Another gateway uses the home directory, and one of them does not share it.",
   CLI_IMPORT_FAILED:
-    "The servers of another program's file, or the operations of an OpenAPI document, cannot be imported.",
+    "The servers of another program's file, the operations of an OpenAPI document, or the program of a package, cannot be imported.",
+  CLI_EXPORT_FAILED: "A saved tool cannot be written as a package: its tests have errors.",
+  CLI_PUBLISH_REFUSED:
+    "A saved tool is not published: it is not approved, its reach is not known, a test fails, or the version is too low.",
   CLI_PACKAGE_INVALID: "A tool package has errors; the command lists each of them.",
   CLI_PACKAGE_UNTESTED: "A tool package has no tests.",
-  CLI_TEST_CALLS_OTHERS: "The tests of a chain that is not installed would call installed tools.",
+  CLI_TEST_CALLS_OTHERS:
+    "The tests of a package would make calls that were not allowed: those of a chain or program that is not installed, or of tools that can write.",
   CLI_FETCH_FAILED: "A document cannot be fetched from its URL.",
   CLI_TOOL_NOT_FOUND: "No tool has this name.",
   CLI_TOOLSPEC_NOT_FOUND: "The catalog has no toolspec with this name.",

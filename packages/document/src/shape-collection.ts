@@ -139,6 +139,8 @@ export interface Required<T> {
   readonly required: Shape<T>;
   /** The reason, for the message. */
   readonly because?: string;
+  /** Whether an empty text is a value; otherwise it counts as missing. @default false */
+  readonly canBeEmpty?: boolean;
   /** The finding for a missing field. @default a general message with the code of required fields */
   readonly missing?: { readonly code: string; readonly message: string; readonly hint: string };
 }
@@ -226,7 +228,8 @@ function checkFields(
 function isMissing(field: Field, entry: MapEntry | undefined): boolean {
   if (!("required" in field)) return false;
   if (entry === undefined) return true;
-  return entry.value.kind === "scalar" && (entry.value.value === null || entry.value.text.trim() === "");
+  if (entry.value.kind !== "scalar") return false;
+  return entry.value.value === null || (field.canBeEmpty !== true && entry.value.text.trim() === "");
 }
 
 function reportMissing(

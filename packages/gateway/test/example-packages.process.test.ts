@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, writeFiles } from "@toolcrib/testing";
 import { startTestGateway } from "./gateway-harness.ts";
 import { type PackageContent, putPackages, startLoopbackServer } from "./package-harness.ts";
 
@@ -106,4 +106,24 @@ test("the echo package calls a server of this machine that the configuration nam
   const client = await gateway.connectModern();
   const result = await client.callTool({ name: "demo.echo", arguments: { message: "hello" } });
   assert.deepEqual(result.structuredContent, { message: "hello" });
+});
+
+test("the composite exported as a package calls the file server", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  const folder = join(directory.path, "files");
+  writeFiles(folder, { "welcome.txt": "Welcome to Toolcrib, again." });
+  putPackages(home, [{ ...example("longest-words"), approvedTools: ["filesystem:read_text_file"] }]);
+  const transport = { kind: "stdio", command: "mcp-server-filesystem", args: [folder] };
+  await using gateway = await startTestGateway(
+    {
+      tool_servers: [{ id: "filesystem", transport, trust_state: "certified" }],
+      packages: { "acme.text.longest_words": { trust_state: "verified" } },
+    },
+    { home },
+  );
+  const client = await gateway.connect();
+  const args = { path: join(folder, "welcome.txt"), count: "1" };
+  const result = await client.callTool({ name: "acme.text.longest_words", arguments: args });
+  assert.deepEqual(result.content, [{ type: "text", text: '["Toolcrib"]' }]);
 });

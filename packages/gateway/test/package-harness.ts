@@ -42,6 +42,8 @@ export const echoTest = JSON.stringify({
 export interface PackageContent {
   readonly manifest: JsonObject & { readonly toolId: string };
   readonly files?: { readonly [path: string]: string | Uint8Array };
+  /** Tools that the operator approved for its programs. @default none */
+  readonly approvedTools?: readonly string[];
 }
 
 /** Returns a package with a local endpoint. */
@@ -70,7 +72,7 @@ export function localPackage(
 /** Puts packages into a home, in place of those that are installed there. */
 export function putPackages(home: string, packages: readonly PackageContent[]): void {
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  const entries = packages.map(({ manifest, files = {} }) => {
+  const entries = packages.map(({ manifest, files = {}, approvedTools = [] }) => {
     const all = { "manifest.json": JSON.stringify(manifest), ...files };
     const folder = join(home, "packages", manifest.toolId);
     rmSync(folder, { recursive: true, force: true });
@@ -84,6 +86,7 @@ export function putPackages(home: string, packages: readonly PackageContent[]): 
       digest: `sha256:${hash("sha256", JSON.stringify(all), "hex")}`,
       source: "test",
       installedAt: "2026-01-01T00:00:00.000Z",
+      approvedTools,
       files: Object.keys(all).map((path) => recorded(folder, path)),
     };
   });

@@ -31,4 +31,4 @@ export {
   type SourceStatuses,
 } from "./source-roster.ts";
 export { ToolIndex } from "./tool-index.ts";
-export { foldsOf, isReservedNamespace, toWireName } from "./wire-name.ts";
+export { foldsOf, isReservedNamespace, toWireName, wireNameOfId } from "./wire-name.ts";

@@ -1,7 +1,7 @@
 /** Names of tools on the MCP wire, and the folded forms by which two names collide. Pure. */
 
 import { hash } from "node:crypto";
-import { foldName, ownNamespace, savedNamespace } from "@toolcrib/tool";
+import { foldName, ownNamespace, savedNamespace, type ToolId } from "@toolcrib/tool";
 
 /** Longest name on the wire, as many hosts allow. */
 export const wireNameMaxLength = 64;
@@ -29,6 +29,17 @@ export function toWireName(namespace: string, name: string): string {
   const safe = whole.replace(/[^A-Za-z0-9_.-]/g, "_");
   if (safe.length <= wireNameMaxLength) return safe;
   return `${safe.slice(0, wireNameMaxLength - 9)}_${hash("sha256", whole, "hex").slice(0, 8)}`;
+}
+
+/**
+ * The name on the wire of the tool with this id, wherever it is: for a tool that may not exist here. A namespace with
+ * dots whose last part is the name of the tool is taken for a package.
+ */
+export function wireNameOfId(id: ToolId): string {
+  const [namespace = "", name = "", version] = id.includes(":") ? id.split(":") : ["", id];
+  const isPackage = namespace.includes(".") && namespace.endsWith(`.${name}`);
+  if (isPackage) return toWireName("", namespace);
+  return toWireName(wirePrefixOf(namespace), version === undefined ? name : `${name}-${version}`);
 }
 
 function toWholeName(namespace: string, name: string): string {

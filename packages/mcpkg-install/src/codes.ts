@@ -15,6 +15,8 @@ export const mcpkgInstallCodes = {
   INSTALL_UNSIGNED: "A package from a URL or a registry is not signed.",
   INSTALL_SIGNATURE_STRIPPED: "A package is not signed, and the one with this toolId before it was.",
   INSTALL_KEY_CHANGED: "A package is signed by another key than the one that is pinned for its toolId.",
+  INSTALL_REACH_NOT_APPROVED:
+    "The Starlark program of a package can call tools that the operator has not approved for it.",
   INSTALL_DOWNGRADE: "A package is older than the installed or the locked one.",
   INSTALL_RELEASE_CHANGED:
     "A package has the same version as the installed or the locked one, and other content.",

@@ -7,6 +7,6 @@ export {
   selectImplementations,
 } from "./implementations/select.ts";
 export { PackageSources } from "./installed/package-sources.ts";
-export type { TrialPackage } from "./installed/packages-context.ts";
+export type { ProgramRunnerSlot, TrialPackage } from "./installed/packages-context.ts";
 export { programSecretsOf } from "./local/program-secrets.ts";
 export { runPackageTests, type TestResult, type TestResults } from "./tests/run-package-tests.ts";

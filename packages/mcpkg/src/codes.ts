@@ -19,6 +19,8 @@ export const mcpkgCodes = {
   MCPKG_SCHEMA_INVALID: "An input schema or an output schema is not a JSON Schema that can be used.",
   MCPKG_ENDPOINT_INVALID: "An endpoint cannot be called as it is written.",
   MCPKG_COMMAND_INVALID: "The command of a local endpoint is not a program that packages may run.",
+  MCPKG_PROGRAM_INVALID:
+    "The program of a Starlark endpoint is not UTF-8, is too long, or its list of tools names one twice or its own package.",
   MCPKG_CHAIN_INVALID: "A step of a chain names something that does not exist at that point.",
   MCPKG_JSON_PATH_INVALID: "A path is not a JSONPath (RFC 9535).",
   MCPKG_JSON_PATH_LIMIT: "The evaluation of a JSONPath needs more nodes, steps or time than allowed.",

@@ -20,6 +20,7 @@ import { lintChain, type MemberProblem } from "./manifest/lint-chain.ts";
 import { lintEndpoint } from "./manifest/lint-endpoint.ts";
 import { type Manifest, manifestShape } from "./manifest/manifest-shape.ts";
 import { provenanceShape, publisherShape } from "./manifest/meta-shapes.ts";
+import { lintPrograms, programsOf } from "./manifest/starlark-programs.ts";
 import { type PackageTest, testShape } from "./manifest/test-shape.ts";
 import type { PackageFiles } from "./package-files.ts";
 
@@ -70,6 +71,7 @@ export function parsePackage(files: PackageFiles, validator: SchemaValidator): P
     others.push(...test.diagnostics);
     if (test.value !== undefined) tests.set(path, test.value);
   }
+  if (manifest !== undefined) others.push(...lintPrograms(manifest, files));
   const metaFiles = [
     ["meta/publisher.json", publisherShape],
     ["meta/provenance.json", provenanceShape],
@@ -218,16 +220,21 @@ function parseTest(
   if (test === undefined) return { value: undefined, diagnostics: open.reporter.diagnostics };
   const problems = [
     ...lintAssertions(test),
-    ...(manifest === undefined ? [] : lintInput(test, manifest.input_schema, validator)),
+    ...(manifest === undefined ? [] : lintInput(test, manifest, validator)),
   ];
   reportAll(open, problems);
   const { diagnostics } = open.reporter;
   return { value: hasErrors(diagnostics) ? undefined : test, diagnostics };
 }
 
-function lintAssertions({ assertions = [], expected }: PackageTest): MemberProblem[] {
+function lintAssertions({ assertions = [], expected, expectedError }: PackageTest): MemberProblem[] {
   const problems: MemberProblem[] = [];
-  if (assertions.length === 0 && expected === undefined) {
+  if (expectedError !== undefined && (assertions.length > 0 || expected !== undefined)) {
+    const message = 'The test has "expectedError" and conditions for a result; a tool that fails has none';
+    const hint = "remove expected and assertions, or expectedError";
+    problems.push({ code: "MCPKG_ASSERTION_INVALID", message, hint, at: ["expectedError"] });
+  }
+  if (assertions.length === 0 && expected === undefined && expectedError === undefined) {
     const message =
       'The test has neither "expected" nor "assertions": any result passes that the output schema allows';
     problems.push({ severity: "warning", code: "MCPKG_ASSERTION_INVALID", message, at: [] });
@@ -249,14 +256,13 @@ function lintAssertions({ assertions = [], expected }: PackageTest): MemberProbl
   return problems;
 }
 
-function lintInput(
-  { input }: PackageTest,
-  inputSchema: JsonObject,
-  validator: SchemaValidator,
-): MemberProblem[] {
-  const verdict = validator.validate(inputSchema, input);
+function lintInput({ input }: PackageTest, manifest: Manifest, validator: SchemaValidator): MemberProblem[] {
+  const verdict = validator.validate(manifest.input_schema, input);
   if (verdict.kind !== "invalid") return [];
+  // A composite converts arguments of other types, and a test can expect that it refuses them.
+  const severity = programsOf(manifest).length > 0 ? "warning" : "error";
   return verdict.problems.map(({ path, message }) => ({
+    severity,
     code: "MCPKG_TEST_INPUT_INVALID",
     message: `The input of the test does not match the input schema: ${path === "" ? "it" : path} ${message}`,
     at: ["input"],

@@ -27,6 +27,7 @@ export const metatoolCodes = {
   METATOOL_NOT_FOUND: "No saved tool has this name.",
   METATOOL_SCHEMA_INVALID: "The input schema of a saved tool cannot be used.",
   METATOOL_TOOL_UNKNOWN: "A composite calls a tool that does not exist, or that its author may not call.",
+  METATOOL_TOOL_UNUSED: "A package declares a tool that its program does not name.",
   METATOOL_ARGUMENT_FORM: "A composite calls a tool with something other than one dict or arguments by name.",
   METATOOL_ARGUMENT_UNKNOWN: "A composite calls a tool with an argument that its input schema does not have.",
   METATOOL_ARGUMENT_MISSING: "A composite calls a tool without an argument that its input schema requires.",
@@ -45,10 +46,6 @@ export const metatoolCodes = {
   METATOOL_TEST_TOO_LARGE: "A run is too large for a test case.",
   METATOOL_TEST_NOT_REPEATABLE:
     "A run cannot become a test case, because its replay has a different outcome.",
-  METATOOL_PACKAGE_INVALID:
-    "A folder cannot be imported as a saved tool: a file or one of its members is missing, invalid or not allowed.",
-  METATOOL_PACKAGE_EXISTS: "A folder for an export exists already and is not empty.",
-  METATOOL_PACKAGE_UNUSABLE: "The folder of an export or import cannot be read or written.",
 } as const;
 
 /** A key of `metatoolCodes`. */

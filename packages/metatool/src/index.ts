@@ -7,13 +7,13 @@ export {
 } from "./core/approved-reach.ts";
 export { createMetatool } from "./core/create-metatool.ts";
 export type { Metatool, MetatoolEvent } from "./core/metatool.ts";
-// For users: saved tools as folders.
-export {
-  exportSavedTool,
-  importSavedTool,
-} from "./exchange/exchange-saved-tool.ts";
+// For users: saved tools as packages.
 export { approveStoredTool, storedStanding } from "./exchange/operator-approval.ts";
+export { fromProgramPackage, toProgramPackage } from "./exchange/to-package.ts";
 export { MetatoolError } from "./metatool-error.ts";
+// For users: programs of packages.
+export { lintPackageProgram } from "./package/lint-package-program.ts";
+export type { PackageRunner } from "./package/package-runner.ts";
 // For users: running composites.
 export { analyseComposite } from "./run/analyse/analyse-composite.ts";
 export { deriveFacts } from "./run/analyse/reach.ts";

@@ -10,7 +10,7 @@ const name = { help: "name of the saved tool" };
 
 export const command: CliCommandGroup = {
   name: "saved",
-  summary: "list, show, run, test, export and import saved tools",
+  summary: "list, show, run, test, publish, export and import saved tools",
   commands: [
     defineCommand({
       name: "list",
@@ -65,9 +65,56 @@ export const command: CliCommandGroup = {
         (await loadExchange()).exportSaved(context, args.name, args.dir, options),
     }),
     defineCommand({
+      name: "publish",
+      summary: "write a saved tool with its tests as a signed package, and add it to a registry",
+      arguments: { name },
+      options: {
+        id: { value: "id", isRequired: true, help: "tool id of the package, such as acme.crm.search" },
+        bump: {
+          value: "kind",
+          choices: ["major", "minor", "patch"],
+          help: "raise the version at least by this (default: what changed demands)",
+        },
+        packageVersion: {
+          value: "version",
+          help: "version of the package (default: 1.0.0, then the next one)",
+        },
+        license: { value: "license", help: "license, as an SPDX expression such as MIT" },
+        author: { value: "name", help: "name of the publisher" },
+        website: { value: "url", help: "website of the publisher" },
+        homepage: { value: "url", help: "page about the tool" },
+        tag: { value: "tag", isRepeatable: true, help: "tag for search; repeatable" },
+        tool: {
+          value: "id",
+          isRepeatable: true,
+          help: "a tool that the program chooses at run time, such as github:search; repeatable",
+        },
+        withoutReplies: { help: "leave the recorded replies of tools out of the tests" },
+        out: { value: "file", help: "archive to write (default: ID-VERSION.mcpkg)" },
+        key: {
+          value: "file",
+          help: "Ed25519 key in PEM that signs the package (default: the publisher key of the home)",
+        },
+        registry: {
+          value: "registry",
+          help: "also add it to this registry: a folder, or its name in the configuration",
+        },
+        registryKey: {
+          value: "file",
+          help: "Ed25519 key in PEM that signs the index (default: the registry key of the home)",
+        },
+      },
+      examples: [
+        "toolcrib saved publish report --id acme.crm.report --license MIT",
+        "toolcrib saved publish report --id acme.crm.report --registry ./packages",
+      ],
+      run: async (context, args, options) =>
+        (await import("../saved/publish-saved.ts")).publishSaved(context, args.name, options),
+    }),
+    defineCommand({
       name: "import",
-      summary: "import a saved tool from a folder; it needs approval before it can be called",
-      arguments: { dir: { help: "folder of a package with a Starlark program" } },
+      summary: "import the program of a package as a saved tool; it needs approval before it can be called",
+      arguments: { dir: { help: "folder or archive of a package with a Starlark program" } },
       options: {
         name: { value: "name", help: "name of the saved tool (default: the package's name)" },
         force: { help: "replace a saved tool with the same name" },

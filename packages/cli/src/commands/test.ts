@@ -17,7 +17,7 @@ export const command = defineCommand({
       help: "give a package that is not installed what the configuration has for its toolId, secrets too",
     },
     allowCalls: {
-      help: "let the tests of a chain that is not installed call the installed tools of its steps",
+      help: "let the tests of a chain or a program that is not installed call other tools, and those of a program also tools that may write",
     },
     junit: { value: "file", help: "also write the results to this file as JUnit XML" },
   },

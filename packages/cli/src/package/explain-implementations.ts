@@ -56,14 +56,14 @@ export async function explainImplementations(context: CliContext, toolId: string
 /** Judges the implementations of an installed package on this machine; none for a chain. */
 export async function judgeInstalled(
   context: CliContext,
-  installed: Pick<InstalledPackage, "folder">,
+  installed: Pick<InstalledPackage, "folder" | "approvedTools">,
   manifest: Manifest,
 ): Promise<Awaited<ReturnType<typeof explainPackage>>> {
   const { options, env, directory, wrap, now, signal } = context;
   const { config, files } = await loadConfigOrDefaults(context);
   const { platform, arch, execPath, versions } = process;
   return await explainPackage(
-    { folder: installed.folder, manifest },
+    { folder: installed.folder, approvedTools: installed.approvedTools, manifest },
     {
       config,
       home: options.home,

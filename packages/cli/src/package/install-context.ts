@@ -12,6 +12,7 @@ import { projectFolderOf } from "../config/project-folder.ts";
 import type { RegistryFlags } from "../registry/open-package-registries.ts";
 import { openPackageResolver } from "../registry/package-resolver.ts";
 import { openArchiveFetcher } from "./fetch-archive.ts";
+import { inspectPrograms } from "./inspect-programs.ts";
 
 /** Flags of `allowOptions`. */
 export interface AllowFlags extends RegistryFlags {
@@ -21,6 +22,7 @@ export interface AllowFlags extends RegistryFlags {
   readonly allowDowngrade?: boolean;
   readonly allowChangedRelease?: boolean;
   readonly allowReplacingFolder?: boolean;
+  readonly allowTool?: readonly string[];
   readonly allowLoopback?: boolean;
 }
 
@@ -72,6 +74,7 @@ export function changeDeps({ now, output }: CliContext) {
 /** Where packages come from. */
 export interface PackageSources extends AsyncDisposable {
   readonly validator: SchemaValidator;
+  readonly inspect: typeof inspectPrograms;
   readonly fetchBytes: FetchBytes;
   readonly resolver: PackageResolver | undefined;
 }
@@ -86,6 +89,7 @@ export async function openPackageSources(context: CliContext, flags: AllowFlags)
   const fetcher = openArchiveFetcher(context, { allowsLoopback: flags.allowLoopback === true });
   return {
     validator: new SchemaValidator(),
+    inspect: inspectPrograms,
     fetchBytes: fetcher.fetchBytes,
     resolver: opened.resolver,
     async [Symbol.asyncDispose]() {

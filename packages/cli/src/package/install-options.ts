@@ -21,5 +21,10 @@ export const allowOptions = {
   allowDowngrade: { help: "allow versions that are older than the installed or the locked ones" },
   allowChangedRelease: { help: "allow other content under the installed or the locked version" },
   allowReplacingFolder: { help: "remove what lies in the place of a package and was not installed" },
+  allowTool: {
+    value: "id",
+    isRepeatable: true,
+    help: "approve that the program of a package calls this tool, such as github:search; repeatable",
+  },
   allowLoopback: { help: "allow http:// URLs of servers of this machine" },
 } as const satisfies CliOptions;

@@ -20,6 +20,7 @@ import {
   toAllowances,
   toPlace,
 } from "./install-context.ts";
+import { isKnownTool, knownNamespaces } from "./known-tools.ts";
 
 /** Options of `install`. */
 export interface InstallFlags extends AllowFlags, ConfirmFlags {
@@ -32,6 +33,7 @@ export interface InstallFlags extends AllowFlags, ConfirmFlags {
 export interface ConfirmFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
+  readonly allowTool?: readonly string[];
 }
 
 /** Runs `install`. */
@@ -80,11 +82,13 @@ export async function installSources(
   const { output } = context;
   const plan = await planInstall(sources, request);
   const isDone = flags.dryRun !== true;
-  if (isDone && !(await isConfirmed(context, plan, flags))) {
+  await noteReach(context, plan);
+  const approvedTools = isDone ? await approvedToolsOf(context, plan, flags) : [];
+  if (isDone && (approvedTools === undefined || !(await isConfirmed(context, plan, flags)))) {
     output.note("Nothing was installed");
     return exitCodes.failed;
   }
-  if (isDone) await applyInstall(changeDeps(context), plan);
+  if (isDone) await applyInstall(changeDeps(context), plan, { approvedTools: approvedTools ?? [] });
   output.json({
     isDryRun: !isDone,
     project: request.project ?? null,
@@ -100,6 +104,44 @@ export async function installSources(
       ...plan.packages.flatMap((one) => linesOf(context, one, isDone ? "Installed" : "Would install")),
     );
   return exitCodes.done;
+}
+
+/** Shows which tools the programs of the packages can call, and which of those do not exist here. */
+async function noteReach(context: CliContext, plan: InstallPlan): Promise<void> {
+  const { output } = context;
+  const all = plan.packages.filter(({ reach, reachGrowth, isInstalled }) =>
+    isInstalled ? reachGrowth.length > 0 : reach.length > 0,
+  );
+  for (const { toolId, version, reach, reachGrowth } of all) {
+    const isNew = new Set(reachGrowth);
+    output.note(
+      `The program of ${toolId} ${version} can call these tools:`,
+      ...reach.map((id) => `  ${safeLine(id)}${isNew.has(id) ? "" : " (approved before)"}`),
+    );
+  }
+  if (all.length === 0) return;
+  const known = await knownNamespaces(context, plan);
+  const missing = new Set(all.flatMap(({ reach }) => reach).filter((id) => !isKnownTool(id, known)));
+  if (missing.size === 0) return;
+  output.note(
+    `${output.noteStyle("yellow", "warning")}: these tools do not exist here, and calls fail until they do: ${[...missing].map(safeLine).join(", ")}`,
+  );
+}
+
+/**
+ * Returns the tools that the operator approved, by a flag or when asked; undefined after a no. Where nobody can be
+ * asked, the installation refuses what no flag approves. `--yes` approves no tool: a later version could widen its reach.
+ */
+async function approvedToolsOf(
+  context: CliContext,
+  plan: InstallPlan,
+  { allowTool = [] }: ConfirmFlags,
+): Promise<readonly string[] | undefined> {
+  const allowed = new Set(allowTool);
+  const growth = plan.packages.flatMap(({ reachGrowth }) => reachGrowth).filter((id) => !allowed.has(id));
+  if (growth.length === 0 || !canAsk(context)) return allowTool;
+  const answer = await askLine("Approve that these programs call these tools? [y/N] ", context);
+  return /^y(?:es)?$/i.test(answer) ? [...allowTool, ...growth] : undefined;
 }
 
 /** Shows what was not named, and asks where it must or can. */

@@ -2,7 +2,7 @@
 
 import { readdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type Diagnostic, didYouMean, formatDiagnostics } from "@toolcrib/diagnostics";
+import { type Diagnostic, didYouMean, formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
 import { errnoOf, readRegularFile, reasonOf } from "@toolcrib/files";
 import { SchemaValidator } from "@toolcrib/json";
 import {
@@ -10,12 +10,14 @@ import {
   type OpenedPackage,
   openPackage,
   packageMaxBytes,
+  type ParsedPackage,
   parsePackage,
   readPackageFolder,
   type ToolPackage,
 } from "@toolcrib/mcpkg";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { inspectPrograms } from "./inspect-programs.ts";
 
 /** A package and where it was read from. */
 export interface FoundPackage {
@@ -24,6 +26,21 @@ export interface FoundPackage {
   readonly diagnostics: readonly Diagnostic[];
   /** Paths of a folder that do not belong to the package. */
   readonly leftOut: readonly string[];
+}
+
+/**
+ * Reads the files at `path` as a package, without the check of its programs against what they declare.
+ *
+ * @throws as `readPackage`
+ */
+export async function readPackageFiles(
+  { directory }: Pick<CliContext, "directory">,
+  path: string,
+): Promise<ParsedPackage> {
+  const file = resolve(directory, path);
+  const validator = new SchemaValidator();
+  if (await isFolder(file, path)) return parsePackage((await readPackageFolder(file)).files, validator);
+  return await openPackage(await readBytes(file, path), validator);
 }
 
 /**
@@ -40,12 +57,16 @@ export async function readPackage(
   const validator = new SchemaValidator();
   if (await isFolder(file, path)) {
     const { files, leftOut } = await readPackageFolder(file);
-    const { value, diagnostics } = parsePackage(files, validator);
-    if (value === undefined) return { diagnostics };
+    const { value, diagnostics: own } = parsePackage(files, validator);
+    const diagnostics = [...own, ...(value === undefined ? [] : inspectPrograms(value))];
+    if (value === undefined || hasErrors(diagnostics)) return { diagnostics };
     return { kind: "folder", found: { ...value, signature: checkSignature(value) }, diagnostics, leftOut };
   }
-  const { value, diagnostics } = await openPackage(await readBytes(file, path), validator);
-  return value === undefined ? { diagnostics } : { kind: "archive", found: value, diagnostics, leftOut: [] };
+  const { value, diagnostics: own } = await openPackage(await readBytes(file, path), validator);
+  const diagnostics = [...own, ...(value === undefined ? [] : inspectPrograms(value))];
+  return value === undefined || hasErrors(diagnostics)
+    ? { diagnostics }
+    : { kind: "archive", found: value, diagnostics, leftOut: [] };
 }
 
 /**

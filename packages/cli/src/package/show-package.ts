@@ -1,7 +1,7 @@
 /** `toolcrib validate`, `toolcrib info` and `toolcrib verify`: say what a package is. They change nothing. */
 
 import { formatDiagnostics } from "@toolcrib/diagnostics";
-import type { Endpoint, Manifest, SignatureState } from "@toolcrib/mcpkg";
+import { type Endpoint, type Manifest, programsOf, reachOf, type SignatureState } from "@toolcrib/mcpkg";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
@@ -15,7 +15,11 @@ export async function validatePackage(context: CliContext, path: string): Promis
   const { diagnostics } = read;
   const isValid = "found" in read;
   const count = diagnostics.filter(({ severity }) => severity === "error").length;
-  output.json({ ok: isValid, diagnostics: diagnostics.map(toJsonDiagnostic) });
+  output.json({
+    ok: isValid,
+    ...(isValid ? { reach: reachOf(read.found.manifest) } : {}),
+    diagnostics: diagnostics.map(toJsonDiagnostic),
+  });
   if (!output.isJson && diagnostics.length > 0) {
     output.note(
       formatDiagnostics(diagnostics),
@@ -27,9 +31,17 @@ export async function validatePackage(context: CliContext, path: string): Promis
     const { manifest, tests, files } = read.found;
     output.print(
       `${manifest.toolId} ${manifest.version} is valid: ${files.size} files, ${tests.size} tests, ${signatureLine(read.found.signature)}`,
+      ...reachLines(manifest),
     );
   }
   return isValid ? exitCodes.done : exitCodes.failed;
+}
+
+/** Returns the line about the tools that the Starlark programs of a package can call; none without a program. */
+function reachLines(manifest: Manifest): readonly string[] {
+  if (programsOf(manifest).length === 0) return [];
+  const reach = reachOf(manifest).map(safeLine);
+  return [`Its program can call ${reach.length === 0 ? "no tool" : reach.join(", ")}`];
 }
 
 /** Runs `info` for a folder or an archive. */
@@ -98,6 +110,7 @@ function runsBy({ endpoint, implementations = [], chain = [] }: Manifest): [stri
       "Runs as",
       `${id}: ${describeEndpoint(own)} (${[language, runtime, platforms?.join(" ") ?? "any platform"].filter(Boolean).join(", ")})`,
     ]),
+    ...reachOf({ endpoint, implementations }).map((id): [string, string] => ["Can call", id]),
     ...chain.map(({ step, tool }): [string, string] => ["Step", `${step}: ${tool}`]),
   ];
 }

@@ -1,23 +1,25 @@
 /**
- * The calls of other tools that the tests of a chain make. Calls of the operator wait for no approval, so
- * a chain that nobody installed must not make them unasked.
+ * The calls of other tools that the tests of a chain or a program make. Calls of the operator wait for no
+ * approval, so a package that nobody installed must not make them unasked, and a program must not write unasked.
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
 import { SchemaValidator } from "@toolcrib/json";
-import type { Manifest } from "@toolcrib/mcpkg";
+import { type Manifest, reachOf } from "@toolcrib/mcpkg";
 import { openInstalledPackage } from "@toolcrib/mcpkg-install";
+import type { Tool } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { safeLine } from "../output/output.ts";
 import { readInstalled } from "./installed-packages.ts";
 
 /**
- * Refuses the tests of a chain that is not installed.
+ * Refuses the tests of a chain or a Starlark program that is not installed.
  *
- * @throws {CliError} `CLI_TEST_CALLS_OTHERS` with the tools that it calls; no error for a package without a chain
+ * @throws {CliError} `CLI_TEST_CALLS_OTHERS` with the tools that it calls; no error for a package that calls none
  */
 export async function refuseCalls(context: CliContext, manifest: Manifest): Promise<void> {
+  refuseProgram(manifest);
   if (manifest.chain === undefined) return;
   const tools = await calledTools(context, manifest.chain);
   const list = tools.map(safeLine).join(", ");
@@ -28,6 +30,39 @@ export async function refuseCalls(context: CliContext, manifest: Manifest): Prom
       hint: "read its steps and tests, then add --allow-calls; or install it, and test it by its toolId",
       data: { tools },
     },
+  );
+}
+
+function refuseProgram(manifest: Manifest): void {
+  const tools = reachOf(manifest);
+  if (tools.length === 0) return;
+  const list = tools.map(safeLine).join(", ");
+  throw new CliError(
+    "CLI_TEST_CALLS_OTHERS",
+    `The program ${manifest.toolId} is not installed, and its tests could call ${list} as you, without an approval`,
+    {
+      hint: "read its program and tests, then add --allow-calls; or install it, and test it by its toolId",
+      data: { tools },
+    },
+  );
+}
+
+/**
+ * Refuses the tests of a program that can call tools which are not known to only read.
+ *
+ * @param describe returns a tool of the gateway; one that does not exist cannot be called
+ * @throws {CliError} `CLI_TEST_CALLS_OTHERS` with these tools
+ */
+export function refuseWriters(manifest: Manifest, describe: (id: string) => Tool | undefined): void {
+  const tools = reachOf(manifest).filter((id) => {
+    const tool = describe(id);
+    return tool !== undefined && tool.definition.annotations?.readOnlyHint !== true;
+  });
+  if (tools.length === 0) return;
+  throw new CliError(
+    "CLI_TEST_CALLS_OTHERS",
+    `The tests of ${manifest.toolId} make real calls, and its program can call tools that may write: ${tools.map(safeLine).join(", ")}`,
+    { hint: "read its tests, then add --allow-calls", data: { tools } },
   );
 }
 

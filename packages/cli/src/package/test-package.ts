@@ -10,6 +10,7 @@ import { CodedError, isCodedError } from "@toolcrib/diagnostics";
 import { replaceFile } from "@toolcrib/files";
 import { type Gateway, startGateway } from "@toolcrib/gateway";
 import { SchemaValidator } from "@toolcrib/json";
+import { reachOf } from "@toolcrib/mcpkg";
 import { recordTestRun, runPackageTests, type TestResult, type TestResults } from "@toolcrib/mcpkg-runtime";
 import { createTestHistory } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
@@ -22,7 +23,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { version } from "../version.ts";
 import { toJunit } from "./junit.ts";
-import { refuseCalls } from "./test-calls.ts";
+import { refuseCalls, refuseWriters } from "./test-calls.ts";
 import { defaultsHint, settingsNote } from "./test-settings.ts";
 import { openTestTarget, type TestTarget } from "./test-target.ts";
 
@@ -79,7 +80,9 @@ async function runTests(
   { found, trial }: TestTarget,
   { flags, loaded, usesConfig }: TestSettings,
 ): Promise<TestResults> {
-  await using gateway = await startTestGateway(context, loaded, { ...trial, usesConfig });
+  const reach = reachOf(found.manifest);
+  await using gateway = await startTestGateway(context, loaded, { ...trial, usesConfig }, reach);
+  if (flags.allowCalls !== true) refuseWriters(found.manifest, (id) => gateway.describe(identity, id));
   const { output } = context;
   return await runPackageTests(
     found,
@@ -103,9 +106,16 @@ async function startTestGateway(
   context: CliContext,
   { config, files }: TestSettings["loaded"],
   trial: TestTarget["trial"] & { readonly usesConfig: boolean },
+  reach: readonly string[],
 ): Promise<Gateway> {
+  // Of the servers, only those start that a program of the package can call.
+  const isCalled = ({ id }: { readonly id: string }) => reach.some((tool) => tool.startsWith(`${id}:`));
   const gateway = await startGateway(
-    { ...config, toolServers: [], toolspecs: [] },
+    {
+      ...config,
+      toolServers: config.toolServers.filter(isCalled),
+      toolspecs: config.toolspecs.filter(isCalled),
+    },
     {
       home: context.options.home,
       env: context.env,

@@ -9,7 +9,14 @@ import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { SchemaValidator } from "@toolcrib/json";
-import { digestArchive, isToolId, type PackageFiles, type ToolPackage, writeArchive } from "@toolcrib/mcpkg";
+import {
+  digestArchive,
+  isToolId,
+  type PackageFiles,
+  reachOf,
+  type ToolPackage,
+  writeArchive,
+} from "@toolcrib/mcpkg";
 import { type InstalledPackage, openInstalledPackage } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
 import { installedPackage, readInstalled } from "./installed-packages.ts";
@@ -60,6 +67,8 @@ async function stage(context: CliContext, found: ToolPackage, source: string): P
       source,
       installedAt: new Date(context.now()).toISOString(),
       scope: "user",
+      // Its tests run only where the operator allowed its calls.
+      approvedTools: reachOf(found.manifest),
       files,
     };
     const { packages } = await readInstalled(context);

@@ -44,7 +44,7 @@ export async function packFolder(context: CliContext, path: string, flags: PackF
   const file = flags.out ?? archiveNameOf(found.manifest);
   const before = await existingArchive(context, file);
   if (flags.force !== true) requireSameSigner(file, before, key && keyIdOf(key));
-  const written = await write(context, file, files);
+  const written = await writePackageArchive(context, file, files);
   const replaced = before !== undefined && before.digest !== written.digest ? before.digest : undefined;
   output.json({ ...written, keyId: key && keyIdOf(key), files: [...files.keys()], leftOut, replaced });
   if (replaced !== undefined && before?.release === releaseOf(found)) {
@@ -120,7 +120,7 @@ export async function signArchive(context: CliContext, path: string, flags: Sign
   }
   const key = await publisherKey(context, flags.key);
   const before = signerOf(read);
-  const written = await write(context, flags.out ?? path, signPackage(read.found, key));
+  const written = await writePackageArchive(context, flags.out ?? path, signPackage(read.found, key));
   output.json({ ...written, keyId: keyIdOf(key) });
   output.print(`Signed ${safeLine(flags.out ?? path)} by ${keyIdOf(key)}`);
   if (before !== undefined && before !== keyIdOf(key)) {
@@ -140,7 +140,8 @@ function withoutSignature(files: PackageFiles): PackageFiles {
   return unsigned;
 }
 
-async function write({ directory }: CliContext, file: string, files: PackageFiles) {
+/** Writes the archive of `files`. @returns its name, size and digest */
+export async function writePackageArchive({ directory }: CliContext, file: string, files: PackageFiles) {
   const archive = writeArchive(files);
   await replaceFile({ randomBytes }, resolve(directory, file), archive, {
     mode: 0o644,

@@ -3,9 +3,10 @@
 import { randomBytes } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { formatDiagnostics } from "@toolcrib/diagnostics";
+import { formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
 import { readRegularFile, reasonOf } from "@toolcrib/files";
-import { packageMaxBytes } from "@toolcrib/mcpkg";
+import { SchemaValidator } from "@toolcrib/json";
+import { openPackage, packageMaxBytes } from "@toolcrib/mcpkg";
 import {
   addPackages,
   changeRegistry,
@@ -19,6 +20,7 @@ import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
+import { inspectPrograms } from "../package/inspect-programs.ts";
 import { signingKey } from "../package/publisher-key-file.ts";
 import { registryFolderOf } from "./open-package-registries.ts";
 
@@ -75,6 +77,7 @@ export async function addToRegistry(
       });
     }
     archives.push({ name, bytes });
+    await requireSoundPrograms(name, bytes);
   }
   const key = await signingKey(context, flags.key, "registry");
   const result = await addPackages(depsOf(context), path, key, archives, {
@@ -92,6 +95,17 @@ export async function addToRegistry(
     present,
   });
   return exitCodes.done;
+}
+
+/** Refuses a package whose program calls what it does not declare. What else is wrong, the registry reports. */
+async function requireSoundPrograms(name: string, bytes: Uint8Array): Promise<void> {
+  const { value } = await openPackage(bytes, new SchemaValidator());
+  const diagnostics = value === undefined ? [] : inspectPrograms(value);
+  if (!hasErrors(diagnostics)) return;
+  const count = diagnostics.filter(({ severity }) => severity === "error").length;
+  throw new CliError("CLI_PACKAGE_INVALID", `The package "${name}" has ${count} error(s)`, {
+    data: { diagnostics },
+  });
 }
 
 /** Runs `registry remove`. */

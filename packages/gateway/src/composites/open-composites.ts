@@ -5,7 +5,7 @@
  */
 
 import { messageOf } from "@toolcrib/diagnostics";
-import { compositeFacts, ownFacts } from "@toolcrib/inventory";
+import { compositeFacts, ownFacts, wireNameOfId } from "@toolcrib/inventory";
 import { SchemaValidator } from "@toolcrib/json";
 import {
   adoptApprovals,
@@ -107,10 +107,12 @@ async function addComposites(context: SourceContext, opening: AsyncDisposableSta
         threaded,
         onEvent: (event) => record(event.type, toAuditData(event)),
         onWarning: (fields, message) => logger.warn(fields, message),
+        wireNameOf: wireNameOfId,
       },
       { execution: config.execution },
     ),
   );
+  context.packageRunner.runner = metatool.packages;
   core.roster.add(metatool.coreTools, ownFacts);
   core.roster.add(metatool.savedTools, compositeFacts);
   opening.defer(refreshAfterChanges(core.index, metatool));

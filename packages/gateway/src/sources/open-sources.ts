@@ -7,7 +7,7 @@ import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import type { HttpClient, ServerInfo } from "@toolcrib/mcp";
-import type { TrialPackage } from "@toolcrib/mcpkg-runtime";
+import type { ProgramRunnerSlot, TrialPackage } from "@toolcrib/mcpkg-runtime";
 import type { ProcessLauncher, SpawnWrap } from "@toolcrib/process";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { Sandboxes } from "@toolcrib/sandbox";
@@ -43,6 +43,7 @@ export interface SourceContext {
   readonly upstreamLimits: UpstreamLimits | undefined;
   /** Packages whose tests run, in place of installed ones. */
   readonly trialPackages: readonly TrialPackage[];
+  readonly packageRunner: ProgramRunnerSlot;
   /** The system, and the Node that runs this process. */
   readonly machine: {
     readonly system: { readonly platform: string; readonly arch: string };

@@ -5,6 +5,7 @@
 
 import { lstat } from "node:fs/promises";
 import { errnoOf, reasonOf } from "@toolcrib/files";
+import { type OpenedPackage, reachOf } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
 import { folderOf } from "../install-places.ts";
 import { type LockedPackage, lockFileName } from "../lock/lock-file.ts";
@@ -46,6 +47,10 @@ export interface PlannedPackage {
   readonly neededBy: readonly string[];
   /** Whether exactly this archive is installed there already. */
   readonly isInstalled: boolean;
+  /** Ids of the tools that its Starlark programs can call. */
+  readonly reach: readonly string[];
+  /** Those of `reach` that the operator has not approved for it: `applyInstall` refuses it without their approval. */
+  readonly reachGrowth: readonly string[];
   /** Whether the key of its publisher is pinned by this installation. */
   readonly isKeyNew: boolean;
 }
@@ -198,6 +203,25 @@ async function openLockedPackage(
   return given.kind === "registry" ? { ...found, source: locked.source } : found;
 }
 
+/**
+ * Returns the tools that the programs of a package can call, and that were not approved for it. An approval is for the
+ * package of one publisher in one place: it counts for a later version that the same key signed, or for exactly the
+ * same archive.
+ */
+export function reachGrowthOf(
+  state: InstallState,
+  { manifest, digest, signature }: OpenedPackage,
+): readonly string[] {
+  const reach = reachOf(manifest);
+  const entry = reach.length === 0 ? undefined : entryOf(state, manifest.toolId);
+  if (entry === undefined) return reach;
+  const key = signature.kind === "signed" ? signature.keyId : undefined;
+  const isSamePublisher = key !== undefined && key === entry.publisherKey;
+  if (!isSamePublisher && digest !== entry.digest) return reach;
+  const approved = new Set(entry.approvedTools);
+  return reach.filter((id) => !approved.has(id));
+}
+
 function toPlanned(state: InstallState, candidate: Candidate): PlannedPackage {
   const { opened, source, neededBy } = candidate;
   const { manifest, digest, signature } = opened;
@@ -213,6 +237,8 @@ function toPlanned(state: InstallState, candidate: Candidate): PlannedPackage {
     replaces: entry?.version,
     neededBy,
     isInstalled: entry !== undefined && entry.digest === digest && isIntact(state.home, entry),
+    reach: reachOf(manifest),
+    reachGrowth: reachGrowthOf(state, opened),
     isKeyNew: publisherKey !== undefined && pinned !== publisherKey,
   };
 }

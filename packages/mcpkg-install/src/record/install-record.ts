@@ -40,6 +40,8 @@ export interface RecordEntry {
   /** The registry that `source` was found in. */
   readonly registry: string | undefined;
   readonly installedAt: string;
+  /** Ids of the tools that the operator approved for its Starlark programs; they can call no others. */
+  readonly approvedTools: readonly string[];
   readonly files: readonly RecordedFile[];
 }
 
@@ -78,11 +80,16 @@ export function formatRecord({ packages, publisherKeys, pending }: InstallRecord
   const keys = [...publisherKeys].toSorted(([one], [other]) => compare(one, other));
   const value = {
     format: formatVersion,
-    packages: packages.toSorted(order),
+    packages: packages.toSorted(order).map(withoutEmptyApproval),
     publisherKeys: Object.fromEntries(keys),
     ...(pending.length === 0 ? {} : { pending }),
   };
   return `${JSON.stringify(value, undefined, 1)}\n`;
+}
+
+/** Most packages have no program, and an approval of nothing is none. */
+function withoutEmptyApproval({ approvedTools, files, ...entry }: RecordEntry): object {
+  return { ...entry, ...(approvedTools.length === 0 ? {} : { approvedTools }), files };
 }
 
 function compare(one: string, other: string): number {
@@ -144,9 +151,10 @@ function listOf<T>(value: JsonValue | undefined, toItem: (value: JsonObject) => 
 
 function toEntry(value: JsonObject): RecordEntry | undefined {
   const { toolId, version, project, digest, publisherKey, source, registry, installedAt } = value;
+  const { approvedTools = [] } = value;
   const files = listOf(value["files"], toFile);
   const required = [toolId, version, digest, source, installedAt];
-  if (!required.every(isText) || files === undefined) return undefined;
+  if (!required.every(isText) || files === undefined || !isTexts(approvedTools)) return undefined;
   if (![project, publisherKey, registry].every(isTextOrAbsent)) return undefined;
   if (!isToolId(toolId as string) || !isDigest(digest as string) || !isVersion(version as string))
     return undefined;
@@ -159,6 +167,7 @@ function toEntry(value: JsonObject): RecordEntry | undefined {
     source: source as string,
     registry: registry as string | undefined,
     installedAt: installedAt as string,
+    approvedTools,
     files,
   };
 }
@@ -179,6 +188,10 @@ function toPending({ toolId, project, staged }: JsonObject): PendingChange | und
 
 function isText(value: JsonValue | undefined): value is string {
   return typeof value === "string" && value !== "";
+}
+
+function isTexts(value: JsonValue): value is readonly string[] {
+  return Array.isArray(value) && (value as readonly JsonValue[]).every(isText);
 }
 
 function isTextOrAbsent(value: JsonValue | undefined): value is string | undefined {

@@ -33,6 +33,8 @@ export interface InstalledPackage {
   /** ISO 8601. */
   readonly installedAt: string;
   readonly scope: InstallScope;
+  /** Ids of the tools that the operator approved for its Starlark programs; they can call no others. */
+  readonly approvedTools: readonly string[];
   /** Its files with their digests. */
   readonly files: readonly RecordedFile[];
 }

@@ -4,7 +4,7 @@
  */
 
 import { stat } from "node:fs/promises";
-import { isCodedError } from "@toolcrib/diagnostics";
+import { type Diagnostic, hasErrors, isCodedError } from "@toolcrib/diagnostics";
 import { errnoOf, readRegularFile, reasonOf } from "@toolcrib/files";
 import type { SchemaValidator } from "@toolcrib/json";
 import {
@@ -13,6 +13,7 @@ import {
   openPackage,
   packageMaxBytes,
   readPackageFolder,
+  type ToolPackage,
   writeArchive,
 } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
@@ -29,6 +30,8 @@ export type FetchBytes = (
 /** What is needed to open sources. */
 export interface SourceDeps {
   readonly validator: SchemaValidator;
+  /** Returns further findings about a package, such as those about its programs. @default none */
+  readonly inspect?: ((found: ToolPackage) => readonly Diagnostic[]) | undefined;
   readonly fetchBytes: FetchBytes;
   /** @default toolIds cannot be installed */
   readonly resolver?: PackageResolver | undefined;
@@ -146,11 +149,11 @@ async function openResolved(
 }
 
 async function openBytes(
-  { validator }: SourceDeps,
+  { validator, inspect }: SourceDeps,
   bytes: Uint8Array,
   shown: string,
 ): Promise<OpenedPackage> {
-  const { value, diagnostics } = await openPackage(bytes, validator).catch((error: unknown) => {
+  const { value, diagnostics: found } = await openPackage(bytes, validator).catch((error: unknown) => {
     if (!(error instanceof McpkgError)) throw error;
     const { code, message, hint } = error;
     throw new McpkgError(code, `${message} ("${shown}" is not installed)`, {
@@ -162,7 +165,8 @@ async function openBytes(
     const message = `Cannot install "${shown}": its version ${value.manifest.version} has a number that is too large`;
     throw new InstallError("INSTALL_PACKAGE_INVALID", message);
   }
-  if (value !== undefined) return value;
+  const diagnostics = [...found, ...(value === undefined ? [] : (inspect?.(value) ?? []))];
+  if (value !== undefined && !hasErrors(diagnostics)) return value;
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   throw new InstallError(
     "INSTALL_PACKAGE_INVALID",

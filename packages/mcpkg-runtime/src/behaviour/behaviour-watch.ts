@@ -26,6 +26,8 @@ export interface WatchedPackage {
   readonly installed: InstalledPackage;
   readonly source: PackageSource;
   readonly isCertified: boolean;
+  /** Whether its tests only make calls that are known to read, as far as it calls other tools by a program. */
+  readonly mayRunTests: () => boolean;
 }
 
 /** What the watch needs. */
@@ -151,7 +153,7 @@ export class BehaviourWatch implements AsyncDisposable {
   async #runAll(): Promise<void> {
     for (const one of this.#deps.packages()) {
       if (this.#closing.signal.aborted) return;
-      if (one.source.health().state !== "ready") continue;
+      if (one.source.health().state !== "ready" || !one.mayRunTests()) continue;
       await this.#quietly(() => this.#runOne(one));
     }
   }

@@ -12,6 +12,7 @@ import { type EndpointRunner, NotStarted } from "../endpoint-runner.ts";
 import { createHttpRunner, type HttpRunnerDeps } from "../http/http-runner.ts";
 import { createLocalRunner, type LocalRunnerDeps } from "../local/local-runner.ts";
 import { McpkgRuntimeError } from "../runtime-error.ts";
+import { createStarlarkRunner, type StarlarkRunnerDeps } from "../starlark/starlark-runner.ts";
 import type { Verdict } from "./select.ts";
 
 /** Which implementation ran a call. */
@@ -30,6 +31,7 @@ export interface ImplementationsDeps {
   readonly folder: string;
   readonly http: (endpointUrl: string) => HttpRunnerDeps;
   readonly local: LocalRunnerDeps;
+  readonly starlark: StarlarkRunnerDeps;
   /** Called for each run of a package that has implementations. */
   readonly onRun: ((run: ImplementationRun) => void) | undefined;
 }
@@ -100,7 +102,7 @@ function runnerOf({ candidate, program }: Verdict, deps: ImplementationsDeps): E
       return createLocalRunner(endpoint, start, deps.local);
     }
     case "starlark":
-      throw unusable(toolId, "a Starlark program is run as a saved tool");
+      return createStarlarkRunner(toolId, endpoint, deps.starlark);
   }
 }
 

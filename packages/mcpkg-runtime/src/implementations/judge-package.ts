@@ -1,7 +1,8 @@
 /** Which implementations of an installed package run on this machine, as it is configured, and why. */
 
 import { access } from "node:fs/promises";
-import type { Manifest } from "@toolcrib/mcpkg";
+import { type Manifest, reachOf } from "@toolcrib/mcpkg";
+import type { InstalledPackage } from "@toolcrib/mcpkg-install";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { endpointUrlOf } from "../http/package-http.ts";
 import type { PackageConfig, PackagesConfig } from "../installed/package-config.ts";
@@ -11,23 +12,28 @@ import { createMachine } from "./machine.ts";
 import { candidatesOf, selectImplementations, type Verdict } from "./select.ts";
 
 /** A package, and how it is configured. */
-export interface JudgedPackage {
+export interface JudgedPackage extends Pick<InstalledPackage, "approvedTools"> {
   /** Folder of the package. */
   readonly folder: string;
   readonly manifest: Manifest;
   readonly config: PackageConfig;
 }
 
+/** The settings that the decision needs. */
+interface JudgeConfig {
+  readonly config: Pick<PackagesContext["config"], "execution">;
+}
+
 /** What the decision needs. */
-export interface JudgeDeps {
+export interface JudgeDeps extends JudgeConfig {
   readonly machine: PackagesContext["machine"];
   readonly programs: Pick<PackagePrograms, "startOf">;
 }
 
 /** Judges the implementations of a package; runtimes are asked in the sandbox of the package. */
 export async function judgePackage(
-  { folder, manifest, config }: JudgedPackage,
-  { machine, programs }: JudgeDeps,
+  { folder, manifest, config, approvedTools }: JudgedPackage,
+  { machine, programs, config: { execution } }: JudgeDeps,
   signal: AbortSignal,
 ): Promise<readonly Verdict[]> {
   const { toolId } = manifest;
@@ -39,8 +45,26 @@ export async function judgePackage(
   });
   const { language, implementation } = config;
   const found = createMachine({ ...machine, start, exists, signal });
-  return await selectImplementations(candidates, found, { language, implementation });
+  const refusal = refusalOfPrograms(manifest, approvedTools, execution.isEnabled);
+  return await selectImplementations(candidates, found, { language, implementation, programs: { refusal } });
 }
+
+/** Returns why the Starlark programs of a package may not run: no program reaches more than was approved. */
+function refusalOfPrograms(
+  manifest: Manifest,
+  approvedTools: readonly string[],
+  isEnabled: boolean | undefined,
+): string | undefined {
+  if (isEnabled === false) return "it is a Starlark program, and execution.enabled is false";
+  const approved = new Set(approvedTools);
+  const missing = reachOf(manifest).filter((id) => !approved.has(id));
+  if (missing.length === 0) return undefined;
+  const more = missing.length > shownMax ? ` and ${missing.length - shownMax} more` : "";
+  return `its program can call ${missing.slice(0, shownMax).join(", ")}${more}, which was not approved: install it again`;
+}
+
+/** Most tools in one reason. */
+const shownMax = 10;
 
 /** The settings of a package in a configuration. */
 export function packageConfigOf<Config extends PackageConfig>(
@@ -54,12 +78,16 @@ export function packageConfigOf<Config extends PackageConfig>(
 /** Explains the choice among the implementations of a package outside of a gateway, as `toolcrib info --why` does. */
 export async function explainPackage(
   one: Omit<JudgedPackage, "config">,
-  context: Omit<ProgramsContext, "record" | "scrubber"> & Pick<PackagesContext, "machine">,
+  context: Omit<ProgramsContext, "record" | "scrubber"> & Pick<PackagesContext, "machine"> & JudgeConfig,
   signal: AbortSignal,
 ): Promise<readonly Verdict[]> {
   await using programs = new PackagePrograms({ ...context, record() {}, scrubber: new SecretScrubber() });
   const config = packageConfigOf(context.config, one.manifest.toolId);
-  return await judgePackage({ ...one, config }, { machine: context.machine, programs }, signal);
+  return await judgePackage(
+    { ...one, config },
+    { machine: context.machine, programs, config: context.config },
+    signal,
+  );
 }
 
 async function exists(path: string): Promise<boolean> {

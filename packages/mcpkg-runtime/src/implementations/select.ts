@@ -42,6 +42,8 @@ export interface Selection {
   readonly language?: string | undefined;
   /** The only implementation that may run, by its id. @default any */
   readonly implementation?: string | undefined;
+  /** Why no Starlark program may run. @default they run */
+  readonly programs?: { readonly refusal: string | undefined } | undefined;
   /** Measurements by the ids of candidates; those without one count as untested. @default none */
   readonly measurements?: ReadonlyMap<string, Measurement> | undefined;
 }
@@ -141,7 +143,8 @@ async function judge(candidate: Candidate, machine: Machine, selection: Selectio
     );
   }
   if (endpoint.type === "starlark") {
-    faults.push("a Starlark program is run as a saved tool: import the package with toolcrib saved import");
+    const { refusal } = selection.programs ?? {};
+    note(refusal === undefined, refusal ?? "it is a Starlark program, which runs in Toolcrib");
   }
   const runtime = await judgeRuntime(candidate, machine, note);
   for (const [name, value] of Object.entries(candidate.requirements)) {

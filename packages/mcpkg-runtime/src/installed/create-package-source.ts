@@ -1,7 +1,7 @@
 /** Creates the source of one installed package from what the gateway has: programs, egress, calls of other tools. */
 
 import { isCodedError } from "@toolcrib/diagnostics";
-import type { Manifest, PackageFiles } from "@toolcrib/mcpkg";
+import { type Manifest, type PackageFiles, readProgram } from "@toolcrib/mcpkg";
 import { InstalledCheck, type InstalledPackage } from "@toolcrib/mcpkg-install";
 import { type ChainDeps, createChainRunner } from "../chain/chain-runner.ts";
 import type { EndpointRunner } from "../endpoint-runner.ts";
@@ -13,6 +13,7 @@ import type { PackagePrograms } from "../local/package-programs.ts";
 import type { StartProgram } from "../local/run-program.ts";
 import { PackageSource } from "../package-source.ts";
 import { McpkgRuntimeError } from "../runtime-error.ts";
+import type { StarlarkRunnerDeps } from "../starlark/starlark-runner.ts";
 import type { PackageConfig } from "./package-config.ts";
 import { packageDeadlineMs } from "./package-facts.ts";
 import type { CallLoad, PackagesContext } from "./packages-context.ts";
@@ -58,7 +59,7 @@ export function createPackageSource(opened: OpenedPackage, deps: CreatePackageDe
 
 /** @throws {CodedError} why no endpoint of the package can run */
 async function prepareEndpoints(
-  { installed, manifest, config }: OpenedPackage,
+  { installed, manifest, config, files: content }: OpenedPackage,
   files: InstalledCheck,
   deps: CreatePackageDeps,
   signal: AbortSignal,
@@ -73,7 +74,7 @@ async function prepareEndpoints(
   };
   files.check();
   const verdicts = await judgePackage(
-    { folder, manifest, config },
+    { folder, manifest, config, approvedTools: installed.approvedTools },
     { ...context, programs: { startOf: () => start } },
     signal,
   );
@@ -99,6 +100,7 @@ async function prepareEndpoints(
     toolId,
     folder,
     http: (url) => (opened.get(url) as PackageHttp).deps,
+    starlark: programDeps({ installed, manifest, files: content }, context),
     local: { start, withPlace: programs.withPlace, outputMaxBytes: config.limits.outputMaxBytes },
     onRun:
       manifest.implementations === undefined
@@ -111,6 +113,34 @@ async function prepareEndpoints(
               ...(passedOver.length === 0 ? {} : { passedOver: context.scrubber.value(passedOver) }),
             }),
   });
+}
+
+/** Runs the programs of a package with the tools that the operator approved, of those that it declares. */
+function programDeps(
+  { installed, manifest, files }: Pick<OpenedPackage, "installed" | "manifest" | "files">,
+  { packageRunner }: PackagesContext,
+): StarlarkRunnerDeps {
+  const { toolId } = installed;
+  const approved = new Set(installed.approvedTools);
+  return {
+    async run({ source, tools = [], timeoutMs }, args, context) {
+      const { runner } = packageRunner;
+      const code = readProgram(files, source);
+      if (runner === undefined || code === undefined) {
+        const reason =
+          code === undefined ? `it has no program "${source}"` : "composite tools are not available";
+        throw new McpkgRuntimeError("PACKAGE_UNUSABLE", `"${toolId}" cannot run: ${reason}`);
+      }
+      const program = {
+        toolId,
+        code,
+        inputSchema: manifest.input_schema,
+        tools: tools.filter((id) => approved.has(id)),
+        timeoutMs,
+      };
+      return await runner.run(program, args, context);
+    },
+  };
 }
 
 function nothingRuns(toolId: string, verdicts: readonly Verdict[]): McpkgRuntimeError {

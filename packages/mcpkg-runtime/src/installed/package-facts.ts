@@ -1,7 +1,7 @@
 /** The facts about an installed package, and its details for the status. */
 
 import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
-import type { Manifest } from "@toolcrib/mcpkg";
+import { type Manifest, programsOf } from "@toolcrib/mcpkg";
 import type { InstalledPackage } from "@toolcrib/mcpkg-install";
 import { endpointHostOf, endpointUrlOf } from "../http/package-http.ts";
 import { candidatesOf } from "../implementations/select.ts";
@@ -33,9 +33,15 @@ export function packageDeadlineMs(manifest: Manifest, { declared, effective }: P
 }
 
 /** How a package runs, as status and policies name it. */
-function transportOf(manifest: Manifest): "chain" | "http" | "local" {
+function transportOf(manifest: Manifest): "chain" | "http" | "local" | "starlark" {
   if (manifest.chain !== undefined) return "chain";
-  return hasPrograms(manifest) ? "local" : "http";
+  if (hasPrograms(manifest)) return "local";
+  return isProgramOnly(manifest) ? "starlark" : "http";
+}
+
+/** Whether Starlark programs are all that runs. */
+function isProgramOnly(manifest: Manifest): boolean {
+  return programsOf(manifest).length > 0 && programsOf(manifest).length === candidatesOf(manifest).length;
 }
 
 function hasPrograms(manifest: Manifest): boolean {
@@ -53,6 +59,7 @@ export function packageFacts(one: FactsOfPackage): Partial<SourceFacts> {
     configured: { group: "packages", transport, details: () => detailsOf(one), release: one.release },
     backendKind: "provider",
     isSingleTool: true,
+    coercesArguments: isProgramOnly(manifest),
     deadlineMs: packageDeadlineMs(manifest, config),
     deadlineSetting: `containment.max_execution_seconds of the package "${toolId}", or a lower timeoutMs in its manifest,`,
     containment: () =>

@@ -9,7 +9,7 @@ import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { createRecordedEgress, type Egress } from "@toolcrib/egress";
 import { SchemaValidator } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
-import type { Manifest } from "@toolcrib/mcpkg";
+import { type Manifest, reachOf } from "@toolcrib/mcpkg";
 import { type InstalledPackage, openInstalledPackage, readInstalledPackages } from "@toolcrib/mcpkg-install";
 import { SecretCache } from "@toolcrib/secrets";
 import { BehaviourWatch } from "../behaviour/behaviour-watch.ts";
@@ -80,9 +80,10 @@ export class PackageSources implements AsyncDisposable {
         [...this.#offered.values()]
           // A package that is there for its tests is not held back by them.
           .filter(({ installed }) => !this.#isTrial(installed))
-          .map(({ installed, source }) => ({
+          .map(({ installed, manifest, source }) => ({
             installed,
             source,
+            mayRunTests: () => reachOf(manifest).every((id) => this.#isReadOnly(id)),
             isCertified: this.#configOf(installed).trustState === "certified",
           })),
     });
@@ -141,6 +142,11 @@ export class PackageSources implements AsyncDisposable {
     const { config, trialPackages } = this.#context;
     const trial = trialPackages.find((one) => one === installed);
     return trial?.usesConfig === false ? config.packages.others : packageConfigOf(config, installed.toolId);
+  }
+
+  /** Whether the tool with this id is there, and known to change nothing. */
+  #isReadOnly(id: string): boolean {
+    return this.#context.core.index.find(id)?.shownDefinition.annotations?.readOnlyHint === true;
   }
 
   /** Adds a package to the roster; reports one that cannot be offered. */

@@ -14,6 +14,7 @@ import type { Store } from "@toolcrib/store";
 import type { CallContext, Identity, ToolResult } from "@toolcrib/tool";
 import type { ChainDeps } from "../chain/chain-runner.ts";
 import type { ChainTools } from "../chain/chain-tools.ts";
+import type { ProgramOutcome } from "../starlark/starlark-runner.ts";
 import type { PackagesConfig } from "./package-config.ts";
 
 /** A package whose tests run. */
@@ -34,12 +35,33 @@ type TestOutcome =
   | { readonly kind: "failed"; readonly error: Error }
   | { readonly kind: "denied"; readonly code: string; readonly reason: string };
 
+/** A program of a package, and what it may use. */
+export interface PackageProgram {
+  readonly toolId: string;
+  readonly code: string;
+  readonly inputSchema: JsonObject;
+  /** Ids of the tools that it finds. */
+  readonly tools: readonly string[];
+  /** @default the limit of composites */
+  readonly timeoutMs: number | undefined;
+}
+
+/** What runs the Starlark programs of packages: composites have it once they were opened. */
+export interface ProgramRunnerSlot {
+  /** Undefined before composites are open, and where they could not be opened. */
+  runner:
+    | { run(program: PackageProgram, args: JsonObject, context: CallContext): Promise<ProgramOutcome> }
+    | undefined;
+}
+
 /** The gateway and the process, as installed packages use them. */
 export interface PackagesContext {
   readonly config: {
     readonly packages: PackagesConfig;
     readonly egress: EgressSettings;
     readonly sandbox: { readonly mode: "required" | "preferred" };
+    /** Whether composites run at all. */
+    readonly execution: { readonly isEnabled?: boolean | undefined };
     readonly tests: {
       /** Milliseconds between two runs; undefined: they do not run by themselves. */
       readonly everyMs: number | undefined;
@@ -47,7 +69,7 @@ export interface PackagesContext {
   };
   readonly core: {
     readonly roster: SourceRoster;
-    readonly index: Pick<ToolIndex, "together">;
+    readonly index: Pick<ToolIndex, "together" | "find">;
     /** Calls a tool as a program of the operator. Never rejects for a call that fails. */
     call(
       identity: Identity,
@@ -80,6 +102,7 @@ export interface PackagesContext {
   readonly wrap: SpawnWrap | undefined;
   /** Packages whose tests run, in place of installed ones. */
   readonly trialPackages: readonly TrialPackage[];
+  readonly packageRunner: ProgramRunnerSlot;
   /** The system, and the Node that runs this process. */
   readonly machine: {
     readonly system: { readonly platform: string; readonly arch: string };

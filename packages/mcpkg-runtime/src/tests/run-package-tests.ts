@@ -5,9 +5,10 @@
  */
 
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
-import type { JsonObject, JsonValue, SchemaValidator } from "@toolcrib/json";
-import { judgeResult, type ToolPackage } from "@toolcrib/mcpkg";
+import { isJsonObject, type JsonObject, type JsonValue, type SchemaValidator } from "@toolcrib/json";
+import { judgeResult, programsOf, type ToolPackage } from "@toolcrib/mcpkg";
 import type { ToolResult } from "@toolcrib/tool";
+import { programMeta } from "../starlark/starlark-runner.ts";
 import { shapeOf } from "./result-shape.ts";
 
 /** Milliseconds of a call whose test names no timeout. */
@@ -118,8 +119,10 @@ async function runTest(
     failures: shortened(failures),
     latencyMs,
   });
+  // A composite converts and checks its arguments itself.
+  const isProgram = programsOf(manifest).length > 0;
   const verdict = deps.validator.validate(manifest.input_schema, input);
-  if (verdict.kind === "invalid") {
+  if (verdict.kind === "invalid" && !isProgram) {
     return without(
       verdict.problems.map(({ path: at, message }) => `input${at} ${message}`),
       0,
@@ -137,6 +140,11 @@ async function runTest(
     return without([`${code}${messageOf(error)}`], elapsed());
   }
   const latencyMs = elapsed();
+  if (test.expectedError !== undefined) {
+    const failures = judgeError(result, test.expectedError);
+    const outcome = failures.length === 0 ? "passed" : "failed";
+    return { path, name, outcome, failures: shortened(failures), latencyMs };
+  }
   if (result.isError === true) return without([`the tool reported an error: ${textOf(result)}`], latencyMs);
   const value = valueOfResult(result);
   const failures = judgeResult(
@@ -146,6 +154,21 @@ async function runTest(
   ).map(({ message }) => message);
   const outcome = failures.length === 0 ? "passed" : "failed";
   return { path, name, outcome, failures: shortened(failures), latencyMs, shape: shapeOf(value) };
+}
+
+/** Returns the differences between a result and the error that a test expects. */
+function judgeError(
+  result: ToolResult,
+  { type, message }: NonNullable<PlannedTest["test"]["expectedError"]>,
+): readonly string[] {
+  if (result.isError !== true) return [`expected ${type}, got a result`];
+  const known = result._meta?.[programMeta];
+  const error = isJsonObject(known) ? known["error"] : undefined;
+  if (!isJsonObject(error)) return [`expected ${type}, got another error: ${textOf(result)}`];
+  if (error["type"] !== type)
+    return [`expected ${type}, got ${String(error["type"])}: ${String(error["message"])}`];
+  if (message === undefined || error["message"] === message) return [];
+  return [`expected the message "${message}", got "${String(error["message"])}"`];
 }
 
 /** Calls within a time, also where the call ignores its signal. */

@@ -127,10 +127,20 @@ const localFields = {
 const starlarkFields = {
   type: { required: choice({ description: "Kind of endpoint.", values: ["starlark"] }) },
   source: { required: filePath },
-  tools: list(text({ description: "Id of a tool that the program calls.", maxLength: 500 }), {
-    description: "Tools that the program calls.",
-    maxItems: 1000,
-  }),
+  tools: list(
+    text({
+      description: "Id of a tool, such as github:search.",
+      maxLength: 500,
+      pattern: {
+        source: "[^\\u0000-\\u001f\\u007f]+",
+        meaning: "without control characters, such as github:search",
+      },
+    }),
+    {
+      description: "The only tools that the program can call: its reach, which the operator approves.",
+      maxItems: 1000,
+    },
+  ),
   timeoutMs,
 } as const;
 
@@ -271,7 +281,11 @@ export const manifestShape = tolerant({
     toolId: { required: toolId },
     name: { required: text({ description: "Name for people.", maxLength: 200 }) },
     version: { required: version },
-    description: { required: text({ description: "What the tool does.", maxLength: 4096 }) },
+    // As that of a saved tool, which can be empty.
+    description: {
+      required: text({ description: "What the tool does.", maxLength: 16_384, minLength: 0 }),
+      canBeEmpty: true,
+    },
     capabilities: { required: capabilities },
     endpoint,
     implementations: list(implementation, {

@@ -23,3 +23,10 @@ const wholeToolId = new RegExp(`^(?:${toolIdSource})$`);
 export function isToolId(text: string): boolean {
   return text.length <= toolIdMaxLength && wholeToolId.test(text);
 }
+
+const wholeVersion = new RegExp(`^(?:${versionSource})$`);
+
+/** Whether `text` is a version (SemVer 2.0.0). */
+export function isVersion(text: string): boolean {
+  return text.length <= versionMaxLength && wholeVersion.test(text);
+}

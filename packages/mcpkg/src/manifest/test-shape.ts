@@ -31,6 +31,23 @@ const assertion = record({
   },
 });
 
+const expectedError = record({
+  description: "The error with which the tool fails, in place of a result.",
+  fields: {
+    type: {
+      required: text({
+        description: "Type of the error of a composite, such as tool_error.",
+        maxLength: 100,
+      }),
+    },
+    message: text({
+      description: "Its message. Without it, any error of this type.",
+      maxLength: 16_384,
+      minLength: 0,
+    }),
+  },
+});
+
 /** The shape of a test. */
 export const testShape = record({
   description: "One test of a tool package.",
@@ -39,6 +56,16 @@ export const testShape = record({
     description: text({ description: "What the test shows.", maxLength: 4096, minLength: 0 }),
     input: { required: input },
     expected: anyJson("A part of the result: objects may have more members."),
+    expectedError,
+    replies: list(anyJson("A recorded reply: tool, params, and a result or an error."), {
+      description: "Recorded replies of the tools that a program calls, for runs without calls.",
+      maxItems: 10_000,
+    }),
+    now: text({
+      description: "The time of such a run: nanoseconds since 1970, in digits.",
+      maxLength: 20,
+      pattern: { source: "-?[0-9]{1,19}", meaning: "digits" },
+    }),
     assertions: list(assertion, { description: "Conditions for the result.", maxItems: 1000 }),
     timeoutMs: integer({
       description: "Longest time of the call in milliseconds.",

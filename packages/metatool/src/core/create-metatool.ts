@@ -1,5 +1,6 @@
 /** Creates a metatool: composite tools that are saved, listed and run behind one gateway. */
 
+import { PackageRunner } from "../package/package-runner.ts";
 import { CompositeCache } from "../run/composite-cache.ts";
 import { CompositeMemory, totalBytesFor } from "../run/composite-memory.ts";
 import { ProgramTurns } from "../run/program-turns.ts";
@@ -25,6 +26,7 @@ export function createMetatool(given: MetatoolDeps, options: MetatoolOptions): M
       timeoutMs: options.execution.timeoutMs,
       since: deps.now(),
     }),
+    packages: new PackageRunner({ ...deps, cache }, options),
     refresh: () => listing.refresh(),
     [Symbol.dispose]: () => listing[Symbol.dispose](),
   };

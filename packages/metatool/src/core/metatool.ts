@@ -3,6 +3,7 @@
 import type { JsonObject, SchemaValidator } from "@toolcrib/json";
 import type { ApprovalStore, SavedToolStore } from "@toolcrib/store";
 import type { CallContext, Identity, ToolId, ToolSource } from "@toolcrib/tool";
+import type { PackageRunner } from "../package/package-runner.ts";
 import type { Catalog } from "../run/catalog.ts";
 import type { ExecutionOptions } from "../run/outcome.ts";
 import type { ProgramTurnsDeps } from "../run/program-turns.ts";
@@ -29,6 +30,8 @@ export interface MetatoolDeps
   readonly onEvent: (event: MetatoolEvent) => void;
   /** For the log: why a file is not a usable tool. */
   readonly onWarning: (fields: JsonObject, message: string) => void;
+  /** Returns the name on the wire of the tool with this id, whether it exists or not. */
+  readonly wireNameOf: (id: ToolId) => string;
 }
 
 /** Behaviour of a metatool. */
@@ -57,6 +60,8 @@ export interface Metatool extends Disposable {
   readonly coreTools: ToolSource;
   /** The saved tools; origin `saved`. Add this source after all others, so that no saved tool hides one of their tools. */
   readonly savedTools: ToolSource;
+  /** Runs the programs of packages, within the limits that composites share. */
+  readonly packages: PackageRunner;
   /** Derives the facts again, after other tools changed. */
   refresh(): void;
 }

@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import type { Diagnostic } from "@toolcrib/diagnostics";
 import { type JsonObject, type JsonValue, SchemaValidator } from "@toolcrib/json";
-import { exportSavedTool, importSavedTool, parseTestCases } from "@toolcrib/metatool";
+import {
+  type PackageFiles,
+  parsePackage,
+  programsOf,
+  readProgram,
+  writeProgramPackage,
+} from "@toolcrib/mcpkg";
+import { fromProgramPackage, parseTestCases, toProgramPackage } from "@toolcrib/metatool";
 import type { SavedToolDefinition } from "@toolcrib/store";
-import { makeTemporaryDirectory, runCount } from "@toolcrib/testing";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 
 const validator = new SchemaValidator();
@@ -42,11 +48,37 @@ const sample: SavedToolDefinition = {
   },
 };
 
-/** Exports, imports, and compares. */
-async function checkRoundTrip(tool: SavedToolDefinition, folder: string): Promise<void> {
-  await exportSavedTool(tool, folder, { randomBytes });
-  const { value, diagnostics } = await importSavedTool(folder, { validator });
+/** The files of a package as texts. */
+type Texts = ReadonlyMap<string, string>;
+
+function write(tool: SavedToolDefinition, options: Parameters<typeof toProgramPackage>[1] = {}): Texts {
+  const { value, diagnostics } = toProgramPackage(tool, options);
   assert.deepEqual(diagnostics, []);
+  return writeProgramPackage(value);
+}
+
+/** Reads a package as a saved tool, as `toolcrib saved import` does. */
+function read(
+  texts: Texts,
+  name?: string,
+): { readonly value?: SavedToolDefinition; readonly diagnostics: readonly Diagnostic[] } {
+  const files: PackageFiles = new Map(
+    [...texts].map(([path, text]) => [path, { bytes: Buffer.from(text), isExecutable: false }]),
+  );
+  const { value, diagnostics } = parsePackage(files, validator);
+  if (value === undefined) return { diagnostics };
+  const [program] = programsOf(value.manifest);
+  const code = readProgram(value.files, program?.source ?? "") ?? "";
+  const result = fromProgramPackage({ ...value, code }, validator, name === undefined ? {} : { name });
+  return { ...result, diagnostics: [...diagnostics, ...result.diagnostics] };
+}
+
+function checkRoundTrip(tool: SavedToolDefinition): void {
+  const { value, diagnostics } = read(write(tool));
+  assert.deepEqual(
+    diagnostics.filter(({ severity }) => severity === "error"),
+    [],
+  );
   const { toolcrib, ...others } = value as SavedToolDefinition;
   const { toolcrib: before, ...expected } = tool;
   assert.deepEqual(others, expected);
@@ -54,20 +86,17 @@ async function checkRoundTrip(tool: SavedToolDefinition, folder: string): Promis
   assert.deepEqual(toolcrib?.["approved"], { tools: [], dynamic: false }, "nothing of it is approved");
 }
 
-test("an exported tool is imported unchanged, and must be approved", async () => {
-  await using directory = await makeTemporaryDirectory();
-  const folder = directory.join("out", "package");
-  await checkRoundTrip(sample, folder);
-  assert.deepEqual(readdirSync(folder, { recursive: true }).sort(), [
-    "examples",
+test("a saved tool is read from its package unchanged, and must be approved", () => {
+  checkRoundTrip(sample);
+  const texts = write(sample);
+  assert.deepEqual([...texts.keys()].toSorted(), [
     "examples/usage.md",
     "main.star",
     "manifest.json",
-    "tests",
     "tests/001-one.test.json",
     "tests/002-one.test.json",
   ]);
-  const manifest = JSON.parse(readFileSync(`${folder}/manifest.json`, "utf8"));
+  const manifest = JSON.parse(texts.get("manifest.json") ?? "");
   assert.equal(manifest.toolId, "saved.find_estimate");
   assert.deepEqual(manifest.capabilities, ["composite", "github"]);
   assert.deepEqual(manifest.endpoint, {
@@ -75,12 +104,58 @@ test("an exported tool is imported unchanged, and must be approved", async () =>
     source: "main.star",
     tools: ["github:searchIssues"],
   });
-  assert.deepEqual(readdirSync(directory.join("out")), ["package"], "no draft is left");
 });
 
-test("the round trip holds for any tool", async () => {
-  await using directory = await makeTemporaryDirectory();
-  let count = 0;
+test("packages of earlier versions are read", () => {
+  // Written by `toolcrib saved export` before packages could run a program.
+  const old = new Map([
+    [
+      "manifest.json",
+      JSON.stringify({
+        toolId: "saved.count",
+        name: "count",
+        version: "1.0.0",
+        description: "",
+        capabilities: ["composite"],
+        endpoint: { type: "starlark", source: "main.star" },
+        input_schema: { type: "object", properties: { n: { type: "integer" } } },
+        output_schema: {},
+        tests: ["tests/001-one.test.json"],
+        examples: ["examples/usage.md"],
+      }),
+    ],
+    ["main.star", "return params.n + notes.count(of=1)\n"],
+    ["examples/usage.md", "# count\n"],
+    [
+      "tests/001-one.test.json",
+      JSON.stringify({
+        name: "one",
+        input: { n: "1" },
+        expected: 3,
+        assertions: [],
+        replies: [{ tool: "notes.count", params: { of: 1 }, result: 2 }],
+        now: "946684800000000000",
+      }),
+    ],
+  ]);
+  const { value, diagnostics } = read(old);
+  assert.deepEqual(
+    diagnostics.map(({ severity, code }) => [severity, code]),
+    [["warning", "MCPKG_TEST_INPUT_INVALID"]],
+  );
+  assert.equal(value?.code, old.get("main.star"));
+  assert.deepEqual(parseTestCases(value?.toolcrib).value, [
+    {
+      name: "one",
+      params: { n: "1" },
+      replies: [{ tool: "notes.count", params: { of: 1 }, result: 2 }],
+      expect: { result: 3 },
+      now: "946684800000000000",
+    },
+  ]);
+});
+
+test("the round trip holds for any tool", () => {
   const json = fc.jsonValue({ noUnicodeString: false }) as fc.Arbitrary<JsonValue>;
   const objects = fc.dictionary(fc.string(), json, { maxKeys: 3 }) as fc.Arbitrary<JsonObject>;
   const cases = fc.array(
@@ -88,7 +163,7 @@ test("the round trip holds for any tool", async () => {
     { maxLength: 3 },
   );
   const line = fc.string({ unit: "grapheme" });
-  const property = fc.asyncProperty(line, line, cases, objects, async (description, text, drawn, extra) => {
+  const property = fc.property(line, line, cases, objects, (description, text, drawn, extra) => {
     const names = new Set<string>();
     const tests = drawn
       .filter(({ name }) => name.trim() !== "" && names.size < names.add(name).size)
@@ -99,121 +174,109 @@ test("the round trip holds for any tool", async () => {
         expect: { result },
       }));
     const tool: SavedToolDefinition = {
-      name: `t${count}`,
+      name: "t",
       description,
       inputSchema: { type: "object", properties: {}, examples: [extra] },
       code: `# ${text.replace(/[\r\n\u2028\u2029]/g, "")}\nreturn ${JSON.stringify(text).length}\n`,
       ...(tests.length === 0 ? {} : { toolcrib: JSON.parse(JSON.stringify({ tests })) }),
     };
-    count += 1;
-    await checkRoundTrip(JSON.parse(JSON.stringify(tool)), directory.join(`p${count}`));
+    checkRoundTrip(JSON.parse(JSON.stringify(tool)));
   });
-  await fc.assert(property, { numRuns: runCount(25) });
+  fc.assert(property, { numRuns: runCount(25) });
 });
 
-test("exporting replaces no existing files", async () => {
-  await using directory = await makeTemporaryDirectory();
-  const folder = directory.join("package");
-  const write = () => exportSavedTool(sample, folder, { randomBytes });
-  await write();
-  await assert.rejects(write(), { code: "METATOOL_PACKAGE_EXISTS" });
-  rmSync(folder, { recursive: true });
-  writeFileSync(folder, "mine");
-  await assert.rejects(write(), { code: "METATOOL_PACKAGE_EXISTS" });
-  assert.equal(readFileSync(folder, "utf8"), "mine");
-  assert.deepEqual(readdirSync(directory.path), ["package"]);
+test("a package can be without replies, and declare tools that its program chooses", () => {
+  const texts = write(sample, { hasReplies: false, moreTools: ["b:two", "github:searchIssues"] });
+  const { replies, now } = JSON.parse(texts.get("tests/001-one.test.json") ?? "");
+  assert.deepEqual([replies, now], [undefined, undefined]);
+  const { endpoint } = JSON.parse(texts.get("manifest.json") ?? "");
+  assert.deepEqual(endpoint.tools, ["b:two", "github:searchIssues"]);
 });
 
-test("exporting refuses invalid ids and versions", async () => {
-  await using directory = await makeTemporaryDirectory();
-  const check = (options: JsonObject) =>
-    assert.rejects(exportSavedTool(sample, directory.join("p"), { randomBytes }, options), {
-      code: "METATOOL_PACKAGE_INVALID",
-    });
-  await check({ toolId: "one" });
-  await check({ toolId: "Acme.tool" });
-  await check({ toolId: "../x.y" });
-  await check({ version: "1.0" });
-  assert.deepEqual(readdirSync(directory.path), []);
+test("writing refuses invalid ids, versions and programs", () => {
+  const check = (options: object, code: string, tool = sample) =>
+    assert.throws(() => write(tool, options), { code });
+  check({ toolId: "one" }, "MCPKG_TOOL_ID_INVALID");
+  check({ toolId: "Acme.tool" }, "MCPKG_TOOL_ID_INVALID");
+  check({ toolId: "../x.y" }, "MCPKG_TOOL_ID_INVALID");
+  check({ version: "1.0" }, "MCPKG_VERSION_INVALID");
+  check({}, "MCPKG_PROGRAM_INVALID", { ...sample, code: 'return "\ud800"' });
 });
 
-test("importing reports all problems", async () => {
-  await using directory = await makeTemporaryDirectory();
-  let count = 0;
-  async function check(
-    change: (folder: string, manifest: Record<string, unknown>) => void,
-    paths: readonly string[],
+test("reading reports all problems", () => {
+  function check(
+    change: (texts: Map<string, string>, manifest: Record<string, unknown>) => void,
+    codes: readonly string[],
   ) {
-    count += 1;
-    const folder = directory.join(`p${count}`);
-    await exportSavedTool(sample, folder, { randomBytes });
-    const manifest = JSON.parse(readFileSync(`${folder}/manifest.json`, "utf8"));
-    change(folder, manifest);
-    writeFileSync(`${folder}/manifest.json`, JSON.stringify(manifest));
-    const { value, diagnostics } = await importSavedTool(folder, { validator });
+    const texts = new Map(write(sample));
+    const manifest = JSON.parse(texts.get("manifest.json") ?? "");
+    change(texts, manifest);
+    texts.set("manifest.json", JSON.stringify(manifest));
+    const { value, diagnostics } = read(texts);
     assert.equal(value, undefined);
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
     assert.deepEqual(
-      diagnostics.map(({ path, source, message }) => path ?? source?.name ?? message),
-      paths,
+      errors.map(({ code }) => code),
+      codes,
     );
   }
-  await check(
+  check(
     (_, manifest) => {
       manifest["toolId"] = "x";
       manifest["version"] = "one";
       manifest["description"] = 5;
       manifest["input_schema"] = "none";
     },
-    ["toolId", "version", "manifest.json: description", "manifest.json: input_schema"],
+    ["MCPKG_TOOL_ID_INVALID", "MCPKG_VERSION_INVALID", "MCPKG_WRONG_TYPE", "MCPKG_WRONG_TYPE"],
   );
-  await check(
-    (folder) => {
-      rmSync(`${folder}/main.star`);
-      writeFileSync(`${folder}/tests/001-one.test.json`, "{");
+  check(
+    (texts) => {
+      texts.delete("main.star");
+      texts.set("tests/001-one.test.json", "{");
     },
-    ["main.star", "tests/001-one.test.json"],
+    ["MCPKG_FILE_MISSING", "MCPKG_SYNTAX"],
   );
-  await check(
+  check((texts) => void texts.set("main.star", "return (\nx = = 1\n"), ["STARLARK_SYNTAX"]);
+  check(
     (_, manifest) => {
-      manifest["endpoint"] = { type: "http", url: "https://x.test" };
-    },
-    ["manifest.json: endpoint"],
-  );
-  await check(
-    (folder, manifest) => {
       manifest["name"] = "../up";
-      manifest["input_schema"] = { type: "string" };
-      writeFileSync(`${folder}/main.star`, "return (\nx = = 1\n");
     },
-    ["name", "inputSchema.type", "../up.star"],
+    ["METATOOL_NAME_INVALID"],
   );
-  const unknown = await importSavedTool(directory.join("p1"), { validator });
-  assert.equal(unknown.value, undefined);
-  await assert.rejects(importSavedTool(directory.join("nowhere"), { validator }), {
-    code: "METATOOL_PACKAGE_UNUSABLE",
-  });
+  check(
+    (texts, manifest) => {
+      manifest["name"] = "one";
+      const test = JSON.parse(texts.get("tests/001-one.test.json") ?? "");
+      texts.set(
+        "tests/001-one.test.json",
+        JSON.stringify({ ...test, assertions: [{ path: "$", exists: true }], replies: [{ tool: 5 }] }),
+      );
+    },
+    ["METATOOL_TEST_INVALID", "METATOOL_TEST_INVALID", "METATOOL_TEST_INVALID"],
+  );
 });
 
-test("importing accepts another name, and a Starlark program among several implementations", async () => {
-  await using directory = await makeTemporaryDirectory();
-  const folder = directory.join("p");
-  await exportSavedTool(sample, folder, { randomBytes });
-  const manifest = JSON.parse(readFileSync(`${folder}/manifest.json`, "utf8"));
-  const { endpoint, ...others } = manifest;
+test("reading accepts another name, and a Starlark program among several implementations", () => {
+  const texts = new Map(write(sample));
+  const { endpoint, ...others } = JSON.parse(texts.get("manifest.json") ?? "");
   const implementations = [
-    { id: "one", endpoint: { type: "local", command: "x" } },
+    { id: "one", endpoint: { type: "local", command: "node ./x.js" } },
     { id: "two", endpoint },
   ];
-  writeFileSync(`${folder}/manifest.json`, JSON.stringify({ ...others, implementations, future: 1 }));
-  const { value, diagnostics } = await importSavedTool(folder, { validator }, { name: "other" });
+  texts.set("x.js", "");
+  texts.set("manifest.json", JSON.stringify({ ...others, implementations, future: 1 }));
+  const { value, diagnostics } = read(texts, "other");
   assert.equal(value?.name, "other");
   assert.equal(value?.code, sample.code);
   assert.deepEqual(
-    diagnostics.map(({ severity, path }) => [severity, path]),
-    [["warning", "future"]],
+    diagnostics.map(({ severity, code }) => [severity, code]),
+    [
+      ["warning", "MCPKG_UNKNOWN_FIELD"],
+      ["warning", "MCPKG_TEST_INPUT_INVALID"],
+    ],
   );
   for (const name of ["len", "return", "params", "saved"]) {
-    const refused = await importSavedTool(folder, { validator }, { name });
+    const refused = read(texts, name);
     assert.equal(refused.value, undefined);
     assert.deepEqual(
       refused.diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code),

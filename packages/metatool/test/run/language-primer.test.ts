@@ -156,6 +156,7 @@ test("describe_language writes tools as programs call them", async () => {
       now: () => 0,
       onEvent() {},
       onWarning() {},
+      wireNameOf: (id: string) => id,
     },
     { execution: defaultOptions },
   );
