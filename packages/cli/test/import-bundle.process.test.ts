@@ -289,3 +289,38 @@ test("a default of the publisher opens no path: it is a finding with the line to
   );
   assert.deepEqual(JSON.parse(chosen.stdout).entry.containment, { read_paths: [directory.join("data")] });
 });
+
+test("a bundle chooses the code that programs load only among its own files, unless the user says so", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const importOf = async (env: object, ...flags: readonly string[]) => {
+    const config = { command: "python3", args: ["server/index.js"], env };
+    const content = {
+      ...manifest,
+      user_config: {},
+      server: { type: "python", entry_point: "server/index.js", mcp_config: config },
+    };
+    writeFileSync(directory.join("p.mcpb"), uvBundle(content));
+    return await runToolcrib(["import", "bundle", "p.mcpb", "--dry-run", "--json", ...flags], {
+      directory: directory.path,
+    });
+  };
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of bundles
+  const own = await importOf({ PYTHONPATH: "${__dirname}/server/lib:${__dirname}/more" });
+  assert.equal(own.code, 0, own.stderr);
+  assert.match(JSON.parse(own.stdout).entry.transport.env.PYTHONPATH, /bundles.*lib:.*more$/);
+  for (const env of [
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of bundles
+    { PYTHONPATH: "${__dirname}/../lib" },
+    { PYTHONPATH: "/usr/share/x" },
+    { LD_PRELOAD: "server/x.so" },
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of bundles
+    { NODE_OPTIONS: "--require ${__dirname}/x.js" },
+  ]) {
+    const [name = ""] = Object.keys(env);
+    const refused = await importOf(env);
+    assert.notEqual(refused.code, 0, name);
+    assert.match(refused.stdout + refused.stderr, new RegExp(`The file sets the variable ${name}, `));
+    const chosen = await importOf(env, "--set", `${name}=mine`);
+    assert.equal(JSON.parse(chosen.stdout).entry.transport.env[name], "mine");
+  }
+});

@@ -100,7 +100,8 @@ class BundleWriter {
     const words = args.flatMap((one, index) => this.#argument(one, `argument ${index + 1}`));
     const variables = Object.fromEntries(
       Object.entries(env).flatMap(([name, text]) => {
-        const [value, ...others] = this.#substitute(text, `variable ${name}`);
+        const [found, ...others] = this.#substitute(text, `variable ${name}`);
+        const value = this.#inputs.variable(name, found, (paths) => this.#isOwn(paths));
         if (others.length > 0) {
           this.#inputs.report(
             "SERVER_IMPORT_UNSUPPORTED",
@@ -128,6 +129,15 @@ class BundleWriter {
       trust_state: "unverified",
       ...(paths.length === 0 ? {} : { containment: { read_paths: paths } }),
     };
+  }
+
+  /** Whether each path of a list lies in the folder of the bundle. */
+  #isOwn(paths: string): boolean {
+    const { folder, platform } = this.#place;
+    return paths.split(platform === "win32" ? ";" : ":").every((path) => {
+      const full = resolve(folder, path);
+      return full === folder || full.startsWith(`${folder}/`);
+    });
   }
 
   /** The command on this platform. */
