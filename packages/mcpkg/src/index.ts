@@ -16,6 +16,7 @@ export { parsePackage, type ToolPackage } from "./parse-package.ts";
 export { readPackageFolder } from "./read-folder.ts";
 export {
   checkSignature,
+  openInToto,
   type SignatureState,
   signaturePath,
   signInToto,
