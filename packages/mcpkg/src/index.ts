@@ -7,7 +7,7 @@ export type { ExportFormat } from "./export/runtime-rules.ts";
 export { evaluatePath } from "./json-path/evaluate-path.ts";
 export { PathUse } from "./json-path/path-budget.ts";
 export type { Endpoint, Manifest } from "./manifest/manifest-shape.ts";
-export { isToolId } from "./manifest/names.ts";
+export { isToolId, toolIdOfName } from "./manifest/names.ts";
 export { type Command, parseCommand } from "./manifest/parse-command.ts";
 export { McpkgError } from "./mcpkg-error.ts";
 export { type OpenedPackage, openPackage } from "./open-package.ts";

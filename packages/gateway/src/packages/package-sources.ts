@@ -12,7 +12,12 @@ import { readRegularFile } from "@toolcrib/files";
 import { SchemaValidator } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import type { Manifest } from "@toolcrib/mcpkg";
-import { type InstalledPackage, openInstalledPackage, readInstalledPackages } from "@toolcrib/mcpkg-install";
+import {
+  CheckedFolders,
+  type InstalledPackage,
+  openInstalledPackage,
+  readInstalledPackages,
+} from "@toolcrib/mcpkg-install";
 import type { ChainDeps, PackageSource } from "@toolcrib/mcpkg-runtime";
 import { openSecretStore } from "@toolcrib/secrets";
 import { ServerLoad } from "@toolcrib/upstream";
@@ -52,6 +57,7 @@ export class PackageSources implements AsyncDisposable {
   readonly #chains: ChainDeps;
   readonly #offered = new Map<string, OfferedPackage>();
   readonly #reported = new Set<string>();
+  readonly #checked = new CheckedFolders();
   readonly #dispose = disposeOnce(() => this.#stop());
   readonly #watch: Promise<AsyncDisposable | undefined>;
   #working: Promise<void> = Promise.resolve();
@@ -112,6 +118,7 @@ export class PackageSources implements AsyncDisposable {
     const { packages: installed, diagnostics } = await readInstalledPackages({
       home,
       projectFolder,
+      checked: this.#checked,
     });
     for (const { message, hint } of diagnostics) this.#report({ reason: message, hint });
     const trials = new Set(trialPackages.map(({ toolId }) => toolId));

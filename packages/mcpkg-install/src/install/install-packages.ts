@@ -6,7 +6,7 @@ import { toRecordedFiles } from "../record/recorded-files.ts";
 import { type ChangeDeps, changeInstalled } from "./commit-change.ts";
 import { entryOf, type InstallState, isIntact, readState, visibleEntryOf } from "./install-state.ts";
 import { checkCandidates, type InstallPlan } from "./plan-install.ts";
-import { type Candidate, toolsOfChain } from "./resolve-chains.ts";
+import { type Candidate, knownToolIds, toolsOfChain } from "./resolve-chains.ts";
 
 /**
  * Applies a plan. Packages that are installed already, and were not changed, stay as they are.
@@ -45,8 +45,9 @@ function isUnchanged(state: InstallState, { opened, source }: Candidate): boolea
 
 /** Another command can have removed a tool since the plan was made. */
 function requireTools(state: InstallState, candidates: InstallPlan["candidates"]): void {
+  const known = knownToolIds(state, candidates);
   for (const [toolId, { opened }] of candidates) {
-    const missing = toolsOfChain(opened.manifest).find(
+    const missing = toolsOfChain(opened.manifest, known).find(
       (tool) => !candidates.has(tool) && visibleEntryOf(state, tool) === undefined,
     );
     if (missing === undefined) continue;
