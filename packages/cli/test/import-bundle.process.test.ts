@@ -115,16 +115,37 @@ test("a bundle is unpacked, added with its settings, approved and called in its 
   assert.match(again.stderr, /already has an entry with the id "notes"/);
 });
 
-test("a signature of a bundle is found, cut off, and said to be unchecked", async () => {
+test("a signature of a bundle is checked against its bytes, and its certificate is shown and not believed", async () => {
   await using directory = await makeTemporaryDirectory();
   await build(directory);
   await official(directory, "sign", "notes.mcpb", "--self-signed");
-  const args = ["import", "bundle", "notes.mcpb", "--set", "folder=data"];
+  const args = ["import", "bundle", "notes.mcpb", "--set", "folder=data", "--dry-run"];
   const imported = await runToolcrib(args, { directory: directory.path });
   assert.equal(imported.code, 0, imported.stderr);
-  assert.match(imported.stdout, /it has a signature, which is not checked and proves nothing here/);
-  assert.match(imported.stderr, /The signature of the bundle is not checked/);
+  assert.match(imported.stdout, /its signature fits, by a certificate that nothing vouches for/);
+  assert.match(
+    imported.stderr,
+    /The bundle was signed with the certificate ".*CN=.*" \(SHA-256 [0-9a-f]{64}\), which its holder made alone: nothing/,
+  );
   assert.match(imported.stderr, /What the server needs is not checked: node >=18/);
+  const signed = readFileSync(directory.join("notes.mcpb"));
+  const start = signed.lastIndexOf("MCPB_SIG_V1");
+  await build(directory, { version: "1.0.1" }, "other");
+  const moved = Buffer.concat([readFileSync(directory.join("other.mcpb")), signed.subarray(start)]);
+  const cases: readonly (readonly [content: Buffer, message: RegExp])[] = [
+    [moved, /not valid: the bundle was changed after it was signed/],
+    ...[start + 15, start + 300, signed.length - 40].map((at) => {
+      const damaged = Buffer.from(signed);
+      damaged[at] = (damaged[at] ?? 0) ^ 0xff;
+      return [damaged, /SERVER_IMPORT_SIGNATURE_INVALID|The signature of the bundle is not/] as const;
+    }),
+  ];
+  for (const [content, message] of cases) {
+    writeFileSync(directory.join("notes.mcpb"), content);
+    const refused = await runToolcrib(args, { directory: directory.path });
+    assert.equal(refused.code, 2, refused.stdout);
+    assert.match(refused.stderr, message);
+  }
 });
 
 test("types and versions of bundles: node, python, binary and uv, and overrides of the platform", async () => {

@@ -119,7 +119,7 @@ test("a new key counts where the old one signed it, within its time, and the old
     const { opened, failed } = await open(one, [source], { day: 4 });
     assert.deepEqual(failed, []);
     assert.equal(opened[0]?.replacedKeyId, keyIdOf(registryKey));
-    // From now on the old key is none, also where the configuration names it, and no way back is followed.
+    // From now on the old key is none, also where the configuration names it, and nothing leads back to it.
     assert.equal((await open(one, [source], { day: 40 })).opened[0]?.replacedKeyId, undefined);
     state.folder = old;
     for (let count = 0; count < 6; count += 1)

@@ -97,8 +97,9 @@ async function listedPackages(context: CliContext): Promise<ReadonlySet<string> 
     throw error;
   }
   await using access = opened;
-  const tools = await access.list();
-  return new Set(tools.filter(({ origin }) => origin === "package").map(({ namespace }) => namespace));
+  const [tools, servers] = await Promise.all([access.list(), access.servers()]);
+  const packages = new Set(servers.filter(({ kind }) => kind === "package").map(({ id }) => id));
+  return new Set(tools.map(({ namespace }) => namespace).filter((id) => packages.has(id)));
 }
 
 async function openPackagesAlone(context: CliContext): Promise<ToolAccess> {

@@ -214,7 +214,13 @@ function checkStatement(
   const followed =
     wanted === undefined || wanted === statement.keyId ? undefined : followFrom(wanted, statement, now());
   if (followed !== undefined && followed.keys.at(-1) !== statement.keyId) {
-    const from = wanted === source.keyId ? "the one of the configuration" : "the one that was seen before";
+    const isFirst = known !== undefined && (known.earlierKeyIds ?? []).length === 0;
+    const from =
+      wanted === source.keyId
+        ? "the one of the configuration"
+        : isFirst
+          ? "the one of its first use"
+          : "the one that replaced the one of its first use";
     const { expired } = followed;
     const why =
       expired === undefined

@@ -84,17 +84,10 @@ class BundleWriter {
   }
 
   write(): JsonObject {
-    const { manifest, signature } = this.#bundle;
+    const { manifest } = this.#bundle;
     const { id, folder } = this.#place;
     this.#checkPlatform();
-    if (signature === "not-checked") {
-      this.#inputs.report(
-        "SERVER_IMPORT_LEFT_OUT",
-        "The signature of the bundle is not checked: it says nothing about who made the bundle",
-        "compare the SHA-256 of the file with the one that its publisher states: --sha256",
-        "warning",
-      );
-    }
+    this.#checkSignature();
     const { command, args = [], env = {} } = this.#config();
     const program = this.#program(command);
     const words = args.flatMap((one, index) => this.#argument(one, `argument ${index + 1}`));
@@ -129,6 +122,35 @@ class BundleWriter {
       trust_state: "unverified",
       ...(paths.length === 0 ? {} : { containment: { read_paths: paths } }),
     };
+  }
+
+  /** Reports a signature that does not fit, and one whose certificate means nothing by itself. */
+  #checkSignature(): void {
+    const { signature } = this.#bundle;
+    const hint = "compare the SHA-256 of the file with the one that its publisher states: --sha256";
+    if (signature.kind === "invalid") {
+      this.#inputs.report(
+        "SERVER_IMPORT_SIGNATURE_INVALID",
+        `The signature of the bundle is not valid: ${signature.reason}`,
+        "get the bundle from its publisher again; do not use this one",
+      );
+    } else if (signature.kind === "not-checked") {
+      this.#inputs.report(
+        "SERVER_IMPORT_LEFT_OUT",
+        `The signature of the bundle is not checked, because ${signature.reason}: it says nothing about who made the bundle`,
+        hint,
+        "warning",
+      );
+    } else if (signature.kind === "fits") {
+      const [{ subject, issuer, sha256, isSelfSigned }] = signature.certificates;
+      const by = isSelfSigned ? "which its holder made alone" : `which "${issuer}" is said to have issued`;
+      this.#inputs.report(
+        "SERVER_IMPORT_LEFT_OUT",
+        `The bundle was signed with the certificate "${subject}" (SHA-256 ${sha256}), ${by}: nothing checks who that is`,
+        `compare the fingerprint with the one that its publisher states, or ${hint}`,
+        "warning",
+      );
+    }
   }
 
   /** Whether each path of a list lies in the folder of the bundle. */

@@ -1,7 +1,7 @@
 /**
  * The replacement of the key of a registry: a statement that the old key signed and that names the new one, with a date
  * after which it does not count any more. An index contains the last ones, so that a client that knows any of the old
- * keys follows them to the one that signed the index. Whoever has an old key can sign such a statement, too: a
+ * keys follows them to the one that signed the index. The holder of an old key can sign such a statement, too: a
  * replacement does not help where the old key was stolen. Pure.
  */
 
