@@ -115,16 +115,37 @@ test("a bundle is unpacked, added with its settings, approved and called in its 
   assert.match(again.stderr, /already has an entry with the id "notes"/);
 });
 
-test("a signature of a bundle is found, cut off, and said to be unchecked", async () => {
+test("a signature of a bundle is checked against its bytes, and its certificate is shown and not believed", async () => {
   await using directory = await makeTemporaryDirectory();
   await build(directory);
   await official(directory, "sign", "notes.mcpb", "--self-signed");
-  const args = ["import", "bundle", "notes.mcpb", "--set", "folder=data"];
+  const args = ["import", "bundle", "notes.mcpb", "--set", "folder=data", "--dry-run"];
   const imported = await runToolcrib(args, { directory: directory.path });
   assert.equal(imported.code, 0, imported.stderr);
-  assert.match(imported.stdout, /it has a signature, which is not checked and proves nothing here/);
-  assert.match(imported.stderr, /The signature of the bundle is not checked/);
+  assert.match(imported.stdout, /its signature fits, by a certificate that nothing vouches for/);
+  assert.match(
+    imported.stderr,
+    /The bundle was signed with the certificate ".*CN=.*" \(SHA-256 [0-9a-f]{64}\), which its holder made alone: nothing/,
+  );
   assert.match(imported.stderr, /What the server needs is not checked: node >=18/);
+  const signed = readFileSync(directory.join("notes.mcpb"));
+  const start = signed.lastIndexOf("MCPB_SIG_V1");
+  await build(directory, { version: "1.0.1" }, "other");
+  const moved = Buffer.concat([readFileSync(directory.join("other.mcpb")), signed.subarray(start)]);
+  const cases: readonly (readonly [content: Buffer, message: RegExp])[] = [
+    [moved, /not valid: the bundle was changed after it was signed/],
+    ...[start + 15, start + 300, signed.length - 40].map((at) => {
+      const damaged = Buffer.from(signed);
+      damaged[at] = (damaged[at] ?? 0) ^ 0xff;
+      return [damaged, /SERVER_IMPORT_SIGNATURE_INVALID|The signature of the bundle is not/] as const;
+    }),
+  ];
+  for (const [content, message] of cases) {
+    writeFileSync(directory.join("notes.mcpb"), content);
+    const refused = await runToolcrib(args, { directory: directory.path });
+    assert.equal(refused.code, 2, refused.stdout);
+    assert.match(refused.stderr, message);
+  }
 });
 
 test("types and versions of bundles: node, python, binary and uv, and overrides of the platform", async () => {
@@ -288,4 +309,39 @@ test("a default of the publisher opens no path: it is a finding with the line to
     { directory: directory.path },
   );
   assert.deepEqual(JSON.parse(chosen.stdout).entry.containment, { read_paths: [directory.join("data")] });
+});
+
+test("a bundle chooses the code that programs load only among its own files, unless the user says so", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const importOf = async (env: object, ...flags: readonly string[]) => {
+    const config = { command: "python3", args: ["server/index.js"], env };
+    const content = {
+      ...manifest,
+      user_config: {},
+      server: { type: "python", entry_point: "server/index.js", mcp_config: config },
+    };
+    writeFileSync(directory.join("p.mcpb"), uvBundle(content));
+    return await runToolcrib(["import", "bundle", "p.mcpb", "--dry-run", "--json", ...flags], {
+      directory: directory.path,
+    });
+  };
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of bundles
+  const own = await importOf({ PYTHONPATH: "${__dirname}/server/lib:${__dirname}/more" });
+  assert.equal(own.code, 0, own.stderr);
+  assert.match(JSON.parse(own.stdout).entry.transport.env.PYTHONPATH, /bundles.*lib:.*more$/);
+  for (const env of [
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of bundles
+    { PYTHONPATH: "${__dirname}/../lib" },
+    { PYTHONPATH: "/usr/share/x" },
+    { LD_PRELOAD: "server/x.so" },
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of bundles
+    { NODE_OPTIONS: "--require ${__dirname}/x.js" },
+  ]) {
+    const [name = ""] = Object.keys(env);
+    const refused = await importOf(env);
+    assert.notEqual(refused.code, 0, name);
+    assert.match(refused.stdout + refused.stderr, new RegExp(`The file sets the variable ${name}, `));
+    const chosen = await importOf(env, "--set", `${name}=mine`);
+    assert.equal(JSON.parse(chosen.stdout).entry.transport.env[name], "mine");
+  }
 });

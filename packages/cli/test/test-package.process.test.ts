@@ -166,6 +166,26 @@ test("results of an installed package are kept beside it, and exported with its 
   assert.match((await runToolcrib(["export", "--format", "other"], setting)).stderr, /one of mcp, openai/);
 });
 
+test("an export has the tools that the gateway lists, without hidden characters, unless all are asked for", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const hidden = "Upper\u202e case\u200b text.";
+  await install(directory, filesOf({ good: passing }, { description: hidden }));
+  const exported = async (...flags: readonly string[]) => await runToolcrib(["export", ...flags], setting);
+  writeFiles(directory.path, { "toolcrib.yaml": "{}\n" });
+  const open = await exported();
+  assert.equal(JSON.parse(open.stdout).tools[0].description, "Upper case text.");
+  assert.match(open.stderr, /hidden characters were removed/);
+  writeFiles(directory.path, { "toolcrib.yaml": 'policy: { deny: ["demo.*"] }\n' });
+  const denied = await exported();
+  assert.deepEqual(JSON.parse(denied.stdout), { tools: [] });
+  assert.match(
+    denied.stderr,
+    /left out, because the gateway does not list them for you: demo\.upper \(--all/,
+  );
+  assert.equal(JSON.parse((await exported("--all")).stdout).tools[0].name, "demo.upper");
+});
+
 test("a test of an http package calls its URL, and the status counts", async () => {
   await using directory = await makeTemporaryDirectory();
   let requests = 0;

@@ -15,14 +15,14 @@ import { echoManifest, echoTest, putPackages, startLoopbackServer } from "./pack
 const echo = { manifest: echoManifest, files: { "tests/echo.test.json": echoTest } };
 
 /** Starts a gateway that runs the tests of its packages all the time. */
-async function startWatching(home: string, url: string, trustState: string): Promise<Gateway> {
+async function startWatching(home: string, url: string, trustState: string, everyMs = 50): Promise<Gateway> {
   const config = configOf({
     tests: { every: "6h" },
     packages: { "demo.echo": { endpoint: { url }, trust_state: trustState } },
   });
   assert.equal(config.tests.everyMs, 6 * 3_600_000);
   const gateway = await startGateway(
-    { ...config, tests: { everyMs: 50 } },
+    { ...config, tests: { everyMs } },
     {
       home,
       env: { PATH: process.env["PATH"] },
@@ -220,4 +220,29 @@ test("a release that cannot be stored is not reported, and the package stays qua
   assert.deepEqual(await release(), { status: 200, body: '{"id":"demo.echo","released":true}' });
   assert.equal((await history.holds()).has("demo.echo"), false);
   await waitUntil(() => stateOf(gateway) === "ready");
+});
+
+test("the gateways of a home run the tests once in each interval, together and after a restart", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  await using server = await startLoopbackServer(() => ({ body: '{"message":"hello"}' }));
+  putPackages(home, [echo]);
+  const history = createTestHistory(home, { randomBytes });
+  const everyMs = 200;
+  const url = `${server.url}/mcp/echo`;
+  const runs = async () => await history.list("demo.echo");
+  {
+    await using _one = await startWatching(home, url, "verified", everyMs);
+    await using _other = await startWatching(home, url, "verified", everyMs);
+    await waitUntil(async () => (await runs()).length >= 6);
+  }
+  const count = (await runs()).length;
+  await using _again = await startWatching(home, url, "verified", everyMs);
+  await waitUntil(async () => (await runs()).length >= count + 2);
+  const times = (await runs()).map(({ at }) => Date.parse(at));
+  const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+  assert.ok(
+    gaps.every((gap) => gap >= everyMs),
+    gaps.join(),
+  );
 });

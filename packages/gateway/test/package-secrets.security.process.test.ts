@@ -138,6 +138,64 @@ test("client credentials of OAuth 2 get an access token, which is used until it 
   assert.ok(!JSON.stringify(audit).includes("access-1"));
 });
 
+test("a refresh token that is replaced outlasts the gateway, and one that is revoked is not sent again and again", async () => {
+  const grants: string[] = [];
+  let valid = "refresh-0-of-the-operator";
+  let status = 200;
+  await using api = await startTestApi((request, response) => {
+    response.setHeader("content-type", "application/json");
+    if (request.target !== "/token") {
+      response.writeHead(status).end("{}");
+      return;
+    }
+    const token = new URLSearchParams(request.body.toString()).get("refresh_token") ?? "";
+    grants.push(token);
+    if (token !== valid) {
+      response.writeHead(400).end(JSON.stringify({ error: "invalid_grant" }));
+      return;
+    }
+    valid = `refresh-${grants.length}-of-the-endpoint`;
+    const answer = { access_token: `access-${grants.length}-token`, expires_in: 3600, refresh_token: valid };
+    response.writeHead(200).end(JSON.stringify(answer));
+  });
+  const auth = { type: "oauth2", configHints: { tokenUrl: "https://api.beta.example/token" } };
+  const entry = { credentials: { refresh_token: { secret_key_ref: "refresh" } } };
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  putPackages(home, [httpPackage(auth)]);
+  const config = {
+    egress: api.egress,
+    policy: { waive_approval: ["*"] },
+    packages: { "acme.api.get": entry },
+  };
+  const texts: string[] = [];
+  const withGateway = async (stored: string, calls: number) => {
+    await using gateway = await startTestGateway(config, { home, files: {}, secrets: { refresh: stored } });
+    const client = await gateway.connect();
+    for (let count = 0; count < calls; count += 1) {
+      const args = { name: "acme.api.get", arguments: { id: "7" } };
+      texts.push(await client.callTool(args).then(textOf, (error: Error) => error.message));
+    }
+    await gateway.stop();
+    texts.push(JSON.stringify(gateway.audit()), JSON.stringify(gateway.logger.records));
+  };
+  await withGateway("refresh-0-of-the-operator", 2);
+  assert.deepEqual(grants, ["refresh-0-of-the-operator"]);
+  // Another process of the home, in which the API refuses an access token: the next call refreshes.
+  status = 401;
+  await withGateway("refresh-0-of-the-operator", 2);
+  assert.deepEqual(grants.slice(1), ["refresh-1-of-the-endpoint", "refresh-2-of-the-endpoint"]);
+  status = 200;
+  valid = "refresh-new-of-the-operator";
+  await withGateway("refresh-0-of-the-operator", 3);
+  // It was revoked: one attempt, and a message that says what to do.
+  assert.deepEqual(grants.slice(3), ["refresh-3-of-the-endpoint"]);
+  assert.match(texts.join("\n"), /its refresh token was revoked, or it expired: authorize the package again/);
+  await withGateway("refresh-new-of-the-operator", 1);
+  assert.deepEqual(grants.slice(4), ["refresh-new-of-the-operator"]);
+  assert.doesNotMatch(texts.join("\n"), /refresh-[0-9]-of|access-[0-9]-token/);
+});
+
 test("a package reaches the host of its URL only, and no input changes the path or the host", async () => {
   await using api = await startTestApi((_request, response) => {
     response.writeHead(302, { location: "https://api.beta.example/elsewhere" }).end();

@@ -11,6 +11,7 @@ export { lockFileName, readLock } from "./lock/lock-file.ts";
 export { compareLock, rewriteLock } from "./lock/sync-lock.ts";
 export type { PackageResolver, ResolvedPackage } from "./package-resolver.ts";
 export {
+  CheckedFolders,
   InstalledCheck,
   type InstalledPackage,
   openInstalledPackage,

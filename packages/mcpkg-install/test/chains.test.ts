@@ -1,6 +1,7 @@
 /** Chains bring the tools that they call: all are installed and locked, or none. */
 
 import assert from "node:assert/strict";
+import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { readInstalledPackages, readLock, uninstallPackages } from "@toolcrib/mcpkg-install";
@@ -90,6 +91,31 @@ test("nothing is installed where one tool is missing, refused or damaged", async
   );
   const many = Array.from({ length: 70 }, (_, n) => release(`demo.t${n}`, [`demo.t${n + 1}`]));
   await refused([release("demo.pipe", ["demo.t0"]), ...many], "INSTALL_TOO_LARGE", /more than 64 packages/);
+});
+
+test("a step is resolved by every name that the gateway has for a package", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const place = placeIn(directory);
+  const long = `demo.${"a".repeat(80)}`;
+  const onWire = `${long.slice(0, 55)}_${hash("sha256", long, "hex").slice(0, 8)}`;
+  for (const [toolId, alias] of [
+    ["demo.inner", "demo.inner:inner"],
+    [long, onWire],
+  ] as const) {
+    const circle = [
+      archiveOf({ toolId: "demo.pipe", chain: [alias] }),
+      archiveOf({ toolId, chain: ["demo.pipe"] }),
+    ];
+    await assert.rejects(install(place, circle), { code: "INSTALL_CHAIN_CYCLE" }, alias);
+    await install(place, [archiveOf({ toolId: "demo.pipe", chain: [alias] }), release(toolId).archive]);
+    const remove = uninstallPackages(changeDeps, { ...place, toolIds: [toolId] });
+    await assert.rejects(remove, { code: "INSTALL_TOOL_NEEDED" }, alias);
+    await uninstallPackages(changeDeps, { ...place, toolIds: ["demo.pipe", toolId] });
+  }
+  const missing = archiveOf({ toolId: "demo.pipe", chain: ["demo.none:none"] });
+  await assert.rejects(install(place, [missing]), { code: "INSTALL_TOOLS_MISSING" });
+  // A tool of a server with such an id is none of a package.
+  await install(place, [archiveOf({ toolId: "demo.pipe", chain: ["demo.server:read"] })]);
 });
 
 test("a circle through an installed chain is refused", async () => {

@@ -1,16 +1,21 @@
 import assert from "node:assert/strict";
+import { hash } from "node:crypto";
 import {
   appendFileSync,
   chmodSync,
   mkdirSync,
+  readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { describe, test } from "node:test";
 import { SchemaValidator } from "@toolcrib/json";
 import {
+  CheckedFolders,
   InstallError,
   type InstalledPackage,
   openInstalledPackage,
@@ -134,4 +139,50 @@ test("a record that is damaged is a finding, and nothing is installed", async ()
     assert.deepEqual(packages, []);
     assert.equal(diagnostics[0]?.code, "INSTALL_RECORD_UNREADABLE", text);
   }
+});
+
+test("a process that reads again compares changed packages only, and does other work meanwhile", {
+  skip: process.platform === "linux" ? false : "only Linux counts the bytes that a process reads",
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = directory.join("home");
+  writeInstalled(directory.path, "home", "home/packages");
+  const size = 32 * 1024 * 1024;
+  const content = Buffer.alloc(size, "x");
+  const record = JSON.parse(readFileSync(directory.join("home/packages/.record.json"), "utf8"));
+  const file = { path: "large", bytes: size, sha256: hash("sha256", content, "hex"), isExecutable: false };
+  record.packages[0].files.push(file);
+  writeFileSync(directory.join("home/packages/.record.json"), JSON.stringify(record));
+  const large = directory.join("home/packages/demo.echo/large");
+  writeFileSync(large, content);
+  const checked = new CheckedFolders();
+  const bytesRead = () => Number(/^rchar: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
+  const read = async () => {
+    const before = bytesRead();
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    const { packages, diagnostics } = await readInstalledPackages({ home, checked });
+    isDone = true;
+    return { turns, bytes: bytesRead() - before, ids: packages.map(({ toolId }) => toolId), diagnostics };
+  };
+  const first = await read();
+  assert.deepEqual(first.ids, ["demo.echo"]);
+  assert.ok(first.bytes >= size);
+  assert.ok(first.turns >= 8, `${first.turns} turns of the event loop`);
+  const second = await read();
+  assert.deepEqual(second.ids, ["demo.echo"]);
+  assert.ok(second.bytes < size / 4, `${second.bytes} bytes`);
+  // The same size and times as before.
+  const { atime, mtime } = statSync(large);
+  content[7] = 0;
+  writeFileSync(large, content);
+  utimesSync(large, atime, mtime);
+  const third = await read();
+  assert.deepEqual(third.ids, []);
+  assert.match(third.diagnostics[0]?.message ?? "", /"large" has other content/);
 });

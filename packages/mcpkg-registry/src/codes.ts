@@ -36,6 +36,9 @@ export const mcpkgRegistryCodes = {
   SERVER_IMPORT_UNSUPPORTED: "A server cannot be started or reached as its file describes it.",
   SERVER_IMPORT_UNPINNED: "A server has no exact version.",
   SERVER_IMPORT_SECRET_EXPOSED: "A secret would be in a place that others can read; it is not imported.",
+  SERVER_IMPORT_LOADER_VARIABLE:
+    "A server.json or a bundle sets a variable that chooses the code that a program loads; it is not imported.",
+  SERVER_IMPORT_SIGNATURE_INVALID: "A bundle was changed after it was signed, or its signature is damaged.",
   SERVER_IMPORT_CONTAINMENT:
     "A server works differently, or not, within the containment of an unverified one.",
   SERVER_IMPORT_DEPRECATED: "The publisher of a server does not offer it any more.",

@@ -15,6 +15,7 @@ export {
   initRegistry,
   type RegistryFolder,
   readRegistryFolder,
+  rotateRegistryKey,
 } from "./folder/registry-folder.ts";
 export { addPackages, removePackage, yankPackage } from "./folder/registry-packages.ts";
 export { bundleFolderName, toBundleEntry } from "./import/bundle-entry.ts";

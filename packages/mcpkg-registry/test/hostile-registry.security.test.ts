@@ -6,9 +6,15 @@ import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { keyIdOf } from "@toolcrib/mcpkg";
-import { addPackages, changeRegistry, initRegistry, readRegistryFolder } from "@toolcrib/mcpkg-registry";
+import {
+  addPackages,
+  changeRegistry,
+  initRegistry,
+  readRegistryFolder,
+  rotateRegistryKey,
+} from "@toolcrib/mcpkg-registry";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
-import { archiveOf, at, keyOf, named, open, registryKey, startWeb } from "./fixtures.ts";
+import { archiveOf, at, dayMs, keyOf, named, open, registryKey, startWeb } from "./fixtures.ts";
 
 async function newRegistry(directory: TemporaryDirectory, name = "registry"): Promise<string> {
   const folder = directory.join(name);
@@ -70,6 +76,65 @@ test("an index that was changed anywhere is refused", async () => {
       text,
     );
   }
+});
+
+test("a new key counts where the old one signed it, within its time, and the old one not any more", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const folder = await newRegistry(directory);
+  const state = { folder };
+  await using web = await startWeb(serving(state));
+  const pinned = directory.join("pinned");
+  const configured = { ...web.source, keyId: keyIdOf(registryKey) };
+  const home = directory.join("home");
+  for (const one of [
+    [pinned, web.source],
+    [home, configured],
+  ] as const)
+    assert.equal(await codeOf(open(one[0], [one[1]])), undefined);
+  const old = directory.join("old");
+  cpSync(folder, old, { recursive: true });
+  await rotateRegistryKey(at(1), folder, { oldKey: registryKey, newKey: keyOf(5), acceptedMs: 30 * dayMs });
+  await rotateRegistryKey(at(2), folder, { oldKey: keyOf(5), newKey: keyOf(6), acceptedMs: 30 * dayMs });
+  await assert.rejects(
+    changeRegistry(at(2), folder, registryKey, (entries) => entries),
+    {
+      code: "MCPKG_REGISTRY_KEY_MISMATCH",
+    },
+  );
+  await changeRegistry(at(3), folder, keyOf(6), (entries) => entries);
+  // A client that comes too late, and one that never knew the old key.
+  const late = await open(pinned, [web.source], { day: 40 });
+  assert.equal(late.failed[0]?.error.code, "MCPKG_REGISTRY_KEY_MISMATCH");
+  assert.match(late.failed[0]?.error.message ?? "", /which could be followed until 2026-02-01/);
+  assert.match(late.failed[0]?.error.hint ?? "", new RegExp(`key: ${keyIdOf(keyOf(6))}`));
+  const foreign = { ...web.source, keyId: keyIdOf(keyOf(9)) };
+  assert.equal(
+    await codeOf(open(directory.join("foreign"), [foreign], { day: 4 })),
+    "MCPKG_REGISTRY_KEY_MISMATCH",
+  );
+  for (const [one, source] of [
+    [pinned, web.source],
+    [home, configured],
+  ] as const) {
+    const { opened, failed } = await open(one, [source], { day: 4 });
+    assert.deepEqual(failed, []);
+    assert.equal(opened[0]?.replacedKeyId, keyIdOf(registryKey));
+    // From now on the old key is none, also where the configuration names it, and nothing leads back to it.
+    assert.equal((await open(one, [source], { day: 40 })).opened[0]?.replacedKeyId, undefined);
+    state.folder = old;
+    for (let count = 0; count < 6; count += 1)
+      await changeRegistry(at(5), old, registryKey, (entries) => entries);
+    assert.equal(await codeOf(open(one, [source], { day: 5 })), "MCPKG_REGISTRY_KEY_MISMATCH");
+    state.folder = folder;
+  }
+  // A replacement by a key that nobody knows.
+  const evil = directory.join("evil");
+  await initRegistry(at(0), evil, keyOf(9), { name: "registry" });
+  for (let count = 0; count < 9; count += 1)
+    await changeRegistry(at(5), evil, keyOf(9), (entries) => entries);
+  await rotateRegistryKey(at(5), evil, { oldKey: keyOf(9), newKey: keyOf(8) });
+  state.folder = evil;
+  assert.equal(await codeOf(open(pinned, [web.source], { day: 6 })), "MCPKG_REGISTRY_KEY_MISMATCH");
 });
 
 test("a key of the configuration and a pinned key are the only ones that count", async () => {

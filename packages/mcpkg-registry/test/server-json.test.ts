@@ -286,3 +286,30 @@ test("a server.json that is no such file is refused with the place of each probl
     );
   }
 });
+
+test("variables that choose the code of a program are not imported from a file, and the user can set them", () => {
+  for (const name of [
+    "LD_PRELOAD",
+    "NODE_OPTIONS",
+    "node_options",
+    "PYTHONPATH",
+    "DYLD_INSERT_LIBRARIES",
+    "PATH",
+  ]) {
+    for (const input of [{ value: "/x" }, { default: "/x" }]) {
+      const file = npm({ environmentVariables: [{ name, ...input }] });
+      const { entry, findings } = imported(file);
+      assert.equal(entry, undefined);
+      assert.match(findings.join("\n"), new RegExp(`LOADER_VARIABLE.* the variable ${name}, `));
+      const { transport } = imported(file, { set: { [name]: ["mine"] } });
+      assert.deepEqual((transport as { env?: unknown } | undefined)?.env, { [name]: "mine" });
+    }
+  }
+  const option = { type: "named", name: "--node-options", value: "--require=/tmp/x.js" };
+  assert.match(
+    imported(npm({ runtimeArguments: [option] })).findings.join(),
+    /LOADER_VARIABLE.*--node-options/,
+  );
+  const harmless = npm({ environmentVariables: [{ name: "LOG_PATH", value: "/x" }] });
+  assert.deepEqual(imported(harmless).findings, []);
+});

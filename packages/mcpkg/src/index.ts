@@ -7,7 +7,7 @@ export type { ExportFormat } from "./export/runtime-rules.ts";
 export { evaluatePath } from "./json-path/evaluate-path.ts";
 export { PathUse } from "./json-path/path-budget.ts";
 export type { Endpoint, Manifest } from "./manifest/manifest-shape.ts";
-export { isToolId } from "./manifest/names.ts";
+export { isToolId, toolIdOfName } from "./manifest/names.ts";
 export { type Command, parseCommand } from "./manifest/parse-command.ts";
 export { programsOf, reachOf, readProgram, type StarlarkEndpoint } from "./manifest/starlark-programs.ts";
 export type { PackageTest } from "./manifest/test-shape.ts";
@@ -20,6 +20,7 @@ export { readPackageFolder } from "./read-folder.ts";
 export { isDigest, isSha256 } from "./sha256.ts";
 export {
   checkSignature,
+  openInToto,
   type SignatureState,
   signaturePath,
   signInToto,

@@ -1,8 +1,9 @@
 /**
  * The files that a program needs to run: the program behind its symbolic links,
  * the interpreter of a script, the installation that each belongs to (a Node or
- * Python prefix, a virtual environment, a project with its `node_modules`), and
- * what its arguments name. System folders are not listed; every sandbox has them.
+ * Python prefix, a virtual environment, a project with its `node_modules`, or the
+ * package of a `node_modules` with those that it depends on), and what its
+ * arguments name. System folders are not listed; every sandbox has them.
  *
  * It reads folders and first lines, and starts nothing. It guesses conservatively:
  * a file that it does not find is missing in the sandbox, and never the reverse.
@@ -11,6 +12,7 @@
 import { lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
 import type { SpawnRequest } from "@toolcrib/process";
+import { findInstalledPackage } from "./installed-package.ts";
 import { isWithin } from "./paths.ts";
 
 /** What a program needs. */
@@ -136,30 +138,28 @@ class PathFinder {
 
   async #addFile(file: string, isProgram: boolean): Promise<void> {
     if (isOfSystem(file)) return;
-    const root = isProgram ? await this.#rootOf(file) : undefined;
-    this.bound.add(root ?? file);
+    if (!isProgram) {
+      this.bound.add(file);
+      return;
+    }
+    const installed = await findInstalledPackage(file);
+    if (installed === undefined || (await environmentOf(file)) !== undefined) {
+      this.bound.add((await this.#rootOf(file)) ?? file);
+      return;
+    }
+    for (const path of installed.bound) if (this.#isBindable(path)) this.bound.add(path);
+    for (const [path, target] of installed.links) this.links.set(path, target);
   }
 
   /** Returns the folder of the installation or project that a file belongs to. */
   async #rootOf(file: string): Promise<string | undefined> {
     const environment = await environmentOf(file);
     if (environment !== undefined) return environment;
-    // A program that a project installed needs the other packages, and not the project.
-    const installed = file.indexOf("/node_modules/");
-    if (installed !== -1) {
-      const modules = file.slice(0, installed + "/node_modules".length);
-      await this.#addLinkedModules(modules, modules);
-      return modules;
-    }
     let root: string | undefined;
-    let isProject = false;
     for (let folder = dirname(file); this.#isBindable(folder); folder = dirname(folder)) {
-      if (await exists(join(folder, "package.json"))) {
-        root = folder;
-        isProject = true;
-      }
+      if (await exists(join(folder, "package.json"))) root = folder;
     }
-    if (root !== undefined && isProject) {
+    if (root !== undefined) {
       await this.#addLinkedModules(join(root, "node_modules"), root);
       return root;
     }

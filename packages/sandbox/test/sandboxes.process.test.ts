@@ -208,6 +208,93 @@ for (const tier of tierIds) {
       }
     });
 
+    it("shows a program of node_modules its own package and what that depends on, and no other", async () => {
+      const modules = folder.join("tree", "node_modules");
+      const write = (path: string, text: string): void => {
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, text);
+      };
+      const manifest = (name: string, dependencies: readonly string[], member = "dependencies"): void =>
+        write(
+          `${modules}/${name}/package.json`,
+          JSON.stringify({ name, [member]: Object.fromEntries(dependencies.map((one) => [one, "*"])) }),
+        );
+      manifest("server", ["@scope/near", "linked", "workspace", "../escape", "loop"]);
+      write(
+        `${modules}/server/cli.js`,
+        `#!${process.execPath}
+        const { existsSync, readdirSync } = require("node:fs");
+        console.log(require("@scope/near"), require("linked"), require("loop"));
+        for (const path of process.env.HIDDEN.split(":")) console.log(path, existsSync(path));
+        console.log(readdirSync(${JSON.stringify(modules)}).join());`,
+      );
+      chmodSync(`${modules}/server/cli.js`, 0o755);
+      manifest("@scope/near", ["deep"], "optionalDependencies");
+      write(`${modules}/@scope/near/index.js`, 'module.exports = "near " + require("deep");');
+      write(`${modules}/@scope/near/node_modules/deep/index.js`, 'module.exports = require("hoisted");');
+      write(`${modules}/@scope/near/node_modules/deep/package.json`, '{"peerDependencies":{"hoisted":"1"}}');
+      write(`${modules}/hoisted/index.js`, 'module.exports = "hoisted";');
+      write(`${modules}/.store/linked@1/node_modules/linked/index.js`, 'module.exports = "linked";');
+      write(`${modules}/.store/other@1/node_modules/other/index.js`, "");
+      symlinkSync(".store/linked@1/node_modules/linked", `${modules}/linked`);
+      manifest("loop", ["server"]);
+      write(`${modules}/loop/index.js`, 'module.exports = "loop";');
+      write(`${modules}/other/index.js`, "the other package");
+      write(folder.join("tree", "package.json"), "{}");
+      write(folder.join("tree", "packages", "workspace", ".env"), "TOKEN=private");
+      symlinkSync("../packages/workspace", `${modules}/workspace`);
+      write(folder.join("escape", "file"), "");
+      mkdirSync(`${modules}/.bin`);
+      symlinkSync("../server/cli.js", `${modules}/.bin/server`);
+      const hidden = [
+        `${modules}/other/index.js`,
+        `${modules}/.store/other@1`,
+        folder.join("tree", "package.json"),
+        folder.join("tree", "packages", "workspace", ".env"),
+        folder.join("escape", "file"),
+      ];
+      const env = { HIDDEN: hidden.join(":") };
+      for (const [program, args] of [
+        [`${modules}/.bin/server`, []],
+        [process.execPath, [`${modules}/server/cli.js`]],
+      ] as const) {
+        const { stdout, stderr } = await runContained(args, strictPolicy(), { program, env });
+        const [loaded, ...rest] = stdout.trim().split("\n");
+        assert.equal(loaded, "near hoisted linked loop", stderr);
+        assert.deepEqual(
+          rest.slice(0, -1),
+          hidden.map((path) => `${path} false`),
+        );
+        assert.doesNotMatch(rest.at(-1) ?? "", /other/);
+      }
+      // A native program needs its package only: the Node of this repository lies in a node_modules.
+      const script = `console.log(require("node:fs").readdirSync(${JSON.stringify(dirname(dirname(dirname(process.execPath))))}).join())`;
+      const native = await runContained(["-e", script], strictPolicy(), { program: process.execPath });
+      if (process.execPath.includes("/node_modules/")) assert.match(native.stdout, /^node-[a-z0-9-]+\n$/);
+    });
+
+    it("joins the packages of a folder that contains no others, and starts what a shell script of .bin starts", async () => {
+      const modules = folder.join("joined", "node_modules");
+      for (const name of ["server", "dep", "@a/b"]) mkdirSync(`${modules}/${name}`, { recursive: true });
+      writeFileSync(`${modules}/server/package.json`, '{"dependencies":{"dep":"1","@a/b":"1"}}');
+      writeFileSync(
+        `${modules}/server/cli.js`,
+        'console.log(require("dep"), require("@a/b"), require("node:fs").readFileSync("/proc/self/mountinfo", "utf8").match(/^.*joined.*$/gm).length)',
+      );
+      writeFileSync(`${modules}/dep/index.js`, "module.exports = 1");
+      writeFileSync(`${modules}/@a/b/index.js`, "module.exports = 2");
+      mkdirSync(`${modules}/.bin`);
+      writeFileSync(
+        `${modules}/.bin/server`,
+        `#!/bin/sh\nbasedir=$(dirname "$0")\nexec ${process.execPath} "$basedir/../server/cli.js" "$@"\n`,
+      );
+      chmodSync(`${modules}/.bin/server`, 0o755);
+      const { stdout, stderr } = await runContained([], strictPolicy({ readPaths: [process.execPath] }), {
+        program: `${modules}/.bin/server`,
+      });
+      assert.equal(stdout, "1 2 1\n", stderr);
+    });
+
     it("limits memory, file size and processes", async () => {
       const python = await runContained(
         [

@@ -6,7 +6,8 @@
 import { join } from "node:path";
 import type { FileSteps } from "@toolcrib/files";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import { type HomeLayout, toHomeLayout } from "./home-layout.ts";
+import { createHome, type HomeLayout, toHomeLayout } from "./home-layout.ts";
+import { lockHome } from "./home-lock.ts";
 import { full, RecordFile } from "./record-file.ts";
 import { StoreError } from "./store-error.ts";
 import type { BehaviourHold, TestHistory, TestRecord, TestRun } from "./test-history.ts";
@@ -86,6 +87,11 @@ class FileTestHistory implements TestHistory {
 
   release(toolId: string): Promise<boolean> {
     return this.#turn(() => this.#holds.change((records) => records.delete(toolId)));
+  }
+
+  async takeSchedule(): Promise<Disposable | undefined> {
+    await createHome(this.#layout);
+    return lockHome(this.#layout, "test-schedule", "exclusive");
   }
 
   #turn<R>(apply: () => Promise<R>): Promise<R> {

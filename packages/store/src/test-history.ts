@@ -51,4 +51,10 @@ export interface TestHistory {
   holds(): Promise<ReadonlyMap<string, BehaviourHold>>;
   /** Ends a hold. @returns whether there was one. @throws {StoreError} */
   release(toolId: string): Promise<boolean>;
+  /**
+   * Takes the right to run scheduled tests, which one process has at a time.
+   *
+   * @returns the right, held until disposed; undefined while another process has it. @throws {StoreError}
+   */
+  takeSchedule(): Promise<Disposable | undefined>;
 }

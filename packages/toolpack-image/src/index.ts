@@ -9,3 +9,4 @@ export { isArchive, readPart } from "./read-part.ts";
 export { type ImagePlatform, type PartFile, type RuntimePart, runtimeParts } from "./runtime-parts.ts";
 export { type EnginePackage, nameOf, type Toolpack, type ToolpackEngine, versionOf } from "./toolpack.ts";
 export { ToolpackImageError } from "./toolpack-image-error.ts";
+export { compareBuild } from "./verify-build.ts";

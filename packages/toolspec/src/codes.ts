@@ -85,6 +85,8 @@ export const toolspecCodes = {
   MANIFEST_INJECT_PATH_PREFIX:
     "The path prefix of a credential is not absolute, or does not contain exactly one token.",
   MANIFEST_INJECT_ENV: "The environment variable of a credential has no valid name.",
+  MANIFEST_LOADER_VARIABLE:
+    "A credential of a manifest has the name of a variable that chooses the code that a program loads.",
   MANIFEST_PLACEHOLDER_ENV:
     "The variable for the placeholder of a credential has no valid name, is used twice, or belongs to the entrusted tier.",
   MANIFEST_INJECT_COLLIDES: "Two credentials of a manifest are sent in the same place.",

@@ -11,6 +11,7 @@ export {
 } from "./catalog/lint-catalog.ts";
 export { manifestJsonSchema, toolspecJsonSchema } from "./json-schema.ts";
 export { egressPatterns } from "./manifest/egress-patterns.ts";
+export { loaderVariable } from "./manifest/loader-variable.ts";
 export type {
   Manifest,
   ManifestCredential,

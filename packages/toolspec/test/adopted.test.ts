@@ -101,6 +101,10 @@ test("placeholderVariables() names a variable for each sealed credential", () =>
     line.replace('"{token}" } }', '"{token}" }, placeholderEnv: ACME_B }'),
   );
   check(twice, "sealed", /MANIFEST_PLACEHOLDER_ENV .*same placeholderEnv/);
+  const loaded = entrusted.replace("env: A", "env: LD_PRELOAD");
+  check(["credentials:", loaded], "entrusted", /MANIFEST_LOADER_VARIABLE .*inject\.env: LD_PRELOAD/);
+  const options = twice.map((line) => line.replace("ACME_B", "NODE_OPTIONS"));
+  check(options, "sealed", /MANIFEST_LOADER_VARIABLE .*placeholderEnv: NODE_OPTIONS/);
   const wrong = credentials.map((line) => line.replace("ACME_B", '"a b"'));
   check(wrong, "sealed", /MANIFEST_PLACEHOLDER_ENV/);
 });

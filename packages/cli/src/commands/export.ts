@@ -15,6 +15,9 @@ export const command = defineCommand({
       parse: toFormat,
       help: "form of the runtime: mcp, openai, anthropic or gemini (default: tools.json with everything)",
     },
+    all: {
+      help: "also the tools that the gateway does not list for you: denied, hidden, held back or not available",
+    },
     out: { value: "file", help: "write to this file instead" },
     "examples-length": {
       value: "count",

@@ -111,6 +111,22 @@ export const command: CliCommandGroup = {
       run: async (context, args, options) => (await manage()).renewRegistry(context, args.folder, options),
     }),
     defineCommand({
+      name: "rotate",
+      summary: "replace the key of a registry by one that the old key signs",
+      arguments: { folder },
+      options: {
+        key: { ...key, help: "the key that signs the index now (default: the registry key of the home)" },
+        newKey: { value: "file", help: "the new Ed25519 key in PEM" },
+        accept: {
+          value: "time",
+          parse: duration,
+          help: "time during which clients that know the old key accept the new one (default: 366d)",
+        },
+      },
+      examples: ["toolcrib registry rotate ./packages --new-key new.pem"],
+      run: async (context, args, options) => (await manage()).rotateRegistry(context, args.folder, options),
+    }),
+    defineCommand({
       name: "serve",
       summary: "serve the folder of a registry over plain HTTP, read only",
       arguments: { folder },

@@ -74,6 +74,24 @@ export const command: CliCommandGroup = {
         (await import("../toolpack-image/build-toolpack.ts")).buildToolpack(context, args.name, options),
     }),
     defineCommand({
+      name: "verify",
+      summary: "compare what toolpack build wrote with its signed provenance (exit code 1 if it differs)",
+      arguments: { path: { help: "the folder of a build, or one package or bundle of it" } },
+      options: {
+        key: {
+          value: "file",
+          help: "the public key of who built it, Ed25519 in PEM (default: the publisher key of the home)",
+        },
+        provenance: {
+          value: "file",
+          help: "the signed provenance (default: provenance.dsse.json beside it, or in the folder above)",
+        },
+      },
+      examples: ["toolcrib toolpack verify ./github-1.2.0 --key builder.pem"],
+      run: async (context, { path }, options) =>
+        (await import("../toolpack-image/verify-build.ts")).verifyBuild(context, path, options),
+    }),
+    defineCommand({
       name: "fetch",
       summary:
         "download what images are built from, with recorded digests, so that later builds need no network",

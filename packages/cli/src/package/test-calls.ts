@@ -5,7 +5,7 @@
 
 import { isCodedError } from "@toolcrib/diagnostics";
 import { SchemaValidator } from "@toolcrib/json";
-import { type Manifest, reachOf } from "@toolcrib/mcpkg";
+import { type Manifest, reachOf, toolIdOfName } from "@toolcrib/mcpkg";
 import { openInstalledPackage } from "@toolcrib/mcpkg-install";
 import type { Tool } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
@@ -76,7 +76,11 @@ async function calledTools(
   const called = new Set(chain.map(({ tool }) => tool));
   // A set can grow while it is iterated: steps that are chains have steps too.
   for (const name of called) {
-    const installed = packages.find(({ toolId }) => toolId === name.split(":", 1)[0]);
+    const id = toolIdOfName(
+      name,
+      packages.map(({ toolId }) => toolId),
+    );
+    const installed = packages.find(({ toolId }) => toolId === id);
     if (installed === undefined) continue;
     try {
       const { manifest } = openInstalledPackage(installed, validator);

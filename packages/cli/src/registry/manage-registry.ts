@@ -13,6 +13,7 @@ import {
   initRegistry,
   type RegistryFolder,
   removePackage,
+  rotateRegistryKey,
   yankPackage,
 } from "@toolcrib/mcpkg-registry";
 import type { CliContext } from "../cli-context.ts";
@@ -163,6 +164,34 @@ export async function renewRegistry(context: CliContext, folder: string, flags: 
   const key = await signingKey(context, flags.key, "registry");
   const registry = await changeRegistry(depsOf(context), path, key, (entries) => entries);
   report(context, registry, `Renewed the index: it expires on ${registry.statement.expiresAt}`, {});
+  return exitCodes.done;
+}
+
+/** Runs `registry rotate`. */
+export async function rotateRegistry(
+  context: CliContext,
+  folder: string,
+  flags: KeyFlags & { readonly newKey?: string; readonly accept?: number },
+): Promise<ExitCode> {
+  if (flags.newKey === undefined) {
+    throw new CliError("CLI_USAGE", "registry rotate needs the new key: --new-key FILE", {
+      hint: "create one with: openssl genpkey -algorithm ed25519 -out FILE; chmod 600 FILE",
+    });
+  }
+  const path = await existingRegistryFolder(context, folder);
+  const oldKey = await signingKey(context, flags.key, "registry");
+  const newKey = await signingKey(context, flags.newKey, "registry");
+  const registry = await rotateRegistryKey(depsOf(context), path, {
+    oldKey,
+    newKey,
+    acceptedMs: flags.accept,
+  });
+  const { keyId } = registry.statement;
+  report(context, registry, `Replaced the key: ${keyId} signs the index from now on`, { keyId });
+  context.output.print(
+    "Clients that know the old key accept the new one for the time that was stated; tell the new one to all others",
+    `Sign with it from now on: --key ${safeLine(flags.newKey)}`,
+  );
   return exitCodes.done;
 }
 

@@ -79,11 +79,16 @@ export async function registryNamesOf(context: CliContext, flags: RegistryFlags)
 
 /** Reports copies that are used, keys that were accepted, and registries that cannot be used. */
 export function noteRegistries({ output }: CliContext, { opened, failed }: PackageRegistries): void {
-  for (const { source, statement, isFirstUse, stale } of opened) {
+  for (const { source, statement, isFirstUse, replacedKeyId, stale } of opened) {
     const name = safeLine(source.name);
     if (isFirstUse) {
       output.note(
         `First use of the registry ${name}: its key ${statement.keyId} counts from now on; compare it with the one that its operator states`,
+      );
+    }
+    if (replacedKeyId !== undefined) {
+      output.note(
+        `The key of the registry ${name} was replaced: ${statement.keyId} counts from now on, which ${replacedKeyId} signed${source.keyId === undefined ? "" : `; write it into the configuration: key: ${statement.keyId}`}`,
       );
     }
     if (stale !== undefined) {

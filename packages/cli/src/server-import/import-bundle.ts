@@ -107,10 +107,13 @@ export async function addBundle(
     toGivenValues(flags),
   );
   const tools = (manifest.tools ?? []).map(({ name }) => name);
-  const statement =
-    signature === "none"
-      ? "it has no signature"
-      : "it has a signature, which is not checked and proves nothing here";
+  const statement = {
+    none: "it has no signature",
+    invalid: "its signature is not valid",
+    "not-checked": "it has a signature, which is not checked and proves nothing here",
+    fits: "its signature fits, by a certificate that nothing vouches for",
+  }[signature.kind];
+  const signer = signature.kind === "fits" ? { certificates: signature.certificates } : {};
   return await addServer(
     context,
     config,
@@ -118,7 +121,15 @@ export async function addBundle(
       ...imported,
       title: `${manifest.name} ${manifest.version}`,
       found: [...found, ...diagnostics],
-      facts: { name: manifest.name, version: manifest.version, sha256: digest, signature, folder, tools },
+      facts: {
+        name: manifest.name,
+        version: manifest.version,
+        sha256: digest,
+        signature: signature.kind,
+        ...signer,
+        folder,
+        tools,
+      },
       lines: [
         "",
         `SHA-256 of the bundle: ${digest}; ${statement}`,

@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes, verify } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -262,4 +262,50 @@ test("the provenance names every result with its digest, and is signed", () => {
   ]);
   const signature = Buffer.from(signatures[0]?.sig ?? "", "base64");
   assert(verify(null, signed, createPublicKey(publicKey.export({ type: "spki", format: "pem" })), signature));
+});
+
+test("a build and its parts are verified against the key of their builder; a change of any file is found", async () => {
+  await using folder = await makeTemporaryDirectory();
+  const pem = publicKey.export({ type: "spki", format: "pem" });
+  const other = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "pem" });
+  writeFileSync(folder.join("builder.pem"), pem);
+  writeFileSync(folder.join("other.pem"), other);
+  cpSync(home.join("one"), folder.join("one"), { recursive: true });
+  const check = async (args: readonly string[], code: number, expected: RegExp) => {
+    const outcome = await runToolcrib(["toolpack", "verify", ...args], { directory: folder.path });
+    assert.equal(outcome.code, code, outcome.stdout + outcome.stderr);
+    assert.match(outcome.stdout + outcome.stderr, expected);
+  };
+  const key = ["--key", "builder.pem"];
+  await check(["one", ...key], 0, /is exactly what the provenance names, which sha256:[0-9a-f]{64} signed/);
+  await check(["one/alpha-0.1.0.mcpb", ...key], 0, /is exactly what/);
+  await check(["one/packages/alpha.get_repo-0.1.0.mcpkg", ...key], 0, /is exactly what/);
+  await check(["one", "--key", "other.pem"], 1, /it is by the key sha256:.*, and not by sha256:/);
+  await check(["one"], 1, /There is no key to verify with: this home has no publisher key/);
+  await check(["builder.pem", ...key], 1, /There is no signed provenance/);
+  await check(["builder.pem", ...key, "--provenance", "one/provenance.dsse.json"], 1, /is not among what/);
+  const change = async (name: string, bytes: Uint8Array | undefined, expected: RegExp) => {
+    const path = folder.join("one", name);
+    const before = existsSync(path) ? readFileSync(path) : undefined;
+    if (bytes === undefined) rmSync(path);
+    else writeFileSync(path, bytes);
+    await check(["one", ...key], 1, expected);
+    if (before === undefined) rmSync(path);
+    else writeFileSync(path, before);
+  };
+  await change(
+    "sbom.cdx.json",
+    Buffer.from("{}"),
+    /"sbom\.cdx\.json" is sha256:.*, and the provenance says sha256:/,
+  );
+  await change("alpha-0.1.0.mcpb", undefined, /"alpha-0\.1\.0\.mcpb" is missing/);
+  await change("packages/more", Buffer.from(""), /"packages\/more" is not among what the provenance names/);
+  await change("provenance.json", Buffer.from("{}"), /"provenance\.json" is not what was signed/);
+  const envelope = readFileSync(folder.join("one/provenance.dsse.json"), "utf8");
+  const { payload } = JSON.parse(envelope) as { payload: string };
+  const forged = Buffer.from(Buffer.from(payload, "base64").toString().replace("alpha@", "evil@")).toString(
+    "base64",
+  );
+  const bytes = Buffer.from(envelope.replace(payload, forged));
+  await change("provenance.dsse.json", bytes, /it was changed after it was signed/);
 });

@@ -7,7 +7,7 @@ import { toRecordedFiles } from "../record/recorded-files.ts";
 import { type ChangeDeps, changeInstalled } from "./commit-change.ts";
 import { entryOf, type InstallState, isIntact, readState, visibleEntryOf } from "./install-state.ts";
 import { checkCandidates, type InstallPlan, reachGrowthOf } from "./plan-install.ts";
-import { type Candidate, toolsOfChain } from "./resolve-chains.ts";
+import { type Candidate, knownToolIds, toolsOfChain } from "./resolve-chains.ts";
 
 /** What the operator approved after the plan was shown. */
 export interface InstallApproval {
@@ -88,8 +88,9 @@ function notApproved({ toolId, version }: Manifest, missing: readonly string[]):
 
 /** Another command can have removed a tool since the plan was made. */
 function requireTools(state: InstallState, candidates: InstallPlan["candidates"]): void {
+  const known = knownToolIds(state, candidates);
   for (const [toolId, { opened }] of candidates) {
-    const missing = toolsOfChain(opened.manifest).find(
+    const missing = toolsOfChain(opened.manifest, known).find(
       (tool) => !candidates.has(tool) && visibleEntryOf(state, tool) === undefined,
     );
     if (missing === undefined) continue;

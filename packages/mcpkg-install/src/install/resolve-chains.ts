@@ -5,7 +5,7 @@
  */
 
 import type { SchemaValidator } from "@toolcrib/json";
-import { isToolId, type Manifest } from "@toolcrib/mcpkg";
+import { isToolId, type Manifest, toolIdOfName } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
 import type { OpenedSource } from "../source/open-source.ts";
 import { type InstallState, openIntact, visibleEntryOf } from "./install-state.ts";
@@ -22,9 +22,23 @@ export type Candidates = Map<string, Candidate>;
 /** Opens the package of a toolId: the locked one, or the newest one; undefined where there is none. */
 export type OpenTool = (toolId: string) => Promise<OpenedSource | undefined>;
 
-/** Returns the toolIds that the chain of a manifest calls. Other names are tools of the gateway. */
-export function toolsOfChain({ chain = [] }: Manifest): readonly string[] {
-  return [...new Set(chain.map(({ tool }) => tool))].filter(isToolId);
+/**
+ * Returns the toolIds that the chain of a manifest calls, by any of the names that the gateway has for them. Other names
+ * are tools of the gateway.
+ *
+ * @param known toolIds of packages that are installed or will be
+ */
+export function toolsOfChain({ chain = [] }: Manifest, known: Iterable<string>): readonly string[] {
+  const toolIds = [...known];
+  return [...new Set(chain.map(({ tool }) => toolIdOfName(tool, toolIds)))].filter(isToolId);
+}
+
+/** The toolIds of all packages that are recorded or will be installed. */
+export function knownToolIds(
+  state: Pick<InstallState, "record">,
+  candidates: ReadonlyMap<string, Candidate> = new Map(),
+): readonly string[] {
+  return [...candidates.keys(), ...state.record.packages.map(({ toolId }) => toolId)];
 }
 
 /**
@@ -42,7 +56,7 @@ export async function resolveChains(
   const missing = new Map<string, string>();
   // A map can grow while it is iterated: the tools that are added have chains too.
   for (const [toolId, { opened }] of candidates) {
-    for (const tool of toolsOfChain(opened.manifest)) {
+    for (const tool of toolsOfChain(opened.manifest, knownToolIds(state, candidates))) {
       if (candidates.has(tool) || missing.has(tool)) continue;
       const entry = visibleEntryOf(state, tool);
       if (entry !== undefined && openIntact(state.home, entry, validator) !== undefined) continue;
@@ -63,12 +77,13 @@ export async function resolveChains(
 
 /** @throws {InstallError} `INSTALL_CHAIN_CYCLE` */
 function refuseCycles(state: InstallState, candidates: Candidates, validator: SchemaValidator): void {
+  const known = knownToolIds(state, candidates);
   const tools = (toolId: string): readonly string[] => {
     const candidate = candidates.get(toolId);
-    if (candidate !== undefined) return toolsOfChain(candidate.opened.manifest);
+    if (candidate !== undefined) return toolsOfChain(candidate.opened.manifest, known);
     const entry = visibleEntryOf(state, toolId);
     const opened = entry && openIntact(state.home, entry, validator);
-    return opened === undefined ? [] : toolsOfChain(opened.manifest);
+    return opened === undefined ? [] : toolsOfChain(opened.manifest, known);
   };
   const done = new Set<string>();
   const visit = (toolId: string, path: readonly string[]): void => {

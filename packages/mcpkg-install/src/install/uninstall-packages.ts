@@ -71,7 +71,7 @@ function refuseNeeded(state: InstallState, toolIds: readonly string[], validator
     if (toolIds.includes(entry.toolId) && entry.project === project) continue;
     const opened = openIntact(home, entry, validator);
     if (opened === undefined) continue;
-    const needed = toolsOfChain(opened.manifest).find((tool) => toolIds.includes(tool));
+    const needed = toolsOfChain(opened.manifest, toolIds).find((tool) => toolIds.includes(tool));
     if (needed === undefined) continue;
     throw new InstallError(
       "INSTALL_TOOL_NEEDED",

@@ -4,15 +4,18 @@
  * recorded. Changes nothing.
  */
 
-import { hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { closeSync, type Dirent, fstatSync, lstatSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { errnoOf, NotRegularError, openRegularFile, reasonOf } from "@toolcrib/files";
 import type { PackageFile, PackageFiles } from "@toolcrib/mcpkg";
 import type { RecordedFile } from "./install-record.ts";
 
 /** Greatest number of differences that are reported. */
 const differencesMaxCount = 5;
+/** Bytes of files that are read and hashed at a time: a few milliseconds. */
+const stepBytes = 4 * 1024 * 1024;
 
 /** What a comparison found. */
 export interface Comparison {
@@ -32,6 +35,33 @@ export function compareFiles(
   recorded: readonly RecordedFile[],
   keepsFiles = false,
 ): Comparison {
+  const steps = comparing(folder, recorded, keepsFiles);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** As `compareFiles`, in steps of 4 MiB between which other work is done. */
+export async function compareFilesInSteps(
+  folder: string,
+  recorded: readonly RecordedFile[],
+): Promise<Comparison> {
+  const steps = comparing(folder, recorded, false);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await nextTurn();
+  }
+}
+
+/** Compares, and pauses after each 4 MiB. */
+function* comparing(
+  folder: string,
+  recorded: readonly RecordedFile[],
+  keepsFiles: boolean,
+): Generator<undefined, Comparison> {
+  let bytes = 0;
   const found = listFolder(folder, recorded);
   const differences = [...found.differences];
   const files = new Map<string, PackageFile>();
@@ -41,7 +71,12 @@ export function compareFiles(
       if (!found.isCut) differences.push(`"${file.path}" is missing`);
       continue;
     }
-    const read = readRecorded(join(folder, ...file.path.split("/")), file);
+    const read = yield* readRecorded(join(folder, ...file.path.split("/")), file);
+    bytes += file.bytes;
+    if (bytes >= stepBytes) {
+      bytes = 0;
+      yield;
+    }
     if (typeof read === "string") differences.push(`"${file.path}" ${read}`);
     else if (keepsFiles) files.set(file.path, read);
   }
@@ -120,10 +155,10 @@ function problemOfFolder(folder: string): string | undefined {
 }
 
 /** Returns the file, or how it differs. */
-function readRecorded(
+function* readRecorded(
   path: string,
   { bytes: size, sha256, isExecutable }: RecordedFile,
-): PackageFile | string {
+): Generator<undefined, PackageFile | string> {
   let descriptor: number | undefined;
   try {
     descriptor = openRegularFile(path);
@@ -133,15 +168,16 @@ function readRecorded(
     const isOther = process.platform !== "win32" && ((status.mode & 0o100) !== 0) !== isExecutable;
     if (isOther) return isExecutable ? "is not executable any more" : "became executable";
     const bytes = Buffer.alloc(size);
+    const digest = createHash("sha256");
     let length = 0;
     while (length < size) {
-      const count = readSync(descriptor, bytes, length, size - length, null);
+      const count = readSync(descriptor, bytes, length, Math.min(size - length, stepBytes), null);
       if (count === 0) break;
+      digest.update(bytes.subarray(length, length + count));
       length += count;
+      if (length < size) yield;
     }
-    return length === size && hash("sha256", bytes, "hex") === sha256
-      ? { bytes, isExecutable }
-      : "has other content";
+    return length === size && digest.digest("hex") === sha256 ? { bytes, isExecutable } : "has other content";
   } catch (error) {
     if (error instanceof NotRegularError) return `is ${error.what}`;
     return `cannot be read: ${reasonOf(error)}`;

@@ -6,13 +6,13 @@
 
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { type Diagnostic, hasErrors, isCodedError } from "@toolcrib/diagnostics";
 import type { SchemaValidator } from "@toolcrib/json";
 import { parsePackage, type ToolPackage } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
 import { folderOf, type InstallScope, rootOf, stagingOf } from "../install-places.ts";
-import { compareFiles, statFiles } from "./compare-files.ts";
+import { type Comparison, compareFiles, compareFilesInSteps, statFiles } from "./compare-files.ts";
 import { type InstallRecord, isSamePlace, type RecordEntry, type RecordedFile } from "./install-record.ts";
 import { type ReadRecord, readRecordFile } from "./record-file.ts";
 
@@ -52,6 +52,42 @@ export interface InstalledPlaces {
   readonly home: string;
   /** Folder of the project, whose packages take the place of the user's. @default only the user's */
   readonly projectFolder?: string | undefined;
+  /** What earlier reads compared; only packages that changed since are read. @default nothing */
+  readonly checked?: CheckedFolders | undefined;
+}
+
+/**
+ * Folders of packages that were compared with their records, by the state of their files. A process that reads the
+ * installed packages again and again keeps one.
+ */
+export class CheckedFolders {
+  #states = new Map<string, string>();
+
+  /** Compares a folder, unless neither its files nor its record changed since it was compared without a difference. */
+  async compare(
+    folder: string,
+    { digest, files }: Pick<RecordEntry, "digest" | "files">,
+  ): Promise<Comparison> {
+    const stateOf = () => {
+      const state = statFiles(folder, files);
+      return state === undefined ? undefined : `${digest}\n${state}`;
+    };
+    const before = stateOf();
+    if (before !== undefined && before === this.#states.get(folder))
+      return { files: new Map(), differences: [] };
+    this.#states.delete(folder);
+    const comparison = await compareFilesInSteps(folder, files);
+    // Files that are written while they are compared are compared again by the next read.
+    if (comparison.differences.length === 0 && before !== undefined && before === stateOf()) {
+      this.#states.set(folder, before);
+    }
+    return comparison;
+  }
+
+  /** Forgets all folders but these. */
+  keep(folders: ReadonlySet<string>): void {
+    this.#states = new Map([...this.#states].filter(([folder]) => folders.has(folder)));
+  }
 }
 
 /** Number of reads while other commands change the record. */
@@ -67,6 +103,7 @@ const rereadMs = 20;
 export async function readInstalledPackages({
   home,
   projectFolder,
+  checked = new CheckedFolders(),
 }: InstalledPlaces): Promise<InstalledPackages> {
   const project = projectFolder === undefined ? undefined : await realPathOf(projectFolder);
   let before: string | undefined;
@@ -78,7 +115,7 @@ export async function readInstalledPackages({
       return { packages: [], diagnostics: [toDiagnostic(error)] };
     }
     const { record, text } = read;
-    const found = checkAll(home, record, project);
+    const found = await checkAll(home, record, project, checked);
     // A difference can be a package that another command is replacing: it changed the record before. And a package
     // that is staged is about to be moved.
     const isPending = record.pending.some((one) => one.project === undefined || one.project === project);
@@ -137,7 +174,12 @@ export function realPathOf(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
 
-function checkAll(home: string, record: InstallRecord, project: string | undefined): InstalledPackages {
+async function checkAll(
+  home: string,
+  record: InstallRecord,
+  project: string | undefined,
+  checked: CheckedFolders,
+): Promise<InstalledPackages> {
   const packages: InstalledPackage[] = [];
   const diagnostics: Diagnostic[] = [];
   const chosen = new Map<string, RecordEntry>();
@@ -148,7 +190,9 @@ function checkAll(home: string, record: InstallRecord, project: string | undefin
   }
   for (const entry of [...chosen.values()].toSorted((one, other) => (one.toolId < other.toolId ? -1 : 1))) {
     const installed = toInstalled(home, entry);
-    const { differences } = compareFiles(installed.folder, entry.files);
+    const { differences } = await checked.compare(installed.folder, entry);
+    // Also where nothing is read, hundreds of packages have thousands of files.
+    await nextTurn();
     const staged = differences.length === 0 ? undefined : findStaged(home, record, entry);
     if (differences.length === 0) packages.push(installed);
     else if (staged !== undefined) packages.push({ ...installed, folder: staged });
@@ -157,6 +201,7 @@ function checkAll(home: string, record: InstallRecord, project: string | undefin
       diagnostics.push({ severity: "error", code: "INSTALL_PACKAGE_CHANGED", ...finding });
     }
   }
+  checked.keep(new Set(packages.map(({ folder }) => folder)));
   return { packages, diagnostics };
 }
 

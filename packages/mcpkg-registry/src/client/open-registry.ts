@@ -16,6 +16,7 @@ import {
   readIndexStatement,
   statementPath,
 } from "../index/index-statement.ts";
+import { type FollowedKeys, followKeys, readKeyRotation } from "../index/key-rotation.ts";
 import { McpkgRegistryError } from "../mcpkg-registry-error.ts";
 import { indexTimeoutMs, statementMaxBytes } from "../registry-limits.ts";
 import {
@@ -62,6 +63,9 @@ export interface OpenOptions {
   readonly archiveTimeoutMs?: number;
 }
 
+/** Earlier keys that are remembered. */
+const earlierKeysMaxCount = 64;
+
 /** The index of a registry, checked. */
 export interface OpenedRegistry {
   readonly source: RegistrySource;
@@ -71,6 +75,8 @@ export interface OpenedRegistry {
   readonly bytes: number;
   /** Whether the key was accepted because this is the first use. */
   readonly isFirstUse: boolean;
+  /** The known key that the one of this index replaced just now, signed by it. */
+  readonly replacedKeyId: string | undefined;
   /** Why the copy in the home is used, and when it was read; undefined for an index that was just read. */
   readonly stale: { readonly reason: string; readonly checkedAtMs: number } | undefined;
 }
@@ -87,8 +93,12 @@ export async function openRegistry(
 ): Promise<OpenedRegistry> {
   const folder = stateFolderOf(deps.home, source.place);
   const remembered = await readRegistryState(folder);
-  // A key of the configuration replaces a pinned one, and what was seen under that.
-  const known = source.keyId === undefined || remembered?.keyId === source.keyId ? remembered : undefined;
+  // A key of the configuration replaces a pinned one, and what was seen under that, unless it led to the pinned one.
+  const isKnown =
+    source.keyId === undefined ||
+    remembered?.keyId === source.keyId ||
+    remembered?.earlierKeyIds?.includes(source.keyId) === true;
+  const known = isKnown ? remembered : undefined;
   if (options.isOffline === true) return fromCopy(deps, source, known, "offline use was asked for");
   const read = (path: string, maxBytes: number, etag?: string) =>
     readFile(deps, source, options, { path, maxBytes, etag });
@@ -110,13 +120,20 @@ export async function openRegistry(
     known?.listBytes !== undefined && isNamedList(statement, known.listBytes) ? known.listBytes : undefined;
   const list = copy ?? (await readList(read, source, statement));
   const entries = readIndexList(list);
-  const state = toRegistryState(source.place, statement, statementBytes, { etag, checkedAtMs: deps.now() });
+  const earlierKeyIds = earlierKeysOf(source, known, statement, deps.now());
+  const state = toRegistryState(source.place, statement, statementBytes, {
+    etag,
+    checkedAtMs: deps.now(),
+    earlierKeyIds,
+  });
   await writeRegistryState(deps, folder, state, {
     statementBytes,
     listBytes: copy === undefined ? list : undefined,
   });
   const isFirstUse = source.keyId === undefined && known === undefined;
-  return { source, statement, entries, bytes: list.length, isFirstUse, stale: undefined };
+  const wanted = known?.keyId ?? source.keyId;
+  const replacedKeyId = wanted === statement.keyId ? undefined : wanted;
+  return { source, statement, entries, bytes: list.length, isFirstUse, replacedKeyId, stale: undefined };
 }
 
 function readFile(
@@ -174,7 +191,15 @@ function fromCopy(
   }
   const entries = readIndexList(listBytes);
   const stale = { reason, checkedAtMs: known.checkedAtMs };
-  return { source, statement, entries, bytes: listBytes.length, isFirstUse: false, stale };
+  return {
+    source,
+    statement,
+    entries,
+    bytes: listBytes.length,
+    isFirstUse: false,
+    replacedKeyId: undefined,
+    stale,
+  };
 }
 
 /** Reads a statement and checks it against what is known of the registry. */
@@ -185,14 +210,27 @@ function checkStatement(
   bytes: Uint8Array,
 ): CheckedStatement {
   const statement = readIndexStatement(bytes);
-  const wanted = source.keyId ?? known?.keyId;
-  if (wanted !== undefined && statement.keyId !== wanted) {
-    const from = source.keyId === undefined ? "the one of its first use" : "the one of the configuration";
+  const wanted = known?.keyId ?? source.keyId;
+  const followed =
+    wanted === undefined || wanted === statement.keyId ? undefined : followFrom(wanted, statement, now());
+  if (followed !== undefined && followed.keys.at(-1) !== statement.keyId) {
+    const isFirst = known !== undefined && (known.earlierKeyIds ?? []).length === 0;
+    const from =
+      wanted === source.keyId
+        ? "the one of the configuration"
+        : isFirst
+          ? "the one of its first use"
+          : "the one that replaced the one of its first use";
+    const { expired } = followed;
+    const why =
+      expired === undefined
+        ? ""
+        : `; ${expired.from} signed the replacement by ${expired.to}, which could be followed until ${expired.expiresAt}`;
     throw new McpkgRegistryError(
       "MCPKG_REGISTRY_KEY_MISMATCH",
-      `The index of the registry "${source.name}" is not used: it is signed by ${statement.keyId}, and its key is ${wanted} (${from})`,
+      `The index of the registry "${source.name}" is not used: it is signed by ${statement.keyId}, and its key is ${wanted} (${from})${why}`,
       {
-        hint: "ask its operator; if the key was replaced, write the new one into the configuration: key: sha256:…",
+        hint: `ask its operator, not over the same connection; if the key was replaced, accept it in the configuration of this registry: key: ${statement.keyId}`,
       },
     );
   }
@@ -207,6 +245,28 @@ function checkStatement(
     );
   }
   return statement;
+}
+
+function followFrom(
+  from: string,
+  { keyId: to, rotations = [] }: CheckedStatement,
+  nowMs: number,
+): FollowedKeys {
+  return followKeys(rotations.map(readKeyRotation), { from, to, nowMs });
+}
+
+/** The keys that led to the one of a statement, as far as this client followed them. */
+function earlierKeysOf(
+  source: RegistrySource,
+  known: RememberedRegistry | undefined,
+  statement: CheckedStatement,
+  nowMs: number,
+): readonly string[] {
+  const from = known?.keyId ?? source.keyId;
+  const before = known?.earlierKeyIds ?? [];
+  if (from === undefined || from === statement.keyId) return before;
+  const { keys } = followFrom(from, statement, nowMs);
+  return [...before, ...keys.slice(0, -1)].slice(-earlierKeysMaxCount);
 }
 
 function requireNotOlder(

@@ -21,6 +21,8 @@ export interface RegistryState {
   readonly place: string;
   /** Id of the key that signs the index. */
   readonly keyId: string;
+  /** Ids of keys that this one replaced, each signed by the one before it. @default none */
+  readonly earlierKeyIds?: readonly string[] | undefined;
   /** The highest sequence that was seen, and the digest of its statement. */
   readonly sequence: number;
   readonly statementSha256: string;
@@ -90,7 +92,11 @@ export async function writeRegistryState(
       { hint: "try again when it has ended" },
     );
   }
-  if (known !== undefined && known.keyId === state.keyId && known.sequence > state.sequence) return;
+  // Another command may have followed a replacement of the key meanwhile.
+  const isNewer =
+    known !== undefined &&
+    (known.keyId === state.keyId || known.earlierKeyIds?.includes(state.keyId) === true);
+  if (isNewer && known.sequence > state.sequence) return;
   const write = (name: string, content: Uint8Array) =>
     replaceFile({ randomBytes }, join(folder, name), content);
   if (copies.listBytes !== undefined) await write(`${state.listSha256}.json`, copies.listBytes);
@@ -106,11 +112,12 @@ export function toRegistryState(
   place: RegistryPlace,
   statement: CheckedStatement,
   statementBytes: Uint8Array,
-  { etag, checkedAtMs }: Pick<RegistryState, "etag" | "checkedAtMs">,
+  { etag, checkedAtMs, earlierKeyIds = [] }: Pick<RegistryState, "etag" | "checkedAtMs" | "earlierKeyIds">,
 ): RegistryState {
   return {
     place: showPlace(place),
     keyId: statement.keyId,
+    ...(earlierKeyIds.length === 0 ? {} : { earlierKeyIds }),
     sequence: statement.sequence,
     statementSha256: hash("sha256", statementBytes, "hex"),
     listSha256: statement.list.sha256,
@@ -127,17 +134,37 @@ function parseState(bytes: Uint8Array, folder: string): RegistryState {
     // Reported below.
   }
   if (isJsonObject(value)) {
-    const { place, keyId, sequence, statementSha256, listSha256, etag, checkedAtMs } = value;
+    const {
+      place,
+      keyId,
+      earlierKeyIds = [],
+      sequence,
+      statementSha256,
+      listSha256,
+      etag,
+      checkedAtMs,
+    } = value;
     if (
       typeof place === "string" &&
       typeof keyId === "string" &&
+      Array.isArray(earlierKeyIds) &&
+      earlierKeyIds.every((one) => typeof one === "string") &&
       typeof sequence === "number" &&
       typeof statementSha256 === "string" &&
       isSha256(listSha256) &&
       typeof checkedAtMs === "number" &&
       (etag === undefined || typeof etag === "string")
     ) {
-      return { place, keyId, sequence, statementSha256, listSha256, etag, checkedAtMs };
+      return {
+        place,
+        keyId,
+        earlierKeyIds: earlierKeyIds as readonly string[],
+        sequence,
+        statementSha256,
+        listSha256,
+        etag,
+        checkedAtMs,
+      };
     }
   }
   throw new McpkgRegistryError(

@@ -22,6 +22,7 @@ import {
   statementPath,
   writeIndexStatement,
 } from "../index/index-statement.ts";
+import { rotationsMaxCount, writeKeyRotation } from "../index/key-rotation.ts";
 import { McpkgRegistryError } from "../mcpkg-registry-error.ts";
 import { statementMaxBytes } from "../registry-limits.ts";
 
@@ -117,18 +118,80 @@ export async function changeRegistry(
 ): Promise<RegistryFolder> {
   using _lock = await lockFolder(folder);
   const { statement, entries } = await readRegistryFolder(folder);
-  if (statement.keyId !== keyIdOf(key)) {
-    throw new McpkgRegistryError(
-      "MCPKG_REGISTRY_KEY_MISMATCH",
-      `Cannot sign the index of "${folder}" by ${keyIdOf(key)}: it is signed by ${statement.keyId}, and clients know that key`,
-      { hint: "name the file of that key: --key FILE" },
-    );
-  }
-  const { name, sequence, issuedAt, expiresAt } = statement;
-  const validMs = Date.parse(expiresAt) - Date.parse(issuedAt);
-  const changed = await writeState(deps, folder, key, await change(entries), { name, sequence, validMs });
+  requireKey(folder, statement, key);
+  const changed = await writeState(deps, folder, key, await change(entries), continuing(statement));
   await removeLists(folder, [changed.statement.list.sha256, statement.list.sha256]);
   return changed;
+}
+
+/** Options of `rotateRegistryKey`. */
+export interface RotateOptions {
+  readonly oldKey: KeyObject;
+  readonly newKey: KeyObject;
+  /** Milliseconds during which clients that know the old key accept the new one. @default a year */
+  readonly acceptedMs?: number | undefined;
+}
+
+/** Milliseconds of a replacement of a key. */
+const acceptedDefaultMs = 366 * 24 * 3_600_000;
+
+/**
+ * Replaces the key of a registry: the old key signs the new one, which signs the index from now on.
+ *
+ * @throws {McpkgRegistryError} as `changeRegistry`; `MCPKG_REGISTRY_KEY_MISMATCH` where both keys are the same
+ */
+export async function rotateRegistryKey(
+  deps: FolderDeps,
+  folder: string,
+  { oldKey, newKey, acceptedMs = acceptedDefaultMs }: RotateOptions,
+): Promise<RegistryFolder> {
+  using _lock = await lockFolder(folder);
+  const { statement, entries } = await readRegistryFolder(folder);
+  requireKey(folder, statement, oldKey);
+  const to = keyIdOf(newKey);
+  if (to === statement.keyId) {
+    throw new McpkgRegistryError(
+      "MCPKG_REGISTRY_KEY_MISMATCH",
+      `Cannot replace the key of "${folder}": the new key is the old one, ${to}`,
+      { hint: "create another one with: openssl genpkey -algorithm ed25519 -out FILE" },
+    );
+  }
+  const expiresAt = new Date(deps.now() + acceptedMs).toISOString();
+  const rotation = writeKeyRotation({ to, expiresAt }, oldKey);
+  const rotations = [...(statement.rotations ?? []), rotation].slice(-rotationsMaxCount);
+  const changed = await writeState(deps, folder, newKey, entries, { ...continuing(statement), rotations });
+  await removeLists(folder, [changed.statement.list.sha256, statement.list.sha256]);
+  return changed;
+}
+
+/** @throws {McpkgRegistryError} `MCPKG_REGISTRY_KEY_MISMATCH` */
+function requireKey(folder: string, { keyId }: RegistryFolder["statement"], key: KeyObject): void {
+  if (keyId === keyIdOf(key)) return;
+  throw new McpkgRegistryError(
+    "MCPKG_REGISTRY_KEY_MISMATCH",
+    `Cannot sign the index of "${folder}" by ${keyIdOf(key)}: it is signed by ${keyId}, and clients know that key`,
+    {
+      hint: "name the file of that key: --key FILE; to replace it: toolcrib registry rotate FOLDER --key FILE --new-key FILE",
+    },
+  );
+}
+
+/** What a new state takes from the last one. */
+function continuing({
+  name,
+  sequence,
+  issuedAt,
+  expiresAt,
+  rotations,
+}: RegistryFolder["statement"]): StateOptions {
+  return { name, sequence, validMs: Date.parse(expiresAt) - Date.parse(issuedAt), rotations };
+}
+
+interface StateOptions {
+  readonly name: string;
+  readonly sequence: number;
+  readonly validMs: number;
+  readonly rotations?: readonly string[] | undefined;
 }
 
 /** Writes the list, then the statement that names it. */
@@ -137,7 +200,7 @@ async function writeState(
   folder: string,
   key: KeyObject,
   entries: readonly IndexEntry[],
-  { name, sequence, validMs }: { readonly name: string; readonly sequence: number; readonly validMs: number },
+  { name, sequence, validMs, rotations = [] }: StateOptions,
 ): Promise<RegistryFolder> {
   const list = writeIndexList(entries);
   const statement: IndexStatement = {
@@ -146,6 +209,7 @@ async function writeState(
     issuedAt: new Date(now()).toISOString(),
     expiresAt: new Date(now() + validMs).toISOString(),
     list: describeList(list, entries.length),
+    rotations,
   };
   const mode = { mode: 0o644 };
   await replaceFile({ randomBytes }, join(folder, listPathOf(statement)), list, mode);

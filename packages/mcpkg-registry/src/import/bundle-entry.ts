@@ -84,23 +84,17 @@ class BundleWriter {
   }
 
   write(): JsonObject {
-    const { manifest, signature } = this.#bundle;
+    const { manifest } = this.#bundle;
     const { id, folder } = this.#place;
     this.#checkPlatform();
-    if (signature === "not-checked") {
-      this.#inputs.report(
-        "SERVER_IMPORT_LEFT_OUT",
-        "The signature of the bundle is not checked: it says nothing about who made the bundle",
-        "compare the SHA-256 of the file with the one that its publisher states: --sha256",
-        "warning",
-      );
-    }
+    this.#checkSignature();
     const { command, args = [], env = {} } = this.#config();
     const program = this.#program(command);
     const words = args.flatMap((one, index) => this.#argument(one, `argument ${index + 1}`));
     const variables = Object.fromEntries(
       Object.entries(env).flatMap(([name, text]) => {
-        const [value, ...others] = this.#substitute(text, `variable ${name}`);
+        const [found, ...others] = this.#substitute(text, `variable ${name}`);
+        const value = this.#inputs.variable(name, found, (paths) => this.#isOwn(paths));
         if (others.length > 0) {
           this.#inputs.report(
             "SERVER_IMPORT_UNSUPPORTED",
@@ -128,6 +122,44 @@ class BundleWriter {
       trust_state: "unverified",
       ...(paths.length === 0 ? {} : { containment: { read_paths: paths } }),
     };
+  }
+
+  /** Reports a signature that does not fit, and one whose certificate means nothing by itself. */
+  #checkSignature(): void {
+    const { signature } = this.#bundle;
+    const hint = "compare the SHA-256 of the file with the one that its publisher states: --sha256";
+    if (signature.kind === "invalid") {
+      this.#inputs.report(
+        "SERVER_IMPORT_SIGNATURE_INVALID",
+        `The signature of the bundle is not valid: ${signature.reason}`,
+        "get the bundle from its publisher again; do not use this one",
+      );
+    } else if (signature.kind === "not-checked") {
+      this.#inputs.report(
+        "SERVER_IMPORT_LEFT_OUT",
+        `The signature of the bundle is not checked, because ${signature.reason}: it says nothing about who made the bundle`,
+        hint,
+        "warning",
+      );
+    } else if (signature.kind === "fits") {
+      const [{ subject, issuer, sha256, isSelfSigned }] = signature.certificates;
+      const by = isSelfSigned ? "which its holder made alone" : `which "${issuer}" is said to have issued`;
+      this.#inputs.report(
+        "SERVER_IMPORT_LEFT_OUT",
+        `The bundle was signed with the certificate "${subject}" (SHA-256 ${sha256}), ${by}: nothing checks who that is`,
+        `compare the fingerprint with the one that its publisher states, or ${hint}`,
+        "warning",
+      );
+    }
+  }
+
+  /** Whether each path of a list lies in the folder of the bundle. */
+  #isOwn(paths: string): boolean {
+    const { folder, platform } = this.#place;
+    return paths.split(platform === "win32" ? ";" : ":").every((path) => {
+      const full = resolve(folder, path);
+      return full === folder || full.startsWith(`${folder}/`);
+    });
   }
 
   /** The command on this platform. */

@@ -5,6 +5,7 @@
 
 import type { Problem } from "@toolcrib/document";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { loaderVariable } from "@toolcrib/toolspec";
 
 /** What the user gives for an import. */
 export interface GivenValues {
@@ -103,6 +104,30 @@ export class InputValues {
   /** Whether the user gave a value for the input `name`, so that it is not a default of the publisher. */
   isGiven(name: string): boolean {
     return this.#givenFor(name) !== undefined;
+  }
+
+  /**
+   * Whether the variable `name` may be imported from a file: not where it chooses the code that a program loads, which
+   * is a finding. The user sets such a variable by name, and its value is then the one that was given.
+   *
+   * @param isOwn whether a list of folders leads only to files of the server itself
+   */
+  variable(
+    name: string,
+    value: InputValue | undefined,
+    isOwn: (text: string) => boolean,
+  ): InputValue | undefined {
+    const kind = loaderVariable(name);
+    if (kind === undefined || value === undefined) return value;
+    const [given] = this.#givenFor(name) ?? [];
+    if (given !== undefined) return { kind: "text", text: given };
+    if (kind === "path" && value.kind === "text" && isOwn(value.text)) return value;
+    this.report(
+      "SERVER_IMPORT_LOADER_VARIABLE",
+      `The file sets the variable ${name}, which chooses the code that programs load when they start: it is not imported`,
+      `leave it out by using another version of the server, or set it deliberately: --set ${name}=VALUE`,
+    );
+    return undefined;
   }
 
   /** As `all`, for an input that has one value. */

@@ -1,8 +1,8 @@
 /**
  * Reads a bundle of an MCP server (`.mcpb`), which may be hostile: a ZIP archive, with the same strictness
  * as archives of packages, but for its size. A signature at its end (a PKCS #7 block between
- * `MCPB_SIG_V1` and `MCPB_SIG_END`) is cut off and not checked: it would prove that the holder of some
- * certificate signed the bytes before it, and it is often one that the signer made alone.
+ * `MCPB_SIG_V1` and `MCPB_SIG_END`) is cut off and checked: it proves that the holder of some certificate signed the
+ * bytes before it, and no more.
  */
 
 import { hash } from "node:crypto";
@@ -11,6 +11,7 @@ import { checkDocument, openDocument } from "@toolcrib/document";
 import { type PackageFiles, readArchive } from "@toolcrib/mcpkg";
 import { McpkgRegistryError } from "../mcpkg-registry-error.ts";
 import { type BundleManifest, bundleManifestShape } from "./bundle-shape.ts";
+import { type BundleSignature, checkBundleSignature } from "./bundle-signature.ts";
 import { bundleManifestKind } from "./import-kind.ts";
 
 /** Bytes of a bundle, and of its files together. */
@@ -26,8 +27,7 @@ export interface OpenedBundle {
   readonly files: PackageFiles;
   /** SHA-256 of the whole file in hexadecimal. */
   readonly sha256: string;
-  /** Whether it has a signature, which nobody has checked. */
-  readonly signature: "none" | "not-checked";
+  readonly signature: BundleSignature;
 }
 
 /**
@@ -40,7 +40,7 @@ export async function openBundle(bytes: Uint8Array): Promise<{
   readonly value: OpenedBundle | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }> {
-  const { content, hasSignature } = withoutSignature(
+  const { content, signature } = withoutSignature(
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
   );
   const files = await readArchive(content, bundleLimits);
@@ -55,7 +55,6 @@ export async function openBundle(bytes: Uint8Array): Promise<{
   const manifest = checkDocument(open, bundleManifestShape);
   const { diagnostics } = open.reporter;
   if (manifest === undefined || hasErrors(diagnostics)) return { value: undefined, diagnostics };
-  const signature = hasSignature ? "not-checked" : "none";
   return { value: { manifest, files, sha256: hash("sha256", bytes, "hex"), signature }, diagnostics };
 }
 
@@ -66,14 +65,20 @@ const endOfDirectoryLength = 22;
 const commentLengthAt = 20;
 
 /** Cuts a block at the end, and the length of the comment that some signers state for it. */
-function withoutSignature(bytes: Buffer): { readonly content: Buffer; readonly hasSignature: boolean } {
-  if (!bytes.subarray(-footer.length).equals(footer)) return { content: bytes, hasSignature: false };
+function withoutSignature(bytes: Buffer): { readonly content: Buffer; readonly signature: BundleSignature } {
+  const unsigned = { content: bytes, signature: { kind: "none" } } as const;
+  if (!bytes.subarray(-footer.length).equals(footer)) return unsigned;
   const from = Math.max(0, bytes.length - signatureMaxBytes);
   const at = bytes.subarray(from).lastIndexOf(header);
-  if (at === -1) return { content: bytes, hasSignature: false };
+  if (at === -1) return unsigned;
   const content = Buffer.from(bytes.subarray(0, from + at));
   const length = content.length - endOfDirectoryLength + commentLengthAt;
   const isStated = length >= 0 && content.readUInt16LE(length) === bytes.length - content.length;
   if (isStated) content.writeUInt16LE(0, length);
-  return { content, hasSignature: true };
+  const block = bytes.subarray(from + at + header.length, -footer.length);
+  const isWhole = block.length >= 4 && block.readUInt32LE(0) === block.length - 4;
+  const signature: BundleSignature = isWhole
+    ? checkBundleSignature(block.subarray(4), [content, bytes.subarray(0, from + at)])
+    : { kind: "invalid", reason: "its block is damaged" };
+  return { content, signature };
 }

@@ -237,6 +237,13 @@ function packageTransport(value: ServerPackage, inputs: InputValues): JsonObject
   const reference = referenceOf(registryType, identifier, value, inputs);
   const env = keyValues(value.environmentVariables ?? [], inputs, "variable");
   const runtime = argumentsOf(value.runtimeArguments ?? [], inputs, "runtime argument");
+  if (runtime.some((one) => /^--?node-options?(?:=|$)/i.test(one))) {
+    inputs.report(
+      "SERVER_IMPORT_LOADER_VARIABLE",
+      "The file sets NODE_OPTIONS by the runtime argument --node-options, which chooses the code that programs load when they start: it is not imported",
+      "use another package or version of the server, or write the entry yourself",
+    );
+  }
   const own = argumentsOf(value.packageArguments ?? [], inputs, "argument");
   const args = commandLine(registryType, reference, { runtime, own, variables: Object.keys(env) });
   if (registryType === "oci") {
@@ -332,7 +339,8 @@ function keyValues(
 ): JsonObject {
   return Object.fromEntries(
     items.flatMap((item) => {
-      const value = inputs.one(item, item.name, `${role} ${item.name}`);
+      const found = inputs.one(item, item.name, `${role} ${item.name}`);
+      const value = role === "variable" ? inputs.variable(item.name, found, () => false) : found;
       return value === undefined ? [] : [[item.name, toConfigValue(value)]];
     }),
   );

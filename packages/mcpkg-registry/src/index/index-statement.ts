@@ -10,6 +10,7 @@ import { isJsonObject } from "@toolcrib/json";
 import { isSha256, McpkgError, readStatement, signStatement } from "@toolcrib/mcpkg";
 import { McpkgRegistryError } from "../mcpkg-registry-error.ts";
 import { indexMaxBytes, statementMaxBytes } from "../registry-limits.ts";
+import { rotationsMaxCount } from "./key-rotation.ts";
 
 /** The path of the statement. */
 export const statementPath = "index.json";
@@ -27,6 +28,8 @@ export interface IndexStatement {
   /** ISO 8601. A client does not use the statement afterwards. */
   readonly expiresAt: string;
   readonly list: { readonly sha256: string; readonly bytes: number; readonly count: number };
+  /** Replacements of its key as `writeKeyRotation` gives them, the oldest first. @default none */
+  readonly rotations?: readonly string[] | undefined;
 }
 
 /** A statement whose signature was checked, and the key that signed it. */
@@ -50,8 +53,17 @@ export function isNamedList({ list }: IndexStatement, bytes: Uint8Array): boolea
 }
 
 /** Returns the bytes of `index.json`. */
-export function writeIndexStatement(statement: IndexStatement, key: KeyObject): Uint8Array {
-  return signStatement(payloadType, { _type: statementType, ...statement, list: { ...statement.list } }, key);
+export function writeIndexStatement(
+  { rotations = [], ...statement }: IndexStatement,
+  key: KeyObject,
+): Uint8Array {
+  const signed = {
+    _type: statementType,
+    ...statement,
+    list: { ...statement.list },
+    ...(rotations.length === 0 ? {} : { rotations: [...rotations] }),
+  };
+  return signStatement(payloadType, signed, key);
 }
 
 /**
@@ -61,7 +73,7 @@ export function writeIndexStatement(statement: IndexStatement, key: KeyObject): 
  */
 export function readIndexStatement(bytes: Uint8Array): CheckedStatement {
   const { keyId, statement } = checkSignature(bytes);
-  const { _type, name, sequence, issuedAt, expiresAt, list } = statement;
+  const { _type, name, sequence, issuedAt, expiresAt, list, rotations = [] } = statement;
   if (_type !== statementType) throw invalid("it is of another type or version");
   if (typeof name !== "string" || name.length > 200) throw invalid("its name is not a text");
   if (!isCount(sequence, Number.MAX_SAFE_INTEGER)) throw invalid("its sequence is not a whole number from 1");
@@ -72,7 +84,9 @@ export function readIndexStatement(bytes: Uint8Array): CheckedStatement {
   if (!isCount(size, indexMaxBytes))
     throw invalid(`the size of its list is not from 1 to ${indexMaxBytes} bytes`);
   if (typeof count !== "number") throw invalid("it has no number of packages");
-  return { keyId, name, sequence, issuedAt, expiresAt, list: { sha256, bytes: size, count } };
+  if (!isTexts(rotations) || rotations.length > rotationsMaxCount)
+    throw invalid(`the replacements of its key are not a list of at most ${rotationsMaxCount} texts`);
+  return { keyId, name, sequence, issuedAt, expiresAt, list: { sha256, bytes: size, count }, rotations };
 }
 
 function checkSignature(bytes: Uint8Array): ReturnType<typeof readStatement> {
@@ -86,6 +100,10 @@ function checkSignature(bytes: Uint8Array): ReturnType<typeof readStatement> {
       { cause, hint: "its operator checks it with: toolcrib registry verify FOLDER" },
     );
   }
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
 function isCount(value: unknown, maximum: number): value is number {

@@ -5,7 +5,9 @@
  * `certified` is recorded only. A test without any result, such as of an API that is down, is recorded and
  * holds nothing back.
  *
- * Holds are in the store, so that they outlive the gateway and the operator can end them without it.
+ * Holds are in the store, so that they outlive the gateway and the operator can end them without it. So are
+ * the runs: what is due follows from the last one, whichever gateway of the home ran it, and one gateway of
+ * a home runs tests at a time.
  */
 
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
@@ -44,6 +46,12 @@ export interface BehaviourWatchDeps {
 const identity = localIdentity("cli", "tests");
 /** Milliseconds between two readings of the holds. */
 const holdsEveryMs = 2000;
+/** Most milliseconds until a gateway asks again, while another one of its home runs tests. */
+const busyMaxMs = 60_000;
+/** Least milliseconds until a package that is due, and not ready, is looked at again. */
+const retryMinMs = 1000;
+/** The part of the interval by which a run is late at random, so that not all gateways ask an API at once. */
+const jitterPart = 0.1;
 
 /** The watch of one gateway. */
 export class BehaviourWatch implements AsyncDisposable {
@@ -52,6 +60,8 @@ export class BehaviourWatch implements AsyncDisposable {
   readonly #closing = new AbortController();
   #holds: ReadonlyMap<string, BehaviourHold> = new Map();
   readonly #unsaved = new Map<string, BehaviourHold>();
+  /** When runs began that are not stored, by toolId and digest: a store that fails must not cause a run after the other. */
+  #tried = new Map<string, number>();
   /** Why it is not known which packages are held back, before the holds were read once. */
   #unknown: string | undefined = "the holds were not read yet";
   #running: Promise<void> = Promise.resolve();
@@ -140,22 +150,68 @@ export class BehaviourWatch implements AsyncDisposable {
     if (!this.#closing.signal.aborted) this.apply();
   }
 
-  #runLater(): void {
+  /** Plans the next run. @param waitMs until the first package is due */
+  #runLater(waitMs = 0): void {
     const { context } = this.#deps;
     const { everyMs } = context.config.tests;
     if (everyMs === undefined || this.#closing.signal.aborted) return;
-    this.#cancelRun = context.startBackgroundTimer(everyMs, () => {
-      this.#running = this.#runAll().then(() => this.#runLater());
+    const jitterMs = Math.max(Math.min(everyMs, retryMinMs), context.random() * everyMs * jitterPart);
+    const delayMs = Math.min(waitMs, everyMs) + Math.ceil(jitterMs);
+    this.#cancelRun = context.startBackgroundTimer(delayMs, () => {
+      this.#running = this.#runDue(everyMs).then((nextMs) => this.#runLater(nextMs));
     });
   }
 
-  /** One package after the other. Never rejects. */
-  async #runAll(): Promise<void> {
-    for (const one of this.#deps.packages()) {
-      if (this.#closing.signal.aborted) return;
-      if (one.source.health().state !== "ready" || !one.mayRunTests()) continue;
-      await this.#quietly(() => this.#runOne(one));
+  /** Runs the tests of the packages that are due, unless another gateway does. Never rejects. @returns milliseconds until the next is due */
+  async #runDue(everyMs: number): Promise<number> {
+    let nextMs = Math.min(everyMs, busyMaxMs);
+    await this.#quietly(async () => {
+      using right = await this.#history.takeSchedule();
+      if (right !== undefined) nextMs = await this.#runAll(everyMs);
+    });
+    return nextMs;
+  }
+
+  /** One package after the other. */
+  async #runAll(everyMs: number): Promise<number> {
+    const { now } = this.#deps.context;
+    const packages = this.#deps.packages();
+    let nextAt = now() + everyMs;
+    const kept = new Map<string, number>();
+    for (const one of packages) {
+      const { installed } = one;
+      const key = `${installed.toolId} ${installed.digest}`;
+      await this.#quietly(async () => {
+        let dueAt = await this.#dueAt(installed, everyMs);
+        if (
+          dueAt <= now() &&
+          !this.#closing.signal.aborted &&
+          one.source.health().state === "ready" &&
+          one.mayRunTests()
+        ) {
+          this.#tried.set(key, now());
+          dueAt = now() + everyMs;
+          await this.#runOne(one);
+        }
+        nextAt = Math.min(nextAt, dueAt);
+      });
+      const triedAt = this.#tried.get(key);
+      if (triedAt !== undefined) kept.set(key, triedAt);
     }
+    this.#tried = kept;
+    return Math.max(0, nextAt - now());
+  }
+
+  /** When the tests of a package run next: an interval after their last run, or after it was installed. */
+  async #dueAt({ toolId, digest, installedAt }: InstalledPackage, everyMs: number): Promise<number> {
+    const runs = (await this.#history.list(toolId)).filter(
+      (run) => run.by === "schedule" && run.digest === digest,
+    );
+    const times = [installedAt, ...runs.slice(-1).map(({ at }) => at)].map((at) => Date.parse(at));
+    const now = this.#deps.context.now();
+    // What a clock that was wrong wrote into the future counts for nothing.
+    const known = [...times, this.#tried.get(`${toolId} ${digest}`) ?? 0].filter((at) => at <= now);
+    return Math.max(0, ...known) + everyMs;
   }
 
   async #runOne(one: WatchedPackage): Promise<void> {

@@ -1,14 +1,17 @@
 /**
  * Access tokens of OAuth 2 (RFC 6749) for one package: requested with client credentials or a refresh
- * token, through the egress, and kept in memory until shortly before they expire. The secrets go to
- * the token endpoint and nowhere else; a token goes to the host of the package.
+ * token, through the egress, and kept in memory until shortly before they expire, or until the API refuses them. The
+ * secrets go to the token endpoint and nowhere else; a token goes to the host of the package. A refresh token that was
+ * refused is not sent again for a while: an endpoint can lock a client that insists.
  */
 
+import { isCodedError } from "@toolcrib/diagnostics";
 import { createPlaceholder, type Egress, type EgressCredential } from "@toolcrib/egress";
 import { canonicalHost, parseHostPattern } from "@toolcrib/hosts";
 import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { McpkgRuntimeError } from "../runtime-error.ts";
 import type { OAuthSettings } from "./package-auth.ts";
+import type { RotatedToken } from "./rotated-token.ts";
 
 /** What tokens are requested with. */
 export interface OAuthRequest extends OAuthSettings {
@@ -29,6 +32,10 @@ export interface OAuthDeps {
   readonly randomBytes: (length: number) => Buffer;
   /** Receives each token, for scrubbing. */
   readonly learn: (value: string) => void;
+  /** The refresh token that replaced the stored one. */
+  readonly rotated: Pick<RotatedToken, "alone" | "read" | "write">;
+  /** Reports a token that is lost with the process, because it cannot be stored. */
+  readonly warn: (reason: string) => void;
 }
 
 /** Milliseconds before its end at which a token is replaced. */
@@ -37,6 +44,8 @@ const marginMs = 30_000;
 const expiryDefaultSeconds = 300;
 const responseMaxBytes = 64 * 1024;
 const requestTimeoutMs = 15_000;
+/** Milliseconds for which a refresh token that was refused is not sent again. */
+const refusedMs = 60_000;
 
 /** The access tokens of one package. */
 export class OAuthTokens {
@@ -45,8 +54,9 @@ export class OAuthTokens {
   readonly #deps: OAuthDeps;
   #kept: { readonly token: string; readonly until: number } | undefined;
   #requesting: Promise<string> | undefined;
-  /** The refresh token that the endpoint returned in place of the stored one. */
-  #rotated: string | undefined;
+  /** A refresh token that replaced the stored one, and could not be stored. */
+  #rotated: { readonly of: string; readonly token: string } | undefined;
+  #refused: { readonly token: string; readonly until: number; readonly error: McpkgRuntimeError } | undefined;
 
   constructor(request: OAuthRequest, deps: OAuthDeps) {
     this.secretName = request.secretName;
@@ -63,15 +73,48 @@ export class OAuthTokens {
     return await this.#requesting;
   }
 
+  /** Forgets the token, which the API refused: it was revoked, or it expired early. */
+  forget(): void {
+    this.#kept = undefined;
+  }
+
   async #fetch(): Promise<string> {
+    const stored = await this.#request.readers["refresh_token"]?.();
+    return stored === undefined
+      ? await this.#ask({ grant_type: "client_credentials" }, undefined)
+      : await this.#deps.rotated.alone(() => this.#refresh(stored));
+  }
+
+  /** Refreshes with the token that replaced the stored one, also in another process, or else with that. */
+  async #refresh(stored: string): Promise<string> {
+    const { rotated, learn, now } = this.#deps;
+    const kept = this.#rotated?.of === stored ? this.#rotated.token : await rotated.read(stored);
+    if (kept !== undefined) learn(kept);
+    const token = kept ?? stored;
+    const refused = this.#refused;
+    if (refused !== undefined && refused.token === token && now() < refused.until) throw refused.error;
+    return await this.#ask({ grant_type: "refresh_token", refresh_token: token }, stored);
+  }
+
+  /** Keeps a token that replaced the stored one before anything uses it: the old one is worth nothing now. */
+  async #keep(stored: string, token: string): Promise<void> {
+    const { rotated, learn, warn } = this.#deps;
+    learn(token);
+    this.#rotated = undefined;
+    try {
+      await rotated.write(stored, token);
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      this.#rotated = { of: stored, token };
+      warn(error.message);
+    }
+  }
+
+  /** @param stored the stored refresh token; undefined without one */
+  async #ask(grant: { readonly [name: string]: string }, stored: string | undefined): Promise<string> {
     const { toolId, egressId, tokenUrl, scopes, readers } = this.#request;
     const { egress, learn, now } = this.#deps;
-    const stored = await readers["refresh_token"]?.();
-    const form = new URLSearchParams(
-      stored === undefined
-        ? { grant_type: "client_credentials" }
-        : { grant_type: "refresh_token", refresh_token: this.#rotated ?? stored },
-    );
+    const form = new URLSearchParams(grant);
     if (scopes.length > 0) form.set("scope", scopes.join(" "));
     const headers: { [name: string]: string } = {
       "Content-Type": "application/x-www-form-urlencoded",
@@ -99,16 +142,29 @@ export class OAuthTokens {
     if (response.status !== 200 || typeof token !== "string" || !/^[\x21-\x7e]{1,16384}$/.test(token)) {
       const { error } = answer ?? {};
       const said = typeof error === "string" ? `: ${error.slice(0, 200)}` : "";
-      throw new McpkgRuntimeError(
+      const isRefused = error === "invalid_grant" && stored !== undefined;
+      const refusal = new McpkgRuntimeError(
         "PACKAGE_UNUSABLE",
         `"${toolId}" got no access token: its token endpoint answered HTTP ${response.status}${said}`,
-        { hint: "check the secrets of the package: toolcrib secret list" },
+        {
+          hint: isRefused
+            ? "its refresh token was revoked, or it expired: authorize the package again with its service, and store the new refresh token with toolcrib secret set"
+            : "check the secrets of the package: toolcrib secret list",
+        },
       );
+      if (isRefused) {
+        this.#refused = { token: grant["refresh_token"] ?? "", until: now() + refusedMs, error: refusal };
+      }
+      throw refusal;
     }
     learn(token);
-    if (typeof rotated === "string" && rotated !== "") {
-      learn(rotated);
-      this.#rotated = rotated;
+    if (
+      stored !== undefined &&
+      typeof rotated === "string" &&
+      rotated !== "" &&
+      rotated !== grant["refresh_token"]
+    ) {
+      await this.#keep(stored, rotated);
     }
     const lifeMs = (typeof seconds === "number" && seconds > 0 ? seconds : expiryDefaultSeconds) * 1000;
     this.#kept = { token, until: now() + Math.max(0, lifeMs - marginMs) };

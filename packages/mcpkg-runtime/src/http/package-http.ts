@@ -16,12 +16,13 @@ import type { HttpRunnerDeps } from "./http-runner.ts";
 import { OAuthTokens } from "./oauth-tokens.ts";
 import { type NamedSecret, type NeededCredential, neededCredential } from "./package-auth.ts";
 import { splitUrl } from "./plan-endpoint.ts";
+import { RotatedToken } from "./rotated-token.ts";
 
 /** What the requests of a package need. */
 export interface PackageHttpDeps {
   readonly context: Pick<
     PackagesContext,
-    "now" | "sleep" | "random" | "randomBytes" | "scrubber" | "serverInfo"
+    "now" | "sleep" | "random" | "randomBytes" | "scrubber" | "serverInfo" | "home" | "env" | "logger"
   >;
   readonly egress: Egress;
   readonly secrets: Pick<SecretCache, "reader">;
@@ -67,11 +68,17 @@ export function openPackageHttp(
   const { context, egress } = deps;
   const { now, sleep, random, randomBytes, serverInfo } = context;
   const needed = neededCredential(manifest, config);
-  const credential = needed === undefined ? undefined : credentialOf(toolId, needed, deps, randomBytes);
-  const credentials = credential === undefined ? [] : [credential];
-  const send = isLoopbackUrl(url, config)
+  const opened = needed === undefined ? undefined : credentialOf(toolId, needed, deps, randomBytes);
+  const credentials = opened === undefined ? [] : [opened.credential];
+  const pass = isLoopbackUrl(url, config)
     ? loopbackSend(egress, credentials)
     : egressSend(egress, sourceOf(toolId, url, credentials));
+  const send: HttpRunnerDeps["send"] = async (request) => {
+    const response = await pass(request);
+    // The next call gets another token.
+    if (response.status === 401) opened?.refused();
+    return response;
+  };
   return {
     deps: {
       send,
@@ -144,7 +151,7 @@ function credentialOf(
   { place, secrets, oauth }: NeededCredential,
   { context, egress, secrets: cache }: PackageHttpDeps,
   randomBytes: PackagesContext["randomBytes"],
-): EgressCredential {
+): { readonly credential: EgressCredential; readonly refused: () => void } {
   const learn = (value: string): void => context.scrubber.learn(toolId, value);
   const reader = ({ ref, otherwise }: NamedSecret): (() => Promise<string>) => {
     const first = cache.reader(ref, "/", learn);
@@ -159,7 +166,8 @@ function credentialOf(
   const placeholder = createPlaceholder(randomBytes);
   if (oauth === undefined) {
     const token = secrets["token"] as NamedSecret;
-    return { id: "token", place, placeholder, secretName: nameOf(token), read: reader(token) };
+    const credential = { id: "token", place, placeholder, secretName: nameOf(token), read: reader(token) };
+    return { credential, refused() {} };
   }
   const tokens = new OAuthTokens(
     {
@@ -169,15 +177,27 @@ function credentialOf(
       readers: Object.fromEntries(Object.entries(secrets).map(([id, one]) => [id, reader(one)])),
       secretName: Object.values(secrets).map(nameOf).join(", "),
     },
-    { egress, now: context.now, randomBytes, learn },
+    {
+      egress,
+      now: context.now,
+      randomBytes,
+      learn,
+      rotated: new RotatedToken(toolId, context),
+      warn: (reason) =>
+        context.logger.warn(
+          { package: toolId, reason: context.scrubber.text(reason) },
+          "refresh token cannot be stored, and is lost when the gateway stops",
+        ),
+    },
   );
-  return {
+  const credential = {
     id: "access_token",
     place,
     placeholder,
     secretName: tokens.secretName,
     read: () => tokens.current(),
   };
+  return { credential, refused: () => tokens.forget() };
 }
 
 function nameOf({ ref }: NamedSecret): string {

@@ -10,7 +10,12 @@ import { createRecordedEgress, type Egress } from "@toolcrib/egress";
 import { SchemaValidator } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { type Manifest, reachOf } from "@toolcrib/mcpkg";
-import { type InstalledPackage, openInstalledPackage, readInstalledPackages } from "@toolcrib/mcpkg-install";
+import {
+  CheckedFolders,
+  type InstalledPackage,
+  openInstalledPackage,
+  readInstalledPackages,
+} from "@toolcrib/mcpkg-install";
 import { SecretCache } from "@toolcrib/secrets";
 import { BehaviourWatch } from "../behaviour/behaviour-watch.ts";
 import type { ChainDeps } from "../chain/chain-runner.ts";
@@ -49,6 +54,7 @@ export class PackageSources implements AsyncDisposable {
   readonly #chains: ChainDeps;
   readonly #offered = new Map<string, OfferedPackage>();
   readonly #reported = new Set<string>();
+  readonly #checked = new CheckedFolders();
   readonly #dispose = disposeOnce(() => this.#stop());
   readonly #watch: Promise<AsyncDisposable | undefined>;
   #working: Promise<void> = Promise.resolve();
@@ -102,6 +108,7 @@ export class PackageSources implements AsyncDisposable {
     const { packages: installed, diagnostics } = await readInstalledPackages({
       home,
       projectFolder,
+      checked: this.#checked,
     });
     for (const { message, hint } of diagnostics) this.#report({ reason: message, hint });
     const trials = new Set(trialPackages.map(({ toolId }) => toolId));

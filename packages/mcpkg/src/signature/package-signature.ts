@@ -44,6 +44,33 @@ export function signInToto(statement: JsonObject, key: KeyObject): Uint8Array {
   return seal(payloadType, statement, key);
 }
 
+/** Longest envelope over a statement, in bytes. */
+const statementMaxBytes = 16 * 1024 * 1024;
+
+/**
+ * Reads an envelope that `signInToto` wrote, with the key that must have signed it.
+ *
+ * @returns the statement
+ * @throws {McpkgError} `MCPKG_SIGNATURE_INVALID`
+ */
+export function openInToto(bytes: Uint8Array, key: KeyObject): JsonObject {
+  const refused = (reason: string) =>
+    new McpkgError("MCPKG_SIGNATURE_INVALID", `The signature of the statement is not valid: ${reason}`, {
+      hint: "get it from who made it again, and compare the key with the one that they state",
+    });
+  const envelope = readEnvelope(bytes, statementMaxBytes);
+  if (envelope === undefined || envelope.payloadType !== payloadType) {
+    throw refused("it is no DSSE envelope over an in-toto statement with one signature");
+  }
+  if (envelope.keyId !== keyIdOf(key)) {
+    throw refused(`it is by the key ${envelope.keyId.slice(0, 100)}, and not by ${keyIdOf(key)}`);
+  }
+  if (!isSignedBy(envelope, key)) throw refused("it was changed after it was signed");
+  const statement = parseStatement(envelope.payload);
+  if (statement === undefined) throw refused("its content is no statement (v1)");
+  return statement;
+}
+
 /** What the signature of a package says. */
 export type SignatureState =
   /** There is none. */
@@ -98,7 +125,7 @@ function toStatement(files: PackageFiles, toolId: string, version: string, key: 
 function parseStatement(payload: Buffer): JsonObject | undefined {
   try {
     const value: unknown = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(payload), {
-      maxDepth: 8,
+      maxDepth: 16,
     });
     return isJsonObject(value) && value["_type"] === statementType ? value : undefined;
   } catch {

@@ -31,6 +31,17 @@ export function testTestHistory(engine: string, open: (home: string) => TestHist
   };
 
   describe(`TestHistory: ${engine}`, () => {
+    test("gives the right to run scheduled tests to one at a time", () =>
+      withHistory(async (history, home) => {
+        {
+          using right = await history.takeSchedule();
+          assert.ok(right !== undefined);
+          assert.equal(await open(home).takeSchedule(), undefined);
+        }
+        using again = await open(home).takeSchedule();
+        assert.ok(again !== undefined);
+      }));
+
     test("list() returns the runs of a package, the oldest first, also those that another process added", () =>
       withHistory(async (history, home) => {
         assert.deepEqual(await history.list("demo.echo"), []);

@@ -14,6 +14,7 @@ import {
 } from "@toolcrib/document";
 import { formatFault, formatHint, pathPrefixFault, singleFormatFault } from "../spec/credential-format.ts";
 import { isClientHeader, isHeaderName } from "../spec/header-name.ts";
+import { loaderVariable } from "./loader-variable.ts";
 
 /** The fields that place a credential of the sealed tier. */
 const placeFields = ["header", "query", "pathPrefix"] as const;
@@ -40,7 +41,29 @@ export function lintCredentials(node: DocumentNode, place: Place, version: 1 | 2
       if (version === 2) lintPlaces(inject, name, taken, within);
     }
     lintVendor(credential, name, at);
+    lintVariables(credential, inject, name, at);
     lintPlaceholder(credential, { name, tier, taken: variables }, at);
+  }
+}
+
+/** Reports variables with which the manifest would choose the code that the server loads. */
+function lintVariables(
+  credential: DocumentNode,
+  inject: DocumentNode | undefined,
+  name: string,
+  place: Place,
+): void {
+  for (const [field, found] of [
+    ["inject.env", entryOf(inject, "env")],
+    ["placeholderEnv", entryOf(credential, "placeholderEnv")],
+  ] as const) {
+    const variable = stringOf(found?.value);
+    if (found === undefined || variable === undefined || loaderVariable(variable) === undefined) continue;
+    reportAt(found.value, place, {
+      code: "MANIFEST_LOADER_VARIABLE",
+      message: `Credential ${name} has ${field}: ${variable}, a variable that chooses the code that a program loads when it starts`,
+      hint: "name the variable in which the server reads its credential",
+    });
   }
 }
 
