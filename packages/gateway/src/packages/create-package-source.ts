@@ -103,7 +103,12 @@ async function prepareEndpoints(
     toolId,
     folder,
     http: (url) => (opened.get(url) as PackageHttp).deps,
-    local: { start, withPlace: programs.withPlace, outputMaxBytes: config.limits.outputMaxBytes },
+    local: {
+      start,
+      withPlace: programs.withPlace,
+      outputMaxBytes: config.limits.outputMaxBytes,
+      leavesNothing: () => programs.leavesNothing({ toolId, folder, config }),
+    },
     onRun:
       manifest.implementations === undefined
         ? undefined
