@@ -1,5 +1,6 @@
 // For other packages here.
 export { type ChainDeps, createChainRunner } from "./chain/chain-runner.ts";
+export { planChain } from "./chain/plan-chain.ts";
 export type { EndpointRunner } from "./endpoint-runner.ts";
 export type { HttpRunnerDeps } from "./http/http-runner.ts";
 export { splitUrl } from "./http/plan-endpoint.ts";

@@ -11,6 +11,7 @@ import {
   type EndpointRunner,
   McpkgRuntimeError,
   PackageSource,
+  planChain,
   type StartProgram,
   type Verdict,
 } from "@toolcrib/mcpkg-runtime";
@@ -44,12 +45,18 @@ export function createPackageSource(opened: OpenedPackage, deps: CreatePackageDe
   const { manifest, config } = opened;
   const { context, load } = deps;
   const files = new InstalledCheck(opened.installed);
+  const { chain } = manifest;
+  const { tools, monotonicMs } = deps.chains;
   return new PackageSource(
-    { manifest, deadlineMs: packageDeadlineMs(manifest, config) },
+    {
+      manifest,
+      deadlineMs: packageDeadlineMs(manifest, config),
+      plan:
+        chain && ((args, caller) => planChain(manifest, chain, args, { tools: tools(caller), monotonicMs })),
+    },
     {
       now: context.now,
       async prepare(signal) {
-        const { chain } = manifest;
         const runner =
           chain === undefined
             ? await prepareEndpoints(opened, files, deps, signal)
