@@ -100,8 +100,8 @@ async function runTests(
   );
 }
 
-/** A gateway that offers the package and the installed ones, which chains call. */
-async function startTestGateway(
+/** Starts a gateway that offers the package and the installed ones, which chains call. */
+export async function startTestGateway(
   context: CliContext,
   { config, files }: TestSettings["loaded"],
   trial: TestTarget["trial"] & { readonly usesConfig: boolean },
@@ -129,8 +129,10 @@ async function startTestGateway(
   return gateway;
 }
 
-/** A package can be tested without a configuration. */
-async function loadConfigOrDefaults(context: CliContext): Promise<Pick<LoadedConfig, "config" | "files">> {
+/** Loads the configuration; the defaults where there is none, because a package can be tested without one. */
+export async function loadConfigOrDefaults(
+  context: CliContext,
+): Promise<Pick<LoadedConfig, "config" | "files">> {
   try {
     return await loadCliConfig(context);
   } catch (error) {
@@ -142,7 +144,8 @@ async function loadConfigOrDefaults(context: CliContext): Promise<Pick<LoadedCon
   }
 }
 
-async function callTool(
+/** Calls a tool as the operator who tests it. @throws {CodedError} when the call is denied or fails */
+export async function callTool(
   gateway: Gateway,
   toolId: string,
   args: Parameters<Gateway["call"]>[2],
