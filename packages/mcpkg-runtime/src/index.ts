@@ -6,6 +6,7 @@ export type { HttpRunnerDeps } from "./http/http-runner.ts";
 export { splitUrl } from "./http/plan-endpoint.ts";
 export { createImplementationsRunner } from "./implementations/implementations-runner.ts";
 export { createMachine } from "./implementations/machine.ts";
+export { measurementsOf } from "./implementations/measurements.ts";
 export {
   candidatesOf,
   selectImplementations,

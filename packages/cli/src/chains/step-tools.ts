@@ -10,6 +10,7 @@ import { createTestHistory } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { judgeInstalled } from "../package/explain-implementations.ts";
 import { usableInstalled } from "../package/installed-packages.ts";
+import { isCounted } from "../package/rank-packages.ts";
 import type { loadConfigOrDefaults } from "../package/test-package.ts";
 
 type Loaded = Awaited<ReturnType<typeof loadConfigOrDefaults>>;
@@ -87,11 +88,12 @@ export class StepTools {
     const judged = await Promise.all(
       same.map(async (found) => {
         const { toolId, digest } = found.installed;
-        const runs = (await history.list(toolId)).filter((run) => run.digest === digest);
+        const { chosen, reason } = await this.#choose(found);
+        const runs = (await history.list(toolId)).filter((run) => isCounted(run, digest, chosen));
         const isHeld = holds.get(toolId)?.digest === digest;
         const unusable = isHeld
           ? "it is quarantined because its behaviour changed"
-          : (failingOf(runs.at(-1)) ?? (await this.#unusable(found)));
+          : (failingOf(runs.at(-1)) ?? reason);
         return { found, runs, unusable };
       }),
     );
@@ -117,12 +119,19 @@ export class StepTools {
     return Object.hasOwn(byId, toolId) ? (byId[toolId] ?? others) : others;
   }
 
-  async #unusable({ installed, manifest }: Found): Promise<string | undefined> {
-    if (!this.#configOf(installed.toolId).isEnabled) return "it is disabled in the configuration";
-    if (manifest.chain !== undefined) return undefined;
+  /** The implementation that calls of a package use, or why it has none. */
+  async #choose({
+    installed,
+    manifest,
+  }: Found): Promise<{ readonly chosen?: string; readonly reason?: string }> {
+    if (!this.#configOf(installed.toolId).isEnabled) return { reason: "it is disabled in the configuration" };
+    if (manifest.chain !== undefined) return {};
     const verdicts = await judgeInstalled(this.#context, installed, manifest);
-    if (verdicts.some(({ isUsable }) => isUsable)) return undefined;
-    return `it does not run on this machine: ${verdicts[0]?.reasons[0] ?? "it has no implementation"}`;
+    const chosen = verdicts.find(({ isUsable }) => isUsable)?.candidate.id;
+    if (chosen !== undefined) return { chosen };
+    return {
+      reason: `it does not run on this machine: ${verdicts[0]?.reasons[0] ?? "it has no implementation"}`,
+    };
   }
 
   #toTool(found: Found, unusable: string | undefined, score: number): StepTool {

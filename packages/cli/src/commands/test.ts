@@ -19,6 +19,7 @@ export const command = defineCommand({
     allowCalls: {
       help: "let the tests of a chain that is not installed call the installed tools of its steps",
     },
+    implementation: { value: "id", help: "test this implementation only (default: each that runs here)" },
     junit: { value: "file", help: "also write the results to this file as JUnit XML" },
   },
   examples: [

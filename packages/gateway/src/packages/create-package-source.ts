@@ -84,7 +84,7 @@ async function prepareEndpoints(
   };
   files.check();
   const verdicts = await judgePackage(
-    { folder, manifest, config },
+    { folder, manifest, config, digest: installed.digest },
     { ...context, programs: { startOf: () => start } },
     signal,
   );

@@ -2,9 +2,17 @@
 
 import { access } from "node:fs/promises";
 import type { GatewayConfig, PackageConfig } from "@toolcrib/config";
+import { isCodedError } from "@toolcrib/diagnostics";
 import type { Manifest } from "@toolcrib/mcpkg";
-import { candidatesOf, createMachine, selectImplementations, type Verdict } from "@toolcrib/mcpkg-runtime";
+import {
+  candidatesOf,
+  createMachine,
+  measurementsOf,
+  selectImplementations,
+  type Verdict,
+} from "@toolcrib/mcpkg-runtime";
 import { SecretScrubber } from "@toolcrib/redaction";
+import { createTestHistory } from "@toolcrib/store";
 import type { SourceContext } from "../sources/open-sources.ts";
 import { endpointUrlOf } from "./package-http.ts";
 import { PackagePrograms, type ProgramsContext } from "./package-programs.ts";
@@ -15,18 +23,22 @@ export interface JudgedPackage {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly config: PackageConfig;
+  /** Digest of the archive: only runs of its tests count. */
+  readonly digest: string;
 }
 
 /** What the decision needs. */
 export interface JudgeDeps {
   readonly machine: SourceContext["machine"];
   readonly programs: Pick<PackagePrograms, "startOf">;
+  readonly home: string;
+  readonly randomBytes: SourceContext["randomBytes"];
 }
 
 /** Judges the implementations of a package; runtimes are asked in the sandbox of the package. */
 export async function judgePackage(
-  { folder, manifest, config }: JudgedPackage,
-  { machine, programs }: JudgeDeps,
+  { folder, manifest, config, digest }: JudgedPackage,
+  { machine, programs, home, randomBytes }: JudgeDeps,
   signal: AbortSignal,
 ): Promise<readonly Verdict[]> {
   const { toolId } = manifest;
@@ -38,7 +50,23 @@ export async function judgePackage(
   });
   const { language, implementation } = config;
   const found = createMachine({ ...machine, start, exists, signal });
-  return await selectImplementations(candidates, found, { language, implementation });
+  const measurements =
+    candidates.length > 1 ? await measured(toolId, digest, { home, randomBytes }) : undefined;
+  return await selectImplementations(candidates, found, { language, implementation, measurements });
+}
+
+/** What the tests say about each implementation; nothing where their history cannot be read: a package runs without it. */
+async function measured(
+  toolId: string,
+  digest: string,
+  { home, randomBytes }: Pick<JudgeDeps, "home" | "randomBytes">,
+): Promise<ReturnType<typeof measurementsOf> | undefined> {
+  try {
+    return measurementsOf(await createTestHistory(home, { randomBytes }).list(toolId), digest);
+  } catch (error) {
+    if (isCodedError(error)) return undefined;
+    throw error;
+  }
 }
 
 /** The settings of a package in a configuration. */
@@ -58,7 +86,8 @@ export async function explainPackage(
 ): Promise<readonly Verdict[]> {
   await using programs = new PackagePrograms({ ...context, record() {}, scrubber: new SecretScrubber() });
   const config = packageConfigOf(context.config, one.manifest.toolId);
-  return await judgePackage({ ...one, config }, { machine: context.machine, programs }, signal);
+  const { machine, home, randomBytes } = context;
+  return await judgePackage({ ...one, config }, { machine, programs, home, randomBytes }, signal);
 }
 
 async function exists(path: string): Promise<boolean> {
