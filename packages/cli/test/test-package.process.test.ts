@@ -244,10 +244,7 @@ test("each implementation is tested, the results choose the one that calls use, 
   writeFileSync(directory.join("toolcrib.yaml"), "packages: {}\n");
   const called = await runToolcrib(["call", "demo.upper", "--arg", "text=x"], setting);
   assert.match(called.stdout, /"X"/, called.stderr);
-  assert.match(
-    (await runToolcrib(["audit", "list"], setting)).stdout,
-    /ran as second/,
-  );
+  assert.match((await runToolcrib(["audit", "list"], setting)).stdout, /ran as second/);
   const one = await runToolcrib(["test", "demo.upper", "--implementation", "second", "--json"], setting);
   assert.equal(one.code, 0, one.stderr);
   assert.deepEqual(

