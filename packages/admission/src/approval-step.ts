@@ -45,6 +45,8 @@ export interface ApprovableTarget {
         readonly definitionDigest: string;
         /** Whether the tool declares that it writes, so that `mutability_class: read_only` would block it. */
         readonly declaresWrites: boolean;
+        /** Whether the tool itself needs an approval, and not only tools that it calls. @default true */
+        readonly isOwn?: boolean;
       }
     | undefined;
 }
@@ -63,8 +65,20 @@ export interface ApprovableCall {
   readonly argumentsDigest?: string;
   /** Returns all arguments without known secrets; undefined where they are too large for an approval. */
   readonly whole: () => JsonObject | undefined;
+  /** The inner calls that it makes; absent for a call that makes none, or chooses them while it runs. */
+  readonly steps?: ApprovableSteps | undefined;
   /** Whether the policy lets the client approve its own calls of the target in a form. */
   readonly mayApprove: () => boolean;
+}
+
+/** The inner calls of a call, as far as they are known before it is made. */
+export interface ApprovableSteps {
+  /** Digest of everything about them that is shown, and of the definitions of their tools. */
+  readonly digest: string;
+  /** Returns them for the operator, without known secrets. */
+  readonly show: () => readonly JsonObject[];
+  /** Names of their tools whose calls need an approval. */
+  readonly needing: readonly string[];
 }
 
 /** The outcome of the step: the approval that the call uses up, or the reason why it is not made. */
@@ -87,30 +101,45 @@ export async function askApproval(
   call: ApprovableCall,
 ): Promise<ApprovalOutcome> {
   const { approvals, policyDigest, approveCommand } = deps;
-  const { origin, argumentsDigest, whole } = call;
+  const { origin, argumentsDigest, whole, steps } = call;
   const { identity } = origin;
   const { id: tool, approval } = target;
   if (approval === undefined || approvals === undefined || argumentsDigest === undefined) {
     return refused(
-      new AdmissionError("APPROVAL_REQUIRED", `${required(target)}, and nobody can give it here`),
+      new AdmissionError("APPROVAL_REQUIRED", `${required(target, call)}, and nobody can give it here`),
     );
   }
   const { issuer, subject, name } = identity;
   const client = { issuer, subject, name };
   try {
     const { server, definitionDigest } = approval;
-    const asked = { client, tool, server, definitionDigest, argumentsDigest, policyDigest: policyDigest() };
-    let permission = await approvals.request(asked, whole);
+    const asked = {
+      client,
+      tool,
+      server,
+      definitionDigest,
+      argumentsDigest,
+      policyDigest: policyDigest(),
+      ...(steps === undefined ? {} : { stepsDigest: steps.digest }),
+    };
+    const show = () => {
+      const args = whole();
+      return args && { arguments: args, ...(steps === undefined ? {} : { steps: steps.show() }) };
+    };
+    let permission = await approvals.request(asked, show);
     if (permission.kind === "pending" && mayAskPerson(deps, call)) {
       const decision = await askPerson(target, origin, whole());
       if (decision !== undefined) await deps.decide(permission.id, decision, identity);
-      permission = await approvals.request(asked, whole);
+      permission = await approvals.request(asked, show);
     }
     return permission.kind === "approved"
       ? { kind: "approved", approval: permission.id }
-      : refused(errorOf(target, permission, approveCommand), "id" in permission ? permission.id : undefined);
+      : refused(
+          errorOf(target, call, permission, approveCommand),
+          "id" in permission ? permission.id : undefined,
+        );
   } catch (cause) {
-    const message = `${required(target)}, and approvals cannot be read or stored: ${messageOf(cause)}`;
+    const message = `${required(target, call)}, and approvals cannot be read or stored: ${messageOf(cause)}`;
     const hint = isCodedError(cause) ? cause.hint : undefined;
     return refused(new AdmissionError("APPROVAL_UNAVAILABLE", message, { cause, hint }));
   }
@@ -197,19 +226,31 @@ function refused(error: CodedError, approval?: string): ApprovalOutcome {
   return { kind: "refused", error, approval };
 }
 
-function required({ shownName, approval }: ApprovableTarget): string {
-  return `"${shownName}" was not called: each call needs the operator's approval, because its server "${approval?.server}" is unverified and the tool is not known to be read-only`;
+function required(
+  { shownName, approval }: ApprovableTarget,
+  { steps }: Pick<ApprovableCall, "steps">,
+): string {
+  const start = `"${shownName}" was not called: each call needs the operator's approval, because`;
+  const names = steps?.needing.map((name) => `"${name}"`).join(", ") ?? "";
+  if (approval?.isOwn === false) return `${start} it calls tools of unverified sources: ${names}`;
+  const own = `${start} its server "${approval?.server}" is unverified and the tool is not known to be read-only`;
+  return names === "" ? own : `${own}; it calls other such tools: ${names}`;
 }
 
 function errorOf(
   target: ApprovableTarget,
+  call: Pick<ApprovableCall, "steps">,
   permission: Exclude<CallPermission, { readonly kind: "approved" }>,
   command: string,
 ): AdmissionError {
+  const isOwn = target.approval?.isOwn !== false;
+  const names = [...(isOwn ? [target.wireName] : []), ...(call.steps?.needing ?? [])];
+  const waiver = `policy.waive_approval: [${[...new Set(names)].map((name) => `"${name}"`).join(", ")}]`;
+  const trust = `trust_state: verified for the ${names.length > 1 || !isOwn ? "sources" : "server"}`;
   switch (permission.kind) {
     case "pending":
-      return new AdmissionError("APPROVAL_REQUIRED", required(target), {
-        hint: `the operator can approve exactly this call: ${command} ${permission.id}; repeat the call with the same arguments then. To call the tool without approvals, the operator can set policy.waive_approval: ["${target.wireName}"], or ${target.approval?.declaresWrites === true ? "" : "mutability_class: read_only or "}trust_state: verified for the server`,
+      return new AdmissionError("APPROVAL_REQUIRED", required(target, call), {
+        hint: `the operator can approve exactly this call: ${command} ${permission.id}; repeat the call with the same arguments then. To call the tool without approvals, the operator can set ${waiver}, or ${target.approval?.declaresWrites === true ? "" : "mutability_class: read_only or "}${trust}`,
         data: { approval: permission.id },
       });
     case "denied":
@@ -221,15 +262,15 @@ function errorOf(
     case "full":
       return new AdmissionError(
         "APPROVALS_FULL",
-        `${required(target)}, and too many calls of this client wait for one`,
+        `${required(target, call)}, and too many calls of this client wait for one`,
         { hint: `wait until the operator decided about earlier calls (${command})` },
       );
     case "too_large":
       return new AdmissionError(
         "APPROVAL_TOO_LARGE",
-        `${required(target)}, and nobody can read its arguments for one: they have more than ${approvedArgumentsMaxBytes} bytes`,
+        `${required(target, call)}, and nobody can read its arguments for one: they have more than ${approvedArgumentsMaxBytes} bytes`,
         {
-          hint: `pass less in one call. To call the tool without approvals, the operator can set policy.waive_approval: ["${target.wireName}"]`,
+          hint: `pass less in one call. To call the tool without approvals, the operator can set ${waiver}`,
         },
       );
   }

@@ -20,6 +20,8 @@ export interface PendingCall
   readonly arguments: JsonObject;
   /** Whether anything is left out of `arguments`: `Approvals.call` returns all of them. */
   readonly isPartial: boolean;
+  /** The inner calls of its steps, with what is left out as in `arguments`; absent for a call that makes none. */
+  readonly steps?: readonly JsonObject[];
   /** Why an approval would not count in this gateway, as a clause; absent where it would. */
   readonly outdated?: string;
 }
@@ -69,7 +71,12 @@ export class Approvals {
    */
   async call(id: string): Promise<PendingCall | undefined> {
     const call = (await this.#deps.calls?.pending())?.find((one) => one.id === id);
-    return call && { ...this.#toPending(call), arguments: call.arguments ?? {}, isPartial: false };
+    if (call === undefined) return undefined;
+    const whole = {
+      arguments: call.arguments ?? {},
+      ...(call.steps === undefined ? {} : { steps: call.steps }),
+    };
+    return { ...this.#toPending(call), ...whole, isPartial: false };
   }
 
   /** The definitions of a server that wait. @throws {AdmissionError} `SERVER_NOT_FOUND` */
@@ -158,8 +165,22 @@ function toPending(call: CallApproval): PendingCall {
     client,
     tool,
     server,
-    ...readableArguments(call.arguments ?? {}, credentialRanges),
+    ...readable(call),
     requestedAt,
     expiresAt,
+  };
+}
+
+/** The arguments and steps of a call, shortened together. */
+function readable({
+  arguments: args = {},
+  steps,
+}: Pick<CallApproval, "arguments" | "steps">): Pick<PendingCall, "arguments" | "steps" | "isPartial"> {
+  if (steps === undefined) return readableArguments(args, credentialRanges);
+  const parts = [args, ...steps].map((one) => readableArguments(one, credentialRanges));
+  return {
+    arguments: parts[0]?.arguments ?? {},
+    steps: parts.slice(1).map((part) => part.arguments),
+    isPartial: parts.some(({ isPartial }) => isPartial),
   };
 }

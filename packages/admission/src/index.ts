@@ -1,5 +1,6 @@
 // For other packages here.
 export {
+  type ApprovableSteps,
   type ApprovalStepDeps,
   askApproval,
   checkedOrigin,

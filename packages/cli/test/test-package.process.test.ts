@@ -218,3 +218,62 @@ test("a test of an http package calls its URL, and the status counts", async () 
     await new Promise((resolve) => server.close(resolve));
   }
 });
+
+test("each implementation is tested, the results choose the one that calls use, and the audit names it", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const implementation = (id: string, file: string) => ({
+    id,
+    runtime: "node",
+    endpoint: { type: "local", command: `node ./${file}` },
+  });
+  const files = filesOf(
+    { good: { name: "capitals", input: { text: "abc" }, expected: { text: "ABC" } } },
+    {
+      endpoint: undefined,
+      implementations: [implementation("first", "first.js"), implementation("second", "upper.js")],
+    },
+  );
+  await install(directory, { ...files, "first.js": "console.log(JSON.stringify({ text: 'no' }));" });
+  const before = JSON.parse((await runToolcrib(["info", "demo.upper", "--why", "--json"], setting)).stdout);
+  assert.equal(before.chosen, "first");
+  const tested = await runToolcrib(["test", "demo.upper", "--junit", "results.xml"], setting);
+  assert.equal(tested.code, 1, tested.stderr);
+  assert.match(tested.stdout, /demo\.upper 0\.1\.0 as first: 0 passed, 1 failed/);
+  assert.match(tested.stdout, /demo\.upper 0\.1\.0 as second: 1 passed, 0 failed/);
+  assert.match(
+    readFileSync(directory.join("results.xml"), "utf8"),
+    /tests="2" failures="1"[\s\S]*first: capitals/,
+  );
+  const why = JSON.parse((await runToolcrib(["info", "demo.upper", "--why", "--json"], setting)).stdout);
+  assert.equal(why.chosen, "second");
+  assert.deepEqual(
+    why.implementations.map((one: { id: string; measured: object }) => [
+      one.id,
+      { ...one.measured, latencyMs: 0 },
+    ]),
+    [
+      ["second", { passRate: 1, latencyMs: 0, runs: 1 }],
+      ["first", { passRate: 0, latencyMs: 0, runs: 1 }],
+    ],
+  );
+  assert.match(
+    (await runToolcrib(["info", "demo.upper", "--why"], setting)).stdout,
+    /runs as second[\s\S]*rank 1: 100 % of its tests passed in 1 run, \d+ ms a call[\s\S]*rank 2: 0 %/,
+  );
+  writeFileSync(directory.join("toolcrib.yaml"), "packages: {}\n");
+  const called = await runToolcrib(["call", "demo.upper", "--arg", "text=x"], setting);
+  assert.match(called.stdout, /"X"/, called.stderr);
+  assert.match((await runToolcrib(["audit", "list"], setting)).stdout, /ran as second/);
+  const one = await runToolcrib(["test", "demo.upper", "--implementation", "second", "--json"], setting);
+  assert.equal(one.code, 0, one.stderr);
+  assert.deepEqual(
+    JSON.parse(one.stdout).implementations.map((run: { implementation: string }) => run.implementation),
+    ["second"],
+  );
+  const none = await runToolcrib(["test", "demo.upper", "--implementation", "third"], setting);
+  assert.match(
+    none.stderr,
+    /"third" is no implementation of demo\.upper that runs here[\s\S]*those that run are second, first/,
+  );
+});

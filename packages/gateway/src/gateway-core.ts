@@ -50,6 +50,7 @@ import {
   type ToolResult,
   toToolId,
 } from "@toolcrib/tool";
+import { CallJournals } from "./call/call-journals.ts";
 import { CallLog } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
@@ -193,6 +194,8 @@ export class GatewayCore {
         elicitedClients: elicitedClientsOf(config.policy),
         decide: (id, decision, client) => this.approvals.decideCall(id, decision, client, "elicitation"),
       },
+      journals: new CallJournals(now),
+      targetOf: (identity, name) => this.#innerTarget(identity, name),
       pauses: this.pauses,
       callLimits: this.callLimits,
       hooks: deps.hooks && { ...deps.hooks, ...hiding, rules: executionRules, pauses: this.pauses, logger },
@@ -378,6 +381,12 @@ export class GatewayCore {
   /** Waits for the server of an unknown tool while it starts. @throws {GatewayError} `TOOL_NOT_FOUND` */
   #lateTarget(identity: Identity, name: string, signal: AbortSignal | undefined): Promise<CallTarget> {
     return this.#lateTools.target({ identity, name, serverId: undefined, signal });
+  }
+
+  /** The target of an inner call that a client's chain makes; undefined for a tool that does not exist for it. */
+  #innerTarget(identity: Identity, name: string): CallTarget | undefined {
+    const entry = this.find(identity, name);
+    return entry?.facts.isCallableByComposites === true ? this.#targets.forTool(entry) : undefined;
   }
 
   #run(target: CallTarget, args: JsonObject, origin: CallOrigin): Promise<CallOutcome> {

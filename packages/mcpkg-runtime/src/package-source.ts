@@ -10,6 +10,7 @@ import type { Manifest } from "@toolcrib/mcpkg";
 import type {
   CallContext,
   Health,
+  PlannedCall,
   SourceChange,
   Tool,
   ToolResult,
@@ -27,6 +28,10 @@ export interface PackageSettings {
   readonly deadlineMs: number;
   /** Members of the `_meta` of its definition. @default none */
   readonly notes?: JsonObject | undefined;
+  /** Returns the calls that a call makes, for its approval. @default it makes none */
+  readonly plan?:
+    | ((args: JsonObject, caller: Pick<CallContext, "identity">) => readonly PlannedCall[])
+    | undefined;
 }
 
 /** Dependencies of a source. */
@@ -123,6 +128,14 @@ export class PackageSource implements ToolSource {
 
   deadlineMs(): number {
     return this.#settings.deadlineMs;
+  }
+
+  planCall(
+    _tool: Tool,
+    args: JsonObject,
+    caller: Pick<CallContext, "identity">,
+  ): readonly PlannedCall[] | undefined {
+    return this.#settings.plan?.(args, caller);
   }
 
   async call(

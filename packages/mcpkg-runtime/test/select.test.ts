@@ -181,12 +181,16 @@ test("selectImplementations() on single requirements", async () => {
 
 test("selectImplementations() ranks by measurements, then by the manifest, and the endpoint is the last", async () => {
   const measured = new Map([
-    ["node-pdfjs", { passRate: 0.5, latencyMs: 10 }],
-    ["dotnet-itext", { passRate: 1, latencyMs: 90 }],
-    ["python-pymupdf", { passRate: 1, latencyMs: 40 }],
+    ["node-pdfjs", { passRate: 0.5, latencyMs: 10, runs: 2 }],
+    ["dotnet-itext", { passRate: 1, latencyMs: 90, runs: 2 }],
+    ["python-pymupdf", { passRate: 1, latencyMs: 40, runs: 2 }],
   ]);
   const ranked = await usable(document, everything, { measurements: measured });
   assert.deepEqual(ranked, ["python-pymupdf", "dotnet-itext", "node-pdfjs"]);
+  // One that was never tested comes after those that passed, and before those that failed.
+  measured.delete("dotnet-itext");
+  const partly = await usable(document, everything, { measurements: measured });
+  assert.deepEqual(partly, ["python-pymupdf", "dotnet-itext", "node-pdfjs"]);
   const endpoint = { type: "http", method: "POST", url: "https://api.example.com/pdf" } as const;
   const candidates = candidatesOf(manifestOf(document, endpoint));
   const verdicts = await selectImplementations(candidates, machineOf(everything));
@@ -207,7 +211,7 @@ test("selectImplementations() gives each implementation its reasons", async () =
           "it supports linux-x64",
           "node is there: node 24.0.0",
           "minNodeVersion 18.0.0 is met",
-          "rank 1: no measurements: the order of the manifest decides",
+          "rank 1: it has no tests that ran: the order of the manifest decides",
         ],
       ],
       ["dotnet-itext", ["it needs net8.0, and this machine has no dotnet"]],

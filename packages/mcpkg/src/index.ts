@@ -5,6 +5,7 @@ export { mapInputs, withDefaults } from "./evaluate/map-inputs.ts";
 export { exportTools } from "./export/export-tools.ts";
 export type { ExportFormat } from "./export/runtime-rules.ts";
 export { evaluatePath } from "./json-path/evaluate-path.ts";
+export { firstNameOf } from "./json-path/parse-path.ts";
 export { PathUse } from "./json-path/path-budget.ts";
 export type { Endpoint, Manifest } from "./manifest/manifest-shape.ts";
 export { isToolId, toolIdOfName } from "./manifest/names.ts";

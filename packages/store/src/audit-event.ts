@@ -74,8 +74,10 @@ export interface CallIntent extends AuditCallSubject {
   readonly rule?: string;
   /** Containment tier that the tool runs in. */
   readonly containment?: string;
-  /** Id of the approval that it used up. */
+  /** Id of the approval that it used up: its own, or that of the call around it, which showed it. */
   readonly approval?: string;
+  /** Whether it was made before, in a call that is continued now: its result is used, and nothing is executed. */
+  readonly isRepeated?: true;
   /** Labels of the data that its run had received; absent where no source has labels. */
   readonly labels?: readonly string[];
   /** Labels of the data that its client had received. */

@@ -29,6 +29,16 @@ export interface ExactCall {
   readonly definitionDigest: string;
   /** Digest of the policy in force. */
   readonly policyDigest: string;
+  /** Digest of the inner calls that the approval shows, as far as they are known; absent for a call that makes none. */
+  readonly stepsDigest?: string;
+}
+
+/** What the operator sees of a call, without known secrets. */
+export interface ShownCall {
+  /** All arguments. */
+  readonly arguments: JsonObject;
+  /** The inner calls of its steps, for people; absent for a call that makes none. */
+  readonly steps?: readonly JsonObject[];
 }
 
 /** A call that waits for the operator, or that the operator decided about. */
@@ -39,6 +49,8 @@ export interface CallApproval extends ExactCall {
   readonly digest: string;
   /** The whole arguments, without known secrets; absent after the decision. */
   readonly arguments?: JsonObject;
+  /** The inner calls of its steps; absent after the decision. */
+  readonly steps?: readonly JsonObject[];
   readonly state: "pending" | "approved" | "denied";
   readonly decidedBy?: Approver;
   /** Milliseconds since the epoch. */
@@ -72,7 +84,7 @@ const pendingLifeMs = 3_600_000;
 /** Milliseconds that a decision is valid. */
 export const decisionLifeMs = 600_000;
 const fileMaxBytes = 32 * 1024 * 1024;
-/** Bytes of the arguments of one call as JSON, which are kept whole: a call with more cannot be approved. */
+/** Bytes of the arguments of one call as JSON, and of its steps, which are kept whole: a call with more cannot be approved. */
 export const approvedArgumentsMaxBytes = 65_536;
 const textMaxLength = 4096;
 
@@ -104,15 +116,14 @@ export class CallApprovals {
    * Asks for permission to make a call. An approval is used up by it; a call without a decision waits for one from now
    * on. The same call waits only once.
    *
-   * @param argumentsOf returns the whole arguments without known secrets; undefined where they are too large. Called for
-   *   a new call.
+   * @param show returns what the operator sees; undefined where it is too large. Called for a new call.
    * @throws {StoreError} when the approvals cannot be read or written.
    */
-  async request(call: ExactCall, argumentsOf: () => JsonObject | undefined): Promise<CallPermission> {
+  async request(call: ExactCall, show: () => ShownCall | undefined): Promise<CallPermission> {
     const known = this.#current(await this.#file.read()).get(digestOfCall(call));
     // Without a change, no lock is taken: a client that repeats a call that waits writes nothing.
     if (known !== undefined && known.state !== "approved") return toPermission(known);
-    return this.#file.change((records) => this.#decide(records, call, argumentsOf));
+    return this.#file.change((records) => this.#decide(records, call, show));
   }
 
   /** Returns the calls that wait for a decision, the earliest first. @throws {StoreError} `STORE_UNREADABLE` */
@@ -142,7 +153,7 @@ export class CallApprovals {
       const expiresAt = this.#now() + decisionLifeMs;
       const decided: CallApproval = { ...call, state, decidedBy: { issuer, subject }, expiresAt };
       // Nobody reads them any more.
-      const { arguments: _arguments, ...kept } = decided;
+      const { arguments: _arguments, steps: _steps, ...kept } = decided;
       records.set(call.digest, kept);
       return decided;
     });
@@ -151,7 +162,7 @@ export class CallApprovals {
   #decide(
     records: Map<string, CallApproval>,
     call: ExactCall,
-    argumentsOf: () => JsonObject | undefined,
+    show: () => ShownCall | undefined,
   ): CallPermission {
     this.#dropExpired(records);
     const digest = digestOfCall(call);
@@ -170,15 +181,15 @@ export class CallApprovals {
     // Somebody searched for two calls with one id: the operator could take one for the other.
     if (records.values().some((other) => other.id === id)) return { kind: "full" };
     if (records.size >= maxCalls) throw full(this.#path, `${maxCalls} calls`);
-    const args = argumentsOf();
-    if (args === undefined || isTooLarge(args)) return { kind: "too_large" };
+    const shown = show();
+    if (shown === undefined || isTooLarge(shown)) return { kind: "too_large" };
     const requestedAt = this.#now();
     const added: CallApproval = {
       id,
       digest,
       ...call,
       client: { issuer, subject, name },
-      arguments: args,
+      ...shown,
       state: "pending",
       requestedAt,
       expiresAt: requestedAt + pendingLifeMs,
@@ -195,17 +206,19 @@ export class CallApprovals {
 
   #dropExpired(records: Map<string, CallApproval>): void {
     const at = this.#now();
-    for (const [digest, { expiresAt, requestedAt, state, arguments: args }] of records) {
+    for (const [digest, record] of records) {
+      const { expiresAt, requestedAt, state, arguments: args, steps, stepsDigest } = record;
       // Nobody can decide about what cannot be shown: the call is requested again.
-      if (state === "pending" && args === undefined) records.delete(digest);
+      if (state === "pending" && (args === undefined || (stepsDigest !== undefined && steps === undefined)))
+        records.delete(digest);
       // After a jump of the clock to the past, nothing is valid for longer than it was meant to be.
       if (expiresAt <= at || requestedAt > at + pendingLifeMs) records.delete(digest);
     }
   }
 }
 
-function isTooLarge(args: JsonObject): boolean {
-  return Buffer.byteLength(JSON.stringify(args)) > approvedArgumentsMaxBytes;
+function isTooLarge({ arguments: args, steps = [] }: ShownCall): boolean {
+  return [args, steps].some((one) => Buffer.byteLength(JSON.stringify(one)) > approvedArgumentsMaxBytes);
 }
 
 function pendingWith(id: string, records: ReadonlyMap<string, CallApproval>): CallApproval | undefined {
@@ -222,7 +235,7 @@ function idOf(digest: string): string {
 
 /** Returns the digest of everything that an approval is bound to. */
 function digestOfCall(call: ExactCall): string {
-  const { client, tool, server, argumentsDigest, definitionDigest, policyDigest } = call;
+  const { client, tool, server, argumentsDigest, definitionDigest, policyDigest, stepsDigest } = call;
   const bound = [
     client.issuer,
     client.subject,
@@ -231,6 +244,7 @@ function digestOfCall(call: ExactCall): string {
     argumentsDigest,
     definitionDigest,
     policyDigest,
+    ...(stepsDigest === undefined ? [] : [stepsDigest]),
   ];
   return createHash("sha256").update(canonicalJson(bound)).digest("hex");
 }
@@ -241,12 +255,13 @@ function isSame(a: CallApproval["client"], b: CallApproval["client"]): boolean {
 
 function parseApproval(value: JsonObject): CallApproval | undefined {
   const { tool, server, argumentsDigest, definitionDigest, policyDigest, state } = value;
-  const { requestedAt, expiresAt, decidedBy } = value;
+  const { requestedAt, expiresAt, decidedBy, stepsDigest, steps } = value;
   const client = isJsonObject(value["client"]) ? value["client"] : {};
   const { issuer, subject, name } = client;
   if (!isText(issuer) || !isText(subject) || !isText(name)) return undefined;
   if (!isText(tool) || !isText(server) || !isText(argumentsDigest)) return undefined;
   if (!isText(definitionDigest) || !isText(policyDigest)) return undefined;
+  if (stepsDigest !== undefined && !isText(stepsDigest)) return undefined;
   if (state !== "pending" && state !== "approved" && state !== "denied") return undefined;
   if (typeof requestedAt !== "number" || typeof expiresAt !== "number") return undefined;
   const call = {
@@ -256,6 +271,7 @@ function parseApproval(value: JsonObject): CallApproval | undefined {
     argumentsDigest,
     definitionDigest,
     policyDigest,
+    ...(stepsDigest === undefined ? {} : { stepsDigest }),
   };
   const approver = decidedBy === undefined ? undefined : parseApprover(decidedBy);
   const digest = digestOfCall(call);
@@ -266,6 +282,7 @@ function parseApproval(value: JsonObject): CallApproval | undefined {
     digest,
     ...call,
     ...(isJsonObject(value["arguments"]) ? { arguments: value["arguments"] } : {}),
+    ...(Array.isArray(steps) && steps.every(isJsonObject) ? { steps } : {}),
     state,
     ...(approver === undefined ? {} : { decidedBy: approver }),
     requestedAt,

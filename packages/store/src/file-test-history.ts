@@ -174,15 +174,25 @@ function toBounded(run: TestRun): TestRun {
 }
 
 function parseRun(value: JsonObject): TestRun | undefined {
-  const { toolId, version, digest, at, by, durationMs, tests } = value;
+  const { toolId, version, digest, at, by, durationMs, tests, implementation } = value;
   if (!isToolId(toolId) || !isText(version) || !isText(digest) || !isText(at)) return undefined;
   if ((by !== "command" && by !== "schedule") || typeof durationMs !== "number") return undefined;
+  if (implementation !== undefined && !isText(implementation)) return undefined;
   if (!Array.isArray(tests) || tests.length > testsMaxCount) return undefined;
   const records = (tests as readonly JsonValue[]).map((test) =>
     isJsonObject(test) ? parseTest(test) : undefined,
   );
   if (records.includes(undefined)) return undefined;
-  return { toolId, version, digest, at, by, durationMs, tests: records as readonly TestRecord[] };
+  return {
+    toolId,
+    version,
+    digest,
+    at,
+    by,
+    ...(implementation === undefined ? {} : { implementation }),
+    durationMs,
+    tests: records as readonly TestRecord[],
+  };
 }
 
 function parseTest({ path, outcome, latencyMs, shape, failures }: JsonObject): TestRecord | undefined {

@@ -25,6 +25,8 @@ export interface TestRun {
   readonly at: string;
   /** What started it. */
   readonly by: "command" | "schedule";
+  /** Id of the implementation that it was run on; absent where the call chose it. */
+  readonly implementation?: string;
   readonly durationMs: number;
   readonly tests: readonly TestRecord[];
 }

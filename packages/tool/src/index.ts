@@ -36,6 +36,7 @@ export {
 } from "./tool.ts";
 export type {
   Health,
+  PlannedCall,
   ResourceWatcher,
   SourceChange,
   SourceFeatures,

@@ -30,6 +30,18 @@ export interface SourceChange {
   readonly kind: "tools" | "resources" | "prompts" | "health";
 }
 
+/** An inner call that a tool makes, as far as it is known before the tool is called. */
+export interface PlannedCall {
+  /** Its name within the tool. */
+  readonly step: string;
+  /** The tool that it calls: an id or a name on the wire. */
+  readonly tool: string;
+  /** Its arguments; undefined where they depend on the results of earlier calls. */
+  readonly arguments: JsonObject | undefined;
+  /** Where its arguments come from, for people. */
+  readonly mapping: JsonObject;
+}
+
 /** A provider of tools, which lists and executes them. */
 export interface ToolSource extends AsyncDisposable {
   /** Unique in the gateway; for upstream servers the `tool_servers` id. */
@@ -64,6 +76,15 @@ export interface ToolSource extends AsyncDisposable {
    */
   connect?(context: CallContext): Promise<void> | undefined;
   onChange(listener: (change: SourceChange) => void): Unsubscribe;
+  /**
+   * Returns the inner calls that a call of `tool` makes, in their order, where they follow from its definition: the
+   * approval of the call shows them. Absent, or undefined, for tools that make none or choose them while they run.
+   */
+  planCall?(
+    tool: Tool,
+    args: JsonObject,
+    caller: Pick<CallContext, "identity">,
+  ): readonly PlannedCall[] | undefined;
   /**
    * Executes a tool. A tool that failed returns a result with `isError: true`.
    *

@@ -14,7 +14,7 @@ import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { type CallApprovalFacts, printCallApprovals, toolsWithCallApproval } from "./call-approvals.ts";
 import { type ApprovalAccess, callIdStart, openApprovals } from "./open-approvals.ts";
-import { printArguments, printWholeArguments } from "./print-arguments.ts";
+import { printArguments, printSteps, printWholeArguments } from "./print-arguments.ts";
 import { countedOf, isLong, printDefinition, printSummary } from "./print-definition.ts";
 
 /** Options of the command. */
@@ -133,13 +133,13 @@ async function decideCall(
     if (call.outdated !== undefined) throw callOutdated(call, call.outdated);
     const isShown = !call.isPartial;
     if (!isShown || (yes !== true && !(await ask(context, "Approve exactly this call, once?")))) {
-      output.json({ id, tool: call.tool, arguments: call.arguments, isPartial: call.isPartial });
+      output.json({ id, tool: call.tool, ...shownOf(call) });
       return isShown ? notApproved(context) : notShown(context, id);
     }
   }
   const tool = await access.decide(id, isDenied ? "deny" : "approve");
   if (tool === undefined) throw callNotFound(id);
-  const shown = isDenied ? {} : { arguments: call.arguments, isPartial: call.isPartial };
+  const shown = isDenied ? {} : shownOf(call);
   output.json({ id, tool, ...shown, decision: isDenied ? "denied" : "approved" });
   output.print(
     isDenied
@@ -153,8 +153,15 @@ function printCall(output: Output, call: PendingCall, isWhole: boolean): void {
   output.print(`${output.style("bold", safeLine(call.tool))} for ${safeLine(call.client.name)}`);
   if (isWhole) printWholeArguments(output, call.arguments);
   else printArguments(output, call.arguments);
+  if (call.steps !== undefined) printSteps(output, call.steps, isWhole);
   output.print("");
 }
+
+function shownOf({ arguments: args, steps, isPartial }: PendingCall): Omit<Shown, "id"> {
+  return { arguments: args, ...(steps === undefined ? {} : { steps }), isPartial };
+}
+
+type Shown = Pick<PendingCall, "id" | "arguments" | "steps" | "isPartial">;
 
 /** Nobody approves what is not shown. */
 function notShown(context: CliContext, id: string): ExitCode {

@@ -5,7 +5,7 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { escapeUnsafe } from "@toolcrib/store";
-import { type Output, safeText } from "../output/output.ts";
+import { type Output, safeLine, safeText } from "../output/output.ts";
 
 /** Prints every value with its path. */
 export function printArguments(output: Output, args: JsonObject): void {
@@ -23,6 +23,26 @@ export function printWholeArguments(output: Output, args: JsonObject): void {
       .map((line) => `  ${escapeUnsafe(line)}`)
       .join("\n"),
   );
+}
+
+/** What an approval of a call means for one of its steps. */
+const approvalsOfSteps: { readonly [approval: string]: string } = {
+  none: "needs no approval",
+  this: "approved with this call, exactly as shown",
+  later: "asks for an approval of its own, when its arguments are known",
+};
+
+/** Prints the calls that a call makes, in their order. @param isWhole prints arguments as JSON */
+export function printSteps(output: Output, steps: readonly JsonObject[], isWhole: boolean): void {
+  for (const [at, { step, tool, approval, arguments: args, mapping }] of steps.entries()) {
+    const means = approvalsOfSteps[String(approval)] ?? "unknown";
+    const name = `${safeLine(String(step))}: ${safeLine(String(tool))}`;
+    output.print(`${output.style("bold", `step ${at + 1}`)} ${name} (${means})`);
+    const shown = args ?? mapping;
+    if (!isJsonObject(shown)) continue;
+    if (isWhole) printWholeArguments(output, shown);
+    else printArguments(output, shown);
+  }
 }
 
 /** The values without members, by their paths. */

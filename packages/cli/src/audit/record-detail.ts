@@ -35,6 +35,14 @@ const details: { readonly [Type in string]?: (fields: Fields) => string } = {
     findingsOf(findings, ({ message, path }) => `${textOf(path)}: ${textOf(message)}`),
   "definition.changed": (fields) => joined(": ", fields["effect"], changeOf(fields)),
   "definition.approved": changeOf,
+  "package.ran": ({ implementation, passedOver }) =>
+    joined(
+      "; not started: ",
+      implementation === undefined
+        ? "no implementation could be started"
+        : `ran as ${textOf(implementation)}`,
+      findingsOf(passedOver ?? [], ({ id, reason }) => `${textOf(id)} (${textOf(reason)})`) || undefined,
+    ),
   "behaviour.changed": ({ effect, test, kind, reason }) => joined(": ", effect, test, kind, reason),
   "config.changed": ({ files, changed }) =>
     joined(

@@ -3,11 +3,11 @@
 import { InvalidArgumentError } from "commander";
 import { parseSince } from "../audit/audit-filter.ts";
 import { type CliCommandGroup, defineCommand } from "../cli-command.ts";
-import { wholeNumber } from "../option-values.ts";
+import { duration, wholeNumber } from "../option-values.ts";
 
 export const command: CliCommandGroup = {
   name: "chains",
-  summary: "find chains of tools in the audit trail",
+  summary: "find chains of tools in the audit trail, and faster variants of installed chains",
   commands: [
     defineCommand({
       name: "suggest",
@@ -60,6 +60,40 @@ export const command: CliCommandGroup = {
       examples: ["toolcrib chains suggest --since 30d --out chains"],
       run: async (context, _args, options) =>
         (await import("../chains/suggest-chains.ts")).suggestChains(context, options),
+    }),
+    defineCommand({
+      name: "optimize",
+      summary:
+        "find a faster variant of an installed chain that passes its tests, and write it as a new version",
+      arguments: { toolId: { help: "toolId of an installed chain with tests" } },
+      options: {
+        out: {
+          short: "o",
+          value: "path",
+          help: "folder to write, or archive (.mcpkg) (default: TOOLID-VERSION)",
+        },
+        sign: { help: "sign it with the publisher key of the home, which is created at its first use" },
+        key: { value: "file", help: "sign it with this Ed25519 key in PEM" },
+        allowCalls: { help: "also run chains whose steps may change something" },
+        pairs: {
+          value: "count",
+          parse: wholeNumber(3, 100),
+          help: "pairs of runs that each variant is measured with (default: 7)",
+        },
+        minGain: {
+          value: "share",
+          parse: parseShare,
+          help: "smallest share of the time that a variant must save (default: 0.1)",
+        },
+        timeout: {
+          value: "duration",
+          parse: duration,
+          help: "no further variant is tried after this time (default: 10m)",
+        },
+      },
+      examples: ["toolcrib chains optimize acme.text.flow --sign"],
+      run: async (context, { toolId }, options) =>
+        (await import("../chains/optimize-chain.ts")).optimizeChain(context, toolId, options),
     }),
   ],
 };

@@ -19,6 +19,7 @@ export const command = defineCommand({
     allowCalls: {
       help: "let the tests of a chain or a program that is not installed call other tools, and those of a program also tools that may write",
     },
+    implementation: { value: "id", help: "test this implementation only (default: each that runs here)" },
     junit: { value: "file", help: "also write the results to this file as JUnit XML" },
   },
   examples: [

@@ -32,10 +32,11 @@ export async function explainImplementations(context: CliContext, toolId: string
     toolId,
     version: manifest.version,
     chosen: chosen ?? null,
-    implementations: verdicts.map(({ candidate, isUsable, reasons }) => ({
+    implementations: verdicts.map(({ candidate, isUsable, reasons, measured }) => ({
       id: candidate.id,
       isUsable,
       reasons,
+      ...(measured === undefined ? {} : { measured }),
     })),
     ...(secrets === undefined ? {} : { secrets: secrets.message }),
   });
@@ -56,14 +57,14 @@ export async function explainImplementations(context: CliContext, toolId: string
 /** Judges the implementations of an installed package on this machine; none for a chain. */
 export async function judgeInstalled(
   context: CliContext,
-  installed: Pick<InstalledPackage, "folder" | "approvedTools">,
+  installed: Pick<InstalledPackage, "folder" | "digest" | "approvedTools">,
   manifest: Manifest,
 ): Promise<Awaited<ReturnType<typeof explainPackage>>> {
   const { options, env, directory, wrap, now, signal } = context;
   const { config, files } = await loadConfigOrDefaults(context);
   const { platform, arch, execPath, versions } = process;
   return await explainPackage(
-    { folder: installed.folder, approvedTools: installed.approvedTools, manifest },
+    { ...installed, manifest },
     {
       config,
       home: options.home,

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { findRegressions, type Regression } from "@toolcrib/dise";
-import { createTestHistory } from "@toolcrib/store";
+import { createTestHistory, type TestRun } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
@@ -17,6 +17,16 @@ interface ComparedPackage {
   readonly regressions: readonly Regression[];
 }
 
+/** Compares runs of the same implementation: another one takes another time. */
+function regressionsOf(runs: readonly TestRun[]): readonly Regression[] {
+  const compared = Map.groupBy(runs, ({ implementation }) => implementation);
+  return [...compared].flatMap(([id, own]) =>
+    findRegressions(own).map((one) =>
+      id === undefined ? one : { ...one, message: `${id}: ${one.message}` },
+    ),
+  );
+}
+
 /** Runs the command. Fails where something became worse. */
 export async function showRegressions(context: CliContext, toolId: string | undefined): Promise<ExitCode> {
   const { output, options } = context;
@@ -27,7 +37,7 @@ export async function showRegressions(context: CliContext, toolId: string | unde
   const compared: ComparedPackage[] = [];
   for (const { toolId: id, version } of wanted) {
     const runs = await history.list(id);
-    compared.push({ toolId: id, version, runs: runs.length, regressions: findRegressions(runs) });
+    compared.push({ toolId: id, version, runs: runs.length, regressions: regressionsOf(runs) });
   }
   output.json(compared);
   const worse = compared.filter(({ regressions }) => regressions.length > 0);
@@ -37,7 +47,11 @@ export async function showRegressions(context: CliContext, toolId: string | unde
   }
   if (worse.length === 0) {
     const measured = compared.filter(({ runs }) => runs > 1).length;
-    output.print(`No regression in ${counted(measured, "package")} with earlier runs.`);
+    output.print(
+      measured === 0
+        ? "Nothing was compared: no installed package has two runs of its tests."
+        : `No regression in ${counted(measured, "package")} with earlier runs.`,
+    );
   }
   const untested = compared.filter(({ runs }) => runs < 2);
   if (untested.length > 0) {

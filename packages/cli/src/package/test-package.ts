@@ -22,6 +22,7 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { version } from "../version.ts";
+import { judgeInstalled } from "./explain-implementations.ts";
 import { toJunit } from "./junit.ts";
 import { refuseCalls, refuseWriters } from "./test-calls.ts";
 import { defaultsHint, settingsNote } from "./test-settings.ts";
@@ -34,6 +35,8 @@ export interface TestFlags {
   readonly junit?: string;
   readonly useConfig?: boolean;
   readonly allowCalls?: boolean;
+  /** Id of the only implementation to test. */
+  readonly implementation?: string;
 }
 
 const identity = localIdentity("cli", "test");
@@ -54,18 +57,84 @@ export async function testPackage(context: CliContext, text: string, flags: Test
   if (!target.isSameAsInstalled)
     context.output.note(...settingsNote(loaded.config, found.manifest, usesConfig));
   const at = new Date(context.now()).toISOString();
-  const results = await runTests(context, target, { flags, loaded, usesConfig });
-  if (target.isInstalled) await keep(context, target, results, at);
-  if (flags.junit !== undefined) {
-    await replaceFile({ randomBytes }, resolve(context.directory, flags.junit), toJunit(results, at), {
-      mode: 0o644,
-      keepPermissions: true,
-      followSymlink: true,
+  const [first = undefined, ...others] = await implementationsOf(context, target, flags);
+  const results = await runTests(context, target, { flags, loaded, usesConfig, implementation: first });
+  const runs = [{ implementation: first, results }];
+  for (const implementation of others) {
+    runs.push({
+      implementation,
+      results: await runTests(context, target, { flags, loaded, usesConfig, implementation }),
     });
   }
-  print(context, results, usesConfig);
+  if (target.isInstalled) for (const run of runs) await keep(context, target, run, at);
+  if (flags.junit !== undefined) {
+    await replaceFile(
+      { randomBytes },
+      resolve(context.directory, flags.junit),
+      toJunit(together(runs, results), at),
+      {
+        mode: 0o644,
+        keepPermissions: true,
+        followSymlink: true,
+      },
+    );
+  }
+  print(context, runs, usesConfig);
   if (results.failed > 0 && !usesConfig) context.output.note(defaultsHint(toolId));
-  return results.failed === 0 ? exitCodes.done : exitCodes.failed;
+  return runs.every((run) => run.results.failed === 0) ? exitCodes.done : exitCodes.failed;
+}
+
+/** The results of all runs as those of one, in which each test has the name of its implementation. */
+function together(runs: readonly ImplementationRun[], first: TestResults): TestResults {
+  const results = runs.flatMap((run) =>
+    run.results.results.map((one) =>
+      run.implementation === undefined ? one : { ...one, name: `${run.implementation}: ${one.name}` },
+    ),
+  );
+  const sum = (count: (one: TestResults) => number) => runs.reduce((all, run) => all + count(run.results), 0);
+  return {
+    ...first,
+    results,
+    passed: sum(({ passed }) => passed),
+    failed: sum(({ failed }) => failed),
+    durationMs: sum(({ durationMs }) => durationMs),
+  };
+}
+
+/** A run of the tests, on one implementation where the package has several. */
+interface ImplementationRun {
+  readonly implementation: string | undefined;
+  readonly results: TestResults;
+}
+
+/**
+ * The implementations to test one after the other, the one that calls use first: all of an installed package that run
+ * here, because each must pass the same tests. Undefined leaves the choice to the call.
+ */
+async function implementationsOf(
+  context: CliContext,
+  { trial, found, isInstalled }: TestTarget,
+  { implementation }: TestFlags,
+): Promise<readonly (string | undefined)[]> {
+  const { manifest } = found;
+  if (!isInstalled || manifest.implementations === undefined) {
+    if (implementation === undefined) return [undefined];
+    throw new CliError(
+      "CLI_USAGE",
+      `--implementation chooses among the implementations of an installed package, and ${trial.toolId} ${isInstalled ? "has none" : "is not installed"}`,
+    );
+  }
+  const verdicts = await judgeInstalled(context, trial, manifest);
+  const usable = verdicts.filter(({ isUsable }) => isUsable).map(({ candidate }) => candidate.id);
+  if (implementation === undefined) return usable.length === 0 ? [undefined] : usable;
+  if (usable.includes(implementation)) return [implementation];
+  throw new CliError(
+    "CLI_USAGE",
+    `"${implementation}" is no implementation of ${trial.toolId} that runs here`,
+    {
+      hint: `those that run are ${usable.join(", ") || "none"}; toolcrib info ${trial.toolId} --why gives the reasons`,
+    },
+  );
 }
 
 /** How the tests run. */
@@ -73,17 +142,23 @@ interface TestSettings {
   readonly flags: TestFlags;
   readonly loaded: Pick<LoadedConfig, "config" | "files">;
   readonly usesConfig: boolean;
+  /** The only implementation that may run. */
+  readonly implementation: string | undefined;
 }
 
 async function runTests(
   context: CliContext,
   { found, trial }: TestTarget,
-  { flags, loaded, usesConfig }: TestSettings,
+  { flags, loaded, usesConfig, implementation }: TestSettings,
 ): Promise<TestResults> {
+  const chosen =
+    implementation === undefined ? loaded : withImplementation(loaded, trial.toolId, implementation);
   const reach = reachOf(found.manifest);
-  await using gateway = await startTestGateway(context, loaded, { ...trial, usesConfig }, reach);
+  await using gateway = await startTestGateway(context, chosen, { ...trial, usesConfig }, reach);
   if (flags.allowCalls !== true) refuseWriters(found.manifest, (id) => gateway.describe(identity, id));
   const { output } = context;
+  if (implementation !== undefined)
+    output.print(`${trial.toolId} as ${output.style("bold", safeLine(implementation))}`);
   return await runPackageTests(
     found,
     {
@@ -101,12 +176,24 @@ async function runTests(
   );
 }
 
-/** A gateway that offers the package and the installed ones, which chains call. */
-async function startTestGateway(
+/** The configuration in which only one implementation of a package may run. */
+function withImplementation(
+  { config, files }: TestSettings["loaded"],
+  toolId: string,
+  implementation: string,
+): TestSettings["loaded"] {
+  const { byId, others } = config.packages;
+  const own = Object.hasOwn(byId, toolId) ? (byId[toolId] ?? others) : others;
+  const packages = { ...config.packages, byId: { ...byId, [toolId]: { ...own, implementation } } };
+  return { config: { ...config, packages }, files };
+}
+
+/** Starts a gateway that offers the package and the installed ones, which chains call. */
+export async function startTestGateway(
   context: CliContext,
   { config, files }: TestSettings["loaded"],
   trial: TestTarget["trial"] & { readonly usesConfig: boolean },
-  reach: readonly string[],
+  reach: readonly string[] = [],
 ): Promise<Gateway> {
   // Of the servers, only those start that a program of the package can call.
   const isCalled = ({ id }: { readonly id: string }) => reach.some((tool) => tool.startsWith(`${id}:`));
@@ -137,7 +224,8 @@ async function startTestGateway(
   return gateway;
 }
 
-async function callTool(
+/** Calls a tool as the operator who tests it. @throws {CodedError} when the call is denied or fails */
+export async function callTool(
   gateway: Gateway,
   toolId: string,
   args: Parameters<Gateway["call"]>[2],
@@ -153,12 +241,17 @@ async function callTool(
 async function keep(
   context: CliContext,
   target: TestTarget,
-  results: TestResults,
+  { results, implementation }: ImplementationRun,
   at: string,
 ): Promise<void> {
   const history = createTestHistory(context.options.home, { randomBytes });
   try {
-    await recordTestRun({ history, randomBytes }, target.trial, { results, at, by: "command" });
+    await recordTestRun({ history, randomBytes }, target.trial, {
+      results,
+      at,
+      by: "command",
+      implementation,
+    });
   } catch (error) {
     if (!isCodedError(error)) throw error;
     context.output.note(`The results were not kept: ${error.message}`);
@@ -174,13 +267,29 @@ function printResult({ output }: CliContext, { name, path, outcome, failures, la
   for (const failure of failures) output.print(`    ${safeLine(failure)}`);
 }
 
-function print({ output }: CliContext, results: TestResults, usesConfig: boolean): void {
-  const { toolId, version: tested, passed, failed, durationMs } = results;
-  const latencies = results.results.map(({ latencyMs }) => latencyMs).toSorted((one, other) => one - other);
-  const median = latencies[Math.floor((latencies.length - 1) / 2)] ?? 0;
-  const slowest = latencies.at(-1) ?? 0;
-  output.json({ ...results, usesConfig, latencyMs: { p50: median, max: slowest } });
-  output.print(
-    `${toolId} ${tested}: ${passed} passed, ${failed} failed in ${durationMs} ms (calls: median ${median} ms, slowest ${slowest} ms)`,
+function print({ output }: CliContext, runs: readonly ImplementationRun[], usesConfig: boolean): void {
+  const [first] = runs;
+  if (first === undefined) return;
+  const ofEach = runs.flatMap(({ implementation, results: { passed, failed, results } }) =>
+    implementation === undefined ? [] : [{ implementation, passed, failed, latencyMs: latencyOf(results) }],
   );
+  output.json({
+    ...first.results,
+    usesConfig,
+    latencyMs: latencyOf(first.results.results),
+    ...(ofEach.length === 0 ? {} : { implementations: ofEach }),
+  });
+  for (const { implementation, results } of runs) {
+    const { toolId, version: tested, passed, failed, durationMs } = results;
+    const { p50, max } = latencyOf(results.results);
+    const as = implementation === undefined ? "" : ` as ${safeLine(implementation)}`;
+    output.print(
+      `${toolId} ${tested}${as}: ${passed} passed, ${failed} failed in ${durationMs} ms (calls: median ${p50} ms, slowest ${max} ms)`,
+    );
+  }
+}
+
+function latencyOf(results: TestResults["results"]): { readonly p50: number; readonly max: number } {
+  const latencies = results.map(({ latencyMs }) => latencyMs).toSorted((one, other) => one - other);
+  return { p50: latencies[Math.floor((latencies.length - 1) / 2)] ?? 0, max: latencies.at(-1) ?? 0 };
 }

@@ -42,7 +42,7 @@ export async function openTestTarget(context: CliContext, text: string): Promise
   const isNamed = isToolId(text) && !text.endsWith(".mcpkg");
   if (isNamed && !existsSync(resolve(context.directory, text))) return openInstalled(context, text);
   const { found } = await readValidPackage(context, text);
-  return stage(context, found, text);
+  return stagePackage(context, found, text);
 }
 
 async function openInstalled(context: CliContext, toolId: string): Promise<TestTarget> {
@@ -52,7 +52,12 @@ async function openInstalled(context: CliContext, toolId: string): Promise<TestT
   return { found, trial, isSameAsInstalled: true, isInstalled: true, async [Symbol.asyncDispose]() {} };
 }
 
-async function stage(context: CliContext, found: ToolPackage, source: string): Promise<TestTarget> {
+/** Writes a package to a temporary folder, from which a gateway can offer it. @param source where it comes from, for people */
+export async function stagePackage(
+  context: CliContext,
+  found: ToolPackage,
+  source: string,
+): Promise<TestTarget> {
   const base = await mkdtemp(join(await realpath(tmpdir()), "toolcrib-test-"));
   try {
     const folder = join(base, found.manifest.toolId);
@@ -82,7 +87,8 @@ async function stage(context: CliContext, found: ToolPackage, source: string): P
   }
 }
 
-async function writePackage(folder: string, files: PackageFiles): Promise<InstalledPackage["files"]> {
+/** Writes the files of a package to a new folder. @returns what an install record has about them */
+export async function writePackage(folder: string, files: PackageFiles): Promise<InstalledPackage["files"]> {
   const recorded: InstalledPackage["files"][number][] = [];
   for (const [path, { bytes, isExecutable }] of files) {
     const file = join(folder, ...path.split("/"));

@@ -7,7 +7,7 @@
  */
 
 import { hash } from "node:crypto";
-import { askApproval, checkedOrigin, isApprovalNeeded } from "@toolcrib/admission";
+import { checkedOrigin } from "@toolcrib/admission";
 import { CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { type HookedCall, hookedCall } from "@toolcrib/hooks";
 import { canonicalJson, type JsonObject, jsonSize } from "@toolcrib/json";
@@ -16,10 +16,11 @@ import { credentialRanges, previewArguments, wholeArguments } from "@toolcrib/re
 import { approvedArgumentsMaxBytes } from "@toolcrib/store";
 import { identityKey } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
+import { approveCall, callKey } from "./approve-call.ts";
 import { toCallError } from "./call-error.ts";
+import type { CallJournal, InnerOutcome } from "./call-journals.ts";
 import type { ArgumentFacts, BegunCall, CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
-import { validateArguments } from "./check-values.ts";
 import { cleanPlaces } from "./clean-places.ts";
 import type { GovernedCallDeps } from "./governed-call-deps.ts";
 import type { LabelledCall } from "./label-tracker.ts";
@@ -59,8 +60,20 @@ export interface AdmittedCall {
   readonly caller: CallOrigin;
   readonly hooked: HookedCall | undefined;
   readonly intent: Pick<Parameters<CallLog["intent"]>[1], "rule" | "approval">;
+  /** The journal of its inner calls; undefined for a call that never waits in the middle. */
+  readonly journal: CallJournal | undefined;
+  /** Its place in the journal of the call around it, and how it ended when it was made before. */
+  readonly made: MadeBefore | undefined;
   /** Counts the bytes of its result. */
   readonly spend: ((bytes: number) => void) | undefined;
+}
+
+/** An inner call in the journal of the call around it. */
+export interface MadeBefore {
+  readonly key: string;
+  readonly journal: CallJournal;
+  /** Undefined for a call that is made now. */
+  readonly outcome: InnerOutcome | undefined;
 }
 
 /** Takes the steps that do not wait. */
@@ -133,34 +146,49 @@ async function admitChecked(
   hooked: HookedCall | undefined,
 ): Promise<AdmittedCall | { readonly refusal: Refusal }> {
   let call = hooked === undefined ? begun : { ...begun, usedMs: hooked.usedMs };
-  // Approve. Most calls need no approval and do not wait here; with invalid arguments there is nothing to approve.
-  const approved =
-    decision.waivesApproval !== true &&
-    isApprovalNeeded(target, origin.identity) &&
-    validateArguments(deps, target, args, call.subject.callId) === undefined
-      ? await askApproval(deps.approval, target, {
-          origin,
-          argumentsDigest: facts.argumentsDigest,
-          whole: () => approvableArguments(deps, args),
-          mayApprove: () => deps.policy.decide(origin.identity, target.subject, "approve").kind === "allow",
-        })
-      : undefined;
-  if (approved?.kind === "refused") {
-    const { error, approval } = approved;
+  const { argumentsDigest } = facts;
+  const made = madeBefore(deps, target, origin, argumentsDigest);
+  // Approve. Most calls need no approval and do not wait here. What was made before was approved before.
+  const passed =
+    made?.outcome === undefined
+      ? await approveCall(
+          {
+            ...deps,
+            approvable: (all) => approvableArguments(deps, all),
+            isWaived: (inner, all) => isWaived(deps, inner, origin, all, call.subject.depth + 1),
+          },
+          { target, origin, callId: call.subject.callId, args, argumentsDigest, decision },
+        )
+      : repeated;
+  if (passed.kind === "refused") {
+    const { error, approval } = passed;
     return {
       refusal: { ...facts, error, approval, isApprovalMissing: true, hooks: hooked?.takeRecords() },
     };
   }
-  const isChecked = approved !== undefined || hooked?.checksArguments === true;
+  const { approval, journal, isContinued } = passed;
+  const giveBack = () => {
+    if (isContinued && journal !== undefined) deps.journals.giveBack(journal);
+    if (made?.outcome !== undefined) made.journal.returnMade(made.key);
+  };
+  const isChecked = approval !== undefined || isContinued || hooked?.checksArguments === true;
   // The time that a person takes to approve does not count.
-  if (approved !== undefined) call = { ...call, startedAt: deps.now() - call.usedMs };
+  if (approval !== undefined) call = { ...call, startedAt: deps.now() - call.usedMs };
   // Count it. Another call can have used the rest of a budget meanwhile.
-  const taken = deps.callLimits?.take(target, origin, () => jsonSize(args, deps.limits.resultMaxBytes));
+  const taken =
+    made?.outcome === undefined
+      ? deps.callLimits?.take(target, origin, () => jsonSize(args, deps.limits.resultMaxBytes))
+      : undefined;
   if (taken !== undefined && "error" in taken) {
+    giveBack();
     return { refusal: { ...facts, ...taken, hooks: hooked?.takeRecords() } };
   }
   // Record the intent before anything is executed.
-  const intent = { rule: decision.rule, approval: approved?.approval };
+  const intent = {
+    rule: decision.rule,
+    approval,
+    ...(made?.outcome === undefined ? undefined : { isRepeated: true as const }),
+  };
   const hooks = hooked?.takeRecords();
   try {
     const fingerprints = deps.fingerprints?.ofArguments(args, (places) => cleanPlaces(deps.scrubber, places));
@@ -168,10 +196,38 @@ async function admitChecked(
     const labels = deps.labels?.factsOf(labelled);
     await deps.log.intent(call.subject, { ...facts, ...intent, hooks, containment, fingerprints, ...labels });
   } catch (cause) {
+    giveBack();
     return { refusal: { ...facts, error: unrecordedError(cause), hooks } };
   }
   const caller = isChecked ? checkedOrigin(origin) : origin;
-  return { args, call, caller, hooked, intent, spend: taken?.spend };
+  return { args, call, caller, hooked, intent, spend: taken?.spend, journal, made };
+}
+
+const repeated = { kind: "passed", approval: undefined, journal: undefined, isContinued: false } as const;
+
+/** Returns the place of an inner call in the journal of the call around it; undefined where that has none. */
+function madeBefore(
+  deps: GovernedCallDeps,
+  target: CallTarget,
+  { parent }: CallOrigin,
+  argumentsDigest: string | undefined,
+): MadeBefore | undefined {
+  const journal = deps.journals.of(parent?.callId);
+  if (journal === undefined || argumentsDigest === undefined) return undefined;
+  const key = callKey(target, argumentsDigest);
+  return { key, journal, outcome: journal.takeMade(key) };
+}
+
+/** Whether the policy waives the approval of an inner call that is planned. */
+function isWaived(
+  deps: GovernedCallDeps,
+  target: CallTarget,
+  origin: CallOrigin,
+  args: JsonObject,
+  depth: number,
+): boolean {
+  const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, origin.run));
+  return decision.kind === "allow" && decision.waivesApproval === true;
 }
 
 /** What policies can ask about a call. */

@@ -71,6 +71,8 @@ export class CallLog {
       readonly containment: string | undefined;
       /** Id of the approval that the call uses up. */
       readonly approval: string | undefined;
+      /** Whether nothing is executed: it was made before, in a call that is continued now. */
+      readonly isRepeated?: true;
       /** Labels of the data that its run and its client had received; absent where no source has labels. */
       readonly labels?: readonly string[];
       readonly seenLabels?: readonly string[];
@@ -85,6 +87,7 @@ export class CallLog {
       rule,
       containment,
       approval,
+      isRepeated,
       labels,
       seenLabels,
       fingerprints,
@@ -101,6 +104,7 @@ export class CallLog {
       rule,
       containment,
       ...used,
+      ...(isRepeated === undefined ? undefined : { isRepeated }),
       ...(hooks === undefined ? undefined : { hooks }),
       ...(labels === undefined ? undefined : { labels, seenLabels }),
     });

@@ -8,7 +8,7 @@ import type { AccessSubject } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { ServiceRequest } from "@toolcrib/mcp";
 import type { TrustViolation } from "@toolcrib/policy";
-import type { CallContext, Origin, ToolId } from "@toolcrib/tool";
+import type { CallContext, Origin, PlannedCall, ToolId } from "@toolcrib/tool";
 
 /** The operation to execute. */
 export interface CallTarget {
@@ -47,6 +47,12 @@ export interface CallTarget {
         /** Whether the tool declares that it writes, so that `mutability_class: read_only` would block it. */
         readonly declaresWrites: boolean;
       }
+    | undefined;
+  /** Returns the digest of the tool's definition; empty for a resource or prompt. */
+  readonly definitionDigest: () => string;
+  /** Returns the inner calls that a call makes, as far as they are known before; undefined where it chooses them while it runs. */
+  readonly plan:
+    | ((args: JsonObject, caller: Pick<CallContext, "identity">) => readonly PlannedCall[] | undefined)
     | undefined;
   readonly inputSchema: JsonObject | undefined;
   /** Whether arguments pass that fit `inputSchema` only after a conversion of types. */

@@ -94,6 +94,8 @@ export class CallTargets {
       ...unverifiedFacts(source.id, source.facts),
       // Reading a resource or a prompt changes nothing.
       approval: undefined,
+      definitionDigest: () => "",
+      plan: undefined,
       deadlineMs: source.facts.deadlineMs,
       inputSchema: undefined,
       coercesArguments: false,
@@ -105,6 +107,7 @@ export class CallTargets {
 
 function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps): CallTarget {
   const { id, wireName, tool, source, facts } = entry;
+  let definitionDigest: string | undefined;
   return {
     subject: entry,
     id,
@@ -117,6 +120,8 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     violations: violationsOf(facts, tool.definition.annotations),
     ...unverifiedFacts(source.id, facts),
     approval: approvalOf(entry, deps),
+    definitionDigest: () => (definitionDigest ??= digestOf(tool.definition)),
+    plan: source.planCall && ((args, caller) => source.planCall?.(tool, args, caller)),
     deadlineMs: deadlineOf(source, facts, tool),
     inputSchema: source.checksArguments === true ? undefined : tool.definition.inputSchema,
     coercesArguments: facts.coercesArguments,

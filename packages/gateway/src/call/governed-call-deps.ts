@@ -6,7 +6,10 @@ import type { GatewayPolicy } from "@toolcrib/inventory";
 import type { SchemaValidator } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { openFingerprints } from "@toolcrib/store";
+import type { Identity } from "@toolcrib/tool";
+import type { CallJournals } from "./call-journals.ts";
 import type { CallLog } from "./call-log.ts";
+import type { CallTarget } from "./call-target.ts";
 import type { ExecutionDeps } from "./execute-call.ts";
 import type { HiddenArguments } from "./hidden-arguments.ts";
 
@@ -37,6 +40,10 @@ export interface GovernedCallDeps extends ExecutionDeps {
   readonly shares: FairShare;
   /** Approvals of single calls. */
   readonly approval: ApprovalStepDeps;
+  /** Calls that wait for approvals of their inner calls. */
+  readonly journals: CallJournals;
+  /** Returns the target of an inner call that is planned; undefined for a tool that does not exist for the caller. */
+  readonly targetOf: (identity: Identity, name: string) => CallTarget | undefined;
   /** Rates, budgets and windows of time; undefined where none is configured. */
   readonly callLimits: CallLimits | undefined;
   /** Programs that are asked about calls; undefined where none is configured. */

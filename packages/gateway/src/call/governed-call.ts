@@ -20,6 +20,7 @@ import { identityKey, type ToolResult } from "@toolcrib/tool";
 import type { CallOutcome } from "../gateway.ts";
 import { type AdmittedCall, type AskedCall, admitCall, checkCall, type Refusal } from "./admit-call.ts";
 import { toCallError } from "./call-error.ts";
+import type { InnerOutcome, JournalEnd } from "./call-journals.ts";
 import type { BegunCall } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { limitResult, validateArguments, validateResult } from "./check-values.ts";
@@ -47,8 +48,14 @@ export async function governedCall(
   if (isOutermost) deps.shares.take(holder);
   try {
     const admitted = await admitCall(deps, asked, checked);
-    if ("refusal" in admitted) return refuse(deps, call, admitted.refusal);
-    return await perform(deps, asked, admitted);
+    if ("refusal" in admitted) {
+      const { error, isApprovalMissing } = admitted.refusal;
+      if (isApprovalMissing === true && waitingCodes.has(error?.code ?? "")) {
+        deps.journals.of(origin.parent?.callId)?.waits();
+      }
+      return refuse(deps, call, admitted.refusal);
+    }
+    return await performJournalled(deps, asked, admitted);
   } finally {
     if (isOutermost) deps.shares.giveBack(holder);
     deps.inFlight.leave(isOutermost ? 1 : 0);
@@ -78,21 +85,65 @@ function refuse({ log }: GovernedCallDeps, call: BegunCall, refusal: Refusal): C
   return { kind: "failed", callId, error: refusal.error };
 }
 
-/** Executes a call whose intent is on record, and records its completion. Never rejects. */
+/** Codes of calls that can be made later, when the operator has decided. */
+const waitingCodes: ReadonlySet<string> = new Set(["APPROVAL_REQUIRED", "APPROVALS_FULL"]);
+
+/** Performs a call with its journal, and adds it to that of the call around it. Never rejects. */
+async function performJournalled(
+  deps: GovernedCallDeps,
+  asked: AskedCall,
+  admitted: AdmittedCall,
+): Promise<CallOutcome> {
+  const { journals } = deps;
+  const { journal, made } = admitted;
+  const { callId } = asked.call.subject;
+  if (journal === undefined && made === undefined) return await perform(deps, asked, admitted, undefined);
+  if (journal !== undefined) journals.begin(callId, journal);
+  let executed: InnerOutcome | undefined;
+  let bytes = 0;
+  const outcome = await perform(deps, asked, admitted, (raw, size) => {
+    executed = raw;
+    bytes = size;
+  });
+  const hasFailed = outcome.kind !== "result" || outcome.result.isError === true;
+  const end = journals.end(callId, hasFailed);
+  if (end !== undefined) made?.journal.waits();
+  else if (made !== undefined && made.outcome === undefined && executed !== undefined)
+    made.journal.record(made.key, executed, bytes);
+  if (end === undefined || outcome.kind !== "result") return outcome;
+  return { ...outcome, result: withNote(outcome.result, end) };
+}
+
+/** Adds a text for the client about what a repeated call does. */
+function withNote(result: ToolResult, end: JournalEnd): ToolResult {
+  const text =
+    end === "kept"
+      ? "[After the approval, repeat this call with the same arguments within an hour: it continues, and the calls that it made are not made again]"
+      : "[The results of the calls that it made are too large to keep: a repeated call begins anew and makes them again]";
+  return { ...result, content: [...result.content, { type: "text", text }] };
+}
+
+/**
+ * Executes a call whose intent is on record, and records its completion. Never rejects.
+ *
+ * @param onExecuted called with how the execution ended, before anything changes the result
+ */
 async function perform(
   deps: GovernedCallDeps,
   { target, labelled }: AskedCall,
-  { args, call, caller, hooked, intent, spend }: AdmittedCall,
+  { args, call, caller, hooked, intent, spend, made }: AdmittedCall,
+  onExecuted: ((outcome: InnerOutcome, bytes: number) => void) | undefined,
 ): Promise<CallOutcome> {
   const { callId } = call.subject;
   deps.log.started(call, { ...intent, containment: target.containment });
   try {
     // Validate, execute, limit, validate the result, scrub and label it. Nothing reads or changes it after its label.
     const invalid = validateArguments(deps, target, args, callId);
-    const run = () => execute(deps, target, args, call, { origin: caller, labelled });
+    const run = () => madeResult(made) ?? execute(deps, target, args, call, { origin: caller, labelled });
     const toError = (thrown: unknown) => toCallError(deps, target, call, thrown);
     const result = invalid ?? (await (hooked === undefined ? run() : hooked.execute(run, toError)));
     const resultBytes = limitResult(deps, result);
+    onExecuted?.({ kind: "result", result }, resultBytes);
     spend?.(resultBytes);
     validateResult(deps, target, result);
     if (labelled !== undefined) await deps.labels?.arrived(labelled);
@@ -113,10 +164,21 @@ async function perform(
     // An error of a tool can contain its data.
     if (labelled !== undefined) deps.labels?.passedOn(labelled);
     const error = toCallError(deps, target, call, thrown);
+    onExecuted?.({ kind: "failed", error }, failureBytes);
     const facts = { hooks: hooked?.takeRecords(), labels: labelled?.run.labels };
     deps.log.failed(call, error, { ...facts, durationMs: deps.now() - call.startedAt });
     return { kind: "failed", callId, error };
   }
+}
+
+/** Bytes that a failure takes in a journal. */
+const failureBytes = 4096;
+
+/** Returns how a call ended that was made before; undefined for one that is made now. */
+function madeResult(made: AdmittedCall["made"]): Promise<JsonObject> | undefined {
+  if (made?.outcome === undefined) return undefined;
+  const { outcome } = made;
+  return outcome.kind === "result" ? Promise.resolve(outcome.result) : Promise.reject(outcome.error);
 }
 
 /** Returns a result that a hook put in place of another one, checked as any other. @throws {GatewayError} */

@@ -24,13 +24,15 @@ export interface FinishedRun {
   /** RFC 3339 time of its start. */
   readonly at: string;
   readonly by: TestRun["by"];
+  /** Id of the implementation that it was run on. @default the call chose it */
+  readonly implementation?: string | undefined;
 }
 
 /** Adds a run to the history and writes the metadata of the package. @throws {StoreError}; {FilesError} */
 export async function recordTestRun(
   { history, randomBytes }: TestRecordDeps,
   installed: Pick<InstalledPackage, "toolId" | "version" | "digest" | "folder">,
-  { results, at, by }: FinishedRun,
+  { results, at, by, implementation }: FinishedRun,
 ): Promise<void> {
   const { toolId, version, digest, folder } = installed;
   await history.add({
@@ -39,6 +41,7 @@ export async function recordTestRun(
     digest,
     at,
     by,
+    ...(implementation === undefined ? {} : { implementation }),
     durationMs: results.durationMs,
     tests: results.results.map(({ path, outcome, latencyMs, shape, failures }) => ({
       path,

@@ -16,7 +16,7 @@ import { type Chain, type ChainTool, type ChainTools, chainTools } from "./chain
 /** What a chain needs of the gateway. */
 export interface ChainDeps {
   /** The tools around the chain, as the caller of a call finds them. */
-  tools(context: CallContext): ChainTools;
+  tools(context: Pick<CallContext, "identity">): ChainTools;
   /** Makes an inner call of the chain's call. @throws {CodedError} when it is denied or fails */
   callTool(context: CallContext, name: string, args: JsonObject): Promise<ToolResult>;
   readonly validator: SchemaValidator;

@@ -43,17 +43,24 @@ export function createHttpRunner(
       const planned = tryPlan(() => plan(toolId, endpoint, args, { credentials, deps }), context);
       if (planned.kind === "refused") return planned.result;
       const { tool, ...request } = planned.plan;
+      let isAnswered = false;
+      const send: typeof deps.send = async (sent) => {
+        const response = await deps.send(sent);
+        isAnswered = true;
+        return response;
+      };
       try {
         const { response, refusal } = await exchange(
           { tool, plan: request, credentials, signal, deadline, callId },
-          deps,
+          { ...deps, send },
         );
         const { result } = mapResponse(tool, response, { uri: `package:${toolId}` });
         if (refusal === undefined) return result;
         return { ...result, content: [...result.content, { type: "text", text: `[${refusal}]` }] };
       } catch (error) {
         if (signal.aborted) throw signal.reason;
-        if (isCodedError(error) && unreachable.has(error.code)) {
+        // After an answer, such as to a first attempt, the host may have done a part of the work.
+        if (!isAnswered && isCodedError(error) && unreachable.has(error.code)) {
           throw new NotStarted(error.message, { hint: error.hint, cause: error });
         }
         throw error;

@@ -1,14 +1,17 @@
 /** Which implementations of an installed package run on this machine, as it is configured, and why. */
 
 import { access } from "node:fs/promises";
+import { isCodedError } from "@toolcrib/diagnostics";
 import { type Manifest, reachOf } from "@toolcrib/mcpkg";
 import type { InstalledPackage } from "@toolcrib/mcpkg-install";
 import { SecretScrubber } from "@toolcrib/redaction";
+import { createTestHistory } from "@toolcrib/store";
 import { endpointUrlOf } from "../http/package-http.ts";
 import type { PackageConfig, PackagesConfig } from "../installed/package-config.ts";
 import type { PackagesContext } from "../installed/packages-context.ts";
 import { PackagePrograms, type ProgramsContext } from "../local/package-programs.ts";
 import { createMachine } from "./machine.ts";
+import { measurementsOf } from "./measurements.ts";
 import { candidatesOf, selectImplementations, type Verdict } from "./select.ts";
 
 /** A package, and how it is configured. */
@@ -17,6 +20,8 @@ export interface JudgedPackage extends Pick<InstalledPackage, "approvedTools"> {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly config: PackageConfig;
+  /** Digest of the archive: only runs of its tests count. */
+  readonly digest: string;
 }
 
 /** The settings that the decision needs. */
@@ -28,12 +33,14 @@ interface JudgeConfig {
 export interface JudgeDeps extends JudgeConfig {
   readonly machine: PackagesContext["machine"];
   readonly programs: Pick<PackagePrograms, "startOf">;
+  readonly home: string;
+  readonly randomBytes: PackagesContext["randomBytes"];
 }
 
 /** Judges the implementations of a package; runtimes are asked in the sandbox of the package. */
 export async function judgePackage(
-  { folder, manifest, config, approvedTools }: JudgedPackage,
-  { machine, programs, config: { execution } }: JudgeDeps,
+  { folder, manifest, config, digest, approvedTools }: JudgedPackage,
+  { machine, programs, home, randomBytes, config: { execution } }: JudgeDeps,
   signal: AbortSignal,
 ): Promise<readonly Verdict[]> {
   const { toolId } = manifest;
@@ -46,7 +53,28 @@ export async function judgePackage(
   const { language, implementation } = config;
   const found = createMachine({ ...machine, start, exists, signal });
   const refusal = refusalOfPrograms(manifest, approvedTools, execution.isEnabled);
-  return await selectImplementations(candidates, found, { language, implementation, programs: { refusal } });
+  const measurements =
+    candidates.length > 1 ? await measured(toolId, digest, { home, randomBytes }) : undefined;
+  return await selectImplementations(candidates, found, {
+    language,
+    implementation,
+    measurements,
+    programs: { refusal },
+  });
+}
+
+/** What the tests say about each implementation; nothing where their history cannot be read: a package runs without it. */
+async function measured(
+  toolId: string,
+  digest: string,
+  { home, randomBytes }: Pick<JudgeDeps, "home" | "randomBytes">,
+): Promise<ReturnType<typeof measurementsOf> | undefined> {
+  try {
+    return measurementsOf(await createTestHistory(home, { randomBytes }).list(toolId), digest);
+  } catch (error) {
+    if (isCodedError(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Returns why the Starlark programs of a package may not run: no program reaches more than was approved. */
@@ -83,11 +111,7 @@ export async function explainPackage(
 ): Promise<readonly Verdict[]> {
   await using programs = new PackagePrograms({ ...context, record() {}, scrubber: new SecretScrubber() });
   const config = packageConfigOf(context.config, one.manifest.toolId);
-  return await judgePackage(
-    { ...one, config },
-    { machine: context.machine, programs, config: context.config },
-    signal,
-  );
+  return await judgePackage({ ...one, config }, { ...context, programs }, signal);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -28,12 +28,14 @@ export interface Candidate {
   readonly endpoint: Endpoint;
 }
 
-/** How a candidate did in its tests and calls. */
+/** How a candidate did in its tests. */
 export interface Measurement {
   /** Share of its tests that passed, from 0 to 1. */
   readonly passRate: number;
-  /** Typical duration of a call in milliseconds. */
+  /** Median milliseconds of the calls of passed tests. */
   readonly latencyMs: number;
+  /** Runs of its tests that were counted. */
+  readonly runs: number;
 }
 
 /** What decides besides the machine. */
@@ -56,6 +58,8 @@ export interface Verdict {
   readonly reasons: readonly string[];
   /** The program that its runtime stands for on this machine; undefined for one without a runtime. */
   readonly program: string | undefined;
+  /** How it did in its tests; undefined for one without a run, and for one that cannot be used. */
+  readonly measured?: Measurement | undefined;
 }
 
 /** Id of the endpoint that accompanies implementations. */
@@ -104,18 +108,25 @@ export async function selectImplementations(
   ];
 }
 
+/** Those that passed all of their tests, the fastest first; those without tests, as they are; those that failed some. */
 function compareMeasurements(a: Measurement | undefined, b: Measurement | undefined): number {
-  if (a === undefined || b === undefined) return 0;
+  const difference = groupOf(a) - groupOf(b);
+  if (difference !== 0 || a === undefined || b === undefined) return difference;
   return b.passRate - a.passRate || a.latencyMs - b.latencyMs;
+}
+
+function groupOf(measured: Measurement | undefined): number {
+  if (measured === undefined) return 1;
+  return measured.passRate === 1 ? 0 : 2;
 }
 
 function withRank(verdict: Verdict, at: number, measurements: Selection["measurements"]): Verdict {
   const measured = measurements?.get(verdict.candidate.id);
   const reason =
     measured === undefined
-      ? "no measurements: the order of the manifest decides"
-      : `${Math.round(measured.passRate * 100)} % of its tests pass, ${Math.round(measured.latencyMs)} ms a call`;
-  return { ...verdict, reasons: [...verdict.reasons, `rank ${at + 1}: ${reason}`] };
+      ? "it has no tests that ran: the order of the manifest decides"
+      : `${Math.round(measured.passRate * 100)} % of its tests passed in ${measured.runs === 1 ? "1 run" : `${measured.runs} runs`}, ${Math.round(measured.latencyMs)} ms a call`;
+  return { ...verdict, measured, reasons: [...verdict.reasons, `rank ${at + 1}: ${reason}`] };
 }
 
 async function judge(candidate: Candidate, machine: Machine, selection: Selection): Promise<Verdict> {

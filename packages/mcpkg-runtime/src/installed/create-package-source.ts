@@ -4,6 +4,7 @@ import { isCodedError } from "@toolcrib/diagnostics";
 import { type Manifest, type PackageFiles, readProgram } from "@toolcrib/mcpkg";
 import { InstalledCheck, type InstalledPackage } from "@toolcrib/mcpkg-install";
 import { type ChainDeps, createChainRunner } from "../chain/chain-runner.ts";
+import { planChain } from "../chain/plan-chain.ts";
 import type { EndpointRunner } from "../endpoint-runner.ts";
 import { openPackageHttp, type PackageHttp, type PackageHttpDeps } from "../http/package-http.ts";
 import { createImplementationsRunner } from "../implementations/implementations-runner.ts";
@@ -41,12 +42,18 @@ export function createPackageSource(opened: OpenedPackage, deps: CreatePackageDe
   const { manifest, config } = opened;
   const { context, load } = deps;
   const files = new InstalledCheck(opened.installed);
+  const { chain } = manifest;
+  const { tools, monotonicMs } = deps.chains;
   return new PackageSource(
-    { manifest, deadlineMs: packageDeadlineMs(manifest, config) },
+    {
+      manifest,
+      deadlineMs: packageDeadlineMs(manifest, config),
+      plan:
+        chain && ((args, caller) => planChain(manifest, chain, args, { tools: tools(caller), monotonicMs })),
+    },
     {
       now: context.now,
       async prepare(signal) {
-        const { chain } = manifest;
         const runner =
           chain === undefined
             ? await prepareEndpoints(opened, files, deps, signal)
@@ -74,7 +81,7 @@ async function prepareEndpoints(
   };
   files.check();
   const verdicts = await judgePackage(
-    { folder, manifest, config, approvedTools: installed.approvedTools },
+    { folder, manifest, config, digest: installed.digest, approvedTools: installed.approvedTools },
     { ...context, programs: { startOf: () => start } },
     signal,
   );
@@ -101,7 +108,12 @@ async function prepareEndpoints(
     folder,
     http: (url) => (opened.get(url) as PackageHttp).deps,
     starlark: programDeps({ installed, manifest, files: content }, context),
-    local: { start, withPlace: programs.withPlace, outputMaxBytes: config.limits.outputMaxBytes },
+    local: {
+      start,
+      withPlace: programs.withPlace,
+      outputMaxBytes: config.limits.outputMaxBytes,
+      leavesNothing: () => programs.leavesNothing({ toolId, folder, config }),
+    },
     onRun:
       manifest.implementations === undefined
         ? undefined

@@ -23,6 +23,8 @@ export interface LocalRunnerDeps {
   readonly withPlace: <Value>(context: CallContext, work: () => Promise<Value>) => Promise<Value>;
   /** Most bytes of standard output. */
   readonly outputMaxBytes: number;
+  /** Whether a program that ran cannot have changed anything but temporary files that are gone with it. */
+  readonly leavesNothing: () => boolean;
 }
 
 /** Longest input in bytes that is passed as an argument: systems limit the length of one. */
@@ -35,7 +37,7 @@ const resultLimits = { maxLength: Number.POSITIVE_INFINITY, maxDepth: 64, maxVal
 export function createLocalRunner(
   { stdin = false }: Pick<LocalEndpoint, "stdin">,
   program: ProgramStart,
-  { start, withPlace, outputMaxBytes }: LocalRunnerDeps,
+  { start, withPlace, outputMaxBytes, leavesNothing }: LocalRunnerDeps,
 ): EndpointRunner {
   return {
     run: (args, context) =>
@@ -47,26 +49,31 @@ export function createLocalRunner(
           isOnInput ? program : { ...program, args: [...program.args, json] },
           { input: isOnInput ? json : undefined, signal: context.signal, outputMaxBytes },
         );
+        const notStarted = startFailureOf(end, program) ?? (leavesNothing() ? loadFailureOf(end) : undefined);
+        if (notStarted !== undefined) throw new NotStarted(`${howItEnded(end)}: ${notStarted}`);
         return toResult(end, context, outputMaxBytes);
       }),
   };
 }
 
-/** @throws {NotStarted} where the runtime of the program could not load it */
+function howItEnded({ code, endedBy }: ProgramEnd): string {
+  return endedBy === undefined ? `it exited with code ${code}` : `it was ended by ${endedBy}`;
+}
+
 function toResult(end: ProgramEnd, { callId }: CallContext, outputMaxBytes: number): ToolResult {
   if (end.isTooLarge) {
     return failedResult(unreadable(`it wrote more than ${outputMaxBytes} bytes`), callId);
   }
   if (end.code !== 0) {
-    const how =
-      end.endedBy === undefined ? `it exited with code ${end.code}` : `it was ended by ${end.endedBy}`;
     const loading = loadFailureOf(end);
-    if (loading !== undefined) throw new NotStarted(`${how}: ${loading}`);
-    const said = end.lastStderr === undefined ? "" : `: ${end.lastStderr}`;
-    return failedResult(
-      new McpkgRuntimeError("PACKAGE_PROGRAM_FAILED", `The program of the package failed: ${how}${said}`),
-      callId,
-    );
+    const reason = loading ?? end.lastStderr;
+    const said = reason === undefined ? "" : `: ${reason}`;
+    const message = `The program of the package failed: ${howItEnded(end)}${said}`;
+    const hint =
+      loading === undefined
+        ? undefined
+        : "the program may have done a part of its work before, so no other implementation runs after it; a package that names its libraries in requirements.packages gets another implementation before anything runs";
+    return failedResult(new McpkgRuntimeError("PACKAGE_PROGRAM_FAILED", message, { hint }), callId);
   }
   const text = decodeOutput(end.stdout);
   if (text === undefined) return failedResult(unreadable("its output is not valid UTF-8"), callId);
@@ -101,12 +108,29 @@ const loaderCodes: ReadonlySet<number | undefined> = new Set([126, 127, 131, 150
 const loadMessages =
   /(?:ModuleNotFoundError|ImportError|ERR_MODULE_NOT_FOUND|Cannot find (?:module|package) |can't open file |You must install or update \.NET|error while loading shared libraries)/;
 
+/** With these words a sandbox says that the system refused to start the program, and .NET that it has no runtime for it. */
+const startMessages = /^bwrap: execvp |You must install or update \.NET/;
+/** With these words runtimes say that the script of the command does not exist; they say them of other files, too. */
+const scriptMessages = /(?:Cannot find module|can't open file) ['"]/;
+
+/** Returns why not even the first line of the program ran; undefined where it can have run. */
+function startFailureOf(
+  { code, stdout, stderrLines }: ProgramEnd,
+  { args: [script] }: ProgramStart,
+): string | undefined {
+  if (code === 0 || stdout.length > 0) return undefined;
+  const name = script?.replace(/^(?:\.\/)+/, "");
+  const isOfScript = (line: string) =>
+    name !== undefined && scriptMessages.test(line) && line.includes(`/${name}'`);
+  return stderrLines.find((line) => startMessages.test(line) || isOfScript(line))?.trim();
+}
+
 /**
- * Returns why the runtime could not load the program. A program that was loaded has begun its work, so its failure is
- * the failure of the tool.
+ * Returns why the runtime could not load the program or one of its libraries. A program can load a library late, when it
+ * has done a part of its work.
  */
 function loadFailureOf({ code, stdout, stderrLines, lastStderr }: ProgramEnd): string | undefined {
-  if (stdout.length > 0) return undefined;
+  if (code === 0 || stdout.length > 0) return undefined;
   const said = stderrLines.filter((one) => loadMessages.test(one));
   // Node shows the line of its own source that threw the error before the error.
   const line = said.find((one) => /^\w*Error\b/.test(one)) ?? said[0];

@@ -121,6 +121,14 @@ export class PackagePrograms implements AsyncDisposable {
     return this.#sandboxes.stateOf(toContained(owner));
   }
 
+  /** Whether a program of a package that ran cannot have changed anything that is still there. */
+  leavesNothing(owner: ProgramOwner): boolean {
+    const { networkEgress, filesystemWrite, hasState } = owner.config.effective;
+    if (networkEgress !== "deny" || filesystemWrite !== "deny" || hasState) return false;
+    const state = this.stateOf(owner);
+    return state !== undefined && state.tier !== "none" && state.notEnforced.length === 0;
+  }
+
   /**
    * Runs `work` when there is a place for another process; callers take turns.
    *

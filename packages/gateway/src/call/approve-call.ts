@@ -1,0 +1,214 @@
+/**
+ * The approval of a call, of the inner calls that it shows, and of its continuation.
+ *
+ * A call that waits for an approval of an inner call is continued without another one of its own. An inner call whose
+ * arguments were known when the call around it was approved was approved with it, exactly. Every other call
+ * that needs an approval asks for its own.
+ */
+
+import { hash } from "node:crypto";
+import { type ApprovableSteps, askApproval, isApprovalNeeded } from "@toolcrib/admission";
+import type { CodedError } from "@toolcrib/diagnostics";
+import { canonicalJson, type JsonObject } from "@toolcrib/json";
+import type { Decision } from "@toolcrib/policy";
+import { type Identity, identityKey, isOperator, type PlannedCall } from "@toolcrib/tool";
+import type { CallJournal } from "./call-journals.ts";
+import type { CallOrigin, CallTarget } from "./call-target.ts";
+import { validateArguments } from "./check-values.ts";
+import type { GovernedCallDeps } from "./governed-call-deps.ts";
+
+/** A call that may be made as far as the policy is concerned. */
+export interface PermittedCall {
+  readonly target: CallTarget;
+  readonly origin: CallOrigin;
+  readonly callId: string;
+  readonly args: JsonObject;
+  readonly argumentsDigest: string | undefined;
+  readonly decision: Decision & { readonly kind: "allow" };
+}
+
+/** What the step needs besides the dependencies of the call. */
+export interface ApproveCallDeps extends GovernedCallDeps {
+  /** Returns the arguments that an operator approves; undefined where they are too large. */
+  readonly approvable: (args: JsonObject) => JsonObject | undefined;
+  /** Whether the policy waives the approval of a call. */
+  readonly isWaived: (target: CallTarget, args: JsonObject) => boolean;
+}
+
+/** How a call continues after the step. */
+export interface ApprovedCall {
+  readonly kind: "passed";
+  /** The approval that it uses up; undefined for a call that needs none, or is continued. */
+  readonly approval: string | undefined;
+  /** The journal of its inner calls; undefined for the operator's own calls, which never wait. */
+  readonly journal: CallJournal | undefined;
+  readonly isContinued: boolean;
+}
+
+/** Takes the step. Never rejects. */
+export async function approveCall(
+  deps: ApproveCallDeps,
+  call: PermittedCall,
+): Promise<
+  | ApprovedCall
+  | { readonly kind: "refused"; readonly error: CodedError; readonly approval: string | undefined }
+> {
+  const { target, origin, callId, args, argumentsDigest, decision } = call;
+  const { identity } = origin;
+  const none = { kind: "passed", approval: undefined, journal: undefined, isContinued: false } as const;
+  if (isOperator(identity)) return none;
+  const isOwn = decision.waivesApproval !== true && isApprovalNeeded(target, identity);
+  if (deps.approval.approvals === undefined || argumentsDigest === undefined) {
+    if (!isOwn) return none;
+    const nobody = await askApproval(deps.approval, target, {
+      origin,
+      whole: () => undefined,
+      mayApprove: () => false,
+    });
+    return nobody.kind === "refused" ? nobody : { ...none, approval: nobody.approval };
+  }
+  const steps = planSteps(deps, call);
+  const key = journalKey(deps, call, steps);
+  const continued = deps.journals.isEmpty ? undefined : deps.journals.claim(key);
+  if (continued !== undefined) return { ...none, journal: continued, isContinued: true };
+  const journal = deps.journals.create(identityKey(identity), key);
+  const needing = steps?.filter(({ needsApproval }) => needsApproval) ?? [];
+  // With invalid arguments there is nothing to approve.
+  const isAsked = isOwn || needing.length > 0;
+  if (!isAsked || validateArguments(deps, target, args, callId) !== undefined) return { ...none, journal };
+  const shown = deps.journals.of(origin.parent?.callId);
+  const own = needing.length > 0 ? undefined : shown?.takeApproval(callKey(target, argumentsDigest));
+  if (own !== undefined) return { ...none, approval: own, journal };
+  const approval = { ...approvalOf(target), isOwn };
+  const asked = await askApproval(
+    deps.approval,
+    { ...target, approval },
+    {
+      origin,
+      argumentsDigest,
+      whole: () => deps.approvable(args),
+      steps: steps && approvableSteps(deps, steps),
+      // A form shows one call.
+      mayApprove: () =>
+        steps === undefined && deps.policy.decide(identity, target.subject, "approve").kind === "allow",
+    },
+  );
+  if (asked.kind === "refused") return asked;
+  journal.approve(
+    asked.approval,
+    needing.flatMap(({ approvedKey }) => approvedKey ?? []),
+  );
+  return { kind: "passed", approval: asked.approval, journal, isContinued: false };
+}
+
+/** Names an exact call of any caller. */
+export function callKey(target: CallTarget, argumentsDigest: string): string {
+  return [target.id, target.definitionDigest(), argumentsDigest].join("\n");
+}
+
+/** Everything that the continuation of a call is bound to. */
+function journalKey(
+  { approval }: GovernedCallDeps,
+  { target, origin, argumentsDigest = "" }: PermittedCall,
+  steps: readonly Step[] | undefined,
+): string {
+  const { identity, owners = [], parent } = origin;
+  return JSON.stringify([
+    identityKey(identity),
+    owners.map(identityKey),
+    parent?.tool ?? "",
+    callKey(target, argumentsDigest),
+    steps === undefined ? "" : digestOfSteps(steps),
+    approval.policyDigest(),
+  ]);
+}
+
+/** What an approval is bound to of a tool that may need none itself. */
+function approvalOf({
+  approval,
+  id,
+  server,
+  definitionDigest,
+}: CallTarget): NonNullable<CallTarget["approval"]> {
+  return approval ?? { server: server ?? id, definitionDigest: definitionDigest(), declaresWrites: true };
+}
+
+/** An inner call that is planned. */
+interface Step extends PlannedCall {
+  readonly target: CallTarget | undefined;
+  readonly argumentsDigest: string | undefined;
+  readonly needsApproval: boolean;
+  /** Key of the exact call, where an approval of the call around it is for this one, too. */
+  readonly approvedKey: string | undefined;
+}
+
+function planSteps(
+  deps: ApproveCallDeps,
+  { target, args, origin }: PermittedCall,
+): readonly Step[] | undefined {
+  return target.plan?.(args, origin)?.map((planned) => toStep(deps, planned, origin.identity));
+}
+
+function toStep(deps: ApproveCallDeps, planned: PlannedCall, identity: Identity): Step {
+  const target = deps.targetOf(identity, planned.tool);
+  const args = planned.arguments;
+  const argumentsDigest = args === undefined ? undefined : digestOf(args);
+  const needsApproval =
+    target !== undefined && isApprovalNeeded(target, identity) && !deps.isWaived(target, args ?? {});
+  // A chain within a chain shows its own steps when it is called.
+  const isExact =
+    needsApproval &&
+    args !== undefined &&
+    argumentsDigest !== undefined &&
+    target.plan?.(args, { identity }) === undefined;
+  return {
+    ...planned,
+    target,
+    argumentsDigest,
+    needsApproval,
+    approvedKey: isExact ? callKey(target, argumentsDigest) : undefined,
+  };
+}
+
+function approvableSteps(deps: ApproveCallDeps, steps: readonly Step[]): ApprovableSteps {
+  return {
+    digest: digestOfSteps(steps),
+    show: () => steps.map((step) => shownStep(deps, step)),
+    needing: [
+      ...new Set(steps.flatMap((one) => (one.needsApproval ? [one.target?.wireName ?? one.tool] : []))),
+    ],
+  };
+}
+
+function shownStep(
+  deps: ApproveCallDeps,
+  { step, tool, arguments: args, mapping, ...more }: Step,
+): JsonObject {
+  const { needsApproval, approvedKey, target } = more;
+  const approval = !needsApproval ? "none" : approvedKey === undefined ? "later" : "this";
+  const whole = args === undefined ? undefined : deps.approvable(args);
+  return {
+    step,
+    tool: target?.id ?? tool,
+    approval,
+    ...(whole === undefined ? { mapping } : { arguments: whole }),
+  };
+}
+
+function digestOfSteps(steps: readonly Step[]): string {
+  return digestOf(
+    steps.map(({ step, tool, target, mapping, argumentsDigest, needsApproval, approvedKey }) => [
+      step,
+      target?.id ?? tool,
+      target?.definitionDigest() ?? "",
+      mapping,
+      argumentsDigest ?? "",
+      needsApproval,
+      approvedKey !== undefined,
+    ]),
+  );
+}
+
+function digestOf(value: Parameters<typeof canonicalJson>[0]): string {
+  return `sha256:${hash("sha256", canonicalJson(value), "hex")}`;
+}

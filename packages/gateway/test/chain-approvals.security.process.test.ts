@@ -1,0 +1,261 @@
+/** Approvals of chains and of programs with several calls: what is asked, what an approval is for, and that no call is made twice. */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { JsonObject } from "@toolcrib/json";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
+import { dataOf, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
+import {
+  type LoopbackServer,
+  type PackageContent,
+  putPackages,
+  startLoopbackServer,
+} from "./package-harness.ts";
+
+const operator = localIdentity("cli", "cli");
+
+function tool(toolId: string, more: JsonObject = {}): PackageContent {
+  const manifest = {
+    toolId,
+    name: toolId,
+    version: "1.0.0",
+    description: `The tool ${toolId}.`,
+    capabilities: [],
+    endpoint: { type: "http", method: "POST", url: `https://example.com/${toolId}` },
+    input_schema: { type: "object" },
+    output_schema: {},
+    ...more,
+  };
+  return { manifest };
+}
+
+function chain(
+  toolId: string,
+  steps: readonly (readonly [tool: string, mapping: JsonObject])[],
+): PackageContent {
+  const { endpoint: _endpoint, ...manifest } = tool(toolId).manifest;
+  return {
+    manifest: {
+      ...manifest,
+      chain: steps.map(([called, inputMapping], at) => ({
+        step: `step${at}`,
+        tool: called,
+        inputMapping,
+        outputKey: `out${at}`,
+      })),
+    } as PackageContent["manifest"],
+  };
+}
+
+const make = "test.apr.make";
+const send = "test.apr.send";
+const flow = "test.apr.flow";
+const known = "test.apr.known";
+const packages = [
+  tool(make),
+  tool(send),
+  chain(flow, [
+    [make, { name: "$.input.name" }],
+    [send, { to: "$.out0.id", text: "fixed" }],
+  ]),
+  chain(known, [
+    [make, { name: "$.input.name" }],
+    [send, { to: "$.input.name" }],
+  ]),
+  chain("test.apr.outer", [
+    [make, { name: "outer" }],
+    [flow, { name: "$.input.name" }],
+  ]),
+];
+
+interface Setting {
+  readonly gateway: TestGateway;
+  /** Calls that were made: the last part of the toolId, and the arguments. */
+  readonly made: () => readonly string[];
+  /** Calls a tool as a client. */
+  readonly call: (
+    name: string,
+    args: JsonObject,
+    as?: string,
+  ) => Promise<{ readonly text: string; readonly isError: boolean }>;
+  /** Approves the call that a text names. */
+  readonly approve: (text: string) => Promise<void>;
+}
+
+async function withPackages(
+  run: (setting: Setting) => Promise<void>,
+  settings: { readonly [toolId: string]: JsonObject } = {},
+): Promise<void> {
+  await using directory = await makeTemporaryDirectory();
+  let count = 0;
+  await using server: LoopbackServer = await startLoopbackServer(() => {
+    count += 1;
+    return { body: JSON.stringify({ id: `made-${count}` }) };
+  });
+  const home = join(directory.path, "home");
+  putPackages(home, packages);
+  const urls = [make, send].map((toolId) => [
+    toolId,
+    { endpoint: { url: `${server.url}/${toolId.slice(9)}` }, ...settings[toolId] },
+  ]);
+  await using gateway = await startTestGateway(
+    { packages: { ...settings, ...Object.fromEntries(urls) } },
+    { home, clients: ["agent", "other"] },
+  );
+  await gateway.gateway.prepared();
+  const clients = new Map([
+    ["agent", await gateway.connect({ as: "agent" })],
+    ["other", await gateway.connect({ as: "other" })],
+  ]);
+  await run({
+    gateway,
+    made: () => server.requests.map(({ url, body }) => `${url.slice(1)} ${body}`),
+    async call(name, args, as = "agent") {
+      const result = await clients.get(as)?.callTool({ name, arguments: args });
+      return { text: textOf(result), isError: result?.isError === true };
+    },
+    async approve(text) {
+      assert.ok(await gateway.gateway.approvals.decideCall(idOf(text), "approved", operator));
+    },
+  });
+}
+
+const idOf = (text: string) => /call:[0-9a-f]{16}/.exec(text)?.[0] ?? assert.fail(text);
+
+test("one approval shows a chain with its steps and is for those whose arguments are known; a later step is asked once, and no step is repeated", () =>
+  withPackages(async ({ gateway, made, call, approve }) => {
+    const first = await call(flow, { name: "a" });
+    assert.match(
+      first.text,
+      /"test\.apr\.flow" was not called: .*it calls other such tools: "test\.apr\.make", "test\.apr\.send"/,
+    );
+    const shown = await gateway.gateway.approvals.call(idOf(first.text));
+    assert.deepEqual(shown?.steps, [
+      { step: "step0", tool: "test.apr.make:make", approval: "this", arguments: { name: "a" } },
+      {
+        step: "step1",
+        tool: "test.apr.send:send",
+        approval: "later",
+        mapping: { to: "$.out0.id", text: "fixed" },
+      },
+    ]);
+    await approve(first.text);
+    const second = await call(flow, { name: "a" });
+    assert.match(second.text, /failed at step "step1".*toolcrib approve call:/s);
+    assert.match(second.text, /repeat this call with the same arguments within an hour: it continues/);
+    assert.notEqual(idOf(second.text), idOf(first.text));
+    assert.deepEqual(made(), ['make {"name":"a"}']);
+    // Without the approval nothing changes, however often it is repeated.
+    assert.equal(idOf((await call(flow, { name: "a" })).text), idOf(second.text));
+    assert.deepEqual((await gateway.gateway.approvals.waiting()).calls[0]?.arguments, {
+      to: "made-1",
+      text: "fixed",
+    });
+    await approve(second.text);
+    const third = await call(flow, { name: "a" });
+    assert.equal(third.isError, false, third.text);
+    assert.deepEqual(made(), ['make {"name":"a"}', 'send {"to":"made-1","text":"fixed"}']);
+    // The approval is used up.
+    assert.equal(idOf((await call(flow, { name: "a" })).text), idOf(first.text));
+    assert.equal(made().length, 2);
+    await gateway.stop();
+    const intents = dataOf(gateway.audit(), "call.intent").filter(
+      ({ tool: called }) => called !== `${flow}:flow`,
+    );
+    assert.deepEqual(
+      intents.map(({ tool: called, approval, isRepeated }) => [called, approval, isRepeated]),
+      [
+        ["test.apr.make:make", idOf(first.text), undefined],
+        ["test.apr.make:make", undefined, true],
+        ["test.apr.make:make", undefined, true],
+        ["test.apr.send:send", idOf(second.text), undefined],
+      ],
+    );
+  }));
+
+test("a chain whose arguments are all known needs one approval, which is for no other call", () =>
+  withPackages(async ({ made, call, approve }) => {
+    const first = await call(known, { name: "b" });
+    await approve(first.text);
+    assert.equal((await call(known, { name: "c" })).isError, true);
+    assert.equal((await call(known, { name: "b" }, "other")).isError, true);
+    assert.equal((await call(make, { name: "b" })).isError, true);
+    assert.deepEqual(made(), []);
+    const second = await call(known, { name: "b" });
+    assert.equal(second.isError, false, second.text);
+    assert.deepEqual(made(), ['make {"name":"b"}', 'send {"to":"b"}']);
+    assert.equal((await call(known, { name: "b" })).isError, true);
+    assert.equal(made().length, 2);
+  }));
+
+test("a chain that needs no approval itself asks for its steps before the first one", () =>
+  withPackages(
+    async ({ made, call, approve }) => {
+      const first = await call(flow, { name: "d" });
+      assert.match(
+        first.text,
+        /"test\.apr\.flow" was not called: .*because it calls tools of unverified sources: "test\.apr\.send"/,
+      );
+      assert.match(first.text, /policy\.waive_approval: \["test\.apr\.send"\]/);
+      assert.deepEqual(made(), []);
+      await approve(first.text);
+      const second = await call(flow, { name: "d" });
+      await approve(second.text);
+      assert.equal((await call(flow, { name: "d" })).isError, false);
+      assert.deepEqual(made(), ['make {"name":"d"}', 'send {"to":"made-1","text":"fixed"}']);
+    },
+    { [flow]: { trust_state: "verified" }, [make]: { trust_state: "verified" } },
+  ));
+
+test("only the client that began a chain continues it, once, and with the same arguments", () =>
+  withPackages(async ({ made, call, approve }) => {
+    await approve((await call(flow, { name: "e" })).text);
+    const waiting = await call(flow, { name: "e" });
+    assert.equal(made().length, 1);
+    const ofOther = await call(flow, { name: "e" }, "other");
+    assert.match(ofOther.text, /"test\.apr\.flow" was not called/);
+    assert.match((await call(flow, { name: "f" })).text, /"test\.apr\.flow" was not called/);
+    await approve(waiting.text);
+    const both = await Promise.all([call(flow, { name: "e" }), call(flow, { name: "e" })]);
+    assert.equal(both.filter(({ isError }) => isError).length, 1, JSON.stringify(both));
+    assert.match(both.find(({ isError }) => isError)?.text ?? "", /"test\.apr\.flow" was not called/);
+    assert.deepEqual(made(), ['make {"name":"e"}', 'send {"to":"made-1","text":"fixed"}']);
+  }));
+
+test("a chain within a chain is asked for itself, and nothing before it is repeated", () =>
+  withPackages(async ({ made, call, approve }) => {
+    const outer = "test.apr.outer";
+    const args = { name: "g" };
+    let answer = await call(outer, args);
+    const asked: string[] = [];
+    while (answer.isError && asked.length < 10) {
+      asked.push(idOf(answer.text));
+      await approve(answer.text);
+      answer = await call(outer, args);
+    }
+    assert.equal(answer.isError, false, answer.text);
+    // The outer chain with its first step, the inner one with its first step, and the step whose arguments were not known.
+    assert.equal(new Set(asked).size, 3);
+    assert.deepEqual(made(), [
+      'make {"name":"outer"}',
+      'make {"name":"g"}',
+      'send {"to":"made-2","text":"fixed"}',
+    ]);
+  }));
+
+test("a program of several calls continues after each approval, too", () =>
+  withPackages(async ({ made, call, approve }) => {
+    const code = 'made = test_apr_make.make(name="h")\nreturn test_apr_send.send(to=made["id"])';
+    let answer = await call("eval_starlark", { code });
+    const asked: string[] = [];
+    while (asked.length < 10 && /call:[0-9a-f]{16}/.test(answer.text)) {
+      asked.push(idOf(answer.text));
+      await approve(answer.text);
+      answer = await call("eval_starlark", { code });
+    }
+    assert.equal(answer.isError, false, answer.text);
+    assert.equal(asked.length, 2);
+    assert.deepEqual(made(), ['make {"name":"h"}', 'send {"to":"made-1"}']);
+  }));
