@@ -98,12 +98,17 @@ for (const { name, open } of ways) {
       assert.equal(cancelled.length, name === "stdio" ? listens.length - 1 : 0);
     });
 
-    test("serves all clients over one session, and reports requests that the client cannot answer", async () => {
+    test("serves all clients over one session, and asks each as it declared", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const client = createAskableClient("ada");
-      const error = await failureOf(source.call("ask_sampling", {}, createCall({ client })));
-      assert.match(error.message, /needs input from the client/);
+      assert.match(await source.text("ask_sampling", {}, createCall({ client })), /"ada"/);
+      assert.match(await source.text("ask_roots", {}, createCall({ client })), /file:\/\/\/ada/);
+      assert.equal(client.asked.length, 2);
+      const mute = createClient();
+      const refused = await failureOf(source.call("ask_sampling", {}, createCall({ client: mute })));
+      assert.equal(refused.data["rpcCode"], -32021);
+      assert.deepEqual(mute.asked, []);
       assert.equal(source.server.facts().clientSessions, 0);
     });
 

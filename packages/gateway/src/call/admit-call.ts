@@ -133,9 +133,12 @@ async function admitChecked(
   hooked: HookedCall | undefined,
 ): Promise<AdmittedCall | { readonly refusal: Refusal }> {
   let call = hooked === undefined ? begun : { ...begun, usedMs: hooked.usedMs };
+  // The answers to the questions of an approved call belong to that call; a hook can have changed another one.
+  const continuesApproved = hooked === undefined && origin.rounds?.isApproved === true;
   // Approve. Most calls need no approval and do not wait here; with invalid arguments there is nothing to approve.
   const approved =
     decision.waivesApproval !== true &&
+    !continuesApproved &&
     isApprovalNeeded(target, origin.identity) &&
     validateArguments(deps, target, args, call.subject.callId) === undefined
       ? await askApproval(deps.approval, target, {
@@ -151,7 +154,7 @@ async function admitChecked(
       refusal: { ...facts, error, approval, isApprovalMissing: true, hooks: hooked?.takeRecords() },
     };
   }
-  const isChecked = approved !== undefined || hooked?.checksArguments === true;
+  const isChecked = approved !== undefined || continuesApproved || hooked?.checksArguments === true;
   // The time that a person takes to approve does not count.
   if (approved !== undefined) call = { ...call, startedAt: deps.now() - call.usedMs };
   // Count it. Another call can have used the rest of a budget meanwhile.

@@ -7,6 +7,7 @@ import { digestServer, resolveTransport, SecretResolver, type ToolServerConfig }
 import type { Logger } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
+import { FairShare } from "@toolcrib/lifecycle";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import {
   createUpstreamServer,
@@ -20,6 +21,9 @@ import type { OpenedSources, SourceContext } from "./open-sources.ts";
 import { ServerExits } from "./server-exits.ts";
 import { ServerSandboxes } from "./server-sandboxes.ts";
 
+/** Calls of all servers that wait for answers of their clients; one client gets at most half of them. */
+const maxParkedCalls = 256;
+
 /** Lowest limit of a message, in bytes: a list of tools can be larger than the results that are allowed. */
 const messageMinLimitBytes = 8 * 1024 * 1024;
 
@@ -31,6 +35,7 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
     config.toolServers.map((server) => memory.open(server.id, digestServer(server))),
   );
   const exits = new ServerExits(context);
+  const parkedPlaces = new FairShare(context.upstreamLimits?.maxParkedCalls ?? maxParkedCalls);
   const sandboxes = new ServerSandboxes({
     sandboxes: context.sandboxes,
     exits,
@@ -42,7 +47,12 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
   const upstreams: UpstreamServer[] = [];
   let started: Promise<unknown> | undefined;
   for (const [at, server] of config.toolServers.entries()) {
-    const upstream = createServer(server, memories[at] as ServerMemory, { sandboxes, packages }, context);
+    const upstream = createServer(
+      server,
+      memories[at] as ServerMemory,
+      { sandboxes, packages, parkedPlaces },
+      context,
+    );
     for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
     warnOfDifferences(server, upstream, logger);
     core.roster.add(upstream, factsOf(server, upstream, sandboxes));
@@ -101,7 +111,15 @@ function warnOfUncontained(sandboxes: ServerSandboxes, logger: Logger): void {
 function createServer(
   server: ToolServerConfig,
   memory: ServerMemory,
-  { sandboxes, packages }: { readonly sandboxes: ServerSandboxes; readonly packages: PackageStore },
+  {
+    sandboxes,
+    packages,
+    parkedPlaces,
+  }: {
+    readonly sandboxes: ServerSandboxes;
+    readonly packages: PackageStore;
+    readonly parkedPlaces: FairShare;
+  },
   context: SourceContext,
 ): UpstreamServer {
   const { home, env, scrubber, launcher, httpClient, logger, now, random, startBackgroundTimer, serverInfo } =
@@ -124,6 +142,7 @@ function createServer(
       isUntrusted: server.trustState === "unverified",
       shownAs: shownAs(server),
       isInteractive: server.isInteractive,
+      protocol: server.transport.protocol,
       advise: adviserOf(server, sandboxes),
       contain: sandboxes.containmentOf(server, packages, adoptedProcessOf(server, secrets, context)),
       ...adoptedTools(server),
@@ -139,7 +158,7 @@ function createServer(
         }
       },
     },
-    { launcher, httpClient, logger, now, random, startBackgroundTimer, clientInfo: serverInfo },
+    { launcher, httpClient, logger, now, random, startBackgroundTimer, parkedPlaces, clientInfo: serverInfo },
     { messageMaxBytes, maxConcurrentCalls, maxQueuedCalls, ...context.upstreamLimits },
   );
 }

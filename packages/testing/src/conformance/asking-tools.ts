@@ -1,11 +1,22 @@
 /**
- * Tools that send a request to the client while they run (sampling and
- * elicitation), as in the protocol up to 2025-11-25. If the client refuses, the
- * tool fails.
+ * Tools that ask the client while they run (sampling and elicitation). They return
+ * their question as `input_required`; in a session of a protocol up to 2025-11-25
+ * the SDK sends it as a request. If the client refuses, the tool fails.
  */
 
-import { fromJsonSchema, type McpServer, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  fromJsonSchema,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type McpServer,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import { noArguments } from "./tools.ts";
+
+type Answer = CallToolResult | InputRequiredResult;
+type Form = Parameters<typeof inputRequired.elicit>[0];
 
 export function registerAskingTools(server: McpServer): void {
   server.registerTool(
@@ -18,11 +29,14 @@ export function registerAskingTools(server: McpServer): void {
         required: ["prompt"],
       }),
     },
-    async ({ prompt }, ctx) => {
-      const { content } = await ctx.mcpReq.send({
-        method: "sampling/createMessage",
-        params: { messages: [{ role: "user", content: { type: "text", text: prompt } }], maxTokens: 100 },
-      });
+    async ({ prompt }, ctx): Promise<Answer> => {
+      const answer = inputResponse(ctx.mcpReq.inputResponses, "answer");
+      if (answer.kind !== "sampling") {
+        const messages = [{ role: "user" as const, content: { type: "text" as const, text: prompt } }];
+        const question = inputRequired.createMessage({ messages, maxTokens: 100 });
+        return inputRequired({ inputRequests: { answer: question } });
+      }
+      const { content } = answer.result;
       const text =
         !Array.isArray(content) && content.type === "text" ? content.text : JSON.stringify(content);
       return { content: [{ type: "text", text: `LLM response: ${text}` }] };
@@ -111,11 +125,13 @@ const titledOptions = [
   { const: "value3", title: "Third Option" },
 ];
 
-async function elicit(ctx: ServerContext, message: string, requestedSchema: Record<string, unknown>) {
-  const answer = await ctx.mcpReq.send({
-    method: "elicitation/create",
-    params: { message, requestedSchema },
-  });
+function elicit(ctx: ServerContext, message: string, requestedSchema: Record<string, unknown>): Answer {
+  const answer = inputResponse(ctx.mcpReq.inputResponses, "form");
+  if (answer.kind !== "elicit") {
+    return inputRequired({
+      inputRequests: { form: inputRequired.elicit({ message, requestedSchema } as Form) },
+    });
+  }
   const text = `User response: action=${answer.action}, content=${JSON.stringify(answer.content ?? {})}`;
-  return { content: [{ type: "text" as const, text }] };
+  return { content: [{ type: "text", text }] };
 }
