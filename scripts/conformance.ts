@@ -3,7 +3,8 @@
  * the official suite against the conformance fixture directly, and through the
  * gateway with the fixture as a server of each transport and era, and as one whose
  * eras the gateway finds out. The revision of the requirements is that of the client,
- * so the table has all combinations of eras.
+ * so the table has all combinations of eras. The columns `v1` are a fixture on the first
+ * generation of the SDK, for the revision that it supports.
  *
  *     npm run conformance -- [--requirements 2026-07-28] [--column direct] [--output-dir DIR]
  *
@@ -21,6 +22,7 @@ import { parseArgs } from "node:util";
 import {
   conformanceHttpPath,
   conformanceStdioPath,
+  conformanceV1Path,
   fixtureCommand,
   makeTemporaryDirectory,
   runProcess,
@@ -41,8 +43,16 @@ const columns = [
   "http legacy",
   "http modern",
   "http auto",
+  "direct v1",
+  "stdio v1",
+  "http v1",
 ] as const;
 type Column = (typeof columns)[number];
+
+/** Whether a column has the tools that the scenarios of a revision call: the server on the first SDK has those of its own. */
+function hasScenarios(column: Column, revision: string): boolean {
+  return !column.endsWith("v1") || revision === "2025-11-25";
+}
 
 /** A scenario that is known to fail, with the reason. */
 interface ExpectedFailure {
@@ -96,7 +106,7 @@ async function main(
   for (const revision of requirements) {
     const required = await listRequired(revision);
     const results = new Map<Column, ColumnResult>();
-    for (const column of chosen) {
+    for (const column of chosen.filter((one) => hasScenarios(one, revision))) {
       const directory = join(outputDirectory ?? temporary.path, `${revision}-${column.replace(/\W+/g, "-")}`);
       results.set(column, await runColumn(column, revision, required, directory));
     }
@@ -167,8 +177,10 @@ interface Target extends AsyncDisposable {
 /** Starts the server of the column: the fixture, or the gateway in front of it. */
 async function startTarget(column: Column): Promise<Target> {
   await using stack = new AsyncDisposableStack();
-  const http = fixtureCommand(conformanceHttpPath);
-  if (column === "direct") {
+  const [kind, variant] = column.split(" ");
+  const isV1 = variant === "v1";
+  const http = isV1 ? fixtureCommand(conformanceV1Path, "--http") : fixtureCommand(conformanceHttpPath);
+  if (kind === "direct") {
     const fixture = await startServerProcess(http.command, http.args);
     return {
       url: fixture.url,
@@ -179,13 +191,13 @@ async function startTarget(column: Column): Promise<Target> {
   if (!existsSync(gatewayPath)) throw new Error(`${gatewayPath} does not exist`);
 
   const home = stack.use(await makeTemporaryDirectory());
-  let transport: object = { kind: "stdio", ...fixtureCommand(conformanceStdioPath) };
-  const [kind, protocol] = column.split(" ");
+  const stdio = fixtureCommand(isV1 ? conformanceV1Path : conformanceStdioPath);
+  let transport: object = { kind: "stdio", ...stdio };
   if (kind === "http") {
     const fixture = stack.use(await startServerProcess(http.command, http.args));
     transport = { kind: "streamable_http", url: fixture.url };
   }
-  transport = { ...transport, protocol };
+  transport = { ...transport, protocol: isV1 ? "auto" : variant };
   // JSON is YAML.
   const config = home.join("toolcrib.yaml");
   // The scenarios expect that the first question of a server is passed on.
@@ -286,7 +298,7 @@ function report(
       } else passed += 1;
       const direct = results.get("direct")?.get(scenario)?.warnings ?? [];
       for (const warning of warnings) {
-        if (column === "direct" || !direct.includes(warning))
+        if (column.startsWith("direct") || !direct.includes(warning))
           console.log(`${column} ${scenario} warns: ${warning}`);
       }
     }

@@ -9,7 +9,17 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { readToken } from "@toolcrib/auth";
 import type { JsonObject } from "@toolcrib/json";
-import { dataOf, echoStdio, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
+import { localIdentity } from "@toolcrib/tool";
+import {
+  dataOf,
+  echoStdio,
+  onHttp,
+  startScriptedServer,
+  startTestGateway,
+  type TestGateway,
+  textOf,
+  toolNamed,
+} from "./gateway-harness.ts";
 
 const modernFlags = ["--protocol", "2026-07-28", "--only"];
 const servers: readonly (readonly [era: string, flags: readonly string[]])[] = [
@@ -142,4 +152,37 @@ test("a call that waits for answers ends after its time, and takes a place of it
   assert.match(JSON.stringify(late.error), /cannot be answered/);
   const again = await post(gateway, "ada", call);
   assert.equal(again.result["resultType"], "input_required");
+});
+
+test("an approval covers the rounds of its call, and no repetition of one", async () => {
+  let doneCount = 0;
+  await using server = await startScriptedServer({
+    tools: () => [toolNamed("write")],
+    call({ params }) {
+      if (params["inputResponses"] === undefined) {
+        const ask = { method: "elicitation/create", params: { message: "Sure?", requestedSchema: {} } };
+        return { resultType: "input_required", inputRequests: { ask }, requestState: "of the server" };
+      }
+      assert.equal(params["requestState"], "of the server");
+      doneCount += 1;
+      return { content: [{ type: "text", text: "done" }] };
+    },
+  });
+  const declaration = { trust_state: "unverified", first_contact: "pin" };
+  await using gateway = await startTestGateway(
+    { tool_servers: [onHttp("s", server.url, declaration)] },
+    { clients: ["ada"] },
+  );
+  const call = { name: "s__write", arguments: {} };
+  const first = await post(gateway, "ada", call);
+  const id = /call:[0-9a-f]{16}/.exec(textOf(first.result))?.[0] ?? assert.fail(JSON.stringify(first));
+  assert.ok(await gateway.gateway.approvals.decideCall(id, "approved", localIdentity("cli", "cli")));
+  const asked = await post(gateway, "ada", call);
+  assert.equal(asked.result["resultType"], "input_required", JSON.stringify(asked));
+  const { requestState = "" } = asked.result;
+  const round = { ...call, inputResponses: answersTo(asked.result), requestState };
+  assert.equal(textOf((await post(gateway, "ada", round)).result), "done");
+  const repeated = await post(gateway, "ada", round);
+  assert.match(textOf(repeated.result), /approv/);
+  assert.equal(doneCount, 1);
 });

@@ -13,6 +13,7 @@ import {
   type McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { defaultsForm, enumsForm, responseForm } from "./forms.ts";
 import { noArguments } from "./tools.ts";
 
 type Answer = CallToolResult | InputRequiredResult;
@@ -52,80 +53,21 @@ export function registerAskingTools(server: McpServer): void {
         required: ["message"],
       }),
     },
-    ({ message }, ctx) =>
-      elicit(ctx, message, {
-        type: "object",
-        properties: { response: { type: "string", description: "The user's response" } },
-        required: ["response"],
-      }),
+    ({ message }, ctx) => elicit(ctx, message, responseForm),
   );
   server.registerTool(
     "test_elicitation_sep1034_defaults",
     { description: "Asks the user with a default for every primitive type", inputSchema: noArguments },
-    (_arguments, ctx) =>
-      elicit(ctx, "Please review the form and its defaults", {
-        type: "object",
-        properties: {
-          name: { type: "string", description: "User name", default: "John Doe" },
-          age: { type: "integer", description: "User age", default: 30 },
-          score: { type: "number", description: "User score", default: 95.5 },
-          status: {
-            type: "string",
-            description: "User status",
-            enum: ["active", "inactive", "pending"],
-            default: "active",
-          },
-          verified: { type: "boolean", description: "Whether the user is verified", default: true },
-        },
-        required: [],
-      }),
+    (_arguments, ctx) => elicit(ctx, "Please review the form and its defaults", defaultsForm),
   );
   server.registerTool(
     "test_elicitation_sep1330_enums",
     { description: "Asks the user with every form of enumeration", inputSchema: noArguments },
-    (_arguments, ctx) =>
-      elicit(ctx, "Please choose", {
-        type: "object",
-        properties: {
-          untitledSingle: {
-            type: "string",
-            description: "One option",
-            enum: ["option1", "option2", "option3"],
-          },
-          titledSingle: { type: "string", description: "One titled option", oneOf: titledOptions },
-          legacyEnum: {
-            type: "string",
-            description: "One option with the older form of titles",
-            enum: ["opt1", "opt2", "opt3"],
-            enumNames: ["Option One", "Option Two", "Option Three"],
-          },
-          untitledMulti: {
-            type: "array",
-            description: "Some options",
-            minItems: 1,
-            maxItems: 3,
-            items: { type: "string", enum: ["option1", "option2", "option3"] },
-          },
-          titledMulti: {
-            type: "array",
-            description: "Some titled options",
-            minItems: 1,
-            maxItems: 3,
-            items: { anyOf: titledOptions },
-          },
-        },
-        required: [],
-      }),
+    (_arguments, ctx) => elicit(ctx, "Please choose", enumsForm),
   );
 }
 
-const titledOptions = [
-  { const: "value1", title: "First Option" },
-  { const: "value2", title: "Second Option" },
-  { const: "value3", title: "Third Option" },
-];
-
-function elicit(ctx: ServerContext, message: string, requestedSchema: Record<string, unknown>): Answer {
+function elicit(ctx: ServerContext, message: string, requestedSchema: object): Answer {
   const answer = inputResponse(ctx.mcpReq.inputResponses, "form");
   if (answer.kind !== "elicit") {
     return inputRequired({
