@@ -96,12 +96,13 @@ export class ServerLinks implements AsyncDisposable {
 
   suspend(): void {
     this.main.suspend();
-    this.#modern.suspend();
+    if (this.isDual) this.#modern.suspend();
   }
 
   resume(): void {
     this.main.resume();
-    this.#modern.resume();
+    // The second link of other servers was never used.
+    if (this.isDual) this.#modern.resume();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
