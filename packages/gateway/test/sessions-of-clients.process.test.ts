@@ -58,7 +58,9 @@ test("a page to visit reaches only a client that declares it", async () => {
       return { action: "accept" };
     });
     const call = client.callTool({ name: "echo__ask_elicitation", arguments: { url: "https://a.test/" } });
-    await call.catch(() => undefined);
+    // The client of the SDK refuses it, too: the error has to be that of the gateway.
+    if (isAsked) await call;
+    else await assert.rejects(call, /does not support elicitation\.url/);
     assert.equal(askedCount, isAsked ? 1 : 0, JSON.stringify(elicitation));
   }
 });
