@@ -1,14 +1,17 @@
 /**
- * `npm run conformance`: the server scenarios that a revision of MCP requires,
- * run by the official suite against the conformance fixture directly and
- * through the gateway (as a stdio and as a streamable HTTP upstream), side by
- * side. A scenario that passes directly must also pass through the gateway.
+ * `npm run conformance`: the server scenarios that revisions of MCP require, run by
+ * the official suite against the conformance fixture directly, and through the
+ * gateway with the fixture as a server of each transport and era, and as one whose
+ * eras the gateway finds out. The revision of the requirements is that of the client,
+ * so the table has all combinations of eras. The columns `v1` are a fixture on the first
+ * generation of the SDK, for the revision that it supports.
  *
  *     npm run conformance -- [--requirements 2026-07-28] [--column direct] [--output-dir DIR]
  *
  * Exits with 1 when a scenario fails that `conformance-expected.json` does not
- * list, or when one passes that it lists. `--column` (repeatable) restricts
- * the run; `--output-dir` keeps the suite's own result files.
+ * list, or when one passes that it lists; a scenario without a successful check
+ * fails. `--requirements` and `--column` (repeatable) restrict the run;
+ * `--output-dir` keeps the suite's own result files.
  */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -19,6 +22,7 @@ import { parseArgs } from "node:util";
 import {
   conformanceHttpPath,
   conformanceStdioPath,
+  conformanceV1Path,
   fixtureCommand,
   makeTemporaryDirectory,
   runProcess,
@@ -32,8 +36,23 @@ const expectedPath = join(root, "scripts/conformance-expected.json");
 /** Time limit for one run of the suite in milliseconds; each scenario has 30 seconds. */
 const suiteTimeoutMs = 600_000;
 
-const columns = ["direct", "gateway(stdio)", "gateway(http)"] as const;
+const columns = [
+  "direct",
+  "stdio legacy",
+  "stdio modern",
+  "http legacy",
+  "http modern",
+  "http auto",
+  "direct v1",
+  "stdio v1",
+  "http v1",
+] as const;
 type Column = (typeof columns)[number];
+
+/** Whether a column has the tools that the scenarios of a revision call: the server on the first SDK has those of its own. */
+function hasScenarios(column: Column, revision: string): boolean {
+  return !column.endsWith("v1") || revision === "2025-11-25";
+}
 
 /** A scenario that is known to fail, with the reason. */
 interface ExpectedFailure {
@@ -59,9 +78,11 @@ interface ScenarioResult {
 
 type ColumnResult = ReadonlyMap<string, ScenarioResult>;
 
+const revisions = ["2025-11-25", "2026-07-28"] as const;
+
 const { values } = parseArgs({
   options: {
-    requirements: { type: "string", default: "2025-11-25" },
+    requirements: { type: "string", multiple: true, default: [...revisions] },
     column: { type: "string", multiple: true, default: [...columns] },
     "output-dir": { type: "string" },
   },
@@ -74,25 +95,31 @@ if (selected.length < new Set(values.column).size) {
 process.exitCode = await main(values.requirements, selected, values["output-dir"]);
 
 async function main(
-  requirements: string,
+  requirements: readonly string[],
   chosen: readonly Column[],
   outputDirectory?: string,
 ): Promise<number> {
   await using temporary = await makeTemporaryDirectory();
-  const required = await listRequired(requirements);
-  const results = new Map<Column, ColumnResult>();
-  for (const column of chosen) {
-    const directory = join(
-      outputDirectory ?? temporary.path,
-      `${requirements}-${column.replace(/\W+/g, "-")}`,
-    );
-    results.set(column, await runColumn(column, requirements, required, directory));
+  const lines: string[] = [];
+  let passed = 0;
+  let failed = 0;
+  for (const revision of requirements) {
+    const required = await listRequired(revision);
+    const results = new Map<Column, ColumnResult>();
+    for (const column of chosen.filter((one) => hasScenarios(one, revision))) {
+      const directory = join(outputDirectory ?? temporary.path, `${revision}-${column.replace(/\W+/g, "-")}`);
+      results.set(column, await runColumn(column, revision, required, directory));
+    }
+    console.log(`Server scenarios that MCP ${revision} requires`);
+    const counts = report(results, readExpected(revision, chosen));
+    passed += counts.passed;
+    failed += counts.failed;
+    for (const [column, result] of results)
+      lines.push(`${revision}  ${column.padEnd(12)}  ${countPassed(result)}/${required.length}`);
   }
-  const counts = [...results].map(
-    ([column, result]) => `${column} ${countPassed(result)}/${required.length}`,
-  );
-  console.log(`Server scenarios that MCP ${requirements} requires\n${counts.join("  ")}`);
-  return report(results, readExpected(requirements, chosen));
+  console.log(`Client       Server        Passed\n${lines.join("\n")}`);
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
 }
 
 /** Returns the scenarios of `requirements`, as listed by the suite. */
@@ -150,8 +177,10 @@ interface Target extends AsyncDisposable {
 /** Starts the server of the column: the fixture, or the gateway in front of it. */
 async function startTarget(column: Column): Promise<Target> {
   await using stack = new AsyncDisposableStack();
-  const http = fixtureCommand(conformanceHttpPath);
-  if (column === "direct") {
+  const [kind, variant] = column.split(" ");
+  const isV1 = variant === "v1";
+  const http = isV1 ? fixtureCommand(conformanceV1Path, "--http") : fixtureCommand(conformanceHttpPath);
+  if (kind === "direct") {
     const fixture = await startServerProcess(http.command, http.args);
     return {
       url: fixture.url,
@@ -162,11 +191,13 @@ async function startTarget(column: Column): Promise<Target> {
   if (!existsSync(gatewayPath)) throw new Error(`${gatewayPath} does not exist`);
 
   const home = stack.use(await makeTemporaryDirectory());
-  let transport: object = { kind: "stdio", ...fixtureCommand(conformanceStdioPath) };
-  if (column === "gateway(http)") {
+  const stdio = fixtureCommand(isV1 ? conformanceV1Path : conformanceStdioPath);
+  let transport: object = { kind: "stdio", ...stdio };
+  if (kind === "http") {
     const fixture = stack.use(await startServerProcess(http.command, http.args));
     transport = { kind: "streamable_http", url: fixture.url };
   }
+  transport = { ...transport, protocol: isV1 ? "auto" : variant };
   // JSON is YAML.
   const config = home.join("toolcrib.yaml");
   // The scenarios expect that the first question of a server is passed on.
@@ -239,8 +270,11 @@ function readExpected(requirements: string, chosen: readonly Column[]): Expected
   );
 }
 
-/** Prints every difference from the expected results and a summary; returns the exit code. */
-function report(results: ReadonlyMap<Column, ColumnResult>, expected: readonly ExpectedFailure[]): number {
+/** Prints every difference from the expected results; returns the number of results as expected, and of others. */
+function report(
+  results: ReadonlyMap<Column, ColumnResult>,
+  expected: readonly ExpectedFailure[],
+): { readonly passed: number; readonly failed: number } {
   let passed = 0;
   let failed = 0;
   const unused = new Set(expected);
@@ -264,7 +298,7 @@ function report(results: ReadonlyMap<Column, ColumnResult>, expected: readonly E
       } else passed += 1;
       const direct = results.get("direct")?.get(scenario)?.warnings ?? [];
       for (const warning of warnings) {
-        if (column === "direct" || !direct.includes(warning))
+        if (column.startsWith("direct") || !direct.includes(warning))
           console.log(`${column} ${scenario} warns: ${warning}`);
       }
     }
@@ -273,6 +307,5 @@ function report(results: ReadonlyMap<Column, ColumnResult>, expected: readonly E
     failed += 1;
     console.log(`${entry.column} ${entry.scenario} is listed as failing and is no required scenario`);
   }
-  console.log(`${passed} passed, ${failed} failed`);
-  return failed === 0 ? 0 : 1;
+  return { passed, failed };
 }

@@ -147,13 +147,36 @@ export async function askApproval(
 
 /**
  * Returns the origin of a call that a person approved or a hook checked. Of `_meta`, only the trace of the call reaches
- * the server: a client chooses the rest, nobody sees it, and no approval is bound to it.
+ * the server, and of the capabilities of the client which questions it answers: a client chooses the rest, nobody sees
+ * it, and no approval is bound to it.
  */
-export function checkedOrigin<Origin extends Pick<CallContext, "meta">>(origin: Origin): Origin {
+export function checkedOrigin<Origin extends Pick<CallContext, "meta" | "clientCapabilities">>(
+  origin: Origin,
+): Origin {
   const kept = Object.entries(origin.meta ?? {}).filter(
     ([key, value]) => typeof value === "string" && traceForms[key]?.test(value) === true,
   );
-  return { ...origin, meta: kept.length === 0 ? undefined : Object.fromEntries(kept) };
+  const meta = kept.length === 0 ? undefined : Object.fromEntries(kept);
+  const { clientCapabilities } = origin;
+  if (clientCapabilities === undefined) return { ...origin, meta };
+  return { ...origin, meta, clientCapabilities: answerableQuestions(clientCapabilities) };
+}
+
+/** The members of the capabilities that say which questions a client answers (2025-11-25 and 2026-07-28). */
+const questionForms: { readonly [capability: string]: readonly string[] } = {
+  sampling: ["context", "tools"],
+  elicitation: ["form", "url"],
+  roots: [],
+};
+
+function answerableQuestions(given: JsonObject): JsonObject {
+  const answerable = Object.entries(questionForms).flatMap(([name, forms]) => {
+    const capability = given[name];
+    if (!isJsonObject(capability)) return [];
+    const known = forms.filter((form) => capability[form] !== undefined);
+    return [[name, Object.fromEntries(known.map((form) => [form, {}]))]];
+  });
+  return Object.fromEntries(answerable) as JsonObject;
 }
 
 /** The members of a trace and their forms (W3C Trace Context). Baggage is data of applications, and not one of them. */

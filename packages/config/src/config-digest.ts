@@ -74,10 +74,11 @@ function hookContent({ transport, ...hook }: HookConfig): object {
 
 function transportContent(transport: TransportConfig): object {
   if (transport.kind !== "stdio") {
-    const { url, headers, allowHttp, kind, ...network } = transport;
+    const { url, headers, allowHttp, kind, protocol, ...network } = transport;
     return {
       kind,
       allowHttp,
+      ...(protocol === undefined ? {} : { protocol }),
       url: textContent(url),
       headers: textsContent(headers),
       ...textsContent(network),

@@ -315,6 +315,8 @@ export interface StdioTransportConfig {
   readonly env: { readonly [name: string]: ConfigText };
   /** Working folder; relative to the folder of the declaring file. @default the folder that Toolcrib was started in */
   readonly cwd: ConfigText | undefined;
+  /** The only era that the server is used in. @default what it supports */
+  readonly protocol?: "legacy" | "modern";
 }
 
 /** A server with an HTTP endpoint. */
@@ -332,6 +334,8 @@ export interface HttpTransportConfig {
   readonly clientCertificate?: ConfigText;
   /** PEM key of the client. @default none */
   readonly clientKey?: ConfigText;
+  /** The only era that the server is used in. @default what it supports */
+  readonly protocol?: "legacy" | "modern";
 }
 
 /** A text that may contain references to secrets and environment variables. */

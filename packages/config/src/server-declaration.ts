@@ -100,6 +100,7 @@ function toTransport(document: TransportDocument, node: DocumentNode): Transport
       args: (document.args ?? []).map((argument, index) => literal(argument, "args", index)),
       env: document.env ?? {},
       cwd: document.cwd === undefined ? undefined : literal(document.cwd, "cwd"),
+      ...protocolOf(document),
     };
   }
   return {
@@ -112,8 +113,14 @@ function toTransport(document: TransportDocument, node: DocumentNode): Transport
     ...(document.client_certificate === undefined
       ? undefined
       : { clientCertificate: document.client_certificate }),
+    ...protocolOf(document),
     ...(document.client_key === undefined ? undefined : { clientKey: document.client_key }),
   };
+}
+
+/** Returns the era that a server is pinned to; nothing for one whose eras are found out. */
+function protocolOf({ protocol }: TransportDocument): Pick<TransportConfig, "protocol"> {
+  return protocol === undefined || protocol === "auto" ? {} : { protocol };
 }
 
 /** Translates `containment` as written. */

@@ -48,11 +48,12 @@ const httpFields = [
   "ca_file",
   "client_certificate",
   "client_key",
+  "protocol",
 ] as const;
 
 /** The fields of each kind, without `kind`. */
 export const fieldsOfKind: { readonly [K in TransportKind]: readonly string[] } = {
-  stdio: ["command", "manifest", "args", "env", "cwd"],
+  stdio: ["command", "manifest", "args", "env", "cwd", "protocol"],
   sse: httpFields,
   streamable_http: httpFields,
 };

@@ -5,6 +5,7 @@
  */
 
 import {
+  choice,
   type Definitions,
   type DocumentNode,
   dictionary,
@@ -176,6 +177,14 @@ function resolvedKind<K extends TransportKind>(kind: K): Shape<K> {
   };
 }
 
+const protocolDescription =
+  "The revisions of MCP that the server is used in: legacy for those with initialize (up to 2025-11-25), modern for those without (from 2026-07-28 on), auto for what it supports, which is found out once and remembered. Over HTTP, auto uses a server that supports both in the era of each client; over stdio, where that takes a second process, in the legacy one. Default: auto.";
+
+const protocol = choice({
+  description: protocolDescription,
+  values: ["auto", "legacy", "modern"],
+});
+
 const stdioRecord = record({
   name: "StdioTransport",
   description: "The server is a subprocess that uses its standard input and output.",
@@ -202,6 +211,7 @@ const stdioRecord = record({
       maxLength: 4096,
       inspect: inspectVariables,
     }),
+    protocol,
   },
   hints: {
     type: "remove it: kind replaces it",
@@ -313,6 +323,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
         "The HTTP proxy to the server: a URL, or env for the one that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name. A URL with a password needs secret_key_ref. Default: a direct connection.",
       ),
       ...certificateFields,
+      protocol,
     },
     hints: {
       type: "remove it: kind replaces it",
@@ -333,6 +344,20 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
     misplaced: (entry, at) => misplaced(entry, at, kind),
     inspect(value, node, place) {
       inspectClientCertificate(value, node, place);
+      if (kind === "sse" && value.protocol === "modern") {
+        reportAt(
+          fieldOf(node, "protocol") ?? node,
+          {
+            ...place,
+            path: `${place.path}.protocol`,
+          },
+          {
+            code: "CONFIG_INVALID_VALUE",
+            message: "protocol: modern has no SSE transport",
+            hint: "write kind: streamable_http, or remove protocol",
+          },
+        );
+      }
       const urlNode = fieldOf(node, "url");
       if (value.url === undefined || urlNode === undefined) return;
       const problem = lintServerUrl(value.url.trim(), value.allow_http === true);

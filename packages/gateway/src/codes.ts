@@ -18,6 +18,7 @@ export const gatewayCodes = {
   RESOURCE_NOT_FOUND: "No server offers this resource to this client.",
   PARAMS_INVALID: "The parameters of a request are not valid for its method.",
   ARGUMENTS_INVALID: "The arguments of a call break the tool's input schema.",
+  INPUT_REQUIRED: "Not an error: a call ended with questions to its client, which the audit trail records.",
   RESULT_INVALID: "The result of a call does not match the tool's output schema.",
   RESULT_TOO_LARGE: "The result of a call is larger than `serve.limits.result_max_bytes`.",
   CALL_TIMEOUT: "A call was not answered within its deadline (`containment.max_execution_seconds`).",

@@ -32,6 +32,7 @@ export interface GatewayCoreDeps extends Pick<GuardDeps, "pauses" | "budgetStore
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly newCallId: () => string;
+  readonly randomBytes: (count: number) => Uint8Array;
   readonly selectBackend?: BackendSelector | undefined;
   /** Parameters of the ranking of searches. */
   readonly search?: SearchOptions | undefined;

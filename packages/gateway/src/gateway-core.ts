@@ -394,9 +394,11 @@ export class GatewayCore {
   }
 
   #createService(): GatewayService {
-    const { serverInfo, scrubber, now } = this.#deps;
+    const { serverInfo, scrubber, now, randomBytes } = this.#deps;
     return new GatewayService({
       serverInfo,
+      now,
+      randomBytes,
       index: this.index,
       policy: this.policy,
       visibility: this.visibility,

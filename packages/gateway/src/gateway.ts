@@ -75,7 +75,13 @@ export interface GatewayStatus extends SourceStatuses {
 
 /** The outcome of a call. Exactly one completion or denial is recorded for each. */
 export type CallOutcome =
-  | { readonly kind: "result"; readonly callId: string; readonly result: ToolResult }
+  | {
+      readonly kind: "result";
+      readonly callId: string;
+      readonly result: ToolResult;
+      /** Whether the operator approved the call; only on results that are questions. */
+      readonly isApproved?: boolean;
+    }
   | {
       readonly kind: "denied";
       readonly callId: string;

@@ -152,6 +152,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     scrubber,
     now,
     newCallId: createCallIds(now, randomBytes(8).toString("hex")),
+    randomBytes,
     pins: await openPins(
       config.toolServers.map(({ id }) => id),
       { home, logger, randomBytes },

@@ -223,7 +223,8 @@ test("of the metadata of an approved call, only its trace reaches the server", a
   };
   const hidden = { command: "rm -rf /", baggage: "command=rm", "x.example/more": { command: "rm" } };
   const legacy = await test.connect({ as: "agent" });
-  const modern = await test.connectModern({ as: "agent" });
+  const capabilities = { extensions: { "x.example/more": { command: "rm" } } };
+  const modern = await test.connectModern({ as: "agent", capabilities });
   const sent: [JsonObject, JsonObject | undefined][] = [
     [{ ...trace, ...hidden }, trace],
     [{ traceparent: "00-rm -rf", tracestate: "a=b c", ...hidden }, undefined],
@@ -234,7 +235,11 @@ test("of the metadata of an approved call, only its trace reaches the server", a
       const id = idOf(textOf(await client.callTool(call)));
       await approve(test, id);
       assert.equal(textOf(await client.callTool(call)), "done");
-      const received = Object.entries(metas.at(-1) ?? {}).filter(([key]) => key !== "progressToken");
+      const protocol = "io.modelcontextprotocol/";
+      assert.deepEqual(metas.at(-1)?.[`${protocol}clientCapabilities`] ?? {}, {});
+      const received = Object.entries(metas.at(-1) ?? {}).filter(
+        ([key]) => key !== "progressToken" && !key.startsWith(protocol),
+      );
       assert.deepEqual(received, Object.entries(expected ?? {}));
     }
   }

@@ -348,7 +348,8 @@ describe("members about the request of the gateway", () => {
     };
     for (const [method, { params }] of Object.entries(requests))
       await askBoth(test, method, { ...params, ...answers });
-    assert.equal(received.length, 8);
+    // A modern client gets an error for a state that no question of the gateway came with.
+    assert.equal(received.length, 5);
     for (const params of received) {
       assert.equal(params["inputResponses"], undefined);
       assert.equal(params["requestState"], undefined);

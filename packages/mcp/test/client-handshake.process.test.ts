@@ -285,3 +285,22 @@ test("Errors of a handshake are McpErrors with distinct codes", async () => {
   assert.ok(error instanceof McpError);
   assert.equal(error.rpcCode, -32001);
 });
+
+test("Over HTTP, the first request of a session waits for its GET stream", async () => {
+  const seen: string[] = [];
+  await using server = await startScripted(({ request, body, result, stream }) => {
+    if (request.method === "GET") {
+      setTimeout(() => {
+        seen.push("stream");
+        stream();
+      }, 100);
+      return undefined;
+    }
+    if (body.method !== "tools/list") return false;
+    seen.push(body.method);
+    return result({ tools: [] });
+  });
+  await using upstream = await openHttp(server.url);
+  await upstream.connection.request("tools/list", {});
+  assert.deepEqual(seen, ["stream", "tools/list"]);
+});

@@ -382,7 +382,10 @@ test("Disposal ends the session with DELETE and aborts open requests, and an unr
     const failed = assert.rejects(upstream.connection.request("tools/call", call), {
       code: "MCP_CONNECTION_CLOSED",
     });
-    await waitUntil(() => server.log.filter((entry) => entry === "GET").length === (isDead ? 2 : 1));
+    // The GET stream is open before the first request.
+    await waitUntil(
+      () => server.log.filter((entry) => entry === "POST tools/call").length === (isDead ? 2 : 1),
+    );
     await upstream[Symbol.asyncDispose]();
     await failed;
   }

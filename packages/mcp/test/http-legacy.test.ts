@@ -290,12 +290,25 @@ test("Batches of 2025-03-26 are answered as a batch, request by request", async 
   assert.equal(demo.endpoint.stats().inFlight, 0);
 });
 
-test("A batch with an invalid message, one id twice or too many messages is refused whole", async () => {
+test("An invalid member of a batch is answered on its own, and the others too", async () => {
+  await using demo = await startDemoHttp();
+  const session = await openRawSession(demo.url, { version: "2025-03-26" });
+  const batch = [callOf(1, "echo", { text: "a" }), { jsonrpc: "2.0", id: 2, method: 5 }, callOf(3, "echo")];
+  const answer = await session.post(batch);
+  assert.equal(answer.status, 200);
+  const answers = answer.messages[0] as unknown as RawAnswer["messages"];
+  const byId = new Map(answers.map((message) => [message.id as unknown, message]));
+  assert.deepEqual(new Set(byId.keys()), new Set([1, 3, null]));
+  assert.equal(byId.get(null)?.error?.code, -32600);
+  assert.notEqual(byId.get(1)?.result, undefined);
+  assert.equal((await session.post([{ jsonrpc: "2.0", id: 2, method: 5 }])).status, 400);
+});
+
+test("A batch with one id twice or too many messages is refused whole", async () => {
   await using demo = await startDemoHttp({ http: { maxInFlightPerSession: 3 } });
   const session = await openRawSession(demo.url, { version: "2025-03-26" });
   const before = demo.service.count;
   for (const batch of [
-    [callOf(1, "echo"), { jsonrpc: "2.0", id: 1, method: 5 }],
     [callOf(1, "echo"), callOf(1, "echo")],
     [callOf(1, "echo"), callOf(2, "echo"), callOf(3, "echo"), callOf(4, "echo")],
   ]) {

@@ -79,12 +79,24 @@ test("Lists and reads carry private cache hints, calls carry none", async () => 
 
 test("A result that a service passes on from elsewhere is complete, and only this client may keep it", async () => {
   await using demo = await startDemoHttp();
-  const foreign = { resultType: "input_required", ttlMs: 60_000, cacheScope: "public", contents: [] };
+  const foreign = { resultType: "task", ttlMs: 60_000, cacheScope: "public", contents: [] };
   demo.service.handle = async () => foreign;
   const headers = { "mcp-name": "x://a" };
   const { messages } = await sendModern(demo.url, "resources/read", { uri: "x://a" }, { headers });
   const { _meta, ...result } = messages[0]?.result ?? {};
   assert.deepEqual(result, { resultType: "complete", ttlMs: 0, cacheScope: "private", contents: [] });
+});
+
+test("Questions of a service are a result of their own, where a request can get them", async () => {
+  await using demo = await startDemoHttp();
+  const questions = { resultType: "input_required", inputRequests: {}, requestState: "s" };
+  demo.service.handle = async () => ({ ...questions, ttlMs: 60_000, cacheScope: "public" });
+  const headers = { "mcp-name": "x://a" };
+  const read = await sendModern(demo.url, "resources/read", { uri: "x://a" }, { headers });
+  const { _meta, ...result } = read.messages[0]?.result ?? {};
+  assert.deepEqual(result, questions);
+  const listed = await sendModern(demo.url, "tools/list", {});
+  assert.equal(listed.messages[0]?.result?.["resultType"], "complete");
 });
 
 /** A tools/call of `mirror` with changed headers or `_meta`, and its error. */

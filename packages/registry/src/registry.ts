@@ -115,6 +115,7 @@ class RunningRegistry implements Registry {
       scrubber: this.#scrubber,
       now,
       newCallId: createCallIds(now, randomBytes(8).toString("hex")),
+      randomBytes,
       selectBackend: config.backendSelector,
       search: config.search,
       hasMetaTools: config.listing?.ownTools,

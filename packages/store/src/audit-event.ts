@@ -34,6 +34,8 @@ export interface AuditCallSubject {
   readonly callId: string;
   /** The call of the composite that made this inner call. */
   readonly parentId?: string;
+  /** The call whose questions this one answers (`input_required`, 2026-07-28). */
+  readonly continues?: string;
   /** 0 for a call by a client, one more for each level of inner calls. */
   readonly depth: number;
   readonly client: AuditClient;

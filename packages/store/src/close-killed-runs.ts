@@ -63,10 +63,11 @@ async function closeCalls({ own, unfinished, record }: KilledRunDeps, marker: Ru
 
 /** The completion of a call that was in flight when its process was killed. */
 function toUnknown(intent: AuditRecord<"call.intent">["data"]): CallCompleted {
-  const { callId, parentId, depth, client, owners, tool, origin, server } = intent;
+  const { callId, parentId, continues, depth, client, owners, tool, origin, server } = intent;
   return {
     callId,
     ...(parentId === undefined ? {} : { parentId }),
+    ...(continues === undefined ? {} : { continues }),
     depth,
     client,
     ...(owners === undefined ? {} : { owners }),

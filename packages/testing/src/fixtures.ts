@@ -19,6 +19,9 @@ export const conformanceStdioPath = pathOf("conformance-stdio");
 /** Entry: the server that passes the MCP conformance suite, on streamable HTTP; prints its URL first. */
 export const conformanceHttpPath = pathOf("conformance-http");
 
+/** Entry: the server that passes the suite of 2025-11-25, on the first generation of the SDK; stdio, or HTTP with `--http`. */
+export const conformanceV1Path = pathOf("conformance-v1");
+
 /** Entry: a small issue tracker on stdio; its first argument selects `github` or `zenhub`. */
 export const trackerStdioPath = pathOf("tracker-stdio");
 

@@ -14,6 +14,7 @@ export { startEchoSseServer } from "./echo-sse-server.ts";
 export {
   conformanceHttpPath,
   conformanceStdioPath,
+  conformanceV1Path,
   echoHttpPath,
   echoStdioPath,
   fixtureCommand,

@@ -38,6 +38,21 @@ export interface ClientSession {
   onRootsChanged?(listener: () => void): () => void;
 }
 
+/**
+ * The rounds of a call whose client takes the questions of a server as a result (`input_required`, revision 2026-07-28)
+ * and then repeats the call with its answers.
+ */
+export interface InputRounds {
+  /** The answers, by the keys of the questions (`inputResponses`). */
+  readonly responses?: JsonObject | undefined;
+  /** What the source returned as `requestState` with its questions. */
+  readonly state?: string | undefined;
+  /** Id of the call whose questions it answers. */
+  readonly continues?: string | undefined;
+  /** Whether the operator approved that call, and no other call continued it. */
+  readonly isApproved?: boolean | undefined;
+}
+
 /** The context of one execution. */
 export interface CallContext {
   readonly callId: string;
@@ -63,6 +78,12 @@ export interface CallContext {
   /** `_meta` of the request without the members that belong to one hop (progress token, protocol keys). */
   readonly meta?: JsonObject;
   readonly session?: ClientSession;
+  /** MCP `ClientCapabilities` of the client that caused the call; absent where there is none. */
+  readonly clientCapabilities?: JsonObject | undefined;
+  /** The lowest level of log messages that the request asked for (2026-07-28), if any. */
+  readonly logLevel?: string | undefined;
+  /** Present if the result may be questions to the client; otherwise they are asked with `ask`. */
+  readonly rounds?: InputRounds | undefined;
   /** Whether the client requested progress. */
   readonly wantsProgress: boolean;
   /** Reports progress (`progress`, `total`, `message` of `notifications/progress`). */

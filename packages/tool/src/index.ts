@@ -1,5 +1,5 @@
 // For users.
-export type { CallContext, ClientInfo, ClientSession, Era } from "./call-context.ts";
+export type { CallContext, ClientInfo, ClientSession, Era, InputRounds } from "./call-context.ts";
 export {
   checkDefinition,
   type DefinitionKind,
@@ -23,6 +23,7 @@ export {
   type CallFailure,
   type ContentBlock,
   failedResult,
+  isInputRequired,
   isListedFor,
   normalizeTags,
   type Origin,

@@ -49,6 +49,8 @@ export interface ToolSource extends AsyncDisposable {
   readonly origin: Origin;
   /** Whether the source validates arguments itself and receives them unchanged. @default false: the gateway validates them against the input schema */
   readonly checksArguments?: boolean;
+  /** Whether results can be questions to the client (`input_required`). @default false: such members are removed */
+  readonly returnsQuestions?: boolean;
   /** Returns the time limit of a call of `tool` in milliseconds. @default the gateway's limit for tools of this origin */
   deadlineMs?(tool: Tool): number;
   /** Connects for the first time. Resolves after success and after failure; `health()` returns the state. Never rejects for an unavailable source. */

@@ -75,6 +75,11 @@ export interface ToolResult {
   readonly [field: string]: unknown;
 }
 
+/** Whether a result is questions to the client (`InputRequiredResult` of 2026-07-28) and not the end of the call. */
+export function isInputRequired(result: { readonly [member: string]: unknown }): boolean {
+  return result["resultType"] === "input_required";
+}
+
 /** Creates a result with one text block. */
 export function textResult(text: string, isError = false): ToolResult {
   return isError

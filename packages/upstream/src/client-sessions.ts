@@ -9,6 +9,7 @@
 import { abortable, disposeOnce, FairShare } from "@toolcrib/lifecycle";
 import { type ClientSession, identityKey } from "@toolcrib/tool";
 import { ClientEntry } from "./client-entry.ts";
+import { askable } from "./input-required.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import { reasonOf } from "./upstream-failure.ts";
 import type { UpstreamLimits } from "./upstream-options.ts";
@@ -19,10 +20,10 @@ import type { UpstreamSession } from "./upstream-session.ts";
  *
  * @param asks capabilities that the server is known to ask for.
  */
-export function needsOwnSession(
-  client: ClientSession | undefined,
+export function needsOwnSession<Client extends Pick<ClientSession, "capabilities" | "logLevel">>(
+  client: Client | undefined,
   asks: ReadonlySet<string>,
-): client is ClientSession {
+): client is Client {
   if (client === undefined) return false;
   const { capabilities, logLevel } = client;
   if (logLevel !== undefined) return true;
@@ -31,7 +32,9 @@ export function needsOwnSession(
 }
 
 /** Returns the capabilities of a client that its own session declares: those that can be passed on to the client. */
-export function passedOnCapabilities(client: ClientSession): ClientSession["capabilities"] {
+export function passedOnCapabilities(
+  client: Pick<ClientSession, "capabilities">,
+): ClientSession["capabilities"] {
   const given = Object.entries(client.capabilities);
   return Object.fromEntries(given.filter(([name]) => askable.includes(name)));
 }
@@ -42,9 +45,6 @@ export const sharedCapabilities: ClientSession["capabilities"] = {
   elicitation: { form: {}, url: {} },
   roots: { listChanged: true },
 };
-
-/** Capabilities for which a server can ask a client. */
-export const askable: readonly string[] = ["sampling", "elicitation", "roots"];
 
 /** The right to use a session, which stays open until the lease is released. */
 export interface Lease {

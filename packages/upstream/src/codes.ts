@@ -19,6 +19,13 @@ export const upstreamCodes = {
     "The upstream server sent a request for a client on the session that all clients share.",
   UPSTREAM_ASK_REFUSED:
     "The upstream server sent a request for a client, and is declared with `interactive: false`.",
+  UPSTREAM_CAPABILITY_MISSING:
+    "The upstream server asked for something that the client of the call did not declare.",
+  UPSTREAM_QUESTION_OVER:
+    "Answers belong to a question that is not open any more: its call ended, or nobody answered in time.",
+  UPSTREAM_QUESTIONS_ENDLESS: "The upstream server asked its client in too many rounds within one call.",
+  UPSTREAM_PARKED_LIMIT:
+    "The maximum number of calls, of this client or of all, already waits for answers to questions.",
   UPSTREAM_WATCH_REFUSED:
     "The resource cannot be watched: its server does not report changes of it, or the maximum number of resources is watched.",
 } as const;

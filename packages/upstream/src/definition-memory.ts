@@ -17,6 +17,7 @@ import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { errnoOf, makePrivateDirectory, readRegularFile, removeFile, replaceFile } from "@toolcrib/files";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
+import type { Era } from "@toolcrib/tool";
 
 /** The definitions of one server, as it listed them. */
 export interface RememberedServer {
@@ -30,6 +31,10 @@ export interface RememberedServer {
   readonly prompts: readonly JsonObject[];
   /** Capabilities of clients that the server has asked for. @default none */
   readonly asks?: readonly string[];
+  /** The eras that the server supports, that of its first link first. @default they are not known */
+  readonly eras?: readonly Era[] | undefined;
+  /** When the eras were found out, in milliseconds since the epoch. */
+  readonly erasFoundAt?: number | undefined;
 }
 
 /** Limits of the remembered definitions. */
@@ -214,7 +219,15 @@ function parseRemembered(text: string, maxLength: number): RememberedServer {
     resourceTemplates: objectsOf("resourceTemplates", value["resourceTemplates"]),
     prompts: objectsOf("prompts", value["prompts"]),
     ...(value["asks"] === undefined ? {} : { asks: textsOf("asks", value["asks"]) }),
+    ...erasOf(value),
   };
+}
+
+function erasOf(value: JsonObject): Pick<RememberedServer, "eras" | "erasFoundAt"> {
+  const { eras, erasFoundAt } = value;
+  if (eras === undefined || typeof erasFoundAt !== "number") return {};
+  const known = textsOf("eras", eras).filter((era) => era === "legacy" || era === "modern");
+  return known.length === 0 ? {} : { eras: [...new Set(known)], erasFoundAt };
 }
 
 function textsOf(name: string, value: JsonValue): readonly string[] {

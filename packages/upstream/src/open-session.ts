@@ -19,6 +19,8 @@ export interface SessionOptions {
   /** The client whose own session it is; absent for the shared session. */
   readonly owner: ClientSession | undefined;
   readonly era: Era | undefined;
+  /** Whether no other era than `era` is tried. @default false */
+  readonly isPinned?: boolean;
   /** Milliseconds for launch and handshake. */
   readonly timeoutMs: number;
   /** Largest message of the server. */
@@ -81,6 +83,7 @@ export async function openSession(
       clientInfo: deps.clientInfo,
       capabilities: options.capabilities,
       era: options.era,
+      isPinned: options.isPinned === true,
       handshakeTimeoutMs: Math.max(1, deadline - deps.now()),
       signal,
     },
@@ -88,7 +91,16 @@ export async function openSession(
   stack.use(connection);
   calls.era = connection.era;
   session = new UpstreamSession(
-    { connection, process, resolved, calls, messages, owner },
+    {
+      connection,
+      process,
+      resolved,
+      calls,
+      messages,
+      owner,
+      sender: senderOf(settings),
+      isInteractive: settings.isInteractive !== false,
+    },
     {
       onLogLevelRefused: (reason) =>
         logger.debug({ server: serverId, reason: scrub(reason) }, "log level was not set"),

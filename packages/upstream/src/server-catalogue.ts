@@ -10,6 +10,7 @@ import { isSameJson, type JsonObject } from "@toolcrib/json";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import { McpError } from "@toolcrib/mcp";
 import type { SourceChange, Tool } from "@toolcrib/tool";
+import { OwnLists } from "./own-lists.ts";
 import { describeRefused, listAll, toTools } from "./server-lists.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import type { UpstreamLimits, UpstreamSettings } from "./upstream-options.ts";
@@ -60,9 +61,16 @@ export class ServerCatalogue {
   #leftOut: string | undefined;
   /** The offered tools of the list `of`. */
   #offered: { readonly of: readonly Tool[]; readonly tools: readonly Tool[] } | undefined;
+  readonly #ownLists: OwnLists;
 
   constructor(deps: ServerCatalogueDeps) {
     this.#deps = deps;
+    this.#ownLists = new OwnLists({
+      read: async (session) => (await this.#readKind(session, "tools", deps.stopped)).tools ?? [],
+      startBackgroundTimer: deps.startBackgroundTimer,
+      pauseMs: burstMs,
+      onChange: () => deps.onChange("tools"),
+    });
     const { remembered } = deps.settings;
     this.#lists = {
       tools: this.#toOwnTools(remembered?.tools ?? [], false),
@@ -79,7 +87,7 @@ export class ServerCatalogue {
 
   /** The tools that are offered; the same array until the list changes. */
   get offered(): readonly Tool[] {
-    const { tools } = this.#lists;
+    const tools = this.#ownLists.addedTo(this.#lists.tools);
     const { offers } = this.#deps.settings;
     if (offers === undefined) return tools;
     if (this.#offered?.of !== tools)
@@ -107,6 +115,11 @@ export class ServerCatalogue {
       }
       for (const kind of this.#stale) this.#schedule(kind, burstMs);
     };
+  }
+
+  /** Reads the tools of a client's own session, which reports that they changed, for that client. */
+  announcedTo(session: UpstreamSession): void {
+    this.#ownLists.announced(session);
   }
 
   /** Reads a list again that the server reports as changed, or that can have changed. */

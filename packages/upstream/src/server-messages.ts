@@ -8,6 +8,7 @@
 import type { Logger } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { type InboundRequest, methodNotFound, type RpcId } from "@toolcrib/mcp";
+import { capabilityFor } from "./input-required.ts";
 import { receivedParams, type Sender } from "./received.ts";
 import type { Recipient, SessionCalls } from "./session-calls.ts";
 import { UpstreamError } from "./upstream-error.ts";
@@ -25,13 +26,6 @@ export interface ServerMessagesDeps {
   /** Gets notifications that belong to no call: list changes and resource updates. */
   readonly onNotification: (method: string, params: JsonObject) => void;
 }
-
-/** Requests that a server can send to a client, with the capability that each needs. */
-const capabilityFor: { readonly [method: string]: string } = {
-  "sampling/createMessage": "sampling",
-  "elicitation/create": "elicitation",
-  "roots/list": "roots",
-};
 
 /** Characters of an unattributed log message that go to the log. */
 const loggedMaxLength = 1000;

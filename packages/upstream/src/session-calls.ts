@@ -138,4 +138,4 @@ export function requiredElicitations(rpcCode: number, rpcData: unknown): readonl
 }
 
 /** JSON-RPC code of 2025-11-25, elicitation. */
-const urlElicitationRequired = -32042;
+export const urlElicitationRequired = -32042;

@@ -1,10 +1,10 @@
 /** Settings, limits and dependencies of an upstream server, and the defaults of the limits. */
 
 import type { Logger } from "@toolcrib/diagnostics";
-import type { StartTimer } from "@toolcrib/lifecycle";
+import type { FairShare, StartTimer } from "@toolcrib/lifecycle";
 import type { ClientTransport, HttpClient, TransportSettings } from "@toolcrib/mcp";
 import type { LaunchSpec, ProcessLauncher } from "@toolcrib/process";
-import type { ClientInfo } from "@toolcrib/tool";
+import type { ClientInfo, Era } from "@toolcrib/tool";
 import type { RememberedServer } from "./definition-memory.ts";
 
 /** The transport to a server, with all references to secrets resolved. */
@@ -53,6 +53,8 @@ export interface UpstreamSettings {
    * declares no capability, and requests of the server are refused. @default when the server is known to ask
    */
   readonly isInteractive?: boolean | undefined;
+  /** The only era that the server is used in. @default those that it supports */
+  readonly protocol?: Era | undefined;
   /**
    * Milliseconds without a request after which the server is stopped; its next call starts it again. Such a server
    * starts lazily if its definitions are remembered. @default it starts at once and stays connected
@@ -108,6 +110,12 @@ export interface UpstreamLimits {
   readonly pingTimeoutMs?: number;
   /** Milliseconds after which an unused session of a client is closed. @default 300,000 */
   readonly clientSessionIdleMs?: number;
+  /** Milliseconds that a client of the modern era has to answer the questions of a call. @default 600,000 */
+  readonly answerTimeoutMs?: number;
+  /** Calls that wait for answers of their clients, if no places are given; one client gets at most half of them. @default 64 */
+  readonly maxParkedCalls?: number;
+  /** Milliseconds after which a server over HTTP is asked again which eras it supports, at its next connection. @default 86,400,000 */
+  readonly erasMaxAgeMs?: number;
 }
 
 /** Dependencies of an upstream server. */
@@ -125,6 +133,8 @@ export interface UpstreamDeps {
    * alive. @default `setTimeout`
    */
   readonly startBackgroundTimer?: StartTimer;
+  /** Places for calls that wait for answers of their clients, of all servers together. @default places of this server only */
+  readonly parkedPlaces?: FairShare;
   /** Name and version that the gateway sends to servers. */
   readonly clientInfo: ClientInfo;
 }
@@ -159,5 +169,8 @@ export function resolveUpstreamLimits(limits: UpstreamLimits = {}): Required<Ups
     pingIntervalMs: limits.pingIntervalMs ?? 30_000,
     pingTimeoutMs: limits.pingTimeoutMs ?? 10_000,
     clientSessionIdleMs: limits.clientSessionIdleMs ?? 300_000,
+    answerTimeoutMs: limits.answerTimeoutMs ?? 600_000,
+    maxParkedCalls: limits.maxParkedCalls ?? 64,
+    erasMaxAgeMs: limits.erasMaxAgeMs ?? 86_400_000,
   };
 }

@@ -8,42 +8,46 @@
  * sends a call to a session without a check that its tool is still the one in the lists.
  */
 
-import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@toolcrib/json";
-import { disposeOnce, ListenerSet, whenAborted } from "@toolcrib/lifecycle";
-import { McpError } from "@toolcrib/mcp";
-import type {
-  CallContext,
-  ClientSession,
-  Health,
-  SourceChange,
-  SourceFeatures,
-  Tool,
-  ToolResult,
-  ToolSource,
-  Unsubscribe,
+import { disposeOnce, FairShare, ListenerSet } from "@toolcrib/lifecycle";
+import {
+  type CallContext,
+  type ClientSession,
+  type Era,
+  type Health,
+  isInputRequired,
+  type SourceChange,
+  type SourceFeatures,
+  type Tool,
+  type ToolResult,
+  type ToolSource,
+  type Unsubscribe,
 } from "@toolcrib/tool";
+import { CallRounds } from "./call-rounds.ts";
 import { checkedResult } from "./check-result.ts";
 import {
-  askable,
   ClientSessions,
   type Lease,
   needsOwnSession,
   passedOnCapabilities,
   sharedCapabilities,
 } from "./client-sessions.ts";
+import { askable } from "./input-required.ts";
 import { LivenessCheck } from "./liveness-check.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
 import { Quarantine } from "./quarantine.ts";
 import { receivedResult, type Sender, senderOf } from "./received.ts";
+import { mayRepeat } from "./repeated-request.ts";
 import { ResourceWatch } from "./resource-watch.ts";
 import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { ServerHealth } from "./server-health.ts";
+import { type LinkOptions, ServerLinks } from "./server-links.ts";
 import { ServerLoad } from "./server-load.ts";
-import { SharedSession } from "./shared-session.ts";
+import type { SharedSession } from "./shared-session.ts";
 import { StderrTail } from "./stderr-tail.ts";
-import { isExpired, isRefused, reasonOf, toCallerError } from "./upstream-failure.ts";
+import { UpstreamError } from "./upstream-error.ts";
+import { isRefused, reasonOf, toCallerError } from "./upstream-failure.ts";
 import {
   resolveUpstreamLimits,
   startNodeTimer,
@@ -69,6 +73,7 @@ export function createUpstreamServer(
 export class UpstreamServer implements ToolSource {
   readonly id: string;
   readonly origin = "server";
+  readonly returnsQuestions = true;
   readonly features: SourceFeatures;
   readonly explainTool: UpstreamSettings["explainTool"];
   readonly #settings: UpstreamSettings;
@@ -76,7 +81,9 @@ export class UpstreamServer implements ToolSource {
   readonly #limits: Required<UpstreamLimits>;
   readonly #scrub: (text: string) => string;
   readonly #sender: Sender;
+  readonly #links: ServerLinks;
   readonly #shared: SharedSession;
+  readonly #rounds: CallRounds;
   readonly #catalogue: ServerCatalogue;
   readonly #clients: ClientSessions;
   readonly #load: ServerLoad;
@@ -114,13 +121,16 @@ export class UpstreamServer implements ToolSource {
     this.#asks = new Set(settings.isInteractive === true ? askable : knownAsks(settings));
     this.#load = new ServerLoad(serverId, now, limits);
     this.#quarantine = new Quarantine(serverId, now, limits);
-    this.#shared = new SharedSession(
+    this.#links = new ServerLinks(
       {
         serverId,
         now,
         random,
         startBackgroundTimer,
-        open: (era, signal) => this.#openShared(era, signal),
+        settings,
+        open: (link) => this.#openShared(link),
+        onSecondDown: (reason) =>
+          logger.debug({ server: serverId, reason: scrub(reason) }, "the second link of a server is down"),
         prepare: (session, signal) => this.#prepare(session, signal),
         idleMs: settings.idleMs,
         advise: settings.advise,
@@ -130,7 +140,16 @@ export class UpstreamServer implements ToolSource {
       },
       limits,
     );
+    this.#shared = this.#links.main;
     const { stopped } = this.#shared;
+    this.#rounds = new CallRounds({
+      serverId,
+      places: deps.parkedPlaces ?? new FairShare(limits.maxParkedCalls),
+      answerTimeoutMs: limits.answerTimeoutMs,
+      asks: this.#asks,
+      logs: () => this.#capabilities["logging"] !== undefined,
+      isLegacy: async ({ era, signal }) => (await this.#links.get(era, signal)).connection.era === "legacy",
+    });
     this.#liveness = new LivenessCheck(
       {
         session: () => this.#shared.current,
@@ -237,7 +256,7 @@ export class UpstreamServer implements ToolSource {
   release(): boolean {
     if (!this.#quarantine.end()) return false;
     this.#health.change("unavailable", "It was released from quarantine and is being connected");
-    this.#shared.resume();
+    this.#links.resume();
     return true;
   }
 
@@ -276,12 +295,11 @@ export class UpstreamServer implements ToolSource {
     };
   }
 
-  #openShared(era: SessionOptions["era"], signal: AbortSignal): Promise<UpstreamSession> {
+  #openShared(link: LinkOptions): Promise<UpstreamSession> {
     return this.#open({
       capabilities: this.#settings.isInteractive === false ? {} : sharedCapabilities,
       owner: undefined,
-      era,
-      signal,
+      ...link,
       onProcess: (process) => this.#stderr.follow(process),
     });
   }
@@ -291,6 +309,7 @@ export class UpstreamServer implements ToolSource {
       capabilities: this.#settings.isInteractive === false ? {} : passedOnCapabilities(client),
       owner: client,
       era: "legacy",
+      isPinned: true,
       signal: this.#shared.stopped,
     });
   }
@@ -299,17 +318,20 @@ export class UpstreamServer implements ToolSource {
     options: Omit<
       SessionOptions,
       "timeoutMs" | "messageMaxBytes" | "onAsked" | "onViolation" | "onSlowed" | "onNotification"
-    >,
+    > &
+      Pick<LinkOptions, "timeoutMs">,
   ): Promise<UpstreamSession> {
     return openSession(this.#settings, this.#deps, {
-      ...options,
       timeoutMs: this.#limits.handshakeTimeoutMs,
+      ...options,
       messageMaxBytes: this.#limits.messageMaxBytes,
       onAsked: (capability) => this.#asked(capability),
       onViolation: (error) => this.#violated(error.message),
       onSlowed: () => this.#load.slowed(),
       onNotification: (method, params, session) => {
         this.#onNotification(method);
+        if (session?.owner !== undefined && method === "notifications/tools/list_changed")
+          this.#catalogue.announcedTo(session);
         if (session !== undefined) this.#watch.notified(method, params, session);
       },
     });
@@ -342,6 +364,8 @@ export class UpstreamServer implements ToolSource {
       resourceTemplates,
       prompts,
       asks: [...this.#asks],
+      eras: this.#links.known?.eras,
+      erasFoundAt: this.#links.known?.foundAt,
     });
   }
 
@@ -384,18 +408,18 @@ export class UpstreamServer implements ToolSource {
     // The failed call is answered before its session ends.
     setImmediate(() => {
       if (this.#quarantine.error === undefined) return;
-      this.#shared.suspend();
+      this.#links.suspend();
       this.#clients.endAll();
     });
   }
 
   /** Leases the session for the calls of `client`. */
-  async #lease(client: ClientSession | undefined, signal: AbortSignal): Promise<Lease> {
+  async #lease(client: ClientSession | undefined, signal: AbortSignal, era: Era = "legacy"): Promise<Lease> {
     if (this.#quarantine.error !== undefined) throw this.#quarantine.error;
     // There is one custom transport, so all clients share it.
     const canHaveOwn = this.#settings.kind !== "custom" && needsOwnSession(client, this.#asks);
     if (canHaveOwn && this.#clients.has(client)) return this.#clients.lease(client, signal);
-    const session = await this.#shared.get(signal);
+    const session = await this.#links.get(canHaveOwn ? "legacy" : era, signal);
     // A modern request carries the capabilities of its client, and modern servers send no requests.
     if (canHaveOwn && session.connection.era === "legacy") return this.#clients.lease(client, signal);
     return { session, release() {} };
@@ -408,7 +432,11 @@ export class UpstreamServer implements ToolSource {
     options?: RequestOptions,
   ): Promise<JsonObject> {
     if (this.#quarantine.error !== undefined) return Promise.reject(this.#quarantine.error);
-    return this.#load.run(context, () => this.#send(method, params, context, options));
+    return this.#load.run(context, () =>
+      context.rounds === undefined
+        ? this.#send(method, params, context, options)
+        : this.#rounds.send(context, (one) => this.#send(method, params, one, options)),
+    );
   }
 
   async #send(
@@ -419,55 +447,30 @@ export class UpstreamServer implements ToolSource {
   ): Promise<JsonObject> {
     for (let attempt = 1; ; attempt += 1) {
       const client = context.session;
-      const shared = needsOwnSession(client, this.#asks) ? undefined : this.#shared.current;
-      const lease = shared === undefined ? await this.#lease(client, context.signal) : undefined;
+      const shared = needsOwnSession(client, this.#asks) ? undefined : this.#links.current(context.era);
+      const lease = shared === undefined ? await this.#lease(client, context.signal, context.era) : undefined;
       const session = lease?.session ?? (shared as UpstreamSession);
       try {
         const answer = await session.request(method, params, context, options);
+        const { era } = session.connection;
+        // Questions were checked when they arrived. In the legacy era the members have no meaning.
+        if (era === "modern" && isInputRequired(answer)) return answer;
         const result = receivedResult(answer, this.#sender, method);
         return method === "tools/call"
-          ? checkedResult(result, this.id, { tool: params["name"], era: session.connection.era })
+          ? checkedResult(result, this.id, { tool: params["name"], era })
           : result;
       } catch (error) {
         if (context.signal.aborted) throw context.signal.reason;
-        const canRepeat = await this.#renewFor(session, error, context.signal);
+        const canRepeat = await mayRepeat(session, error, context.signal, {
+          shared: this.#shared,
+          settings: this.#settings,
+        });
         context.signal.throwIfAborted();
         if (attempt > 1 || !canRepeat) throw this.#toCallerError(error);
       } finally {
         lease?.release();
       }
     }
-  }
-
-  /**
-   * Decides whether a failed request can be repeated: the server certainly did not process it, and a new session can
-   * succeed. Ends the old session in that case.
-   */
-  async #renewFor(session: UpstreamSession, error: unknown, signal: AbortSignal): Promise<boolean> {
-    if (isExpired(error)) {
-      // Other requests of the session can still get their responses; it closes after the last one.
-      await whenAborted(session.connection.closed, signal);
-      return true;
-    }
-    const isGone = isRefused(error);
-    if (!isGone && !(await this.#isSecretReplaced(session, error))) return false;
-    const shared = this.#shared;
-    if (session !== shared.current) await session[Symbol.asyncDispose]();
-    // When nothing listens at the server's address, the shared session is gone too.
-    if (shared.current !== undefined && (isGone || session === shared.current)) {
-      shared.renew(shared.current, reasonOf(error), isGone ? "after a pause" : "at once");
-    }
-    return true;
-  }
-
-  /** Whether the server rejected credentials that have been replaced since the session was opened. */
-  async #isSecretReplaced({ resolved }: UpstreamSession, error: unknown): Promise<boolean> {
-    const isRejection =
-      error instanceof McpError && error.code === "MCP_UNAUTHORIZED" && error.data?.["status"] === 401;
-    if (!isRejection || resolved.kind === "custom") return false;
-    // If the current credentials cannot be read, the caller gets the server's rejection.
-    const current = await this.#settings.resolveTransport().catch(() => resolved);
-    return !isDeepStrictEqual(current, resolved);
   }
 
   async #withCallerErrors(work: Promise<void>): Promise<void> {
@@ -486,7 +489,8 @@ export class UpstreamServer implements ToolSource {
     this.#isStopping = true;
     this.#liveness.stop();
     this.#health.change("stopped");
-    await Promise.allSettled([this.#shared[Symbol.asyncDispose](), this.#clients[Symbol.asyncDispose]()]);
+    this.#rounds.endAll(new UpstreamError("UPSTREAM_CLOSED", `The server "${this.id}" was stopped`));
+    await Promise.allSettled([this.#links[Symbol.asyncDispose](), this.#clients[Symbol.asyncDispose]()]);
   }
 }
 

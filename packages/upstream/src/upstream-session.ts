@@ -7,7 +7,19 @@ import type { JsonObject } from "@toolcrib/json";
 import { abortable, disposeOnce } from "@toolcrib/lifecycle";
 import { type Connection, type ConnectionRequestOptions, McpError, type RpcId } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
-import type { CallContext, ClientSession } from "@toolcrib/tool";
+import { type CallContext, type ClientSession, isInputRequired } from "@toolcrib/tool";
+import {
+  answeredByRequests,
+  askingMethods,
+  isQuestions,
+  type Questions,
+  questionResult,
+  readState,
+  receivedQuestions,
+  requestCapabilities,
+  withAnswers,
+} from "./input-required.ts";
+import type { Sender } from "./received.ts";
 import type { ServerMessages } from "./server-messages.ts";
 import { requiredElicitations, type SessionCalls } from "./session-calls.ts";
 import { SessionLogLevel } from "./session-log-level.ts";
@@ -22,6 +34,9 @@ export interface SessionParts {
   readonly messages: ServerMessages;
   /** The client whose own session it is; absent for the shared session. */
   readonly owner: ClientSession | undefined;
+  readonly sender: Sender;
+  /** Whether the server may ask clients. */
+  readonly isInteractive: boolean;
 }
 
 /** Options of one request. */
@@ -30,21 +45,28 @@ export interface RequestOptions extends Pick<ConnectionRequestOptions, "inputSch
   readonly beforeSend?: (() => void) | undefined;
 }
 
+/** The level of log messages for older clients that did not name one. */
+const defaultLogLevel = "info";
+
 /** A session with a server, and its process if it has one. */
 export class UpstreamSession implements AsyncDisposable {
   readonly connection: Connection;
   readonly process: LaunchedProcess | undefined;
   /** The settings that the transport was opened with, secrets included. */
   readonly resolved: ResolvedTransport;
+  /** The client whose own session it is; absent for a session that all clients share. */
+  readonly owner: ClientSession | undefined;
   readonly #calls: SessionCalls;
   readonly #messages: ServerMessages;
   readonly #logLevel: SessionLogLevel;
+  readonly #sender: Sender;
+  readonly #isInteractive: boolean;
   readonly #dispose: () => Promise<void>;
   #runningCount = 0;
   #requestCount = 0;
 
   constructor(
-    { connection, process, resolved, calls, messages, owner }: SessionParts,
+    { connection, process, resolved, calls, messages, owner, sender, isInteractive }: SessionParts,
     options: {
       readonly onLogLevelRefused: (reason: string) => void;
       /** Disposed of with the session. */
@@ -54,8 +76,11 @@ export class UpstreamSession implements AsyncDisposable {
     this.connection = connection;
     this.process = process;
     this.resolved = resolved;
+    this.owner = owner;
     this.#calls = calls;
     this.#messages = messages;
+    this.#sender = sender;
+    this.#isInteractive = isInteractive;
     this.#logLevel = new SessionLogLevel(connection, owner, options.onLogLevelRefused);
     this.#dispose = disposeOnce(() => options.resources.disposeAsync());
     passOnRoots(connection, owner);
@@ -67,11 +92,43 @@ export class UpstreamSession implements AsyncDisposable {
   }
 
   /**
-   * Sends a request on behalf of the call `context`.
+   * Sends a request on behalf of the call `context`, and answers the questions that a modern server returns, unless the
+   * client takes them as the result.
    *
    * @throws {McpError} `MCP_SESSION_EXPIRED` when nothing was sent.
    */
-  async request(
+  request(
+    method: string,
+    params: JsonObject,
+    context: CallContext,
+    options?: RequestOptions,
+  ): Promise<JsonObject> {
+    return this.connection.era === "modern" && askingMethods.has(method)
+      ? this.#requestWithQuestions(method, params, context, options)
+      : this.#request(method, params, context, options);
+  }
+
+  async #requestWithQuestions(
+    method: string,
+    params: JsonObject,
+    context: CallContext,
+    options: RequestOptions | undefined,
+  ): Promise<JsonObject> {
+    const { rounds } = context;
+    const capabilities = requestCapabilities(context, this.#isInteractive);
+    const repeat = async (sent: JsonObject): Promise<JsonObject | Questions> => {
+      const answer = await this.#request(method, sent, context, options);
+      return isInputRequired(answer) ? receivedQuestions(answer, this.#sender, capabilities) : answer;
+    };
+    const { server } = this.#sender;
+    const state = readState(rounds?.state, server)?.state;
+    const answer = await repeat(rounds === undefined ? params : withAnswers(params, rounds.responses, state));
+    if (!isQuestions(answer)) return answer;
+    if (rounds !== undefined) return questionResult(answer.requests, { server, state: answer.state });
+    return answeredByRequests(answer, params, context, { server, repeat });
+  }
+
+  async #request(
     method: string,
     params: JsonObject,
     context: CallContext,
@@ -100,7 +157,7 @@ export class UpstreamSession implements AsyncDisposable {
           id = given;
           this.#calls.add(given, context);
         },
-        logLevel: context.session?.logLevel,
+        ...(connection.era === "modern" ? this.#modernOptions(method, context) : undefined),
         ...options,
       });
     } catch (error) {
@@ -114,6 +171,17 @@ export class UpstreamSession implements AsyncDisposable {
       this.#runningCount -= 1;
       if (id !== undefined) this.#calls.delete(id);
     }
+  }
+
+  /** What a modern request says about its client. Older clients expect log messages also if they named no level. */
+  #modernOptions(method: string, context: CallContext): Partial<ConnectionRequestOptions> {
+    const { session, logLevel = session?.logLevel } = context;
+    const logs = this.connection.capabilities["logging"] !== undefined;
+    return {
+      capabilities: requestCapabilities(context, this.#isInteractive),
+      logLevel: logs && session !== undefined ? (logLevel ?? defaultLogLevel) : logLevel,
+      acceptsQuestions: askingMethods.has(method),
+    };
   }
 
   [Symbol.asyncDispose](): Promise<void> {

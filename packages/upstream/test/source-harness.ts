@@ -56,6 +56,7 @@ export interface SourceOptions {
   readonly now?: () => number;
   /** "learnt": when the server has asked. @default true: clients that can be asked get sessions of their own at once */
   readonly isInteractive?: boolean | "learnt";
+  readonly protocol?: "legacy" | "modern";
   readonly remembered?: RememberedServer;
   readonly remember?: (definitions: RememberedServer) => void;
   /** @default timers of Node */
@@ -86,6 +87,7 @@ export function createSource(options: SourceOptions): TestSource {
       scrub,
       tags,
       isInteractive: isInteractive === "learnt" ? undefined : isInteractive,
+      protocol: options.protocol,
       remembered,
       ...(remember === undefined ? {} : { remember }),
     },

@@ -5,9 +5,12 @@ import {
   createAskableClient,
   createCall,
   createClient,
+  createSource,
   echoStdio,
   failureOf,
   type ResolvedTransport,
+  never,
+  type RememberedServer,
   receivedBy,
   startSource,
 } from "./source-harness.ts";
@@ -98,12 +101,17 @@ for (const { name, open } of ways) {
       assert.equal(cancelled.length, name === "stdio" ? listens.length - 1 : 0);
     });
 
-    test("serves all clients over one session, and reports requests that the client cannot answer", async () => {
+    test("serves all clients over one session, and asks each as it declared", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const client = createAskableClient("ada");
-      const error = await failureOf(source.call("ask_sampling", {}, createCall({ client })));
-      assert.match(error.message, /needs input from the client/);
+      assert.match(await source.text("ask_sampling", {}, createCall({ client })), /"ada"/);
+      assert.match(await source.text("ask_roots", {}, createCall({ client })), /file:\/\/\/ada/);
+      assert.equal(client.asked.length, 2);
+      const mute = createClient();
+      const refused = await failureOf(source.call("ask_sampling", {}, createCall({ client: mute })));
+      assert.equal(refused.data["rpcCode"], -32021);
+      assert.deepEqual(mute.asked, []);
       assert.equal(source.server.facts().clientSessions, 0);
     });
 
@@ -160,4 +168,50 @@ test("annotated parameters are mirrored as headers over HTTP", async () => {
   });
   const mirrored = JSON.parse(await source.text("mirror", { region: "eu", nested: { level: 3 } }));
   assert.deepEqual(mirrored, { "mcp-param-region": "eu", "mcp-param-level": "3" });
+});
+
+test("a server of both eras over HTTP has a link for each, and its eras are remembered", async () => {
+  await using echo = await startEchoHttpServer({ protocol: "2026-07-28" });
+  const transport = { kind: "streamable_http", url: echo.url, headers: {} } as const;
+  let remembered: RememberedServer | undefined;
+  const remember = (definitions: RememberedServer) => {
+    remembered = definitions;
+  };
+  await using source = await startSource({ transport, remember });
+  assert.deepEqual(remembered?.eras, ["legacy", "modern"]);
+  const ofModern = {
+    ...createCall(),
+    era: "modern",
+    rounds: {},
+    clientCapabilities: { sampling: {} },
+  } as const;
+  const asked: { readonly [member: string]: unknown } = await source.call("ask_sampling", {}, ofModern);
+  assert.equal(asked["resultType"], "input_required");
+  const client = createAskableClient("ada");
+  assert.match(await source.text("ask_sampling", {}, createCall({ client })), /"ada"/);
+  const discovered = (await receivedBy(source, "server/discover")).length;
+  await using again = await startSource({ transport, ...(remembered === undefined ? {} : { remembered }) });
+  assert.equal((await receivedBy(again, "server/discover")).length, discovered);
+  const later = Date.now() + 2 * 24 * 3600 * 1000;
+  const old = { transport, now: () => later, ...(remembered === undefined ? {} : { remembered }) };
+  await using checked = await startSource(old);
+  assert.ok((await receivedBy(checked, "server/discover")).length > discovered);
+});
+
+test("a server is used in the era that its declaration names, and in no other", async () => {
+  await using both = await startEchoHttpServer({ protocol: "2026-07-28" });
+  await using legacy = await startEchoHttpServer();
+  const on = (url: string) => ({ transport: { kind: "streamable_http", url, headers: {} } as const });
+  await using pinned = await startSource({ ...on(both.url), protocol: "modern" });
+  assert.equal(pinned.server.facts().protocolVersion, "2026-07-28");
+  await using older = await startSource({ ...on(both.url), protocol: "legacy" });
+  assert.equal(older.server.facts().protocolVersion, "2025-11-25");
+  await using refused = createSource({
+    ...on(legacy.url),
+    protocol: "modern",
+    limits: { reconnectMinMs: 60_000 },
+  });
+  await refused.server.start(never);
+  assert.equal(refused.server.health().state, "unavailable");
+  assert.deepEqual(await receivedBy(older, "nothing"), []);
 });

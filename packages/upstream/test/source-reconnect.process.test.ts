@@ -195,8 +195,8 @@ test("an HTTP connection that breaks fails its call, and nothing else", async ()
 test("a server that answers 503 for a while keeps its session", async () => {
   await using echo = await startEchoHttpServer();
   await using source = await startSource({ transport: http(echo.url) });
-  // The GET stream is a request of its own, after those of the handshake and the lists.
-  await waitUntil(() => echo.requestCount === 7);
+  // Those that find out the era, of the handshake with its GET stream, and of the lists.
+  await waitUntil(() => echo.requestCount === 8);
   echo.refuseNext(1, 503);
   assert.equal((await failureOf(source.call("echo", { text: "x" }))).code, "MCP_HTTP_ERROR");
   assert.equal(await source.text("echo", { text: "on" }), "on");

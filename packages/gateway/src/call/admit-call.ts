@@ -146,11 +146,13 @@ async function admitChecked(
   hooked: HookedCall | undefined,
 ): Promise<AdmittedCall | { readonly refusal: Refusal }> {
   let call = hooked === undefined ? begun : { ...begun, usedMs: hooked.usedMs };
+  // The answers to the questions of an approved call belong to that call; a hook can have changed another one.
+  const continuesApproved = hooked === undefined && origin.rounds?.isApproved === true;
   const { argumentsDigest } = facts;
   const made = madeBefore(deps, target, origin, argumentsDigest);
   // Approve. Most calls need no approval and do not wait here. What was made before was approved before.
   const passed =
-    made?.outcome === undefined
+    made?.outcome === undefined && !continuesApproved
       ? await approveCall(
           {
             ...deps,
@@ -159,7 +161,7 @@ async function admitChecked(
           },
           { target, origin, callId: call.subject.callId, args, argumentsDigest, decision },
         )
-      : repeated;
+      : unasked;
   if (passed.kind === "refused") {
     const { error, approval } = passed;
     return {
@@ -171,7 +173,8 @@ async function admitChecked(
     if (isContinued && journal !== undefined) deps.journals.giveBack(journal);
     if (made?.outcome !== undefined) made.journal.returnMade(made.key);
   };
-  const isChecked = approval !== undefined || isContinued || hooked?.checksArguments === true;
+  const isChecked =
+    approval !== undefined || isContinued || continuesApproved || hooked?.checksArguments === true;
   // The time that a person takes to approve does not count.
   if (approval !== undefined) call = { ...call, startedAt: deps.now() - call.usedMs };
   // Count it. Another call can have used the rest of a budget meanwhile.
@@ -203,7 +206,7 @@ async function admitChecked(
   return { args, call, caller, hooked, intent, spend: taken?.spend, journal, made };
 }
 
-const repeated = { kind: "passed", approval: undefined, journal: undefined, isContinued: false } as const;
+const unasked = { kind: "passed", approval: undefined, journal: undefined, isContinued: false } as const;
 
 /** Returns the place of an inner call in the journal of the call around it; undefined where that has none. */
 function madeBefore(

@@ -8,7 +8,7 @@ import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { Decision, TrustViolation } from "@toolcrib/policy";
 import type { AuditCallSubject, AuditEvents, AuditStore, HookRecord } from "@toolcrib/store";
-import type { ToolResult } from "@toolcrib/tool";
+import { isInputRequired, type ToolResult } from "@toolcrib/tool";
 import type { CallTrace, TraceCall } from "../telemetry/traced-call.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 
@@ -178,7 +178,7 @@ export class CallLog {
   ): void {
     const { durationMs, resultBytes } = facts;
     const isError = result.isError === true;
-    const code = result._meta?.["toolcrib/code"] === "ARGUMENTS_INVALID" ? "ARGUMENTS_INVALID" : undefined;
+    const code = codeOf(result);
     const outcome = isError ? "tool_error" : "ok";
     this.#record("call.completed", { ...subject, outcome, code, ...facts });
     this.#deps.metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
@@ -231,6 +231,12 @@ export class CallLog {
       logger.error({ type, reason: messageOf(error) }, "audit record could not be written");
     }
   }
+}
+
+/** The code of a result that is not the end of its call, or that the gateway made. */
+function codeOf(result: ToolResult): string | undefined {
+  if (isInputRequired(result)) return "INPUT_REQUIRED";
+  return result._meta?.["toolcrib/code"] === "ARGUMENTS_INVALID" ? "ARGUMENTS_INVALID" : undefined;
 }
 
 function serverOf({ server, origin }: AuditCallSubject): string {

@@ -7,7 +7,8 @@ import { toClientInfo } from "../service/client-info.ts";
 import type { CallOrigin } from "./call-target.ts";
 
 /**
- * The origin of an inner call: it has the authority and the client channel of its outer call.
+ * The origin of an inner call: it has the authority and the client channel of its outer call. Its questions become the
+ * result of the outer call only where that passes it on.
  *
  * @param isDirect whether the outer call only passes the client's own call on.
  */
@@ -15,6 +16,7 @@ export function originOfInner(context: CallContext, isDirect: boolean): CallOrig
   return {
     isDirect,
     ...context,
+    rounds: isDirect ? context.rounds : undefined,
     clientChannel: context,
     clientInfo: toClientInfo(context.session?.clientInfo),
     parent: { callId: context.callId, depth: context.depth, tool: context.tool },

@@ -57,6 +57,8 @@ export interface CallTarget {
   readonly inputSchema: JsonObject | undefined;
   /** Whether arguments pass that fit `inputSchema` only after a conversion of types. */
   readonly coercesArguments: boolean;
+  /** Whether `null` passes for an optional argument: its server decides what it means. */
+  readonly passesNulls: boolean;
   readonly outputSchema: JsonObject | undefined;
   /** Executes it. @throws {CodedError} when the operation failed. */
   execute(args: JsonObject, context: CallContext): Promise<JsonObject>;
@@ -64,7 +66,19 @@ export interface CallTarget {
 
 /** The requester of a call, and the channel to its client. */
 export interface CallOrigin
-  extends Pick<CallContext, "identity" | "owners" | "run" | "era" | "session" | "wantsProgress" | "meta"> {
+  extends Pick<
+    CallContext,
+    | "identity"
+    | "owners"
+    | "run"
+    | "era"
+    | "session"
+    | "clientCapabilities"
+    | "logLevel"
+    | "rounds"
+    | "wantsProgress"
+    | "meta"
+  > {
   /** Sends progress, notifications and requests to the client that made the call. */
   readonly clientChannel: Pick<CallContext, "progress" | "notify" | "ask">;
   readonly signal: AbortSignal | undefined;

@@ -15,6 +15,7 @@ import {
   type TrustViolation,
 } from "@toolcrib/policy";
 import { digestOf } from "@toolcrib/store";
+import { isInputRequired } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { UnknownTools } from "../service/unknown-tool.ts";
 import { advisedAnswer, withAdvice } from "./advised.ts";
@@ -99,6 +100,7 @@ export class CallTargets {
       deadlineMs: source.facts.deadlineMs,
       inputSchema: undefined,
       coercesArguments: false,
+      passesNulls: false,
       outputSchema: undefined,
       execute,
     };
@@ -125,6 +127,7 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     deadlineMs: deadlineOf(source, facts, tool),
     inputSchema: source.checksArguments === true ? undefined : tool.definition.inputSchema,
     coercesArguments: facts.coercesArguments,
+    passesNulls: facts.backendKind === "mcp",
     outputSchema: tool.definition.outputSchema,
     async execute(args, context) {
       const current = () => currentEntry(entry, shownName, context, deps);
@@ -136,9 +139,13 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
       }
       const { advise } = facts;
       if (advise === undefined)
-        return toToolResult(await backend.source.call(backend.tool, args, context, current), shownName);
+        return toToolResult(
+          await backend.source.call(backend.tool, args, context, current),
+          shownName,
+          backend,
+        );
       const answer = await advisedAnswer(backend.source.call(backend.tool, args, context, current), advise);
-      return withAdvice(toToolResult(answer, shownName), advise);
+      return withAdvice(toToolResult(answer, shownName, backend), advise);
     },
   };
 }
@@ -203,7 +210,12 @@ function toResult(answer: unknown, wireName: string): JsonObject {
 }
 
 /** Adds an empty content list where a server left it out. */
-function toToolResult(answer: unknown, wireName: string): JsonObject {
+function toToolResult(answer: unknown, wireName: string, { source }: Backend): JsonObject {
   const result = toResult(answer, wireName);
+  if (isInputRequired(result)) {
+    if (source.returnsQuestions === true) return result;
+    const { resultType: _type, inputRequests: _requests, requestState: _state, ...rest } = result;
+    return { content: [], ...rest };
+  }
   return Array.isArray(result["content"]) ? result : { ...result, content: [] };
 }

@@ -1,7 +1,7 @@
 /** The checks of the values of a call against the schemas of its tool and against the limits. */
 
 import { isCoercible, isJsonObject, type JsonObject, jsonSize } from "@toolcrib/json";
-import { textResult } from "@toolcrib/tool";
+import { isInputRequired, textResult } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { CallTarget } from "./call-target.ts";
 import type { GovernedCallDeps } from "./governed-call-deps.ts";
@@ -22,6 +22,7 @@ export function validateArguments(
   if (target.inputSchema === undefined) return undefined;
   const verdict = deps.validator.validateSupported(target.inputSchema, args);
   if (verdict.kind === "valid") return undefined;
+  if (target.passesNulls && hasOnlyNullsMore(deps, target.inputSchema, args)) return undefined;
   if (target.coercesArguments && isCoercible(deps.validator, target.inputSchema, args)) return undefined;
   if (verdict.kind === "unusable") {
     deps.log.warn(
@@ -40,6 +41,15 @@ export function validateArguments(
   } as JsonObject;
 }
 
+/** Whether arguments are valid without the `null` of those that are optional: many clients write it for "absent". */
+function hasOnlyNullsMore({ validator }: GovernedCallDeps, schema: JsonObject, args: JsonObject): boolean {
+  const { required } = schema;
+  const isOptional = (name: string) => !(Array.isArray(required) && required.includes(name));
+  const kept = Object.entries(args).filter(([name, value]) => value !== null || !isOptional(name));
+  if (kept.length === Object.keys(args).length) return false;
+  return validator.validateSupported(schema, Object.fromEntries(kept)).kind === "valid";
+}
+
 /** The size of a result. @throws {GatewayError} `RESULT_TOO_LARGE` */
 export function limitResult({ limits }: GovernedCallDeps, result: JsonObject): number {
   const size = jsonSize(result, limits.resultMaxBytes);
@@ -52,7 +62,7 @@ export function limitResult({ limits }: GovernedCallDeps, result: JsonObject): n
 /** @throws {GatewayError} `RESULT_INVALID` */
 export function validateResult(deps: GovernedCallDeps, target: CallTarget, result: JsonObject): void {
   const { outputSchema } = target;
-  if (outputSchema === undefined || result["isError"] === true) return;
+  if (outputSchema === undefined || result["isError"] === true || isInputRequired(result)) return;
   const verdict = deps.validator.validateSupported(outputSchema, result["structuredContent"]);
   if (verdict.kind === "valid") return;
   if (verdict.kind === "unusable") {

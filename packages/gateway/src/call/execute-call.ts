@@ -12,6 +12,7 @@ import type { JsonObject } from "@toolcrib/json";
 import type { TextScrubber } from "@toolcrib/redaction";
 import { type CallContext, identityKey } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
+import { CallDeadline } from "./call-deadline.ts";
 import type { BegunCall } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import type { LabelledCall, LabelTracker } from "./label-tracker.ts";
@@ -26,6 +27,8 @@ export interface ScrubberDeps {
 
 /** Dependencies of executions. */
 export interface ExecutionDeps extends ScrubberDeps {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** Limits the messages that calls relay to their clients. */
   readonly relays: RelayLimit;
   /** Labels of the data of calls; undefined where no source has labels. */
@@ -54,7 +57,7 @@ export function execute(
     const settle = () => {
       channel.isOpen = false;
       leave();
-      clearTimeout(timer);
+      deadline.end();
       signal?.removeEventListener("abort", cancel);
     };
     const end = (reason: CodedError) => {
@@ -66,8 +69,9 @@ export function execute(
     // The operator may have paused the call while it waited for its approval or its record.
     const leave = deps.pauses.enter(target, requester.origin, end);
     signal?.addEventListener("abort", cancel);
-    const timer = setTimeout(() => end(timeoutError(target)), target.deadlineMs - call.usedMs);
-    const context = toContext(deps, target, call, requester, controller.signal, channel);
+    const limitMs = target.deadlineMs - call.usedMs;
+    const deadline = new CallDeadline(limitMs, deps.now, () => end(timeoutError(target)));
+    const context = toContext(deps, target, call, requester, controller.signal, { channel, deadline });
     target.execute(args, context).then(
       (result) => {
         settle();
@@ -87,14 +91,18 @@ interface Requester {
   readonly labelled: LabelledCall | undefined;
 }
 
-/** The context of one execution. @param channel whether messages to the client still belong to the call */
+/**
+ * The context of one execution.
+ *
+ * @param run whether messages to the client still belong to the call, and its deadline.
+ */
 function toContext(
   deps: ExecutionDeps,
   target: CallTarget,
   call: BegunCall,
   { origin, labelled }: Requester,
   signal: AbortSignal,
-  channel: { readonly isOpen: boolean },
+  { channel, deadline }: { readonly channel: { readonly isOpen: boolean }; readonly deadline: CallDeadline },
 ): CallContext {
   const { relays } = deps;
   const passOn = () => {
@@ -104,6 +112,7 @@ function toContext(
   const { callId, parentId, depth } = call.subject;
   const { id: tool } = target;
   const { identity, owners, era, meta, session, wantsProgress, clientChannel } = origin;
+  const { clientCapabilities, logLevel, rounds } = origin;
   return {
     callId,
     tool,
@@ -117,6 +126,9 @@ function toContext(
     deadline: call.startedAt + target.deadlineMs,
     meta: call.trace === undefined ? meta : call.trace.metaOf(meta),
     session,
+    clientCapabilities,
+    logLevel,
+    rounds,
     wantsProgress,
     progress(params) {
       if (!channel.isOpen || !relays.allows(identityKey(identity))) return;
@@ -132,7 +144,7 @@ function toContext(
     ask(method, params, askSignal) {
       if (channel.isOpen) {
         passOn();
-        return clientChannel.ask(method, scrubber.value(params), askSignal);
+        return deadline.paused(clientChannel.ask(method, scrubber.value(params), askSignal));
       }
       return Promise.reject(
         new GatewayError("CALL_CANCELLED", `"${method}" was requested after the end of its call`),

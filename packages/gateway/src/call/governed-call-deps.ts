@@ -22,8 +22,6 @@ export interface GovernedCallDeps extends ExecutionDeps {
   /** Computes fingerprints of values for the record. @default records have none */
   readonly fingerprints: Awaited<ReturnType<typeof openFingerprints>> | undefined;
   readonly log: CallLog;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
   /** A new unique id for a call. */
   readonly newCallId: () => string;
   readonly limits: {

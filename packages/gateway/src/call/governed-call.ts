@@ -16,7 +16,7 @@
 import type { JsonObject } from "@toolcrib/json";
 import { inspectResult } from "@toolcrib/redaction";
 import { toAuditClient } from "@toolcrib/store";
-import { identityKey, type ToolResult } from "@toolcrib/tool";
+import { identityKey, isInputRequired, type ToolResult } from "@toolcrib/tool";
 import type { CallOutcome } from "../gateway.ts";
 import { type AdmittedCall, type AskedCall, admitCall, checkCall, type Refusal } from "./admit-call.ts";
 import { toCallError } from "./call-error.ts";
@@ -63,10 +63,11 @@ export async function governedCall(
 }
 
 function beginCall(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigin): BegunCall {
-  const { parent, identity, owners, clientInfo } = origin;
+  const { parent, identity, owners, clientInfo, rounds } = origin;
   const subject: BegunCall["subject"] = {
     callId: deps.newCallId(),
     ...(parent === undefined ? undefined : { parentId: parent.callId }),
+    ...(rounds?.continues === undefined ? undefined : { continues: rounds.continues }),
     depth: parent === undefined ? 0 : parent.depth + 1,
     client: toAuditClient(identity, clientInfo),
     owners: owners?.map((owner) => toAuditClient(owner)),
@@ -159,7 +160,9 @@ async function perform(
     const facts = { hooks: hooked?.takeRecords(), labels: labelled?.run.labels };
     const durationMs = deps.now() - call.startedAt;
     deps.log.completed(call, shown, { ...facts, durationMs, resultBytes, fingerprints });
-    return { kind: "result", callId, result: shown };
+    if (!isInputRequired(shown)) return { kind: "result", callId, result: shown };
+    const isApproved = intent.approval !== undefined || caller.rounds?.isApproved === true;
+    return { kind: "result", callId, result: shown, isApproved };
   } catch (thrown) {
     // An error of a tool can contain its data.
     if (labelled !== undefined) deps.labels?.passedOn(labelled);

@@ -23,7 +23,7 @@ import {
   type View,
 } from "@toolcrib/mcp";
 import type { SecretScrubber } from "@toolcrib/redaction";
-import { type Identity, identityKey, isListedFor, isOperator } from "@toolcrib/tool";
+import { type Identity, identityKey, isInputRequired, isListedFor, isOperator } from "@toolcrib/tool";
 import { originOfProgram } from "../call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import type { CallTargets } from "../call/call-targets.ts";
@@ -44,6 +44,7 @@ import {
   reasonAgainstPrompt,
   reasonAgainstResource,
 } from "./feature-routes.ts";
+import { InputStates, type InputStatesDeps, type StateOwner } from "./input-states.ts";
 import { forClient, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
   completedOf,
@@ -62,7 +63,7 @@ import type { UnknownTools } from "./unknown-tool.ts";
 import type { Visibility } from "./visibility.ts";
 
 /** Dependencies of the service. */
-export interface GatewayServiceDeps {
+export interface GatewayServiceDeps extends InputStatesDeps {
   readonly serverInfo: ServerInfo;
   readonly index: ToolIndex;
   readonly policy: GatewayPolicy;
@@ -104,6 +105,12 @@ const allCapabilities = {
   logging: {},
 };
 
+/** A call that answers no questions. */
+const firstRound: NonNullable<CallOrigin["rounds"]> = Object.freeze({});
+
+/** Methods besides `tools/call` whose result can be questions. */
+const askingMethods: ReadonlySet<string> = new Set(["resources/read", "prompts/get"]);
+
 /** The service of one gateway. */
 export class GatewayService implements McpService {
   readonly serverInfo: ServerInfo;
@@ -112,12 +119,14 @@ export class GatewayService implements McpService {
   readonly #watch: ListWatch;
   readonly #subscriptions: Subscriptions;
   readonly #lists: ListCache<JsonObject>;
+  readonly #states: InputStates;
   readonly #legacyDefinitions = new LegacyDefinitions();
   readonly #changes = { resources: 0, prompts: 0 };
 
   constructor(deps: GatewayServiceDeps) {
     this.#deps = deps;
     this.serverInfo = deps.serverInfo;
+    this.#states = new InputStates(deps);
     this.#subscriptions = new Subscriptions({
       sourceOf: (listener, uri) => this.#resourceSource(listener, uri),
       governed: async ({ identity, closed }, source, uri, subscribe) => {
@@ -257,10 +266,36 @@ export class GatewayService implements McpService {
     if (args === undefined && policy.allowsListing(identity, target.subject)) {
       throw paramsError('"arguments" must be an object');
     }
-    const outcome = await call(target, args ?? {}, toOrigin(request));
+    const rounds = this.#roundsOf(request, target, args ?? {});
+    const outcome = await call(target, args ?? {}, toOrigin(request, rounds));
     if (isConcealed(outcome, identity, target, policy))
       throw unknownTools.errorFor(identity, name, serverOfView(view));
-    return toWireResult(forClient(outcome, identity, target));
+    const result = toWireResult(forClient(outcome, identity, target), request.era);
+    return isInputRequired(result) ? this.#sealed(result, request, target, args ?? {}, outcome) : result;
+  }
+
+  /** The round of questions that a request belongs to; undefined where the client is asked while its call runs. */
+  #roundsOf(
+    { era, params, identity }: ServiceRequest,
+    target: CallTarget,
+    args: JsonObject,
+  ): CallOrigin["rounds"] {
+    if (era === "legacy") return undefined;
+    const { inputResponses, requestState } = params;
+    if (inputResponses === undefined && requestState === undefined) return firstRound;
+    return this.#states.open(params, ownerOf(identity, target, args));
+  }
+
+  /** Returns the questions of a call with their state, which only the next round of the same call can use. */
+  #sealed(
+    result: JsonObject,
+    { identity }: ServiceRequest,
+    target: CallTarget,
+    args: JsonObject,
+    outcome: CallOutcome,
+  ): JsonObject {
+    const isApproved = outcome.kind === "result" && outcome.isApproved === true;
+    return this.#states.seal(result, ownerOf(identity, target, args), { callId: outcome.callId, isApproved });
   }
 
   async #readResource(request: ServiceRequest): Promise<JsonObject> {
@@ -320,10 +355,12 @@ export class GatewayService implements McpService {
     args: JsonObject,
     unknown: () => GatewayError,
   ): Promise<JsonObject> {
-    const outcome = await this.#deps.call(target, args, toOrigin(request));
+    const rounds = askingMethods.has(target.method) ? this.#roundsOf(request, target, args) : undefined;
+    const outcome = await this.#deps.call(target, args, toOrigin(request, rounds));
     const { identity } = request;
     if (isConcealed(outcome, identity, target, this.#deps.policy)) throw unknown();
-    return toRpcFailure(forClient(outcome, identity, target), request.era);
+    const result = toRpcFailure(forClient(outcome, identity, target), request.era);
+    return isInputRequired(result) ? this.#sealed(result, request, target, args, outcome) : result;
   }
 
   async #subscribe(request: ServiceRequest): Promise<JsonObject> {
@@ -435,6 +472,11 @@ export class GatewayService implements McpService {
     const { policy } = this.#deps;
     return (source, kind, name) => policy.allowsListing(identity, featureSubject(source, kind, name));
   }
+}
+
+/** The call that questions belong to. An approval of it is bound to its definition, too. */
+function ownerOf(identity: Identity, { id, approval }: CallTarget, args: JsonObject): StateOwner {
+  return { identity, target: approval === undefined ? id : `${id} ${approval.definitionDigest}`, args };
 }
 
 /**

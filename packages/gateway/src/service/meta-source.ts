@@ -129,6 +129,7 @@ const summaryMaxLength = 300;
 export class MetaSource implements ToolSource {
   readonly id = "toolcrib";
   readonly origin = "meta";
+  readonly returnsQuestions = true;
   readonly #deps: MetaSourceDeps;
   readonly #health: Health;
   readonly #listeners = new ListenerSet<[SourceChange]>();

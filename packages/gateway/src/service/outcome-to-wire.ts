@@ -5,8 +5,8 @@
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
-import type { JsonObject } from "@toolcrib/json";
-import { McpError } from "@toolcrib/mcp";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { McpError, rpcCodes } from "@toolcrib/mcp";
 import {
   type CallFailure,
   type Era,
@@ -52,18 +52,18 @@ export function toInnerResult(
 }
 
 /** Converts the outcome of a tool call to a `CallToolResult`. @throws {McpError} the server's own JSON-RPC error */
-export function toWireResult(outcome: CallOutcome): JsonObject {
+export function toWireResult(outcome: CallOutcome, era: Era): JsonObject {
   if (outcome.kind === "result") return outcome.result as unknown as JsonObject;
-  return failedResult(failureOf(outcome), outcome.callId) as unknown as JsonObject;
+  return failedResult(failureOf(outcome, era), outcome.callId) as unknown as JsonObject;
 }
 
 /** @throws {McpError} the server's own JSON-RPC error */
-function failureOf(outcome: Exclude<CallOutcome, { kind: "result" }>): CallFailure {
+function failureOf(outcome: Exclude<CallOutcome, { kind: "result" }>, era: Era): CallFailure {
   if (outcome.kind === "denied") {
     return { code: outcome.code, message: outcome.reason, hint: outcome.hint };
   }
   const { error } = outcome;
-  const remote = remoteErrorOf(error, "legacy");
+  const remote = remoteErrorOf(error, era);
   if (remote !== undefined) throw remote;
   return isCodedError(error) ? error : { code: "CALL_FAILED", message: error.message };
 }
@@ -85,9 +85,28 @@ export function toWireError(error: Error, era: Era): Error {
 /** A server's own JSON-RPC error, with the code of the client's era. */
 function remoteErrorOf(error: Error, era: Era): McpError | undefined {
   if (!isCodedError(error) || typeof error.data?.["rpcCode"] !== "number") return undefined;
-  const rpcCode = error.data["rpcCode"];
+  const { rpcCode, rpcData } = error.data as { readonly rpcCode: number; readonly rpcData?: unknown };
+  const code = codeIn(era, rpcCode, rpcData);
   return new McpError("MCP_REMOTE_ERROR", error.message, {
-    rpcCode: era === "modern" && rpcCode === -32002 ? -32602 : rpcCode,
-    rpcData: error.data["rpcData"],
+    rpcCode: code,
+    rpcData,
+    // 2026-07-28, Streamable HTTP: the status of an error that the client can act on.
+    httpStatus: code === rpcCodes.missingClientCapability ? 400 : undefined,
   });
+}
+
+/** Codes about a request between the gateway and a server, which say nothing about that of the client. */
+const hopCodes: ReadonlySet<number> = new Set([rpcCodes.headerMismatch, rpcCodes.unsupportedVersion]);
+
+/** Returns the code of a server's error as clients of `era` know it. */
+function codeIn(era: Era, code: number, data: unknown): number {
+  if (hopCodes.has(code)) return rpcCodes.internalError;
+  if (era === "modern") return code === rpcCodes.RESOURCE_NOT_FOUND ? rpcCodes.invalidParams : code;
+  if (code === rpcCodes.missingClientCapability) return rpcCodes.invalidRequest;
+  return isNotFound(code, data) ? rpcCodes.RESOURCE_NOT_FOUND : code;
+}
+
+/** Whether invalid parameters are a resource that does not exist: its URI is all that a server says about it. */
+function isNotFound(code: number, data: unknown): boolean {
+  return code === rpcCodes.invalidParams && isJsonObject(data) && Object.keys(data).join() === "uri";
 }

@@ -16,13 +16,16 @@ export function serverOfView(view: View): string | undefined {
   return view.startsWith("s/") ? view.slice(2) : undefined;
 }
 
-/** The origin of a client's own call. */
-export function toOrigin(request: ServiceRequest): CallOrigin {
+/** The origin of a client's own call. @param rounds present if the client takes questions as the result of the call */
+export function toOrigin(request: ServiceRequest, rounds?: CallOrigin["rounds"]): CallOrigin {
   const { identity, era, session, wantsProgress, signal, httpTrace } = request;
   return {
     identity,
     era,
     session,
+    clientCapabilities: request.clientCapabilities,
+    logLevel: request.logLevel,
+    rounds,
     wantsProgress,
     signal,
     httpTrace,
@@ -44,7 +47,7 @@ function passedOnMeta(params: JsonObject): JsonObject | undefined {
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-/** `params` without the members that belong to this hop: `_meta`, and answers to questions that no result of the gateway asks. */
+/** `params` without the members that belong to this hop: `_meta`, and the answers to questions with their state. */
 export function withoutMeta(params: JsonObject): JsonObject {
   const { _meta, inputResponses, requestState, ...rest } = params;
   return rest;

@@ -14,6 +14,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { ServerExits } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
 import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
+import { FairShare } from "@toolcrib/lifecycle";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import { adviceOn, exitPort, ServerSandboxes } from "@toolcrib/sandbox";
 import {
@@ -24,6 +25,9 @@ import {
 } from "@toolcrib/upstream";
 import { adoptedDetails, adoptedProcessOf, adoptedTools, warnOfDifferences } from "./adopted-servers.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
+
+/** Calls of all servers that wait for answers of their clients; one client gets at most half of them. */
+const maxParkedCalls = 256;
 
 /** Lowest limit of a message, in bytes: a list of tools can be larger than the results that are allowed. */
 const messageMinLimitBytes = 8 * 1024 * 1024;
@@ -37,6 +41,7 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
   );
   const serverIds = config.toolServers.map(({ id }) => id);
   const exits = new ServerExits(context, serverIds, exitPort);
+  const parkedPlaces = new FairShare(context.upstreamLimits?.maxParkedCalls ?? maxParkedCalls);
   const sandboxes = new ServerSandboxes({
     sandboxes: context.sandboxes,
     openExit: (server) => exits.open(server),
@@ -51,7 +56,7 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
     const upstream = createServer(
       server,
       memories[at] as ServerMemory,
-      { sandboxes, exits, packages },
+      { sandboxes, exits, packages, parkedPlaces },
       context,
     );
     for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
@@ -82,6 +87,8 @@ interface ServerDeps {
   readonly sandboxes: ServerSandboxes;
   readonly exits: ServerExits;
   readonly packages: PackageStore;
+  /** Calls that wait for answers of their clients. */
+  readonly parkedPlaces: FairShare;
 }
 
 /** The packages that servers launch through package runners. @param signal ends fetches */
@@ -119,7 +126,7 @@ function warnOfUncontained(sandboxes: ServerSandboxes, logger: Logger): void {
 function createServer(
   server: ToolServerConfig,
   memory: ServerMemory,
-  { sandboxes, exits, packages }: ServerDeps,
+  { sandboxes, exits, packages, parkedPlaces }: ServerDeps,
   context: SourceContext,
 ): UpstreamServer {
   const { home, env, scrubber, launcher, httpClient, logger, now, random, startBackgroundTimer, serverInfo } =
@@ -143,6 +150,7 @@ function createServer(
       isUntrusted: server.trustState === "unverified",
       shownAs: shownAs(server),
       isInteractive: server.isInteractive,
+      protocol: server.transport.protocol,
       advise: adviserOf(server, sandboxes),
       contain: sandboxes.containmentOf(
         server,
@@ -162,7 +170,7 @@ function createServer(
         }
       },
     },
-    { launcher, httpClient, logger, now, random, startBackgroundTimer, clientInfo: serverInfo },
+    { launcher, httpClient, logger, now, random, startBackgroundTimer, parkedPlaces, clientInfo: serverInfo },
     { messageMaxBytes, maxConcurrentCalls, maxQueuedCalls, ...context.upstreamLimits },
   );
 }

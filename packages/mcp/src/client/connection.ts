@@ -52,7 +52,11 @@ export interface ConnectionRequestOptions {
   /** Receives the id under which the server knows the request. */
   readonly onId?: (id: RpcId) => void;
   /** Modern era: lowest level of the log messages to send for this request. */
-  readonly logLevel?: string;
+  readonly logLevel?: string | undefined;
+  /** Modern era: the MCP `ClientCapabilities` of this request. @default those of the connection */
+  readonly capabilities?: JsonObject | undefined;
+  /** Modern era: whether the result may be questions (`input_required`), which are returned with their `resultType`. @default false */
+  readonly acceptsQuestions?: boolean;
   /** Modern era over HTTP: the schema whose `x-mcp-header` parameters are mirrored into headers. */
   readonly inputSchema?: JsonObject;
 }
@@ -79,6 +83,11 @@ export class Connection implements AsyncDisposable {
     this.#ownMeta = modernMeta(agreement.protocolVersion, options);
   }
 
+  /** Whether the server keeps state for this connection: over HTTP, whether it opened a session. */
+  get hasSession(): boolean {
+    return this.#link.transport.hasSession ?? true;
+  }
+
   /** Number of requests without a response. */
   get inFlight(): number {
     return this.#link.router.outboundCount;
@@ -90,7 +99,7 @@ export class Connection implements AsyncDisposable {
   }
 
   /**
-   * Sends a request and returns its result. Modern results come without `resultType`.
+   * Sends a request and returns its result. Modern results come without `resultType`, except for questions.
    *
    * @throws {McpError} see `MessageRouter.request`.
    */
@@ -114,14 +123,16 @@ export class Connection implements AsyncDisposable {
     params: JsonObject,
     options: ConnectionRequestOptions = {},
   ): Promise<JsonObject> {
-    const { logLevel, inputSchema } = options;
+    const { logLevel, inputSchema, capabilities } = options;
     const meta = {
       ...metaOf(params),
       ...this.#ownMeta,
+      ...(capabilities === undefined ? undefined : { [metaKeys.clientCapabilities]: capabilities }),
       ...(logLevel === undefined ? undefined : { [metaKeys.logLevel]: logLevel }),
     };
     const hints = { headers: parameterHeaders(inputSchema, params) };
-    return withoutResultType(await this.#link.request(method, { ...params, _meta: meta }, options, hints));
+    const result = await this.#link.request(method, { ...params, _meta: meta }, options, hints);
+    return withoutResultType(result, options.acceptsQuestions === true);
   }
 }
 
@@ -232,14 +243,15 @@ export async function openConnection(
   }
 }
 
-function withoutResultType(result: JsonObject): JsonObject {
+function withoutResultType(result: JsonObject, acceptsQuestions: boolean): JsonObject {
   const { resultType, ...rest } = result;
   if (resultType === undefined || resultType === "complete") return rest;
+  if (resultType === "input_required" && acceptsQuestions) return result;
   if (resultType === "input_required") {
     throw new McpError(
       "MCP_CLIENT_CAPABILITY_MISSING",
-      "The server needs input from the client that cannot be passed on while a call runs",
-      { hint: "call the server directly, or use a tool that needs no input while it runs" },
+      "The server needs input from the client for a request that cannot give any",
+      { hint: "report it to the maintainers of the server" },
     );
   }
   throw new McpError(

@@ -1,10 +1,7 @@
 /**
  * The handshake of a connection: `initialize` in the legacy era,
  * `server/discover` in the modern one. The remembered era is tried first, then
- * the other one if the answer allows it.
- *
- * A server of both eras is used in the legacy one, where its requests to the
- * client (sampling, elicitation, roots) can be forwarded while a call runs.
+ * the other one if the answer allows it. The owner decides in which era it uses a server of both.
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
@@ -28,7 +25,9 @@ export interface HandshakeOptions {
   /** MCP `ClientCapabilities` to declare. @default {} */
   readonly capabilities?: JsonObject;
   /** The era of an earlier connection, which is tried first. @default "legacy" */
-  readonly era?: Era;
+  readonly era?: Era | undefined;
+  /** Whether no other era than `era` is tried. @default false */
+  readonly isPinned?: boolean;
 }
 
 /** The result of a handshake. */
@@ -47,6 +46,9 @@ interface Channel {
   readonly transport: ClientTransport;
 }
 
+/** Milliseconds for the answer to `server/discover` of a server that may be of the legacy era. */
+const discoverTimeoutMs = 10_000;
+
 /** Finds the server's era and protocol version. @throws {McpError} of the first attempt. */
 export async function negotiate(
   channel: Channel,
@@ -60,13 +62,18 @@ export async function negotiate(
     return await first(channel, options, signal);
   } catch (error) {
     const mayBeOther =
-      transport.kind !== "sse" && error instanceof McpError && isRefusal(error, isModernFirst);
+      options.isPinned !== true &&
+      transport.kind !== "sse" &&
+      error instanceof McpError &&
+      isRefusal(error, isModernFirst);
     if (!mayBeOther) throw error;
     try {
       return await second(channel, options, signal);
     } catch (other) {
-      // The first error is more specific, unless the second attempt found the server's era.
-      throw other instanceof McpError && other.code === "MCP_UNSUPPORTED_VERSION" ? other : error;
+      // A refusal of `server/discover` says only that the server is not modern. Otherwise the first error is more
+      // specific, unless the second attempt found the server's era.
+      const isFound = other instanceof McpError && other.code === "MCP_UNSUPPORTED_VERSION";
+      throw isModernFirst || isFound ? other : error;
     }
   }
 }
@@ -80,12 +87,26 @@ export async function negotiate(
 function isRefusal(error: McpError, isModern: boolean): boolean {
   if (error.code === "MCP_UNSUPPORTED_VERSION") {
     const supported = error.data?.["supported"];
-    return isModern && Array.isArray(supported) && supported.some((one) => eraOf(String(one)) === "legacy");
+    if (!Array.isArray(supported)) return false;
+    // A server that answers every request with some result knows nothing of the modern era.
+    if (isModern) return supported.length === 0 || supported.some((one) => isLegacyVersion(String(one)));
+    return supported.some((one) => isNewerVersion(String(one)));
   }
   if (error.code === "MCP_REMOTE_ERROR") return true;
+  // Some older servers never answer a method that they do not know.
+  if (error.code === "MCP_TIMEOUT") return isModern;
   const status = error.code === "MCP_HTTP_ERROR" ? error.data?.["status"] : undefined;
   // Legacy servers differ in the 4xx status with which they answer a modern request.
   return status === 400 || (isModern && (status === 404 || status === 405 || status === 406));
+}
+
+function isLegacyVersion(version: string): boolean {
+  return eraOf(version) === "legacy";
+}
+
+/** Whether a server that answers `initialize` with `version` belongs to a later era. */
+function isNewerVersion(version: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(version) && version > latestLegacyVersion;
 }
 
 async function initialize(
@@ -106,6 +127,8 @@ async function initialize(
   if (typeof version !== "string" || eraOf(version) !== "legacy") throw unsupported([version]);
   transport.negotiated?.(version);
   router.notify("notifications/initialized", {});
+  // A question of the server that belongs to no request would be lost before its stream is open.
+  await transport.settled?.();
   return {
     ...describe(result),
     era: "legacy",
@@ -120,7 +143,9 @@ async function discover(
   signal: AbortSignal,
 ): Promise<Agreement> {
   const params = { _meta: modernMeta(latestModernVersion, options) };
-  const result = await router.request("server/discover", params, { signal }).catch((error: unknown) => {
+  const limit = options.isPinned === true ? {} : { timeoutMs: discoverTimeoutMs };
+  const request = router.request("server/discover", params, { signal, ...limit });
+  const result = await request.catch((error: unknown) => {
     const isVersion = error instanceof McpError && error.rpcCode === rpcCodes.unsupportedVersion;
     throw isVersion ? unsupported(versionsIn(error.rpcData)) : error;
   });

@@ -8,6 +8,7 @@
  * with a request of its own.
  */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { type JsonValue, parseJson } from "@toolcrib/json";
 import { faultOf, messageMaxValues } from "../framing/lines.ts";
 import { paramsOf, type RpcId, type RpcMessage } from "../json-rpc.ts";
@@ -44,6 +45,8 @@ export interface HttpTransportOptions {
 
 /** Longest wait for the response to DELETE. */
 const deleteTimeoutMs = 1000;
+/** Longest wait for the GET stream before the first request of a session: some servers send no headers before an event. */
+const listenWaitMs = 1000;
 /** Longest wait for the responses of an expired session to requests that were already sent. */
 const expiryTimeoutMs = 1000;
 
@@ -64,6 +67,7 @@ export class HttpTransport implements ClientTransport {
   readonly #unseen = new Set<RpcId>();
   #receiver = noReceiver;
   #listenStream: ListenStream | undefined;
+  readonly #listening = Promise.withResolvers<void>();
   #isClosed = false;
   #expiredBy: McpError | undefined;
   #isChecking = false;
@@ -75,6 +79,10 @@ export class HttpTransport implements ClientTransport {
     this.#maxBytes = options.messageMaxBytes ?? defaultMessageMaxBytes;
     this.#maxResumptions = options.maxResumptions ?? 5;
     this.#flood = options.now && new FloodMeter(options.now, () => this.#receiver.slowed?.());
+  }
+
+  get hasSession(): boolean {
+    return this.#requester.sessionId !== undefined;
   }
 
   async open(receiver: TransportReceiver): Promise<void> {
@@ -102,6 +110,14 @@ export class HttpTransport implements ClientTransport {
 
   negotiated(version: string): void {
     this.#requester.version = version;
+  }
+
+  async settled(): Promise<void> {
+    const { signal } = this.#closing;
+    await Promise.race([
+      this.#listening.promise,
+      sleep(listenWaitMs, undefined, { signal, ref: false }).catch(() => {}),
+    ]);
   }
 
   async close(): Promise<void> {
@@ -153,7 +169,11 @@ export class HttpTransport implements ClientTransport {
   }
 
   #listen(): void {
-    this.#listenStream = new ListenStream(this.#streamContext(), this.#closing.signal);
+    this.#listenStream = new ListenStream(
+      this.#streamContext(),
+      this.#closing.signal,
+      this.#listening.resolve,
+    );
     void this.#listenStream.run();
   }
 

@@ -18,6 +18,7 @@ import {
 export class ListenStream {
   readonly #context: StreamContext;
   readonly #signal: AbortSignal;
+  readonly #onAttempted: () => void;
   #lastEventId = "";
   #retryMs = defaultRetryMs;
   #pauseMs = defaultRetryMs;
@@ -27,9 +28,11 @@ export class ListenStream {
   #wasOpen = false;
   #isOpen = false;
 
-  constructor(context: StreamContext, signal: AbortSignal) {
+  /** @param onAttempted called when the stream is open for the first time, or was refused or broke. */
+  constructor(context: StreamContext, signal: AbortSignal, onAttempted: () => void) {
     this.#context = context;
     this.#signal = signal;
+    this.#onAttempted = onAttempted;
   }
 
   /** Whether the server can send messages on the stream now. */
@@ -42,8 +45,11 @@ export class ListenStream {
     const { requester, receiver } = this.#context;
     for (; !this.#signal.aborted; this.#pauseMs = Math.min(this.#pauseMs * 2, maxRetryMs)) {
       try {
-        if ((await this.#readOnce()) === "refused") return;
+        const end = await this.#readOnce();
+        this.#onAttempted();
+        if (end === "refused") return;
       } catch (cause) {
+        this.#onAttempted();
         if (!this.#signal.aborted)
           receiver.invalid(`the GET stream broke: ${networkError(requester.shownUrl, cause).message}`);
       }
@@ -70,6 +76,7 @@ export class ListenStream {
     }
     this.#wasOpen = true;
     this.#isOpen = true;
+    this.#onAttempted();
     await readEvents(response.body, this.#context, {
       event: (event) => {
         // A stream that delivers messages is reopened without growing pauses.

@@ -40,8 +40,12 @@ export interface ClientTransport {
    * `notifications/cancelled`, the transport may drop what arrives for the cancelled request.
    */
   send(message: RpcMessage, hints?: SendHints): void;
+  /** Whether the server opened a session for this connection. @default true */
+  readonly hasSession?: boolean;
   /** Sets the protocol version after the handshake; later HTTP requests carry it in a header. */
   negotiated?(version: string): void;
+  /** Resolves when the server can send messages that belong to no request, or after a short time. */
+  settled?(): Promise<void>;
   /** Disconnects. Safe to repeat. */
   close(): Promise<void>;
 }

@@ -369,16 +369,29 @@ function isRequest(one: Classified): one is ClassifiedMessage & { readonly kind:
   return one.kind === "request";
 }
 
-/** @throws {McpError} with status 400 if one of the values is not a message. */
+/**
+ * Returns the messages of a body. Members of a batch that are no messages are answered on their own, as JSON-RPC 2.0
+ * demands; without a request among the others nothing would carry these answers.
+ *
+ * @throws {McpError} with status 400 if a value is not a message.
+ */
 function toBody(classified: readonly Classified[], isBatch: boolean): PostedBody {
   const messages: ClassifiedMessage[] = [];
   const requests: RpcRequest[] = [];
+  const refusals: string[] = [];
+  let refusal: McpError | undefined;
   for (const one of classified) {
-    if (one.kind === "invalid") throw invalidRequest(`Invalid request: ${one.reason}`, undefined, 400);
+    if (one.kind === "invalid") {
+      refusal = invalidRequest(`Invalid request: ${one.reason}`, undefined, 400);
+      // An id that is in use belongs to the answer of another request.
+      refusals.push(JSON.stringify({ jsonrpc: "2.0", id: null, error: toRpcError(refusal) }));
+      continue;
+    }
     messages.push(one);
     if (one.kind === "request") requests.push(one.message);
   }
-  return { messages, requests, isBatch };
+  if (refusal !== undefined && requests.length === 0) throw refusal;
+  return { messages, requests, isBatch, refusals };
 }
 
 /** Returns the first id that is in use in `session` or occurs twice. */

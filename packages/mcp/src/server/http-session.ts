@@ -53,6 +53,8 @@ export interface PostedBody {
   /** The requests among the messages. */
   readonly requests: readonly RpcRequest[];
   readonly isBatch: boolean;
+  /** Answers to members of a batch that are no messages, as JSON texts. @default none */
+  readonly refusals?: readonly string[];
   /** The memory of the body, disposed after the last answer. @default none is counted */
   readonly held?: Disposable;
 }
@@ -120,7 +122,7 @@ export class HttpSession {
       openCount: requests.length,
       isBatch,
       accepts,
-      answers: [],
+      answers: [...(body.refusals ?? [])],
       held,
       response,
       stream: undefined,

@@ -229,8 +229,16 @@ export class LegacySession implements ServerSession {
     if (capability !== undefined && !isJsonObject(this.capabilities[capability])) {
       return Promise.reject(clientCapabilityMissing(capability));
     }
+    if (params["mode"] === "url" && !acceptsPages(this.capabilities)) {
+      return Promise.reject(clientCapabilityMissing("elicitation.url"));
+    }
     return this.router.request(method, params, { signal, timeoutMs: this.#askTimeoutMs, relatedTo });
   }
+}
+
+/** Whether a client takes elicitations with a page to visit; one that declares no mode takes forms only (2025-11-25). */
+function acceptsPages({ elicitation }: JsonObject): boolean {
+  return isJsonObject(elicitation) && elicitation["url"] !== undefined;
 }
 
 /** Creates the error for a client that did not declare the capability for a request. */

@@ -5,7 +5,7 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import type { Identity } from "@toolcrib/tool";
+import { type Identity, isInputRequired } from "@toolcrib/tool";
 import { metaOf, type RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, methodNotFound } from "../mcp-error.ts";
 import {
@@ -60,6 +60,9 @@ const cacheableMethods: ReadonlySet<string> = new Set([
   "resources/read",
   "prompts/list",
 ]);
+
+/** Methods whose result can be questions to the client (2026-07-28, multi round-trip requests). */
+const askingMethods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
 /** Maximum number of resources that one change stream can watch. */
 const maxWatched = 10_000;
@@ -134,6 +137,7 @@ function answer(
     era: "modern",
     clientInfo: isJsonObject(clientInfo) ? clientInfo : undefined,
     clientCapabilities,
+    logLevel: threshold,
     signal,
     httpTrace,
     wantsProgress,
@@ -226,12 +230,21 @@ function toListenFilter(value: JsonValue | undefined): ListenFilter {
 }
 
 function complete(service: McpService, request: ModernRequest, result: JsonObject): JsonObject {
+  const _meta = { ...metaOf(result), [metaKeys.serverInfo]: service.serverInfo as unknown as JsonObject };
+  if (isInputRequired(result) && askingMethods.has(request.method)) {
+    const { resultType, inputRequests, requestState } = result;
+    return {
+      resultType,
+      ...(inputRequests === undefined ? undefined : { inputRequests }),
+      ...(requestState === undefined ? undefined : { requestState }),
+      _meta,
+    } as JsonObject;
+  }
   return {
     ...result,
-    // A result that was passed on from elsewhere decides neither: a client would take it for an answer about its own request.
     resultType: "complete",
     // Results depend on the identity of the client, so no cache may be shared.
     ...(cacheableMethods.has(request.method) ? { ttlMs: 0, cacheScope: "private" } : undefined),
-    _meta: { ...metaOf(result), [metaKeys.serverInfo]: service.serverInfo as unknown as JsonObject },
+    _meta,
   };
 }

@@ -41,6 +41,8 @@ export interface ServiceRequest {
   readonly clientInfo?: JsonObject;
   /** MCP `ClientCapabilities`. */
   readonly clientCapabilities: JsonObject;
+  /** The lowest level of log messages that a modern request asks for, if any. */
+  readonly logLevel?: string | undefined;
   readonly signal: AbortSignal;
   /** Whether the client sent a progress token. */
   readonly wantsProgress: boolean;
@@ -87,7 +89,10 @@ export interface McpService {
   capabilities(view: View, identity: Identity): JsonObject;
   /** Returns text for the model about the use of `view`. */
   instructions(view: View, identity: Identity): string | undefined;
-  /** Answers a request. Coded errors become JSON-RPC errors. */
+  /**
+   * Answers a request. Coded errors become JSON-RPC errors. To a modern `tools/call`, `prompts/get` or `resources/read`
+   * the answer can be questions to the client, with the `resultType` `input_required`.
+   */
   handle(request: ServiceRequest): Promise<JsonObject>;
   /** Reports a legacy session that finished its handshake. */
   sessionOpened(session: ServerSession): void;

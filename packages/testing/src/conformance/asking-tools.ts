@@ -1,11 +1,23 @@
 /**
- * Tools that send a request to the client while they run (sampling and
- * elicitation), as in the protocol up to 2025-11-25. If the client refuses, the
- * tool fails.
+ * Tools that ask the client while they run (sampling and elicitation). They return
+ * their question as `input_required`; in a session of a protocol up to 2025-11-25
+ * the SDK sends it as a request. If the client refuses, the tool fails.
  */
 
-import { fromJsonSchema, type McpServer, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  fromJsonSchema,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type McpServer,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { defaultsForm, enumsForm, responseForm } from "./forms.ts";
 import { noArguments } from "./tools.ts";
+
+type Answer = CallToolResult | InputRequiredResult;
+type Form = Parameters<typeof inputRequired.elicit>[0];
 
 export function registerAskingTools(server: McpServer): void {
   server.registerTool(
@@ -18,11 +30,14 @@ export function registerAskingTools(server: McpServer): void {
         required: ["prompt"],
       }),
     },
-    async ({ prompt }, ctx) => {
-      const { content } = await ctx.mcpReq.send({
-        method: "sampling/createMessage",
-        params: { messages: [{ role: "user", content: { type: "text", text: prompt } }], maxTokens: 100 },
-      });
+    async ({ prompt }, ctx): Promise<Answer> => {
+      const answer = inputResponse(ctx.mcpReq.inputResponses, "answer");
+      if (answer.kind !== "sampling") {
+        const messages = [{ role: "user" as const, content: { type: "text" as const, text: prompt } }];
+        const question = inputRequired.createMessage({ messages, maxTokens: 100 });
+        return inputRequired({ inputRequests: { answer: question } });
+      }
+      const { content } = answer.result;
       const text =
         !Array.isArray(content) && content.type === "text" ? content.text : JSON.stringify(content);
       return { content: [{ type: "text", text: `LLM response: ${text}` }] };
@@ -38,84 +53,27 @@ export function registerAskingTools(server: McpServer): void {
         required: ["message"],
       }),
     },
-    ({ message }, ctx) =>
-      elicit(ctx, message, {
-        type: "object",
-        properties: { response: { type: "string", description: "The user's response" } },
-        required: ["response"],
-      }),
+    ({ message }, ctx) => elicit(ctx, message, responseForm),
   );
   server.registerTool(
     "test_elicitation_sep1034_defaults",
     { description: "Asks the user with a default for every primitive type", inputSchema: noArguments },
-    (_arguments, ctx) =>
-      elicit(ctx, "Please review the form and its defaults", {
-        type: "object",
-        properties: {
-          name: { type: "string", description: "User name", default: "John Doe" },
-          age: { type: "integer", description: "User age", default: 30 },
-          score: { type: "number", description: "User score", default: 95.5 },
-          status: {
-            type: "string",
-            description: "User status",
-            enum: ["active", "inactive", "pending"],
-            default: "active",
-          },
-          verified: { type: "boolean", description: "Whether the user is verified", default: true },
-        },
-        required: [],
-      }),
+    (_arguments, ctx) => elicit(ctx, "Please review the form and its defaults", defaultsForm),
   );
   server.registerTool(
     "test_elicitation_sep1330_enums",
     { description: "Asks the user with every form of enumeration", inputSchema: noArguments },
-    (_arguments, ctx) =>
-      elicit(ctx, "Please choose", {
-        type: "object",
-        properties: {
-          untitledSingle: {
-            type: "string",
-            description: "One option",
-            enum: ["option1", "option2", "option3"],
-          },
-          titledSingle: { type: "string", description: "One titled option", oneOf: titledOptions },
-          legacyEnum: {
-            type: "string",
-            description: "One option with the older form of titles",
-            enum: ["opt1", "opt2", "opt3"],
-            enumNames: ["Option One", "Option Two", "Option Three"],
-          },
-          untitledMulti: {
-            type: "array",
-            description: "Some options",
-            minItems: 1,
-            maxItems: 3,
-            items: { type: "string", enum: ["option1", "option2", "option3"] },
-          },
-          titledMulti: {
-            type: "array",
-            description: "Some titled options",
-            minItems: 1,
-            maxItems: 3,
-            items: { anyOf: titledOptions },
-          },
-        },
-        required: [],
-      }),
+    (_arguments, ctx) => elicit(ctx, "Please choose", enumsForm),
   );
 }
 
-const titledOptions = [
-  { const: "value1", title: "First Option" },
-  { const: "value2", title: "Second Option" },
-  { const: "value3", title: "Third Option" },
-];
-
-async function elicit(ctx: ServerContext, message: string, requestedSchema: Record<string, unknown>) {
-  const answer = await ctx.mcpReq.send({
-    method: "elicitation/create",
-    params: { message, requestedSchema },
-  });
+function elicit(ctx: ServerContext, message: string, requestedSchema: object): Answer {
+  const answer = inputResponse(ctx.mcpReq.inputResponses, "form");
+  if (answer.kind !== "elicit") {
+    return inputRequired({
+      inputRequests: { form: inputRequired.elicit({ message, requestedSchema } as Form) },
+    });
+  }
   const text = `User response: action=${answer.action}, content=${JSON.stringify(answer.content ?? {})}`;
-  return { content: [{ type: "text" as const, text }] };
+  return { content: [{ type: "text", text }] };
 }

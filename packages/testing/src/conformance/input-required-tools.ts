@@ -156,7 +156,8 @@ function registerCapabilityTools(server: McpServer): void {
       if (ctx.mcpReq.inputResponses !== undefined) return text("answered");
       // The SDK types the envelope as an empty object.
       const envelope = ctx.mcpReq.envelope as { [key: string]: ClientCapabilities | undefined } | undefined;
-      const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY];
+      // A session of an older protocol declares them once.
+      const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities();
       const inputRequests: InputRequests = {
         ...(declared?.elicitation === undefined ? {} : { user_name: askName() }),
         ...(declared?.sampling === undefined ? {} : { greeting: askModel("Generate a greeting", 50) }),

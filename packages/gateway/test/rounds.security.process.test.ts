@@ -1,0 +1,188 @@
+/** Questions of servers to clients of either era, and attempts to answer those of another call. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { readToken } from "@toolcrib/auth";
+import type { JsonObject } from "@toolcrib/json";
+import { localIdentity } from "@toolcrib/tool";
+import {
+  dataOf,
+  echoStdio,
+  onHttp,
+  startScriptedServer,
+  startTestGateway,
+  type TestGateway,
+  textOf,
+  toolNamed,
+} from "./gateway-harness.ts";
+
+const modernFlags = ["--protocol", "2026-07-28", "--only"];
+const servers: readonly (readonly [era: string, flags: readonly string[]])[] = [
+  ["legacy", []],
+  ["modern", modernFlags],
+];
+const capabilities = { elicitation: { form: {}, url: {} }, roots: {}, sampling: {} };
+const answers = {
+  sampling: { role: "assistant", content: { type: "text", text: "Ada" }, model: "m" },
+  elicitation: { action: "accept", content: { name: "Ada" } },
+  roots: { roots: [{ uri: "file:///ada" }] },
+} as const;
+const tools = ["ask_sampling", "ask_elicitation", "ask_roots"] as const;
+
+/** One modern request of `as`, with the status of its response. */
+async function post(test: TestGateway, as: string, params: JsonObject) {
+  const url = await test.endpoint();
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${readToken(test.home, as)}`,
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": String(params["name"]),
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: {
+        ...params,
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientCapabilities": capabilities,
+        },
+      },
+    }),
+  });
+  const { result = {}, error = {} } = (await response.json()) as { result?: JsonObject; error?: JsonObject };
+  return { status: response.status, result, error };
+}
+
+/** The answer to each question of a result. */
+function answersTo(result: JsonObject): JsonObject {
+  const keys = Object.keys(result["inputRequests"] as JsonObject);
+  return Object.fromEntries(keys.map((key) => [key, answers.elicitation]));
+}
+
+for (const [era, flags] of servers) {
+  const server = { ...echoStdio("echo", ...flags), interactive: true };
+
+  describe(`a server of the ${era} era that asks`, () => {
+    test("gets the answers of clients of both eras", async () => {
+      await using gateway = await startTestGateway({ tool_servers: [server] });
+      const first = await gateway.connect({ capabilities });
+      first.setRequestHandler(CreateMessageRequestSchema, async () => ({ ...answers.sampling }));
+      first.setRequestHandler(ElicitRequestSchema, async () => ({ ...answers.elicitation }));
+      first.setRequestHandler(ListRootsRequestSchema, async () => ({ roots: [...answers.roots.roots] }));
+      const second = await gateway.connectModern({ capabilities });
+      second.setRequestHandler("sampling/createMessage", async () => ({ ...answers.sampling }));
+      second.setRequestHandler("elicitation/create", async () => ({ ...answers.elicitation }));
+      second.setRequestHandler("roots/list", async () => ({ roots: [...answers.roots.roots] }));
+      for (const client of [first, second]) {
+        for (const name of tools) {
+          assert.match(textOf(await client.callTool({ name: `echo__${name}`, arguments: {} })), /ada/i);
+        }
+        const inner = { name: "echo__ask_elicitation", arguments: {} };
+        assert.match(textOf(await client.callTool({ name: "call_tool", arguments: inner })), /Ada/);
+      }
+    });
+
+    test("gets no answer to the question of another client, of other arguments, or with a changed state", async () => {
+      await using gateway = await startTestGateway({ tool_servers: [server] }, { clients: ["ada", "bob"] });
+      const call = { name: "echo__ask_elicitation", arguments: { message: "Who?" } };
+      const asked = await post(gateway, "ada", call);
+      assert.equal(asked.result["resultType"], "input_required");
+      const requestState = String(asked.result["requestState"]);
+      const inputResponses = answersTo(asked.result);
+      const round = { ...call, inputResponses, requestState };
+      const forged = `${requestState.slice(0, -2)}${requestState.endsWith("A") ? "B" : "A"}A`;
+      for (const [as, attempt] of [
+        ["bob", round],
+        ["ada", { ...round, arguments: { message: "Other" } }],
+        ["ada", { ...round, name: "echo__ask_sampling" }],
+        ["ada", { ...round, requestState: forged }],
+        ["ada", { ...round, inputResponses: { q1: 1 } }],
+      ] as const) {
+        const { error } = await post(gateway, as, attempt);
+        assert.equal(error["code"], -32602, JSON.stringify(attempt));
+      }
+      const done = await post(gateway, "ada", round);
+      assert.equal(done.result["resultType"], "complete");
+      assert.match(textOf(done.result), /Ada/);
+      await gateway.stop();
+      const ended = dataOf(gateway.audit(), "call.completed").filter(
+        ({ tool }) => tool === "echo:ask_elicitation",
+      );
+      assert.deepEqual(
+        ended.map(({ code, continues }) => [code, continues]),
+        [
+          ["INPUT_REQUIRED", undefined],
+          [undefined, ended[0]?.callId],
+        ],
+      );
+    });
+  });
+}
+
+test("a call that waits for answers ends after its time, and takes a place of its client", async () => {
+  const server = { ...echoStdio("echo"), interactive: true };
+  await using gateway = await startTestGateway(
+    { tool_servers: [server] },
+    { clients: ["ada"], upstreamLimits: { answerTimeoutMs: 1500, maxParkedCalls: 2 } },
+  );
+  const call = { name: "echo__ask_elicitation", arguments: {} };
+  const parked = await post(gateway, "ada", call);
+  assert.equal(parked.result["resultType"], "input_required");
+  // Half of what is free is its share.
+  const crowded = await post(gateway, "ada", call);
+  assert.match(JSON.stringify(crowded), /calls that may wait for answers/);
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  const { requestState } = parked.result;
+  const late = await post(gateway, "ada", {
+    ...call,
+    inputResponses: answersTo(parked.result),
+    requestState: requestState as string,
+  });
+  assert.match(JSON.stringify(late.error), /cannot be answered/);
+  const again = await post(gateway, "ada", call);
+  assert.equal(again.result["resultType"], "input_required");
+});
+
+test("an approval covers the rounds of its call, and no repetition of one", async () => {
+  let doneCount = 0;
+  await using server = await startScriptedServer({
+    tools: () => [toolNamed("write")],
+    call({ params }) {
+      if (params["inputResponses"] === undefined) {
+        const ask = { method: "elicitation/create", params: { message: "Sure?", requestedSchema: {} } };
+        return { resultType: "input_required", inputRequests: { ask }, requestState: "of the server" };
+      }
+      assert.equal(params["requestState"], "of the server");
+      doneCount += 1;
+      return { content: [{ type: "text", text: "done" }] };
+    },
+  });
+  const declaration = { trust_state: "unverified", first_contact: "pin" };
+  await using gateway = await startTestGateway(
+    { tool_servers: [onHttp("s", server.url, declaration)] },
+    { clients: ["ada"] },
+  );
+  const call = { name: "s__write", arguments: {} };
+  const first = await post(gateway, "ada", call);
+  const id = /call:[0-9a-f]{16}/.exec(textOf(first.result))?.[0] ?? assert.fail(JSON.stringify(first));
+  assert.ok(await gateway.gateway.approvals.decideCall(id, "approved", localIdentity("cli", "cli")));
+  const asked = await post(gateway, "ada", call);
+  assert.equal(asked.result["resultType"], "input_required", JSON.stringify(asked));
+  const { requestState = "" } = asked.result;
+  const round = { ...call, inputResponses: answersTo(asked.result), requestState };
+  assert.equal(textOf((await post(gateway, "ada", round)).result), "done");
+  const repeated = await post(gateway, "ada", round);
+  assert.match(textOf(repeated.result), /approv/);
+  assert.equal(doneCount, 1);
+});

@@ -1,0 +1,94 @@
+/** What a legacy client gets from a server through its own session, as from a direct connection. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { waitUntil } from "@toolcrib/testing";
+import {
+  echoStdio,
+  onHttp,
+  startScriptedServer,
+  startTestGateway,
+  textOf,
+  toolNamed,
+} from "./gateway-harness.ts";
+
+const interactive = { ...echoStdio("echo"), interactive: true };
+
+test("the time that a person takes to answer does not count towards the deadline of the call", async () => {
+  const server = { ...interactive, containment: { max_execution_seconds: 4 } };
+  await using gateway = await startTestGateway({ tool_servers: [server] });
+  const client = await gateway.connect({ capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, async () => {
+    await sleep(5000);
+    return { action: "accept", content: { name: "Ada" } };
+  });
+  const result = await client.callTool({ name: "echo__ask_elicitation", arguments: {} });
+  assert.match(textOf(result), /Ada/);
+  const late = await client.callTool({ name: "echo__hang", arguments: {} });
+  assert.match(textOf(late), /did not answer within 4 s/);
+});
+
+test("a tool that a server lists in the session of one client is listed for that client and no other", async () => {
+  await using gateway = await startTestGateway({ tool_servers: [interactive] }, { clients: ["ada", "bob"] });
+  const capabilities = { elicitation: {} };
+  const ada = await gateway.connect({ as: "ada", capabilities });
+  const bob = await gateway.connect({ as: "bob", capabilities });
+  await ada.callTool({ name: "echo__change_tools", arguments: { add: "fresh" } });
+  const lists = async (client: typeof ada) =>
+    (await client.listTools()).tools.some(({ name }) => name === "echo__fresh");
+  await waitUntil(() => lists(ada), { what: "the tool is listed for Ada" });
+  assert.equal(await lists(bob), false);
+  await ada.callTool({ name: "echo__fresh", arguments: {} });
+  await ada.close();
+});
+
+test("a page to visit reaches only a client that declares it", async () => {
+  await using gateway = await startTestGateway({ tool_servers: [interactive] });
+  for (const [elicitation, isAsked] of [
+    [{}, false],
+    [{ form: {} }, false],
+    [{ url: {} }, true],
+  ] as const) {
+    const client = await gateway.connect({ capabilities: { elicitation } });
+    let askedCount = 0;
+    client.setRequestHandler(ElicitRequestSchema, async () => {
+      askedCount += 1;
+      return { action: "accept" };
+    });
+    const call = client.callTool({ name: "echo__ask_elicitation", arguments: { url: "https://a.test/" } });
+    // The client of the SDK refuses it, too: the error has to be that of the gateway.
+    if (isAsked) await call;
+    else await assert.rejects(call, /does not support elicitation\.url/);
+    assert.equal(askedCount, isAsked ? 1 : 0, JSON.stringify(elicitation));
+  }
+});
+
+test("null passes for an optional argument of a server, and not for a required one", async () => {
+  const received: unknown[] = [];
+  await using server = await startScriptedServer({
+    tools: () => [
+      toolNamed("note", {
+        inputSchema: {
+          type: "object",
+          properties: { text: { type: "string" }, tag: { type: "string" } },
+          required: ["text"],
+        },
+      }),
+    ],
+    call(_request, _name, args) {
+      received.push(args);
+      return { content: [{ type: "text", text: "done" }] };
+    },
+  });
+  await using gateway = await startTestGateway({
+    tool_servers: [onHttp("s", server.url, { validation: "strict" })],
+  });
+  const client = await gateway.connect();
+  const call = async (args: Record<string, unknown>) =>
+    textOf(await client.callTool({ name: "s__note", arguments: args }));
+  assert.equal(await call({ text: "a", tag: null }), "done");
+  assert.match(await call({ text: null }), /Invalid arguments/);
+  assert.deepEqual(received, [{ text: "a", tag: null }]);
+});
