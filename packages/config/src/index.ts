@@ -27,6 +27,7 @@ export { configJsonSchema, configJsonSchemaText } from "./json-schema.ts";
 export { commandHint } from "./lint-commands.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { mergeConfigs } from "./merge-configs.ts";
+export { oauthServerOf, readSecretText } from "./resolve-oauth.ts";
 export { resolveTelemetryConnection } from "./resolve-telemetry.ts";
 export { resolveTransport } from "./resolve-transport.ts";
 export { type ReadSecret, SecretCache } from "./secret-cache.ts";

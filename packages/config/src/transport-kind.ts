@@ -48,6 +48,7 @@ const httpFields = [
   "ca_file",
   "client_certificate",
   "client_key",
+  "auth",
 ] as const;
 
 /** The fields of each kind, without `kind`. */

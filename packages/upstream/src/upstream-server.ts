@@ -11,7 +11,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce, ListenerSet, whenAborted } from "@toolcrib/lifecycle";
-import { McpError } from "@toolcrib/mcp";
 import type {
   CallContext,
   ClientSession,
@@ -27,6 +26,7 @@ import { checkedResult } from "./check-result.ts";
 import {
   askable,
   ClientSessions,
+  knownAsks,
   type Lease,
   needsOwnSession,
   passedOnCapabilities,
@@ -41,9 +41,10 @@ import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { ServerHealth } from "./server-health.ts";
 import { ServerLoad } from "./server-load.ts";
+import { callerOf } from "./session-of-identity.ts";
 import { SharedSession } from "./shared-session.ts";
 import { StderrTail } from "./stderr-tail.ts";
-import { isExpired, isRefused, reasonOf, toCallerError } from "./upstream-failure.ts";
+import { isExpired, isRefused, isUnauthenticated, reasonOf, toCallerError } from "./upstream-failure.ts";
 import {
   resolveUpstreamLimits,
   startNodeTimer,
@@ -241,6 +242,12 @@ export class UpstreamServer implements ToolSource {
     return true;
   }
 
+  /** Connects again where other credentials are now available. */
+  credentialsChanged(): void {
+    this.#shared.retryNow();
+    this.#clients.endAll();
+  }
+
   /** Returns facts about the connection; fields are absent while there is none. */
   facts(): ServerFacts {
     const { current, connections } = this.#shared;
@@ -290,7 +297,7 @@ export class UpstreamServer implements ToolSource {
     return this.#open({
       capabilities: this.#settings.isInteractive === false ? {} : passedOnCapabilities(client),
       owner: client,
-      era: "legacy",
+      era: this.#settings.isPerIdentity === true ? undefined : "legacy",
       signal: this.#shared.stopped,
     });
   }
@@ -392,6 +399,8 @@ export class UpstreamServer implements ToolSource {
   /** Leases the session for the calls of `client`. */
   async #lease(client: ClientSession | undefined, signal: AbortSignal): Promise<Lease> {
     if (this.#quarantine.error !== undefined) throw this.#quarantine.error;
+    if (this.#settings.isPerIdentity === true && client !== undefined)
+      return this.#clients.lease(client, signal);
     // There is one custom transport, so all clients share it.
     const canHaveOwn = this.#settings.kind !== "custom" && needsOwnSession(client, this.#asks);
     if (canHaveOwn && this.#clients.has(client)) return this.#clients.lease(client, signal);
@@ -418,8 +427,9 @@ export class UpstreamServer implements ToolSource {
     options: RequestOptions | undefined,
   ): Promise<JsonObject> {
     for (let attempt = 1; ; attempt += 1) {
-      const client = context.session;
-      const shared = needsOwnSession(client, this.#asks) ? undefined : this.#shared.current;
+      const client = callerOf(context, this.#settings);
+      const isOwn = this.#settings.isPerIdentity === true || needsOwnSession(client, this.#asks);
+      const shared = isOwn ? undefined : this.#shared.current;
       const lease = shared === undefined ? await this.#lease(client, context.signal) : undefined;
       const session = lease?.session ?? (shared as UpstreamSession);
       try {
@@ -462,9 +472,7 @@ export class UpstreamServer implements ToolSource {
 
   /** Whether the server rejected credentials that have been replaced since the session was opened. */
   async #isSecretReplaced({ resolved }: UpstreamSession, error: unknown): Promise<boolean> {
-    const isRejection =
-      error instanceof McpError && error.code === "MCP_UNAUTHORIZED" && error.data?.["status"] === 401;
-    if (!isRejection || resolved.kind === "custom") return false;
+    if (!isUnauthenticated(error) || resolved.kind === "custom") return false;
     // If the current credentials cannot be read, the caller gets the server's rejection.
     const current = await this.#settings.resolveTransport().catch(() => resolved);
     return !isDeepStrictEqual(current, resolved);
@@ -488,9 +496,4 @@ export class UpstreamServer implements ToolSource {
     this.#health.change("stopped");
     await Promise.allSettled([this.#shared[Symbol.asyncDispose](), this.#clients[Symbol.asyncDispose]()]);
   }
-}
-
-/** Returns the client capabilities that the server used in earlier runs, without those that it is not allowed to use. */
-function knownAsks({ isInteractive, remembered }: UpstreamSettings): readonly string[] {
-  return isInteractive === false ? [] : (remembered?.asks ?? []).filter((name) => askable.includes(name));
 }

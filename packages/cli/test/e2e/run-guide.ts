@@ -33,6 +33,7 @@ export const guideGroups = {
 export const guidesWithoutTranscript: readonly string[] = [
   "adopted-servers.md",
   "hooks.md",
+  "oauth.md",
   "telemetry.md",
   "toolpack-images.md",
 ];

@@ -7,6 +7,7 @@ import { digestServer, resolveTransport, SecretResolver, type ToolServerConfig }
 import type { Logger } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
+import type { AccessTokens } from "@toolcrib/oauth";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import {
   createUpstreamServer,
@@ -16,6 +17,7 @@ import {
 } from "@toolcrib/upstream";
 import { adoptedDetails, adoptedProcessOf, adoptedTools, warnOfDifferences } from "./adopted-servers.ts";
 import { adviceOn } from "./containment-advice.ts";
+import type { OAuthServers } from "./oauth-servers.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
 import { ServerExits } from "./server-exits.ts";
 import { ServerSandboxes } from "./server-sandboxes.ts";
@@ -38,14 +40,23 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
     places: context,
   });
   const closing = new AbortController();
+  const oauth = config.toolServers.some(usesOAuth)
+    ? await (await import("./oauth-servers.ts")).openOAuthServers(context)
+    : undefined;
   const packages = openPackages({ sandboxes, exits }, context, closing.signal);
   const upstreams: UpstreamServer[] = [];
   let started: Promise<unknown> | undefined;
   for (const [at, server] of config.toolServers.entries()) {
-    const upstream = createServer(server, memories[at] as ServerMemory, { sandboxes, packages }, context);
+    const upstream = createServer(
+      server,
+      memories[at] as ServerMemory,
+      { sandboxes, packages, oauth },
+      context,
+    );
     for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
     warnOfDifferences(server, upstream, logger);
-    core.roster.add(upstream, factsOf(server, upstream, sandboxes));
+    oauth?.onChange(server.id, () => upstream.credentialsChanged());
+    core.roster.add(upstream, factsOf(server, upstream, { sandboxes, tokens: oauth?.tokensOf(server) }));
     upstreams.push(upstream);
   }
   return {
@@ -61,9 +72,14 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
       await Promise.allSettled(upstreams.map((upstream) => upstream[Symbol.asyncDispose]()));
       await started;
       await exits[Symbol.asyncDispose]();
+      await oauth?.[Symbol.asyncDispose]();
       await Promise.all(memories.map((one) => one[Symbol.asyncDispose]()));
     },
   };
+}
+
+function usesOAuth({ transport }: ToolServerConfig): boolean {
+  return transport.kind !== "stdio" && transport.auth !== undefined;
 }
 
 /** The packages that servers launch through package runners. @param signal ends fetches */
@@ -101,9 +117,15 @@ function warnOfUncontained(sandboxes: ServerSandboxes, logger: Logger): void {
 function createServer(
   server: ToolServerConfig,
   memory: ServerMemory,
-  { sandboxes, packages }: { readonly sandboxes: ServerSandboxes; readonly packages: PackageStore },
+  parts: {
+    readonly sandboxes: ServerSandboxes;
+    readonly packages: PackageStore;
+    readonly oauth: OAuthServers | undefined;
+  },
   context: SourceContext,
 ): UpstreamServer {
+  const { sandboxes, packages, oauth } = parts;
+  const tokens = oauth?.tokensOf(server);
   const { home, env, scrubber, launcher, httpClient, logger, now, random, startBackgroundTimer, serverInfo } =
     context;
   const {
@@ -127,6 +149,8 @@ function createServer(
       advise: adviserOf(server, sandboxes),
       contain: sandboxes.containmentOf(server, packages, adoptedProcessOf(server, secrets, context)),
       ...adoptedTools(server),
+      credentialsFor: tokens && ((identity) => tokens.credentialsFor(identity)),
+      isPerIdentity: server.transport.kind !== "stdio" && server.transport.auth?.per === "identity",
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,
       remembered: memory.remembered,
       // The secrets of the server are known by now. At the next start they are not, when its definitions are listed.
@@ -144,17 +168,24 @@ function createServer(
   );
 }
 
+/** The parts of a server that its status describes. */
+interface DescribedParts {
+  readonly sandboxes: ServerSandboxes;
+  readonly tokens: AccessTokens | undefined;
+}
+
 function factsOf(
   server: ToolServerConfig,
   upstream: UpstreamServer,
-  sandboxes: ServerSandboxes,
+  parts: DescribedParts,
 ): Partial<SourceFacts> {
+  const { sandboxes } = parts;
   const { id, labels, containment, transport } = server;
   return {
     configured: {
       group: "servers",
       transport: transport.kind,
-      details: () => detailsOf(server, upstream, sandboxes),
+      details: () => detailsOf(server, upstream, parts),
       log: (lineCount) => upstream.stderrTail(lineCount),
       release: () => upstream.release(),
     },
@@ -195,7 +226,7 @@ function adviserOf(server: ToolServerConfig, sandboxes: ServerSandboxes): Source
 function detailsOf(
   server: ToolServerConfig,
   upstream: UpstreamServer,
-  sandboxes: ServerSandboxes,
+  { sandboxes, tokens }: DescribedParts,
 ): SourceDetails {
   const { name, trustState, mutabilityClass, containment } = server;
   const { networkEgress, filesystemWrite, maxExecutionSeconds, egressPassthrough } = containment.effective;
@@ -219,11 +250,20 @@ function detailsOf(
       judgedParts: containment.judged,
     },
     ...adoptedDetails(server, upstream),
+    ...loginDetails(tokens),
     protocolVersion,
     serverInfo,
     pid,
     restarts,
   };
+}
+
+/** The state of the login that a server's tools are listed with. */
+function loginDetails(tokens: AccessTokens | undefined): Pick<SourceDetails, "login"> {
+  if (tokens === undefined) return {};
+  const { kind = "login needed", issuer, expiresAt, scopes = [] } = tokens.state() ?? {};
+  const ends = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
+  return { login: { state: kind, issuer, scopes, accessTokenEnds: ends } };
 }
 
 /** The host that a server is at, or those of its manifest; undefined for another process, which can connect to any. */
