@@ -70,9 +70,9 @@ export const serveShape = record({
       choice({
         description: "token: tokens of the home. none: no authentication, on loopback only.",
         values: ["token", "none"],
-        later: {
-          code: "CONFIG_VALUE_NOT_AVAILABLE",
-          hints: { jwt: "write auth: { resource: URL, jwt: [{ issuer: URL }] }" },
+        hints: {
+          jwt: "write auth: { resource: URL, jwt: [{ issuer: URL }] }",
+          oauth: "write auth: { resource: URL, jwt: [{ issuer: URL }] }",
         },
         aliases: { bearer: "token", off: "none", no: "none", false: "none", disabled: "none", true: "token" },
         default: serveDefaults.auth,
