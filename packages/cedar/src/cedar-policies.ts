@@ -20,7 +20,7 @@ import type {
   PolicyTarget,
 } from "@toolcrib/policy";
 import { isNormalizedUri } from "@toolcrib/policy";
-import { type Identity, identityKey } from "@toolcrib/tool";
+import { type Identity, rightsKey } from "@toolcrib/tool";
 import { type CedarModule, loadCedar } from "./cedar-module.ts";
 import type { ParsedPolicies, Policy } from "./parse-policies.ts";
 import { type PolicyReads, readsOf } from "./policy-reads.ts";
@@ -238,7 +238,7 @@ export class CedarPolicies implements FilePolicies, Disposable {
   }
 
   #clientOf(identity: Identity): KnownClient {
-    const key = `${identity.roles.join(",")} ${identityKey(identity)}`;
+    const key = rightsKey(identity);
     const known = this.#clients.get(key);
     // The name decides nothing, but policies can read it.
     if (known !== undefined && known.name === identity.name) return known;

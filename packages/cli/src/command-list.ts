@@ -22,6 +22,8 @@ const sections: readonly {
       catalog: () => import("./commands/catalog.ts"),
       config: () => import("./commands/config.ts"),
       secret: () => import("./commands/secret.ts"),
+      login: () => import("./commands/login.ts"),
+      logout: () => import("./commands/logout.ts"),
       token: () => import("./commands/token.ts"),
       doctor: () => import("./commands/doctor.ts"),
     },

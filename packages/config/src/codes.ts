@@ -11,7 +11,6 @@ export const configCodes = {
   CONFIG_FIELD_MISPLACED: "A field belongs to another transport kind.",
   CONFIG_WRONG_TYPE: "A value has the wrong type, such as a number where a string belongs.",
   CONFIG_INVALID_VALUE: "A field does not allow this value.",
-  CONFIG_VALUE_NOT_AVAILABLE: "A value of a field that this version does not support yet.",
   CONFIG_CONFLATED_TARGET: "A tool server and a provider target have the same id.",
   CONFIG_TRANSPORT_KIND: "The kind of a transport is absent or not one of stdio, sse, streamable_http.",
   CONFIG_INLINE_SECRET: "The configuration contains a credential where it needs a secret_key_ref.",

@@ -13,6 +13,7 @@ import type {
   ConfigText,
   GatewayConfig,
   HookConfig,
+  OAuthConfig,
   ToolServerConfig,
   ToolspecConfig,
   TransportConfig,
@@ -24,6 +25,7 @@ export function digestConfig(config: GatewayConfig): string {
     ...config,
     toolServers: config.toolServers.map(serverContent),
     toolspecs: config.toolspecs.map(toolspecContent),
+    serve: serveContent(config.serve),
     telemetry: telemetryContent(config.telemetry),
     hooks: {
       ...config.hooks,
@@ -68,13 +70,24 @@ function telemetryContent(telemetry: GatewayConfig["telemetry"]): object | undef
   return { ...rest, headers: textsContent(headers), certificates: textsContent(certificates) };
 }
 
+function serveContent({ oauth, ...serve }: GatewayConfig["serve"]): object {
+  if (oauth === undefined) return serve;
+  const issuers = oauth.issuers.map(({ introspection, ...issuer }) => ({
+    ...issuer,
+    ...(introspection && {
+      introspection: { ...introspection, clientSecret: textContent(introspection.clientSecret) },
+    }),
+  }));
+  return { ...serve, oauth: { ...oauth, issuers } };
+}
+
 function hookContent({ transport, ...hook }: HookConfig): object {
   return { ...without(hook, "source", "span"), transport: transportContent(transport) };
 }
 
 function transportContent(transport: TransportConfig): object {
   if (transport.kind !== "stdio") {
-    const { url, headers, allowHttp, kind, protocol, ...network } = transport;
+    const { url, headers, allowHttp, kind, protocol, auth, ...network } = transport;
     return {
       kind,
       allowHttp,
@@ -82,6 +95,7 @@ function transportContent(transport: TransportConfig): object {
       url: textContent(url),
       headers: textsContent(headers),
       ...textsContent(network),
+      ...(auth === undefined ? {} : { auth: oauthContent(auth) }),
     };
   }
   const { command, args, env, cwd } = transport;
@@ -92,6 +106,12 @@ function transportContent(transport: TransportConfig): object {
     env: textsContent(env),
     cwd: cwd === undefined ? undefined : textContent(cwd),
   };
+}
+
+function oauthContent({ clientSecret, privateKey, ...auth }: OAuthConfig): object {
+  const given = { ...(clientSecret && { clientSecret }), ...(privateKey && { privateKey }) };
+  const known = Object.entries(auth).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(known), secrets: textsContent(given) };
 }
 
 function textsContent(texts: { readonly [name: string]: ConfigText }): object {

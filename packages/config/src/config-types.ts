@@ -1,12 +1,14 @@
 /**
  * The types of a parsed configuration: complete, checked, in camelCase. The
  * files that create these values translate the spelling of the documents
- * (`tool_servers`, `trust_state`); no other code uses it.
+ * (`tool_servers`, `trust_state`); no other code uses it. It is one piece: the
+ * types are one value, and most of them refer to one another.
  */
 
 import type { PolicyFile } from "@toolcrib/cedar";
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import type { Limits } from "@toolcrib/guards";
+import type { TokenIssuer } from "@toolcrib/oauth";
 import type { ContainmentPart, JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
 import type { SecretRef } from "@toolcrib/secrets";
 import type { openTelemetry } from "@toolcrib/telemetry";
@@ -72,6 +74,28 @@ export interface TelemetryConfig extends TelemetrySettings {
   readonly clientCertificate?: ConfigText;
   /** PEM key of the client. @default none */
   readonly clientKey?: ConfigText;
+  /** OAuth. @default none */
+  readonly auth?: OAuthConfig;
+}
+
+/** OAuth as a client of a server (`transport.auth`). */
+export interface OAuthConfig {
+  /** @default "authorization_code" */
+  readonly grant: "authorization_code" | "client_credentials";
+  /** @default "gateway" */
+  readonly per: "gateway" | "identity";
+  /** @default those that the server names */
+  readonly scopes: readonly string[] | undefined;
+  /** @default the one that the server names */
+  readonly issuer: string | undefined;
+  /** @default registered at each login */
+  readonly clientId: string | undefined;
+  readonly clientSecret: ConfigText | undefined;
+  /** PEM, PKCS #8. */
+  readonly privateKey: ConfigText | undefined;
+  readonly clientMetadataUrl: string | undefined;
+  /** @default a free one */
+  readonly redirectPort: number | undefined;
 }
 
 /** Programs and URLs that are asked about calls (`hooks`). */
@@ -336,6 +360,28 @@ export interface HttpTransportConfig {
   readonly clientKey?: ConfigText;
   /** The only era that the server is used in. @default what it supports */
   readonly protocol?: "legacy" | "modern";
+  /** OAuth. @default none */
+  readonly auth?: OAuthConfig;
+}
+
+/** OAuth as a client of a server (`transport.auth`). */
+export interface OAuthConfig {
+  /** @default "authorization_code" */
+  readonly grant: "authorization_code" | "client_credentials";
+  /** @default "gateway" */
+  readonly per: "gateway" | "identity";
+  /** @default those that the server names */
+  readonly scopes: readonly string[] | undefined;
+  /** @default the one that the server names */
+  readonly issuer: string | undefined;
+  /** @default registered at each login */
+  readonly clientId: string | undefined;
+  readonly clientSecret: ConfigText | undefined;
+  /** PEM, PKCS #8. */
+  readonly privateKey: ConfigText | undefined;
+  readonly clientMetadataUrl: string | undefined;
+  /** @default a free one */
+  readonly redirectPort: number | undefined;
 }
 
 /** A text that may contain references to secrets and environment variables. */
@@ -402,6 +448,8 @@ export interface ServeConfig {
   readonly listen: { readonly host: string; readonly port: number };
   /** Authentication of clients; `none` only on loopback. @default "token" */
   readonly auth: "token" | "none";
+  /** Access tokens of identity providers, besides or instead of tokens of the home. @default none are accepted */
+  readonly oauth?: ServeOAuthConfig;
   /** How tools are listed. `auto` becomes `search` above `autoModeMaxTools` tools. @default "full" */
   readonly mode: "full" | "search" | "auto";
   /** Longest time that the first list or search of a client waits for starting servers. @default 5 */
@@ -415,6 +463,19 @@ export interface ServeConfig {
   /** Accepted `Origin` values in addition to loopback. */
   readonly allowedOrigins: readonly string[];
   readonly limits: ServeLimits;
+}
+
+/** OAuth from clients (`serve.auth` as a map). */
+export interface ServeOAuthConfig {
+  /** The URL of the endpoint as clients know it. */
+  readonly resource: string;
+  /** Whether tokens of the home are accepted. @default true */
+  readonly acceptsTokens: boolean;
+  readonly issuers: readonly (Omit<TokenIssuer, "introspection"> & {
+    readonly introspection:
+      | { readonly url: string | undefined; readonly clientId: string; readonly clientSecret: ConfigText }
+      | undefined;
+  })[];
 }
 
 /** Limits of one gateway (`serve.limits`). */

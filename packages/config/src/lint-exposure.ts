@@ -41,7 +41,8 @@ export function lintExposure(layers: readonly ConfigLayer[]): Diagnostic[] {
 
 function lastOf(layers: readonly ConfigLayer[], field: "auth" | "listen"): Setting | undefined {
   const layer = layers.findLast(({ sections }) => sections.serve?.[field] !== undefined);
-  const value = layer?.sections.serve?.[field];
+  const given = layer?.sections.serve?.[field];
+  const value = typeof given === "object" ? "oauth" : given;
   const node = nodeAt(layer?.tree, ["serve", field]);
   return layer === undefined || value === undefined || node === undefined
     ? undefined

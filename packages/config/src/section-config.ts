@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import type { PolicyFile } from "@toolcrib/cedar";
 import type { PolicyConfig, PolicyFloor, PolicyRules, ServeConfig } from "./config-types.ts";
 import type { PolicyDocument } from "./policy-shape.ts";
+import { toServeOAuth } from "./serve-auth-shape.ts";
 import { parseListen, type ServeDocument, serveDefaults } from "./serve-shape.ts";
 
 /** @param files the files of `policy.files` that were read, by their paths */
@@ -45,7 +46,8 @@ export function toServeConfig(document: ServeDocument | undefined): ServeConfig 
   assert(listen !== undefined, "serve.listen was checked");
   return {
     listen,
-    auth: document?.auth ?? serveDefaults.auth,
+    auth: typeof document?.auth === "string" ? document.auth : serveDefaults.auth,
+    ...(typeof document?.auth === "object" ? { oauth: toServeOAuth(document.auth) } : {}),
     mode: document?.mode ?? serveDefaults.mode,
     listWaitSeconds: document?.list_wait_seconds ?? serveDefaults.listWaitSeconds,
     sharesHome: document?.shared_home ?? true,

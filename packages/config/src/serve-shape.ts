@@ -3,9 +3,10 @@
  * gateway. Defines the finite default of every limit.
  */
 
-import { choice, flag, integer, invalid, list, record, text, type ValueOf } from "@toolcrib/document";
+import { choice, either, flag, integer, invalid, list, record, text, type ValueOf } from "@toolcrib/document";
 import { quote } from "./display-source.ts";
 import { toolPatterns } from "./pattern-shape.ts";
+import { serveOAuthShape } from "./serve-auth-shape.ts";
 
 /** With more tools than this, `serve.mode: auto` offers search in place of the full list. */
 export const autoModeMaxTools = 40;
@@ -64,16 +65,21 @@ export const serveShape = record({
         invalid(node, place, `Cannot read serve.listen ${quote(value)}: it is an address and a port`, hint);
       },
     }),
-    auth: choice({
-      description: "Authentication of clients. none is allowed on loopback only.",
-      values: ["token", "none"],
-      later: {
-        code: "CONFIG_VALUE_NOT_AVAILABLE",
-        hints: { jwt: "write token; if you need JWTs, put a proxy that checks them in front" },
-      },
-      aliases: { bearer: "token", off: "none", no: "none", false: "none", disabled: "none", true: "token" },
-      default: serveDefaults.auth,
-    }),
+    auth: either(
+      (node) => node.kind !== "map",
+      choice({
+        description: "token: tokens of the home. none: no authentication, on loopback only.",
+        values: ["token", "none"],
+        hints: {
+          jwt: "write auth: { resource: URL, jwt: [{ issuer: URL }] }",
+          oauth: "write auth: { resource: URL, jwt: [{ issuer: URL }] }",
+        },
+        aliases: { bearer: "token", off: "none", no: "none", false: "none", disabled: "none", true: "token" },
+        default: serveDefaults.auth,
+      }),
+      serveOAuthShape,
+      "Authentication of clients. none is allowed on loopback only.",
+    ),
     mode: choice({
       description: `Listed tools: full lists all tools, search lists three that find, describe and call the others, auto is search above ${autoModeMaxTools} tools.`,
       values: ["full", "search", "auto"],

@@ -7,9 +7,10 @@ import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import { type DocumentNode, fieldOf, nodeAt, toDiagnostic } from "@toolcrib/document";
 import type { TrustState } from "@toolcrib/policy";
 import type { ServerDeclaration } from "./config-layer.ts";
-import type { ConfigText, ContainmentConfig, TransportConfig } from "./config-types.ts";
+import type { ConfigText, ContainmentConfig, OAuthConfig, TransportConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 import { toEgressAllow } from "./egress-allow-shape.ts";
+import type { OAuthDocument } from "./oauth-shape.ts";
 import { idleSecondsDefault, type ToolServerDocument } from "./tool-server-shape.ts";
 import type { TransportDocument } from "./transport-shape.ts";
 
@@ -115,6 +116,21 @@ function toTransport(document: TransportDocument, node: DocumentNode): Transport
       : { clientCertificate: document.client_certificate }),
     ...protocolOf(document),
     ...(document.client_key === undefined ? undefined : { clientKey: document.client_key }),
+    ...(document.auth === undefined ? undefined : { auth: toOAuth(document.auth) }),
+  };
+}
+
+function toOAuth(document: OAuthDocument): OAuthConfig {
+  return {
+    grant: document.grant ?? "authorization_code",
+    per: document.per ?? "gateway",
+    scopes: document.scopes,
+    issuer: document.issuer?.trim(),
+    clientId: document.client_id,
+    clientSecret: document.client_secret,
+    privateKey: document.private_key,
+    clientMetadataUrl: document.client_metadata_url,
+    redirectPort: document.redirect_port,
   };
 }
 

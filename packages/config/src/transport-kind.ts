@@ -49,6 +49,7 @@ const httpFields = [
   "client_certificate",
   "client_key",
   "protocol",
+  "auth",
 ] as const;
 
 /** The fields of each kind, without `kind`. */

@@ -30,6 +30,7 @@ import { looksLikeCredential } from "@toolcrib/redaction";
 import type { ConfigText } from "./config-types.ts";
 import { credentialArguments } from "./credential-arguments.ts";
 import { quote, textOf } from "./display-source.ts";
+import { inspectOAuthHeaders, oauthShape } from "./oauth-shape.ts";
 import { lintServerUrl } from "./server-url.ts";
 import { inspectVariables, reportInline, textShape } from "./text-shape.ts";
 import { fieldsOfKind, resolveKind, type TransportKind, transportKinds, withKind } from "./transport-kind.ts";
@@ -324,6 +325,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
       ),
       ...certificateFields,
       protocol,
+      auth: oauthShape,
     },
     hints: {
       type: "remove it: kind replaces it",
@@ -336,7 +338,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
       ca_files: "did you mean ca_file?",
       client_cert: "did you mean client_certificate?",
       https_proxy: "did you mean proxy?",
-      auth: "write headers: { Authorization: { secret_key_ref: NAME } }",
+      oauth: "write auth: { type: oauth }",
       token: "write headers: { Authorization: { secret_key_ref: NAME } }",
       timeout: "write containment: { max_execution_seconds: 30 } next to transport",
       timeout_ms: "write containment: { max_execution_seconds: 30 } next to transport, in seconds",
@@ -358,6 +360,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
           },
         );
       }
+      inspectOAuthHeaders(value.auth, value.headers, node, place);
       const urlNode = fieldOf(node, "url");
       if (value.url === undefined || urlNode === undefined) return;
       const problem = lintServerUrl(value.url.trim(), value.allow_http === true);

@@ -1,4 +1,7 @@
 // For users.
+
+// For other packages here.
+export { AddressRules, isMetadataAddress } from "./address/address-rules.ts";
 export { parseAuthority } from "./authority.ts";
 export { createEgress } from "./create-egress.ts";
 export type {
@@ -9,7 +12,6 @@ export type {
   EgressSettings,
   EgressSource,
 } from "./egress-types.ts";
-// For other packages here.
 export { NameServer } from "./names/name-server.ts";
 export { ClientHelloReader } from "./passthrough/client-hello.ts";
 export {

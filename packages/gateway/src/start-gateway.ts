@@ -9,7 +9,6 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { homedir, tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { openPins, watchApprovals } from "@toolcrib/admission";
-import { openTokenStore } from "@toolcrib/auth";
 import type { LivePolicies } from "@toolcrib/cedar";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import type { CodedError } from "@toolcrib/diagnostics";
@@ -43,6 +42,7 @@ import {
 import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
 import { runAnchorCommand } from "./anchor-command.ts";
 import { createCallIds } from "./call/call-id.ts";
+import { openClientAuthentication } from "./client-authentication.ts";
 import { clientStatus } from "./client-status.ts";
 import { openComposites } from "./composites/open-composites.ts";
 import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSummary } from "./gateway.ts";
@@ -181,6 +181,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     serverInfo,
     launcher,
     httpClient,
+    authorities: network.ca,
     upstreamLimits: deps.upstreamLimits,
     packageRunner: { runner: undefined },
     machine: {
@@ -204,6 +205,8 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     telemetry,
     policies,
     opened,
+    scrubber,
+    authorities: network.ca,
     resources: opening.move(),
   });
 }
@@ -235,6 +238,8 @@ interface GatewayParts {
   readonly hooks: ReturnType<typeof openHooks>;
   readonly telemetry: GatewayTelemetry | undefined;
   readonly opened: readonly OpenedSources[];
+  readonly scrubber: SecretScrubber;
+  readonly authorities: string | undefined;
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
   readonly resources: AsyncDisposableStack;
 }
@@ -243,7 +248,10 @@ class RunningGateway implements Gateway {
   readonly #config: GatewayConfig;
   readonly #deps: GatewayDeps;
   readonly #core: GatewayCore;
-  readonly #parts: Pick<GatewayParts, "metrics" | "policies" | "anchors" | "hooks" | "telemetry">;
+  readonly #parts: Pick<
+    GatewayParts,
+    "metrics" | "policies" | "anchors" | "hooks" | "telemetry" | "scrubber" | "authorities"
+  >;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
   readonly #sessions = new MemorySessionStore({ now: Date.now });
@@ -381,8 +389,8 @@ class RunningGateway implements Gateway {
 
   async #openHttp(): Promise<HttpServer> {
     try {
-      const authenticate = await this.#openAuthentication();
-      const http = await startHttpServer({ ...this.#serverDeps(), authenticate }, this.#config.serve);
+      const authentication = await this.#openAuthentication();
+      const http = await startHttpServer({ ...this.#serverDeps(), ...authentication }, this.#config.serve);
       this.#http = this.#resources.use(http);
       return http;
     } catch (error) {
@@ -406,14 +414,14 @@ class RunningGateway implements Gateway {
     }
   }
 
-  /** Returns the check of clients of the HTTP server; `undefined` when the configuration requires none. */
-  async #openAuthentication(): Promise<HttpServerDeps["authenticate"]> {
-    if (this.#config.serve.auth === "none") return undefined;
+  /** Returns the check of clients of the HTTP server; without `authenticate` when the configuration requires none. */
+  async #openAuthentication(): Promise<Pick<HttpServerDeps, "authenticate" | "resource">> {
+    if (this.#config.serve.auth === "none") return { authenticate: undefined };
     const { authenticate, home, env, logger } = this.#deps;
-    if (authenticate !== undefined) return authenticate;
-    const environmentToken = env["TOOLCRIB_TOKEN"];
-    const tokens = await openTokenStore(home, { environmentToken, now: Date.now, randomBytes, logger });
-    return (authorization) => tokens.authenticate(authorization);
+    if (authenticate !== undefined) return { authenticate };
+    const { scrubber, authorities } = this.#parts;
+    const context = { home, env, logger, scrubber, authorities, now: Date.now, randomBytes };
+    return await openClientAuthentication(this.#config, context);
   }
 
   /** The status without the servers that `identity` may not see; complete for the operator. */

@@ -3,6 +3,8 @@ export const httpCodes = {
   HTTP_HOST_REFUSED: "The Host header has a value that this gateway does not accept.",
   HTTP_ORIGIN_REFUSED: "The Origin header has a value that this gateway does not accept.",
   HTTP_UNAUTHORIZED: "A request has no token, or one that is not valid.",
+  HTTP_SCOPE_MISSING:
+    "The token of a request is valid, and does not have the scopes that every request needs.",
   HTTP_HEADER_DUPLICATE: "A header that can occur only once occurs more often.",
   HTTP_NOT_FOUND: "Nothing is served at this path.",
   HTTP_METHOD_NOT_ALLOWED: "The path is served, but not with this method.",

@@ -14,12 +14,15 @@ import { bracketed, createHostCheck, createOriginCheck } from "./host-check.ts";
 import { HttpError } from "./http-error.ts";
 import { type HttpServerOptions, resolveHttpLimits } from "./http-options.ts";
 import { type DrainableServer, ListeningServer, type ServerDeps } from "./listening-server.ts";
+import { type ProtectedResource, resourceRoutes } from "./protected-resource.ts";
 import type { Authenticate } from "./request-handler.ts";
 
 /** Dependencies of the HTTP server. */
 export interface HttpServerDeps extends ServerDeps {
   /** Authenticates an `Authorization` header. Required if `auth` is `token`. */
   readonly authenticate: Authenticate | undefined;
+  /** Where clients find out how to get a token. @default nowhere */
+  readonly resource?: ProtectedResource | undefined;
 }
 
 /** A listening HTTP server. Disposing it drains, then closes everything; safe to repeat. */
@@ -42,11 +45,18 @@ export async function startHttpServer(deps: HttpServerDeps, options: HttpServerO
   if (auth === "none" && !isLoopbackHost(host)) throw authRequired(host);
   const authenticate = auth === "none" ? () => anonymous : deps.authenticate;
   assert(authenticate !== undefined, "auth is token, and there is nothing to check tokens with");
-  const server = new ListeningServer(deps, resolveHttpLimits(options.limits), {
-    authenticate,
-    isHostAllowed: createHostCheck(host, allowedHosts),
-    isOriginAllowed: createOriginCheck(allowedOrigins),
-  });
+  const { resource } = deps;
+  const routes = resource === undefined ? deps.routes : { ...deps.routes, ...resourceRoutes(resource) };
+  const server = new ListeningServer(
+    { ...deps, ...(routes && { routes }) },
+    resolveHttpLimits(options.limits),
+    {
+      authenticate,
+      resource,
+      isHostAllowed: createHostCheck(host, allowedHosts),
+      isOriginAllowed: createOriginCheck(allowedOrigins),
+    },
+  );
   const port = await server.open((http) => bindPort(http, options));
   return {
     url: `http://${urlHost(host)}:${port}`,

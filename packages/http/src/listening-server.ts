@@ -45,7 +45,10 @@ export interface ServerDeps extends StatusRoutesDeps {
 }
 
 /** The checks that depend on the address of a server. */
-export type RequestChecks = Pick<RequestHandlerDeps, "authenticate" | "isHostAllowed" | "isOriginAllowed">;
+export type RequestChecks = Pick<
+  RequestHandlerDeps,
+  "authenticate" | "resource" | "isHostAllowed" | "isOriginAllowed"
+>;
 
 /** A server that closes in two steps. Disposing it drains, then closes everything; safe to repeat. */
 export interface DrainableServer extends AsyncDisposable {

@@ -14,23 +14,32 @@ import type { Identity } from "@toolcrib/tool";
 import { answerPreflight, isPreflight, shareWith } from "./cross-origin.ts";
 import type { HostCheck, OriginCheck } from "./host-check.ts";
 import { HttpError } from "./http-error.ts";
+import { type ProtectedResource, scopeRefusal, unauthorizedAt } from "./protected-resource.ts";
 import { discardBody, type Refusal, type Refuser, refusalError } from "./refusal.ts";
 import { type ApiRoute, decideAccess, methodNotAllowed } from "./route-access.ts";
 import { unknownServer, visibleIds } from "./status-routes.ts";
+
+/** The scopes that a valid token does not have and every request needs. */
+export interface MissingScopes {
+  readonly missingScopes: readonly string[];
+}
+
+/** The result of `Authenticate`. */
+type Authenticated = Identity | MissingScopes | undefined;
 
 /**
  * Authenticates an `Authorization` header; undefined when it is not valid.
  * A promise must settle within a time limit of its own.
  */
-export type Authenticate = (
-  authorization: string | undefined,
-) => Identity | undefined | Promise<Identity | undefined>;
+export type Authenticate = (authorization: string | undefined) => Authenticated | Promise<Authenticated>;
 
 /** Dependencies of the handler. */
 export interface RequestHandlerDeps {
   readonly mcp: HttpEndpoint;
   readonly sse: SseEndpoint;
   readonly authenticate: Authenticate;
+  /** Where clients find out how to get a token. @default nowhere */
+  readonly resource?: ProtectedResource | undefined;
   readonly isHostAllowed: HostCheck;
   readonly isOriginAllowed: OriginCheck;
   /** Returns the route of a path other than MCP. */
@@ -113,15 +122,22 @@ export class RequestHandler {
     request: HttpRequest,
     response: HttpResponse,
     route: Route,
-    identity: Identity | undefined,
+    authenticated: Authenticated,
   ): void | Promise<void> {
     // A client that left while its token was checked gets no answer, and its body never ends.
     if (response.destroyed) return undefined;
+    const { resource, refuser } = this.#deps;
+    if (authenticated !== undefined && "missingScopes" in authenticated) {
+      return refuser.refuse(request, response, scopeRefusal(authenticated, resource));
+    }
+    const identity = authenticated;
     const { view, api } = route;
     if (api !== undefined && (api.access.kind === "open" || identity !== undefined)) {
       return this.#toApi(request, response, api, route.query, identity);
     }
-    if (identity === undefined) return this.#deps.refuser.refuse(request, response, unauthorized);
+    if (identity === undefined) {
+      return refuser.refuse(request, response, unauthorizedAt(resource, request.headers.authorization));
+    }
     if (view !== undefined) return this.#toMcp(request, response, view, identity);
     return this.#toSse(request, response, route.path, identity);
   }
@@ -250,14 +266,4 @@ const notFound: Refusal = {
     "Nothing is served at this path",
     "MCP clients use /mcp, or /mcp/s/<server>",
   ),
-};
-
-const unauthorized: Refusal = {
-  status: 401,
-  error: refusalError(
-    "HTTP_UNAUTHORIZED",
-    "This request has no valid token",
-    'send the header "Authorization: Bearer TOKEN" with a token from the folder tokens of the home of Toolcrib; tokens in a URL are not accepted',
-  ),
-  headers: { "www-authenticate": 'Bearer realm="toolcrib"' },
 };

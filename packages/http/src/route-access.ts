@@ -3,8 +3,8 @@
  *
  * A route declares its access. A route that reads is for every authenticated
  * caller, unless other clients could have written what it reads; a route that
- * changes the gateway names the role that it needs. A client token has no role,
- * so that it never changes the gateway.
+ * changes the gateway names the role that it needs. A token of the home has no role,
+ * so that it never changes the gateway; claims of a JWT give one where the configuration says so.
  */
 
 import type { HttpResponse } from "@toolcrib/mcp";
@@ -59,7 +59,7 @@ export function methodNotAllowed(allow: string): Refusal {
 function roleRequired(role: Role): Refusal {
   const error = refusalError(
     "HTTP_ROLE_REQUIRED",
-    `This route needs the role "${role}", which no token has`,
+    `This route needs the role "${role}", which this client does not have`,
     "use the toolcrib command on the machine of the gateway, as the user who runs it",
   );
   return { status: 403, error };

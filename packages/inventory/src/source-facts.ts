@@ -58,6 +58,14 @@ export interface SourceDetails {
     /** Tools that the server has and the manifest does not name; they are not offered. */
     readonly undeclaredTools?: readonly string[];
   };
+  /** The login of the gateway at a server with OAuth. */
+  readonly login?: {
+    readonly state: "logged in" | "login needed";
+    readonly issuer: string | undefined;
+    readonly scopes: readonly string[];
+    /** ISO 8601. */
+    readonly accessTokenEnds: string | undefined;
+  };
   readonly protocolVersion?: string;
   readonly serverInfo?: JsonObject;
   /** Process id of a shared stdio server, while it runs. */

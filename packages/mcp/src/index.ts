@@ -4,7 +4,7 @@ export {
   type ConnectionRequestOptions,
   openConnection,
 } from "./client/connection.ts";
-export { staticCredentials } from "./client/credentials.ts";
+export { type CredentialProvider, staticCredentials } from "./client/credentials.ts";
 export {
   createHttpClient,
   type HttpClient,

@@ -85,6 +85,16 @@ export function createClientAttributes(clients: {
   }
   return (identity) => {
     const { roles, labels } = byKey.get(identityKey(identity)) ?? noAttributes;
-    return identity.roles.length === 0 ? { roles, labels } : { roles: [...identity.roles, ...roles], labels };
+    const { attributes } = identity;
+    if (attributes === undefined) {
+      return identity.roles.length === 0
+        ? { roles, labels }
+        : { roles: [...identity.roles, ...roles], labels };
+    }
+    // What the configuration says replaces what the issuer says.
+    return {
+      roles: [...identity.roles, ...attributes.roles, ...roles],
+      labels: { ...attributes.labels, ...labels },
+    };
   };
 }

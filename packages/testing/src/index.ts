@@ -54,6 +54,12 @@ export {
 export { ownAddresses, type Sinks, startSinks } from "./hosts/sinks.ts";
 export { ManualTimers } from "./manual-timers.ts";
 export { NpmRegistry } from "./npm-registry.ts";
+export {
+  browse,
+  type IdentityProviderOptions,
+  startIdentityProvider,
+} from "./oauth/identity-provider.ts";
+export { startProtectedServer } from "./oauth/protected-server.ts";
 export { type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";
 export {
   canFindProcesses,

@@ -18,6 +18,11 @@ export interface Identity {
   /** Name that people, policy files and the audit trail use, such as `default` or `ci`. */
   readonly name: string;
   readonly roles: readonly Role[];
+  /** What its issuer says about it to policies, besides what the configuration says. @default nothing */
+  readonly attributes?: {
+    readonly roles: readonly string[];
+    readonly labels: { readonly [key: string]: string };
+  };
 }
 
 /** Issuers that Toolcrib itself vouches for. */
@@ -100,6 +105,17 @@ export function identityKey(identity: Pick<Identity, "issuer" | "subject">): str
   const key = `${issuer.length}:${issuer}${subject}`;
   knownKeys.set(identity, { issuer, subject, key });
   return key;
+}
+
+/**
+ * Returns a map key of everything about an identity that a decision can depend on: a caller whose issuer
+ * gives it other roles or labels than before has another key.
+ */
+export function rightsKey(identity: Identity): string {
+  const { name, roles, attributes } = identity;
+  const key = identityKey(identity);
+  if (roles.length === 0 && attributes === undefined) return key;
+  return JSON.stringify([key, name, roles, attributes]);
 }
 
 const localPrefix = "toolcrib:";

@@ -17,6 +17,8 @@ export {
   issuerName,
   localIdentity,
   localIdentityKeys,
+  type Role,
+  rightsKey,
 } from "./identity.ts";
 export { metaToolNames, ownNamespace, savedNamespace } from "./own-names.ts";
 export {

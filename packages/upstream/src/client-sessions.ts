@@ -12,7 +12,7 @@ import { ClientEntry } from "./client-entry.ts";
 import { askable } from "./input-required.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import { reasonOf } from "./upstream-failure.ts";
-import type { UpstreamLimits } from "./upstream-options.ts";
+import type { UpstreamLimits, UpstreamSettings } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
 /**
@@ -45,6 +45,14 @@ export const sharedCapabilities: ClientSession["capabilities"] = {
   elicitation: { form: {}, url: {} },
   roots: { listChanged: true },
 };
+
+/** Returns the client capabilities that the server used in earlier runs, without those that it is not allowed to use. */
+export function knownAsks({
+  isInteractive,
+  remembered,
+}: Pick<UpstreamSettings, "isInteractive" | "remembered">): readonly string[] {
+  return isInteractive === false ? [] : (remembered?.asks ?? []).filter((name) => askable.includes(name));
+}
 
 /** The right to use a session, which stays open until the lease is released. */
 export interface Lease {

@@ -3,12 +3,14 @@
 import { abortable } from "@toolcrib/lifecycle";
 import {
   type ClientTransport,
+  type CredentialProvider,
   HttpTransport,
   SseTransport,
   StdioTransport,
   staticCredentials,
 } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
+import type { ClientSession } from "@toolcrib/tool";
 import { UpstreamError } from "./upstream-error.ts";
 import type { ResolvedTransport, UpstreamDeps, UpstreamSettings } from "./upstream-options.ts";
 
@@ -29,7 +31,13 @@ export interface OpenTransport {
 export async function openTransport(
   settings: UpstreamSettings,
   deps: UpstreamDeps,
-  options: { readonly timeoutMs: number; readonly messageMaxBytes: number; readonly signal: AbortSignal },
+  options: {
+    readonly timeoutMs: number;
+    readonly messageMaxBytes: number;
+    /** The client whose own session it is. */
+    readonly owner: ClientSession | undefined;
+    readonly signal: AbortSignal;
+  },
 ): Promise<OpenTransport> {
   const late = new AbortController();
   const timer = setTimeout(() => {
@@ -49,8 +57,9 @@ async function connect(
   resolved: ResolvedTransport,
   settings: UpstreamSettings,
   deps: UpstreamDeps,
-  { messageMaxBytes, signal }: { readonly messageMaxBytes: number; readonly signal: AbortSignal },
+  options: Pick<Parameters<typeof openTransport>[2], "messageMaxBytes" | "owner" | "signal">,
 ): Promise<Omit<OpenTransport, "resolved">> {
+  const { messageMaxBytes, owner, signal } = options;
   switch (resolved.kind) {
     case "custom":
       return { transport: resolved.transport, process: undefined };
@@ -60,7 +69,7 @@ async function connect(
       const Transport = kind === "sse" ? SseTransport : HttpTransport;
       const transport = new Transport(deps.httpClient, {
         url,
-        credentials: staticCredentials(headers),
+        credentials: withHeaders(headers, settings.credentialsFor?.(owner?.identity)),
         ...(network === undefined ? undefined : { network }),
         messageMaxBytes,
         now: deps.now,
@@ -78,4 +87,20 @@ async function connect(
       return { transport, process };
     }
   }
+}
+
+/** Returns credentials with the headers of the transport, which those of `provider` replace. */
+function withHeaders(
+  headers: { readonly [name: string]: string },
+  provider: CredentialProvider | undefined,
+): CredentialProvider {
+  const fixed = staticCredentials(headers);
+  if (provider === undefined) return fixed;
+  return Object.assign(
+    async (request: Parameters<CredentialProvider>[0]) => ({
+      ...(await fixed(request)),
+      ...(await provider(request)),
+    }),
+    provider.refused === undefined ? {} : { refused: provider.refused },
+  );
 }

@@ -5,9 +5,8 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { whenAborted } from "@toolcrib/lifecycle";
-import { McpError } from "@toolcrib/mcp";
 import type { SharedSession } from "./shared-session.ts";
-import { isExpired, isRefused, reasonOf } from "./upstream-failure.ts";
+import { isExpired, isRefused, isUnauthenticated, reasonOf } from "./upstream-failure.ts";
 import type { UpstreamSettings } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
@@ -45,9 +44,7 @@ async function isSecretReplaced(
   error: unknown,
   settings: FailedServer["settings"],
 ): Promise<boolean> {
-  const isRejection =
-    error instanceof McpError && error.code === "MCP_UNAUTHORIZED" && error.data?.["status"] === 401;
-  if (!isRejection || resolved.kind === "custom") return false;
+  if (!isUnauthenticated(error) || resolved.kind === "custom") return false;
   // If the current credentials cannot be read, the caller gets the server's rejection.
   const current = await settings.resolveTransport().catch(() => resolved);
   return !isDeepStrictEqual(current, resolved);

@@ -149,6 +149,14 @@ export class SharedSession implements AsyncDisposable {
     this.#work = this.#work.then(() => this.#connect());
   }
 
+  /** Ends the pause before the next attempt. */
+  retryNow(): void {
+    if (this.#state.kind !== "pausing" || this.#isSuspended || this.stopped.aborted) return;
+    this.#cancelRetry?.();
+    this.#backoff.succeeded();
+    void this.#connect();
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.#dispose();
   }

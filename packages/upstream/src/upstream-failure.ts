@@ -36,6 +36,11 @@ export function isExpired(error: unknown): boolean {
   return error instanceof McpError && error.code === "MCP_SESSION_EXPIRED";
 }
 
+/** Whether the server rejected the credentials of a request. */
+export function isUnauthenticated(error: unknown): boolean {
+  return error instanceof McpError && error.code === "MCP_UNAUTHORIZED" && error.data?.["status"] === 401;
+}
+
 /** Whether nothing listens at the address of the server, so that its sessions no longer exist. */
 export function isRefused(error: unknown): boolean {
   if (!(error instanceof McpError) || error.code !== "MCP_UNREACHABLE") return false;

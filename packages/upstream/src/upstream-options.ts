@@ -2,9 +2,9 @@
 
 import type { Logger } from "@toolcrib/diagnostics";
 import type { FairShare, StartTimer } from "@toolcrib/lifecycle";
-import type { ClientTransport, HttpClient, TransportSettings } from "@toolcrib/mcp";
+import type { ClientTransport, CredentialProvider, HttpClient, TransportSettings } from "@toolcrib/mcp";
 import type { LaunchSpec, ProcessLauncher } from "@toolcrib/process";
-import type { ClientInfo, Era } from "@toolcrib/tool";
+import type { ClientInfo, Era, Identity } from "@toolcrib/tool";
 import type { RememberedServer } from "./definition-memory.ts";
 
 /** The transport to a server, with all references to secrets resolved. */
@@ -32,6 +32,13 @@ export interface UpstreamSettings {
    * An error makes only this server unavailable; the next attempt calls it again.
    */
   readonly resolveTransport: () => Promise<ResolvedTransport>;
+  /**
+   * Returns the credentials of requests over HTTP, in addition to the headers of the transport, for the session of one
+   * client or for the shared session. @default the headers alone
+   */
+  readonly credentialsFor?: ((identity: Identity | undefined) => CredentialProvider) | undefined;
+  /** Whether each client has a session of its own, with credentials of its own. @default false */
+  readonly isPerIdentity?: boolean;
   /** Contains each process of a server over stdio. @default processes run as they are */
   readonly contain?: LaunchSpec["contain"];
   /** Removes secrets from text about this server: reasons, log records, lines of standard error. @default text stays as it is */

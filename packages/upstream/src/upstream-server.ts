@@ -27,6 +27,7 @@ import { CallRounds } from "./call-rounds.ts";
 import { checkedResult } from "./check-result.ts";
 import {
   ClientSessions,
+  knownAsks,
   type Lease,
   needsOwnSession,
   passedOnCapabilities,
@@ -44,6 +45,7 @@ import type { ServerFacts } from "./server-facts.ts";
 import { ServerHealth } from "./server-health.ts";
 import { type LinkOptions, ServerLinks } from "./server-links.ts";
 import { ServerLoad } from "./server-load.ts";
+import { callerOf } from "./session-of-identity.ts";
 import type { SharedSession } from "./shared-session.ts";
 import { StderrTail } from "./stderr-tail.ts";
 import { UpstreamError } from "./upstream-error.ts";
@@ -260,6 +262,12 @@ export class UpstreamServer implements ToolSource {
     return true;
   }
 
+  /** Connects again where other credentials are now available. */
+  credentialsChanged(): void {
+    this.#shared.retryNow();
+    this.#clients.endAll();
+  }
+
   /** Returns facts about the connection; fields are absent while there is none. */
   facts(): ServerFacts {
     const { current, connections } = this.#shared;
@@ -305,11 +313,12 @@ export class UpstreamServer implements ToolSource {
   }
 
   #openForClient(client: ClientSession): Promise<UpstreamSession> {
+    const { isPerIdentity = false } = this.#settings;
     return this.#open({
       capabilities: this.#settings.isInteractive === false ? {} : passedOnCapabilities(client),
       owner: client,
-      era: "legacy",
-      isPinned: true,
+      era: isPerIdentity ? undefined : "legacy",
+      isPinned: !isPerIdentity,
       signal: this.#shared.stopped,
     });
   }
@@ -416,6 +425,8 @@ export class UpstreamServer implements ToolSource {
   /** Leases the session for the calls of `client`. */
   async #lease(client: ClientSession | undefined, signal: AbortSignal, era: Era = "legacy"): Promise<Lease> {
     if (this.#quarantine.error !== undefined) throw this.#quarantine.error;
+    if (this.#settings.isPerIdentity === true && client !== undefined)
+      return this.#clients.lease(client, signal);
     // There is one custom transport, so all clients share it.
     const canHaveOwn = this.#settings.kind !== "custom" && needsOwnSession(client, this.#asks);
     if (canHaveOwn && this.#clients.has(client)) return this.#clients.lease(client, signal);
@@ -446,8 +457,9 @@ export class UpstreamServer implements ToolSource {
     options: RequestOptions | undefined,
   ): Promise<JsonObject> {
     for (let attempt = 1; ; attempt += 1) {
-      const client = context.session;
-      const shared = needsOwnSession(client, this.#asks) ? undefined : this.#links.current(context.era);
+      const client = callerOf(context, this.#settings);
+      const isOwn = this.#settings.isPerIdentity === true || needsOwnSession(client, this.#asks);
+      const shared = isOwn ? undefined : this.#links.current(context.era);
       const lease = shared === undefined ? await this.#lease(client, context.signal, context.era) : undefined;
       const session = lease?.session ?? (shared as UpstreamSession);
       try {
@@ -492,9 +504,4 @@ export class UpstreamServer implements ToolSource {
     this.#rounds.endAll(new UpstreamError("UPSTREAM_CLOSED", `The server "${this.id}" was stopped`));
     await Promise.allSettled([this.#links[Symbol.asyncDispose](), this.#clients[Symbol.asyncDispose]()]);
   }
-}
-
-/** Returns the client capabilities that the server used in earlier runs, without those that it is not allowed to use. */
-function knownAsks({ isInteractive, remembered }: UpstreamSettings): readonly string[] {
-  return isInteractive === false ? [] : (remembered?.asks ?? []).filter((name) => askable.includes(name));
 }

@@ -8,9 +8,9 @@ import {
   createSource,
   echoStdio,
   failureOf,
-  type ResolvedTransport,
   never,
   type RememberedServer,
+  type ResolvedTransport,
   receivedBy,
   startSource,
 } from "./source-harness.ts";

@@ -33,6 +33,7 @@ import { type Finding, failed, ok, warning } from "./check.ts";
 import { anchorFinding, checkAnchors } from "./check-anchors.ts";
 import { checkDeclared } from "./check-declared.ts";
 import { checkHooks } from "./check-hooks.ts";
+import { checkLogin } from "./check-login.ts";
 import { checkTelemetry, telemetryFindings } from "./check-telemetry.ts";
 
 /** Checks everything that depends on the configuration. Reports each finding when it is known. */
@@ -52,6 +53,11 @@ export async function checkConfigured(
     const shown = asked?.readyIds.has(server.id) === true ? asReady(finding) : finding;
     report(shown);
     if (shown.status === "failed") reported.add(shown.subject);
+    const login = await checkLogin(context, loaded.config, server);
+    if (login !== undefined) {
+      report(login);
+      if (login.status === "failed") reported.add(`server ${server.id}`);
+    }
     if (finding.status === "ok") valid.push(server);
   }
   for (const finding of await checkHooks(context, loaded.config.hooks)) report(finding);

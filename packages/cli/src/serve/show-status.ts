@@ -128,6 +128,7 @@ async function showRunning(
     );
   }
   output.print(...servers.flatMap((server) => differenceLines(server, output)));
+  output.print(...servers.flatMap(loginLines));
   // A gateway of an earlier version does not count its own tools.
   const own = status.ownTools === undefined ? "" : ` and ${status.ownTools} of Toolcrib's own`;
   output.print(
@@ -335,4 +336,14 @@ async function showNone(context: CliContext): Promise<ExitCode> {
     output.print(message, ...(hint === undefined ? [] : [`${output.style("cyan", "hint")}: ${hint}`]));
   }
   return exitCodes.unavailable;
+}
+
+/** The login that the tools of a server are listed with. */
+function loginLines({ id, login }: SourceStatus): readonly string[] {
+  if (login === undefined) return [];
+  const { state, issuer, scopes, accessTokenEnds } = login;
+  const at = issuer === undefined ? "" : ` at ${safeLine(issuer)}`;
+  const having = scopes.length === 0 ? "" : `, scopes ${safeLine(scopes.join(" "))}`;
+  const until = accessTokenEnds === undefined ? "" : `, access token until ${safeLine(accessTokenEnds)}`;
+  return [`login ${safeLine(id)}: ${state === "logged in" ? `logged in${at}${having}${until}` : "needed"}`];
 }

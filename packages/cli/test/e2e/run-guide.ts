@@ -34,6 +34,7 @@ export const guideGroups = {
 export const guidesWithoutTranscript: readonly string[] = [
   "adopted-servers.md",
   "hooks.md",
+  "oauth.md",
   "telemetry.md",
   "toolpack-images.md",
 ];

@@ -12,9 +12,9 @@ import {
   type CallContext,
   foldName,
   type Identity,
-  identityKey,
   isListedFor,
   isOperator,
+  rightsKey,
   savedNamespace,
   type ToolId,
   type ToolResult,
@@ -70,7 +70,7 @@ export class CompositeHost implements MetatoolHost {
 
   catalog(identity: Identity): Catalog {
     const { generation, tools } = this.wholeCatalog();
-    const key = `${isOperator(identity)} ${identityKey(identity)}`;
+    const key = `${isOperator(identity)} ${rightsKey(identity)}`;
     const known = this.#catalogs.get(key);
     if (known !== undefined) return known;
     const allowed = tools.filter(({ id, wireName }) => this.mayUse(identity, id, wireName));

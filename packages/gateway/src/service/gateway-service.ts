@@ -23,7 +23,14 @@ import {
   type View,
 } from "@toolcrib/mcp";
 import type { SecretScrubber } from "@toolcrib/redaction";
-import { type Identity, identityKey, isInputRequired, isListedFor, isOperator } from "@toolcrib/tool";
+import {
+  type Identity,
+  identityKey,
+  isInputRequired,
+  isListedFor,
+  isOperator,
+  rightsKey,
+} from "@toolcrib/tool";
 import { originOfProgram } from "../call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import type { CallTargets } from "../call/call-targets.ts";
@@ -411,7 +418,7 @@ export class GatewayService implements McpService {
       scrubber.value(key === "tools" && era === "legacy" ? this.#legacyDefinitions.of(item) : item);
     // A secret that is learned and a policy that is replaced make every list stale: all numbers only grow.
     const list = this.#lists.get(
-      `${key} ${view} ${era} ${isOperator(identity)} ${identityKey(identity)}`,
+      `${key} ${view} ${era} ${isOperator(identity)} ${rightsKey(identity)}`,
       state + scrubber.generation + policy.generation,
       () => this.#itemsOf(key, view, identity).map(toShown),
     );

@@ -15,6 +15,7 @@ import { ServerExits } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
 import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
 import { FairShare } from "@toolcrib/lifecycle";
+import type { AccessTokens } from "@toolcrib/oauth";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import { adviceOn, exitPort, ServerSandboxes } from "@toolcrib/sandbox";
 import {
@@ -24,6 +25,7 @@ import {
   type UpstreamServer,
 } from "@toolcrib/upstream";
 import { adoptedDetails, adoptedProcessOf, adoptedTools, warnOfDifferences } from "./adopted-servers.ts";
+import type { OAuthServers } from "./oauth-servers.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
 
 /** Calls of all servers that wait for answers of their clients; one client gets at most half of them. */
@@ -49,6 +51,9 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
     places: context,
   });
   const closing = new AbortController();
+  const oauth = config.toolServers.some(usesOAuth)
+    ? await (await import("./oauth-servers.ts")).openOAuthServers(context)
+    : undefined;
   const packages = openPackages({ sandboxes, exits }, context, closing.signal);
   const upstreams: UpstreamServer[] = [];
   let started: Promise<unknown> | undefined;
@@ -56,12 +61,13 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
     const upstream = createServer(
       server,
       memories[at] as ServerMemory,
-      { sandboxes, exits, packages, parkedPlaces },
+      { sandboxes, exits, packages, parkedPlaces, oauth },
       context,
     );
     for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
     warnOfDifferences(server, upstream, logger);
-    core.roster.add(upstream, factsOf(server, upstream, sandboxes));
+    oauth?.onChange(server.id, () => upstream.credentialsChanged());
+    core.roster.add(upstream, factsOf(server, upstream, { sandboxes, tokens: oauth?.tokensOf(server) }));
     upstreams.push(upstream);
   }
   return {
@@ -77,6 +83,7 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
       await Promise.allSettled(upstreams.map((upstream) => upstream[Symbol.asyncDispose]()));
       await started;
       await exits[Symbol.asyncDispose]();
+      await oauth?.[Symbol.asyncDispose]();
       await Promise.all(memories.map((one) => one[Symbol.asyncDispose]()));
     },
   };
@@ -89,6 +96,11 @@ interface ServerDeps {
   readonly packages: PackageStore;
   /** Calls that wait for answers of their clients. */
   readonly parkedPlaces: FairShare;
+  readonly oauth: OAuthServers | undefined;
+}
+
+function usesOAuth({ transport }: ToolServerConfig): boolean {
+  return transport.kind !== "stdio" && transport.auth !== undefined;
 }
 
 /** The packages that servers launch through package runners. @param signal ends fetches */
@@ -126,9 +138,10 @@ function warnOfUncontained(sandboxes: ServerSandboxes, logger: Logger): void {
 function createServer(
   server: ToolServerConfig,
   memory: ServerMemory,
-  { sandboxes, exits, packages, parkedPlaces }: ServerDeps,
+  { sandboxes, exits, packages, parkedPlaces, oauth }: ServerDeps,
   context: SourceContext,
 ): UpstreamServer {
+  const tokens = oauth?.tokensOf(server);
   const { home, env, scrubber, launcher, httpClient, logger, now, random, startBackgroundTimer, serverInfo } =
     context;
   const {
@@ -158,6 +171,8 @@ function createServer(
         adoptedProcessOf(server, secrets, exits, context),
       ),
       ...adoptedTools(server),
+      credentialsFor: tokens && ((identity) => tokens.credentialsFor(identity)),
+      isPerIdentity: server.transport.kind !== "stdio" && server.transport.auth?.per === "identity",
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,
       remembered: memory.remembered,
       // The secrets of the server are known by now. At the next start they are not, when its definitions are listed.
@@ -175,17 +190,24 @@ function createServer(
   );
 }
 
+/** The parts of a server that its status describes. */
+interface DescribedParts {
+  readonly sandboxes: ServerSandboxes;
+  readonly tokens: AccessTokens | undefined;
+}
+
 function factsOf(
   server: ToolServerConfig,
   upstream: UpstreamServer,
-  sandboxes: ServerSandboxes,
+  parts: DescribedParts,
 ): Partial<SourceFacts> {
+  const { sandboxes } = parts;
   const { id, labels, containment, transport } = server;
   return {
     configured: {
       group: "servers",
       transport: transport.kind,
-      details: () => detailsOf(server, upstream, sandboxes),
+      details: () => detailsOf(server, upstream, parts),
       log: (lineCount) => upstream.stderrTail(lineCount),
       release: () => upstream.release(),
     },
@@ -230,7 +252,7 @@ function adviserOf(server: ToolServerConfig, sandboxes: ServerSandboxes): Source
 function detailsOf(
   server: ToolServerConfig,
   upstream: UpstreamServer,
-  sandboxes: ServerSandboxes,
+  { sandboxes, tokens }: DescribedParts,
 ): SourceDetails {
   const { name, trustState, mutabilityClass, containment } = server;
   const { networkEgress, filesystemWrite, maxExecutionSeconds, egressPassthrough } = containment.effective;
@@ -254,11 +276,20 @@ function detailsOf(
       judgedParts: containment.judged,
     },
     ...adoptedDetails(server, upstream),
+    ...loginDetails(tokens),
     protocolVersion,
     serverInfo,
     pid,
     restarts,
   };
+}
+
+/** The state of the login that a server's tools are listed with. */
+function loginDetails(tokens: AccessTokens | undefined): Pick<SourceDetails, "login"> {
+  if (tokens === undefined) return {};
+  const { kind = "login needed", issuer, expiresAt, scopes = [] } = tokens.state() ?? {};
+  const ends = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
+  return { login: { state: kind, issuer, scopes, accessTokenEnds: ends } };
 }
 
 /** The host that a server is at, or those of its manifest; undefined for another process, which can connect to any. */

@@ -40,6 +40,8 @@ export interface SourceContext {
   /** Wraps processes that the launcher does not start; the launcher wraps its own. */
   readonly wrap: SpawnWrap | undefined;
   readonly httpClient: HttpClient;
+  /** PEM certificates of authorities that are trusted in addition to the default ones. */
+  readonly authorities: string | undefined;
   readonly upstreamLimits: UpstreamLimits | undefined;
   /** Packages whose tests run, in place of installed ones. */
   readonly trialPackages: readonly TrialPackage[];

@@ -20,13 +20,31 @@ export interface CredentialRequest {
   readonly signal: AbortSignal;
 }
 
+/** The refusal of a request: HTTP 401 or 403. */
+export interface CredentialRefusal {
+  readonly status: number;
+  /** The header `WWW-Authenticate`. */
+  readonly challenge: string | readonly string[] | undefined;
+  /** The credentials of the request; names in lower case. */
+  readonly headers: HeaderRecord;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Returns the headers that authenticate one HTTP request. Called for every
  * request, reconnections included. Headers of the protocol replace headers of
  * the same name. A rejection fails the request with `MCP_CREDENTIALS_UNAVAILABLE`;
  * its message is shown only if it is a `CodedError`.
  */
-export type CredentialProvider = (request: CredentialRequest) => HeaderRecord | Promise<HeaderRecord>;
+export interface CredentialProvider {
+  (request: CredentialRequest): HeaderRecord | Promise<HeaderRecord>;
+  /**
+   * Called when the server refuses the credentials of a request, which it has not processed then. Whether the request
+   * is sent again, once, with the credentials that the provider returns now. A rejection is treated as one of the
+   * provider. @default no request is sent again
+   */
+  refused?(refusal: CredentialRefusal): Promise<boolean>;
+}
 
 /** Returns a provider of fixed headers; secrets are already resolved. */
 export function staticCredentials(headers: HeaderRecord): CredentialProvider {
@@ -54,12 +72,28 @@ export function withCredentials<Result>(
   }
   if (given === undefined) return send({});
   if (!(given instanceof Promise)) return send(lowerCased(given));
-  return abortable(given, request.signal).then(
-    (headers) => send(lowerCased(headers)),
-    (cause: unknown) => {
-      throw request.signal.aborted ? request.signal.reason : unavailable(shownUrl, cause);
-    },
-  );
+  return settled(given, request, shownUrl).then((headers) => send(lowerCased(headers)));
+}
+
+/** Whether a request that was refused is sent again. @throws {McpError} `MCP_CREDENTIALS_UNAVAILABLE`; the reason of the signal */
+export function mayRepeat(
+  provider: CredentialProvider | undefined,
+  refusal: CredentialRefusal,
+  shownUrl: string,
+): Promise<boolean> {
+  return provider?.refused === undefined
+    ? Promise.resolve(false)
+    : settled(provider.refused(refusal), refusal, shownUrl);
+}
+
+function settled<Value>(
+  given: Promise<Value>,
+  { signal }: { readonly signal: AbortSignal },
+  shownUrl: string,
+): Promise<Value> {
+  return abortable(given, signal).catch((cause: unknown) => {
+    throw signal.aborted ? signal.reason : unavailable(shownUrl, cause);
+  });
 }
 
 /** Lower-case names, so that headers of the protocol replace those of the provider. */

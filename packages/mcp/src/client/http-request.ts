@@ -132,7 +132,9 @@ export function statusError(
       "MCP_UNAUTHORIZED",
       `The server at ${url} refused the credentials (HTTP ${status})${detail}`,
       {
-        hint: "check the headers of this server's transport; values may be given with secret_key_ref",
+        hint: /\bresource_metadata *=/i.test(String(headers["www-authenticate"] ?? ""))
+          ? "it uses OAuth: write auth: { type: oauth } in this server's transport, and run toolcrib login"
+          : "check the headers of this server's transport; values may be given with secret_key_ref",
         data: { status },
       },
     );

@@ -8,7 +8,7 @@ import type { Dispatcher } from "undici";
 import { McpError } from "../mcp-error.ts";
 import { eraOf } from "../protocol.ts";
 import { acceptedCodings, decodeBody } from "./content-decoding.ts";
-import { type CredentialProvider, type HeaderRecord, withCredentials } from "./credentials.ts";
+import { type CredentialProvider, type HeaderRecord, mayRepeat, withCredentials } from "./credentials.ts";
 import type { HttpConnections } from "./http-client.ts";
 import { displayUrl } from "./http-request.ts";
 import { redirectTarget } from "./redirect.ts";
@@ -89,6 +89,41 @@ export class HttpRequester {
   }
 
   #send(exchange: HttpExchange): Promise<HttpResponse> {
+    const sent = this.#sendOnce(exchange);
+    return this.#credentials?.refused === undefined
+      ? sent.then(({ response }) => response)
+      : this.#repeated(sent, exchange);
+  }
+
+  /** Sends the request again if its credentials were refused, and there are others. */
+  async #repeated(
+    sent: Promise<{ readonly response: HttpResponse; readonly credentials: HeaderRecord }>,
+    exchange: HttpExchange,
+  ): Promise<HttpResponse> {
+    const { response, credentials: headers } = await sent;
+    const { statusCode: status } = response;
+    if (status !== 401 && status !== 403) return response;
+    const refusal = {
+      status,
+      challenge: response.headers["www-authenticate"],
+      headers,
+      signal: exchange.signal,
+    };
+    let isRepeated: boolean;
+    try {
+      isRepeated = await mayRepeat(this.#credentials, refusal, this.shownUrl);
+    } catch (error) {
+      await discardBody(response.body).catch(() => {});
+      throw error;
+    }
+    if (!isRepeated) return response;
+    await discardBody(response.body);
+    return (await this.#sendOnce(exchange)).response;
+  }
+
+  #sendOnce(
+    exchange: HttpExchange,
+  ): Promise<{ readonly response: HttpResponse; readonly credentials: HeaderRecord }> {
     const { sessionId, version } = this;
     const { signal, extra } = exchange;
     return withCredentials(this.#credentials, { url: this.#href, signal }, this.shownUrl, (credentials) => {
@@ -99,11 +134,13 @@ export class HttpRequester {
         ...(version === undefined ? undefined : { "mcp-protocol-version": version }),
         ...extra,
       };
-      return this.#dispatch(this.#url, exchange, headers).then((response) =>
-        response.statusCode < 300 || response.statusCode >= 400
-          ? decoded(response)
-          : this.#redirected(response, exchange, headers),
-      );
+      return this.#dispatch(this.#url, exchange, headers)
+        .then((response) =>
+          response.statusCode < 300 || response.statusCode >= 400
+            ? decoded(response)
+            : this.#redirected(response, exchange, headers),
+        )
+        .then((response) => ({ response, credentials }));
     });
   }
 

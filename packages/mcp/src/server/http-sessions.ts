@@ -8,7 +8,7 @@
 import { messageOf } from "@toolcrib/diagnostics";
 import { FairShare } from "@toolcrib/lifecycle";
 import type { SessionStore, SessionUse } from "@toolcrib/store";
-import { identityKey, isSameIdentity } from "@toolcrib/tool";
+import { identityKey, rightsKey } from "@toolcrib/tool";
 import { invalidRequest } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import type { ClientCounts } from "./client-counts.ts";
@@ -107,7 +107,8 @@ export class HttpSessions {
     const isOwn =
       session !== undefined &&
       session.session.view === caller.view &&
-      isSameIdentity(session.session.identity, caller.identity);
+      // A caller with other roles than before opens another session, so that no session keeps old ones.
+      rightsKey(session.session.identity) === rightsKey(caller.identity);
     if (!isOwn) throw invalidRequest("Session not found", rpcCodes.sessionNotFound, 404);
     session.lastUsedAt = this.#deps.now();
     return session;

@@ -8,7 +8,7 @@
  */
 
 import { FairShare } from "@toolcrib/lifecycle";
-import { identityKey, isSameIdentity } from "@toolcrib/tool";
+import { identityKey, rightsKey } from "@toolcrib/tool";
 import { formatSseEvent } from "../framing/sse.ts";
 import { classify, type RpcId, type RpcMessage } from "../json-rpc.ts";
 import { invalidRequest, McpError } from "../mcp-error.ts";
@@ -202,7 +202,7 @@ export class SseEndpoint implements AsyncDisposable {
   async #receive(request: HttpRequest, response: HttpResponse, caller: HttpCaller): Promise<void> {
     const id = new URL(request.url ?? "/", "http://localhost").searchParams.get("sessionId") ?? "";
     const entry = this.#sessions.get(id);
-    if (entry === undefined || !isSameIdentity(entry.session.identity, caller.identity)) {
+    if (entry === undefined || rightsKey(entry.session.identity) !== rightsKey(caller.identity)) {
       throw invalidRequest("Session not found", rpcCodes.sessionNotFound, 404);
     }
     if (!isJsonBody(request)) throw invalidRequest("Content-Type must be application/json", undefined, 415);

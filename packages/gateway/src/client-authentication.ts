@@ -1,0 +1,68 @@
+/**
+ * Authenticates the clients of the HTTP server: by the tokens of the home, and by access tokens of
+ * the issuers of `serve.auth`. A token of the home is looked for first, in this process.
+ */
+
+import { openTokenStore } from "@toolcrib/auth";
+import { type GatewayConfig, readSecretText, SecretResolver } from "@toolcrib/config";
+import type { Logger } from "@toolcrib/diagnostics";
+import { readRegularFile } from "@toolcrib/files";
+import type { HttpServerDeps } from "@toolcrib/http";
+import type { SecretScrubber } from "@toolcrib/redaction";
+
+/** What the authentication of clients needs of a gateway. */
+interface AuthenticationContext {
+  readonly home: string;
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly now: () => number;
+  readonly randomBytes: (length: number) => Buffer;
+  readonly logger: Logger;
+  readonly scrubber: SecretScrubber;
+  /** PEM certificates that are trusted in addition to the default ones. */
+  readonly authorities: string | undefined;
+}
+
+/** The name under which redaction knows the secrets of `serve`. */
+const secretOwner = "serve";
+
+/**
+ * Returns the check of clients, and where they find out how to get a token. Loads the checks of access
+ * tokens only where an issuer is configured.
+ *
+ * @throws {AuthError} as `openTokenStore`.
+ */
+export async function openClientAuthentication(
+  { serve, egress }: Pick<GatewayConfig, "serve" | "egress">,
+  context: AuthenticationContext,
+): Promise<Pick<HttpServerDeps, "authenticate" | "resource">> {
+  const { home, env, now, randomBytes, logger, scrubber, authorities } = context;
+  const { oauth } = serve;
+  const environmentToken = env["TOOLCRIB_TOKEN"];
+  const tokens =
+    oauth?.acceptsTokens === false
+      ? undefined
+      : await openTokenStore(home, { environmentToken, now, randomBytes, logger });
+  if (oauth === undefined) return { authenticate: (authorization) => tokens?.authenticate(authorization) };
+  const { ClientTokens } = await import("@toolcrib/oauth");
+  const secrets = new SecretResolver({ env, readFile: readRegularFile, home });
+  const issuers = oauth.issuers.map(({ introspection, ...issuer }) => ({
+    ...issuer,
+    introspection: introspection && {
+      url: introspection.url,
+      clientId: introspection.clientId,
+      // A relative path of a secret is relative to the folder of the process: several files make up `serve`.
+      clientSecret: () => readSecretText(introspection.clientSecret, secrets, ""),
+    },
+  }));
+  const learn = (value: string) => scrubber.learn(secretOwner, value);
+  const { internalRanges } = egress;
+  const accessTokens = new ClientTokens(issuers, { now, logger, learn, internalRanges, ca: authorities });
+  return {
+    authenticate: (authorization) => tokens?.authenticate(authorization) ?? accessTokens.check(authorization),
+    resource: {
+      resource: oauth.resource,
+      authorizationServers: oauth.issuers.map(({ issuer }) => issuer),
+      scopes: [...new Set(oauth.issuers.flatMap(({ scopes }) => scopes))],
+    },
+  };
+}

@@ -1,0 +1,159 @@
+/**
+ * The client that Toolcrib is at an authorization server, in the order of the MCP specification:
+ * registered before, a client id metadata document, dynamic registration (RFC 7591). A client belongs
+ * to the issuer that it was registered at and is never used at another one.
+ */
+
+import { createPrivateKey, type KeyObject } from "node:crypto";
+import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
+import type { ClientMethod, KnownClient } from "./login-record.ts";
+import { OAuthError } from "./oauth-error.ts";
+import type { OAuthFetch } from "./oauth-fetch.ts";
+import type { OAuthDeps, OAuthServer } from "./oauth-server.ts";
+import { type OAuthLibrary, requestOptions, toTokenError } from "./token-requests.ts";
+
+/** What a new client needs. */
+export interface RegistrationRequest {
+  readonly redirectUris: readonly string[];
+  readonly grantTypes: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Returns the client for `as`, and registers one if none is known.
+ *
+ * @throws {OAuthError} `OAUTH_CLIENT_REQUIRED`; `OAUTH_LOGIN_FAILED` where the registration is refused.
+ */
+export async function findClient(
+  server: OAuthServer,
+  as: AuthorizationServer,
+  request: RegistrationRequest,
+  { library, fetch }: { readonly library: OAuthLibrary; readonly fetch: OAuthFetch },
+): Promise<KnownClient> {
+  const { clientId, clientMetadataUrl } = server;
+  if (clientId !== undefined) return { id: clientId, method: methodOf(server, as) };
+  if (clientMetadataUrl !== undefined && as["client_id_metadata_document_supported"] === true) {
+    return { id: clientMetadataUrl, method: server.privateKey === undefined ? "none" : "private_key_jwt" };
+  }
+  if (as.registration_endpoint === undefined) {
+    throw new OAuthError(
+      "OAUTH_CLIENT_REQUIRED",
+      `The authorization server ${as.issuer} of "${server.id}" does not register clients by itself`,
+      {
+        hint: "register a client there, and write transport.auth.client_id, and client_secret if it has one",
+      },
+    );
+  }
+  return await register(server, as, request, { library, fetch });
+}
+
+async function register(
+  server: OAuthServer,
+  as: AuthorizationServer,
+  { redirectUris, grantTypes, signal }: RegistrationRequest,
+  { library, fetch }: { readonly library: OAuthLibrary; readonly fetch: OAuthFetch },
+): Promise<KnownClient> {
+  const supported = as.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+  const method = (["none", "client_secret_basic", "client_secret_post"] as const).find((one) =>
+    supported.includes(one),
+  );
+  try {
+    const response = await library.dynamicClientRegistrationRequest(
+      as,
+      {
+        client_name: "Toolcrib",
+        application_type: "native",
+        redirect_uris: [...redirectUris],
+        grant_types: [...grantTypes],
+        response_types: redirectUris.length === 0 ? [] : ["code"],
+        token_endpoint_auth_method: method ?? "none",
+      },
+      requestOptions(library, fetch, signal),
+    );
+    const client = await library.processDynamicClientRegistrationResponse(response);
+    const { client_secret: secret, token_endpoint_auth_method: given } = client;
+    const isKnown = given === "none" || given === "client_secret_basic" || given === "client_secret_post";
+    const fallback: ClientMethod = typeof secret === "string" ? "client_secret_basic" : "none";
+    return {
+      id: client.client_id,
+      method: isKnown ? given : fallback,
+      ...(typeof secret === "string" ? { secret } : {}),
+    };
+  } catch (error) {
+    throw toTokenError(error, library, {
+      code: "OAUTH_LOGIN_FAILED",
+      what: `The authorization server ${as.issuer} did not register Toolcrib for "${server.id}"`,
+      hint: "register a client there, and write transport.auth.client_id",
+    });
+  }
+}
+
+/** The method of a client of the configuration. */
+function methodOf(server: OAuthServer, as: AuthorizationServer): ClientMethod {
+  if (server.privateKey !== undefined) return "private_key_jwt";
+  if (server.clientSecret === undefined) return "none";
+  const supported = as.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+  return supported.includes("client_secret_basic") || !supported.includes("client_secret_post")
+    ? "client_secret_basic"
+    : "client_secret_post";
+}
+
+/** A client with what authenticates it. */
+export interface AuthenticatedClient {
+  readonly client: Client;
+  readonly auth: ClientAuth;
+}
+
+/** Returns what authenticates `known`. @throws {OAuthError} `OAUTH_SETTING_INVALID` */
+export async function authenticateClient(
+  server: OAuthServer,
+  known: KnownClient,
+  library: OAuthLibrary,
+  deps: Pick<OAuthDeps, "learn">,
+): Promise<AuthenticatedClient> {
+  const client: Client = { client_id: known.id };
+  if (known.method === "none") return { client, auth: library.None() };
+  if (known.method === "private_key_jwt") {
+    const pem = await server.privateKey?.();
+    if (pem === undefined) throw settingInvalid(server, "private_key is missing");
+    deps.learn(pem);
+    return { client, auth: library.PrivateKeyJwt(await importKey(server, pem)) };
+  }
+  const secret = known.secret ?? (await server.clientSecret?.());
+  if (secret === undefined) throw settingInvalid(server, "client_secret is missing");
+  deps.learn(secret);
+  const auth =
+    known.method === "client_secret_post"
+      ? library.ClientSecretPost(secret)
+      : library.ClientSecretBasic(secret);
+  return { client, auth };
+}
+
+/** Imports a private key for the algorithm that its type implies: RS256, ES256, ES384 or EdDSA. */
+async function importKey(server: OAuthServer, pem: string) {
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(pem);
+  } catch {
+    throw settingInvalid(server, "private_key is no unencrypted private key in PEM");
+  }
+  const curve = key.asymmetricKeyDetails?.namedCurve;
+  if (key.asymmetricKeyType === "rsa")
+    return key.toCryptoKey({ name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }, false, ["sign"]);
+  if (key.asymmetricKeyType === "ed25519") return key.toCryptoKey({ name: "Ed25519" }, false, ["sign"]);
+  if (key.asymmetricKeyType === "ec" && (curve === "prime256v1" || curve === "secp384r1")) {
+    const namedCurve = curve === "prime256v1" ? "P-256" : "P-384";
+    return key.toCryptoKey({ name: "ECDSA", namedCurve }, false, ["sign"]);
+  }
+  throw settingInvalid(server, "private_key is neither RSA, P-256, P-384 nor Ed25519");
+}
+
+function settingInvalid({ id }: OAuthServer, reason: string): OAuthError {
+  return new OAuthError(
+    "OAUTH_SETTING_INVALID",
+    `Cannot authenticate as the OAuth client of "${id}": ${reason}`,
+    {
+      hint: "correct transport.auth of this server",
+    },
+  );
+}

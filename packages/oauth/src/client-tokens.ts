@@ -1,0 +1,286 @@
+/**
+ * Checks the access tokens of clients of the gateway: JWTs by the keys of their issuer (RFC 7519, RFC
+ * 9068), opaque tokens by introspection (RFC 7662). A token counts for the issuers and audiences of
+ * the configuration only. What is not certainly valid is not accepted, and no token is kept: results
+ * are kept for a short time by its digest.
+ */
+
+import { hash } from "node:crypto";
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
+import type { Identity } from "@toolcrib/tool";
+import type { JWTVerifyGetKey } from "jose";
+import { type ClaimRules, identityFrom } from "./claims.ts";
+import { discoverIssuer } from "./discovery.ts";
+import { createOAuthFetch, type OAuthFetch } from "./oauth-fetch.ts";
+import { loadLibrary, requestOptions } from "./token-requests.ts";
+
+/** One issuer whose tokens are accepted (`serve.auth.jwt`). */
+export interface TokenIssuer {
+  readonly issuer: string;
+  /** A token needs one of them as its audience. */
+  readonly audiences: readonly string[];
+  /** @default that of the metadata of the issuer */
+  readonly jwksUri: string | undefined;
+  readonly algorithms: readonly string[];
+  readonly clockSkewSeconds: number;
+  /** Scopes that every request needs. */
+  readonly scopes: readonly string[];
+  readonly claims: ClaimRules;
+  /** How opaque tokens are checked. @default they are not accepted */
+  readonly introspection:
+    | {
+        /** @default that of the metadata of the issuer */
+        readonly url: string | undefined;
+        readonly clientId: string;
+        readonly clientSecret: () => Promise<string>;
+      }
+    | undefined;
+}
+
+/** Dependencies of the check. */
+export interface ClientTokensDeps {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly logger: Logger;
+  /** Gets the secrets of introspection, for redaction. */
+  readonly learn: (value: string) => void;
+  readonly internalRanges: readonly string[];
+  /** PEM certificates that are trusted in addition to the default ones. */
+  readonly ca?: string | undefined;
+}
+
+/** The result of a check: a caller, the scopes that a valid token does not have, or undefined for an invalid token. */
+export type ClientVerdict = Identity | { readonly missingScopes: readonly string[] } | undefined;
+
+/** Milliseconds for which the result of a JWT is kept, and that of an introspection, valid or not. */
+const jwtKeptMs = 60_000;
+const introspectedKeptMs = 15_000;
+/** Tokens whose result is kept. */
+const maxKept = 4096;
+/** Tokens that are checked at a time; a gateway that is asked about more refuses them. */
+const maxChecks = 64;
+/** Longest token in characters. */
+const tokenMaxLength = 12_288;
+/** Milliseconds for one check. */
+const checkTimeoutMs = 10_000;
+/** Milliseconds between two log records about tokens that could not be checked. */
+const logIntervalMs = 10_000;
+/** Milliseconds for which metadata of an issuer is kept. */
+const metadataKeptMs = 3_600_000;
+
+/** The tokens of the configured issuers. Nothing is loaded before the first token. */
+export class ClientTokens {
+  readonly #issuers: ReadonlyMap<string, IssuerCheck>;
+  readonly #introspecting: IssuerCheck | undefined;
+  readonly #deps: ClientTokensDeps;
+  readonly #kept = new Map<string, { readonly verdict: ClientVerdict; readonly until: number }>();
+  readonly #checking = new Map<string, Promise<ClientVerdict>>();
+  #loggedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(issuers: readonly TokenIssuer[], deps: ClientTokensDeps) {
+    this.#deps = deps;
+    this.#issuers = new Map(issuers.map((one) => [one.issuer, new IssuerCheck(one, deps)]));
+    this.#introspecting = [...this.#issuers.values()].find(({ canIntrospect }) => canIntrospect);
+  }
+
+  /** Checks an `Authorization` header. Answers at once where the result is known. Never rejects. */
+  check(authorization: string | undefined): ClientVerdict | Promise<ClientVerdict> {
+    const token = /^bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(authorization ?? "")?.[1];
+    if (token === undefined || token.length > tokenMaxLength) return undefined;
+    const key = hash("sha256", token, "base64");
+    const kept = this.#kept.get(key);
+    if (kept !== undefined && this.#deps.now() < kept.until) return kept.verdict;
+    const running = this.#checking.get(key);
+    if (running !== undefined) return running;
+    if (this.#checking.size >= maxChecks) return undefined;
+    const checking = this.#checkNow(token, key).finally(() => this.#checking.delete(key));
+    this.#checking.set(key, checking);
+    return checking;
+  }
+
+  async #checkNow(token: string, key: string): Promise<ClientVerdict> {
+    try {
+      const issuer = issuerOf(token);
+      const checked =
+        issuer === undefined
+          ? await this.#introspecting?.introspect(token)
+          : await this.#issuers.get(issuer)?.verify(token);
+      this.#keep(key, checked);
+      return checked?.verdict;
+    } catch (error) {
+      // A valid token may be refused because its issuer cannot be reached, which the operator has to know.
+      const { logger, now } = this.#deps;
+      if (now() - this.#loggedAt >= logIntervalMs) {
+        this.#loggedAt = now();
+        logger.warn({ reason: messageOf(error).slice(0, 300) }, "token of a client cannot be checked");
+      }
+      return undefined;
+    }
+  }
+
+  #keep(key: string, checked: CheckedToken | undefined): void {
+    if (checked === undefined || checked.until <= this.#deps.now()) return;
+    this.#kept.delete(key);
+    this.#kept.set(key, checked);
+    if (this.#kept.size > maxKept) this.#kept.delete(this.#kept.keys().next().value as string);
+  }
+}
+
+/** A verdict, and how long it may be kept. */
+interface CheckedToken {
+  readonly verdict: ClientVerdict;
+  readonly until: number;
+}
+
+/** Checks the tokens of one issuer. */
+class IssuerCheck {
+  readonly #issuer: TokenIssuer;
+  readonly #deps: ClientTokensDeps;
+  readonly #fetch: OAuthFetch;
+  #keys: JWTVerifyGetKey | undefined;
+  #metadata:
+    | { readonly value: Awaited<ReturnType<typeof discoverIssuer>>; readonly until: number }
+    | undefined;
+
+  constructor(issuer: TokenIssuer, deps: ClientTokensDeps) {
+    this.#issuer = issuer;
+    this.#deps = deps;
+    const named = [issuer.issuer, issuer.jwksUri, issuer.introspection?.url];
+    this.#fetch = createOAuthFetch({
+      trustedUrls: named.filter((url) => url !== undefined),
+      internalRanges: deps.internalRanges,
+      ca: deps.ca === undefined ? [] : [deps.ca],
+    });
+  }
+
+  get canIntrospect(): boolean {
+    return this.#issuer.introspection !== undefined;
+  }
+
+  /** Verifies a JWT. @throws where its keys cannot be read */
+  async verify(token: string): Promise<CheckedToken | undefined> {
+    const { issuer, audiences, algorithms, clockSkewSeconds } = this.#issuer;
+    const jose = await import("jose");
+    const keys = await this.#keySet(jose);
+    const { now } = this.#deps;
+    let claims: JsonObject;
+    try {
+      const { payload, protectedHeader } = await jose.jwtVerify(token, keys, {
+        issuer,
+        audience: [...audiences],
+        algorithms: [...algorithms],
+        clockTolerance: clockSkewSeconds,
+        requiredClaims: ["sub", "exp"],
+        currentDate: new Date(now()),
+      });
+      const { typ } = protectedHeader;
+      if (typ !== undefined && !tokenTypes.includes(typ.toLowerCase())) return undefined;
+      claims = payload as JsonObject;
+    } catch (error) {
+      // What is wrong with the token is the client's matter; what is wrong with the keys is not.
+      const isAboutToken = error instanceof jose.errors.JOSEError && !keyErrors.includes(error.code);
+      if (isAboutToken) return undefined;
+      throw error;
+    }
+    const endsAt = (Number(claims["exp"]) + clockSkewSeconds) * 1000;
+    return { verdict: this.#verdictOf(claims), until: Math.min(now() + jwtKeptMs, endsAt) };
+  }
+
+  /** Asks the issuer about an opaque token. @throws where it cannot be asked */
+  async introspect(token: string): Promise<CheckedToken | undefined> {
+    const { issuer, introspection, audiences, clockSkewSeconds } = this.#issuer;
+    if (introspection === undefined) return undefined;
+    const { now, learn } = this.#deps;
+    const library = await loadLibrary();
+    const signal = AbortSignal.timeout(checkTimeoutMs);
+    const { url } = introspection;
+    const as = url === undefined ? await this.#readMetadata(signal) : { issuer, introspection_endpoint: url };
+    const secret = await introspection.clientSecret();
+    learn(secret);
+    const client = { client_id: introspection.clientId };
+    const auth = library.ClientSecretBasic(secret);
+    const response = await library.introspectionRequest(
+      as,
+      client,
+      auth,
+      token,
+      requestOptions(library, this.#fetch, signal),
+    );
+    const answer = (await library.processIntrospectionResponse(as, client, response)) as JsonObject;
+    const until = now() + introspectedKeptMs;
+    const { active, iss, exp, aud, token_use: use } = answer;
+    const named = Array.isArray(aud) ? aud : [aud];
+    const isEnded = typeof exp === "number" && (exp + clockSkewSeconds) * 1000 <= now();
+    const isForThis = named.some((one) => typeof one === "string" && audiences.includes(one));
+    const isOfIssuer = iss === undefined || iss === issuer;
+    if (active !== true || isEnded || !isForThis || !isOfIssuer || use === "refresh_token")
+      return { verdict: undefined, until };
+    // A client that acts for nobody has no subject of its own everywhere.
+    const subject = answer["sub"] ?? answer["client_id"];
+    const endsAt = typeof exp === "number" ? (exp + clockSkewSeconds) * 1000 : until;
+    return { verdict: this.#verdictOf({ ...answer, sub: subject ?? null }), until: Math.min(until, endsAt) };
+  }
+
+  #verdictOf(claims: JsonObject): ClientVerdict {
+    const { scopes, issuer, claims: rules } = this.#issuer;
+    // A token that is bound to a key of the client says nothing without that key, which is not checked here.
+    if (claims["cnf"] !== undefined) return undefined;
+    const given = scopesIn(claims);
+    const missingScopes = scopes.filter((scope) => !given.includes(scope));
+    if (missingScopes.length > 0) return { missingScopes };
+    return identityFrom(issuer, claims, rules);
+  }
+
+  async #keySet(jose: typeof import("jose")): Promise<JWTVerifyGetKey> {
+    if (this.#keys !== undefined) return this.#keys;
+    const { jwksUri, issuer } = this.#issuer;
+    const url = jwksUri ?? (await this.#readMetadata(AbortSignal.timeout(checkTimeoutMs))).jwks_uri;
+    if (url === undefined) throw new Error(`The metadata of ${issuer} names no keys (jwks_uri)`);
+    this.#keys = jose.createRemoteJWKSet(new URL(url), {
+      // A token with an unknown key makes the keys be read again, at most once in this time.
+      cooldownDuration: 30_000,
+      cacheMaxAge: 600_000,
+      timeoutDuration: checkTimeoutMs,
+      [jose.customFetch]: (to, options) => this.#fetch(to, options),
+    });
+    return this.#keys;
+  }
+
+  async #readMetadata(signal: AbortSignal) {
+    const now = this.#deps.now();
+    if (this.#metadata !== undefined && now < this.#metadata.until) return this.#metadata.value;
+    const value = await discoverIssuer(this.#issuer.issuer, this.#fetch, {
+      serverId: this.#issuer.issuer,
+      signal,
+    });
+    this.#metadata = { value, until: now + metadataKeptMs };
+    return value;
+  }
+}
+
+/** Codes of errors about the keys of an issuer. */
+const keyErrors: readonly string[] = ["ERR_JOSE_GENERIC", "ERR_JWKS_INVALID", "ERR_JWKS_TIMEOUT"];
+
+/** Types of JWTs that are access tokens; an access token of an earlier kind has none, or `JWT`. */
+const tokenTypes: readonly string[] = ["at+jwt", "application/at+jwt", "jwt"];
+
+/** Returns the issuer that a JWT claims to have, unverified; undefined for another token. */
+function issuerOf(token: string): string | undefined {
+  const parts = token.split(".");
+  if (parts.length !== 3) return undefined;
+  try {
+    const claims = parseJson(Buffer.from(parts[1] as string, "base64url").toString("utf8"), { maxDepth: 16 });
+    const issuer = isJsonObject(claims) ? claims["iss"] : undefined;
+    return typeof issuer === "string" ? issuer : "";
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the scopes of a token: `scope` as a text (RFC 9068), or a list of them (`scp`). */
+function scopesIn({ scope, scp }: JsonObject): readonly string[] {
+  const given = scope ?? scp;
+  if (typeof given === "string") return given.split(" ");
+  return Array.isArray(given) ? given.filter((one) => typeof one === "string") : [];
+}

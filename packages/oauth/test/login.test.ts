@@ -1,0 +1,251 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { test } from "node:test";
+import { AccessTokens, logout, readLoginState } from "@toolcrib/oauth";
+import {
+  browse,
+  type IdentityProviderOptions,
+  startIdentityProvider,
+  startProtectedServer,
+} from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
+import { createTestDeps, logIn, serverAt, tokenOf } from "./oauth-harness.ts";
+
+/** Starts a provider and a server that takes its tokens. */
+async function start(options: IdentityProviderOptions = {}) {
+  await using stack = new AsyncDisposableStack();
+  const provider = stack.use(await startIdentityProvider(options));
+  const server = stack.use(
+    await startProtectedServer({
+      check: (token) => provider.find(token),
+      authorizationServers: [provider.issuer],
+    }),
+  );
+  const deps = stack.use(await createTestDeps());
+  const moved = stack.move();
+  return { provider, server, deps, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+}
+
+/** Sends one call with the current token, as the gateway does. @returns the status of the last response */
+async function callOnce(tokens: AccessTokens, url: string, name = "whoami"): Promise<number> {
+  const signal = AbortSignal.timeout(20_000);
+  const credentials = tokens.credentialsFor(undefined);
+  for (let attempt = 1; ; attempt += 1) {
+    const headers = await credentials({ signal });
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } });
+    const response = await fetch(url, { method: "POST", headers: { ...headers }, body });
+    await response.text();
+    const { status } = response;
+    if (status < 400 || attempt > 1) return status;
+    const challenge = response.headers.get("www-authenticate") ?? undefined;
+    if (!(await credentials.refused({ status, challenge, headers: { ...headers }, signal }))) return status;
+  }
+}
+
+test("a login registers a client, and its token is accepted by the server that it is for", async () => {
+  await using run = await start();
+  const { server, deps, provider } = run;
+  const settings = serverAt(server.url);
+  assert.equal((await readLoginState(settings, deps)).kind, "login needed");
+  const result = await logIn(settings, deps);
+  assert.equal(result.issuer, provider.issuer);
+  assert.equal(result.canRefresh, true);
+  const tokens = new AccessTokens(settings, deps);
+  assert.equal(await callOnce(tokens, server.url), 200);
+  const found = await provider.find(await tokenOf(tokens));
+  assert.equal(found?.audience, server.url);
+  assert.equal((await readLoginState(settings, deps)).kind, "logged in");
+  assert.ok(provider.paths.includes("/reg"));
+});
+
+test("without a login, a request fails with the command that logs in", async () => {
+  await using run = await start();
+  const tokens = new AccessTokens(serverAt(run.server.url), run.deps);
+  await assert.rejects(tokenOf(tokens), { code: "OAUTH_LOGIN_REQUIRED", hint: "run toolcrib login notes" });
+});
+
+test("twenty requests with an expiring token refresh it once, also where two programs share the login", async () => {
+  await using run = await start({ accessTokenSeconds: 600 });
+  const { server, deps, provider } = run;
+  const settings = serverAt(server.url);
+  await logIn(settings, deps);
+  const tokens = new AccessTokens(settings, deps);
+  const others = new AccessTokens(settings, deps);
+  const old = await tokenOf(tokens);
+  assert.equal(await tokenOf(others), old);
+  deps.advance(550_000);
+  const both = [tokens, others];
+  const got = await Promise.all(Array.from({ length: 20 }, (_, at) => tokenOf(both[at % 2] as AccessTokens)));
+  assert.equal(new Set(got).size, 1);
+  assert.notEqual(got[0], old);
+  assert.deepEqual(
+    provider.tokenRequests.filter((grant) => grant === "refresh_token"),
+    ["refresh_token"],
+  );
+});
+
+test("a refresh token that rotates is replaced at each refresh", async () => {
+  await using run = await start({ accessTokenSeconds: 600 });
+  const { server, deps } = run;
+  const settings = serverAt(server.url);
+  await logIn(settings, deps);
+  const tokens = new AccessTokens(settings, deps);
+  const seen = new Set<string>();
+  for (let round = 0; round < 3; round += 1) {
+    seen.add(await tokenOf(tokens));
+    deps.advance(550_000);
+  }
+  assert.equal(seen.size, 3);
+  for (const token of seen) assert.ok(deps.learned.has(token));
+});
+
+test("a token that the server refuses is refreshed, once for all requests", async () => {
+  await using run = await start();
+  const { server, deps, provider } = run;
+  const settings = serverAt(server.url);
+  await logIn(settings, deps);
+  const tokens = new AccessTokens(settings, deps);
+  server.refuse(await tokenOf(tokens));
+  const statuses = await Promise.all(Array.from({ length: 20 }, () => callOnce(tokens, server.url)));
+  assert.deepEqual(new Set(statuses), new Set([200]));
+  assert.equal(provider.tokenRequests.filter((grant) => grant === "refresh_token").length, 1);
+  // A server that refuses the new one too does not get one after the other.
+  server.refuse(await tokenOf(tokens));
+  await assert.rejects(callOnce(tokens, server.url), { code: "OAUTH_LOGIN_REQUIRED" });
+  assert.equal(provider.tokenRequests.filter((grant) => grant === "refresh_token").length, 1);
+});
+
+test("a login that was revoked at the provider ends, and a new one is used without a restart", async () => {
+  await using run = await start({ accessTokenSeconds: 600 });
+  const { server, deps } = run;
+  const settings = serverAt(server.url);
+  await logIn(settings, deps);
+  const tokens = new AccessTokens(settings, deps);
+  await tokenOf(tokens);
+  const [name, stored] = [...deps.secrets][0] as [string, string];
+  const { refreshToken } = JSON.parse(stored) as { refreshToken: string };
+  deps.secrets.set(name, stored.replace(refreshToken, "not-the-token"));
+  deps.advance(590_000);
+  await assert.rejects(tokenOf(tokens), { code: "OAUTH_LOGIN_REQUIRED", hint: "run toolcrib login notes" });
+  assert.equal((await readLoginState(settings, deps)).kind, "login needed");
+  await logIn(settings, deps);
+  assert.equal(tokens.changed(name), true);
+  assert.equal(await callOnce(tokens, server.url), 200);
+});
+
+test("scopes that a call needs are asked for at the next login, and not again when they are refused", async () => {
+  await using run = await start({ grants: ["read", "offline_access"] });
+  const { server, deps } = run;
+  const settings = serverAt(server.url);
+  await logIn(settings, deps);
+  const tokens = new AccessTokens(settings, deps);
+  await assert.rejects(callOnce(tokens, server.url, "change"), {
+    code: "OAUTH_LOGIN_REQUIRED",
+    message: /"write" are missing in the login to "notes"/,
+    hint: "run toolcrib login notes",
+  });
+  assert.deepEqual((await readLoginState(settings, deps)).missingScopes, ["write"]);
+  const { scopes } = await logIn(settings, deps);
+  assert.equal(scopes.includes("write"), false);
+  tokens.changed([...deps.secrets.keys()][0] as string);
+  await assert.rejects(callOnce(tokens, server.url, "change"), {
+    code: "OAUTH_LOGIN_REQUIRED",
+    message: /were asked for and are not enough/,
+  });
+});
+
+test("a login with the missing scopes keeps those that it had", async () => {
+  await using run = await start();
+  const { server, deps } = run;
+  const settings = serverAt(server.url);
+  await logIn(settings, deps);
+  const tokens = new AccessTokens(settings, deps);
+  await assert.rejects(callOnce(tokens, server.url, "change"), { code: "OAUTH_LOGIN_REQUIRED" });
+  await logIn(settings, deps);
+  tokens.changed([...deps.secrets.keys()][0] as string);
+  assert.equal(await callOnce(tokens, server.url, "change"), 200);
+  assert.equal(await callOnce(tokens, server.url), 200);
+});
+
+test("logout revokes the tokens at the provider and deletes them", async () => {
+  await using run = await start();
+  const { server, deps, provider } = run;
+  const settings = serverAt(server.url);
+  await logIn(settings, deps);
+  const token = await tokenOf(new AccessTokens(settings, deps));
+  const signal = AbortSignal.timeout(20_000);
+  assert.deepEqual(await logout(settings, deps, { signal }), { existed: true, isRevoked: true });
+  assert.equal(await provider.find(token), undefined);
+  assert.equal(deps.secrets.size, 0);
+  assert.deepEqual(await logout(settings, deps, { signal }), { existed: false, isRevoked: false });
+});
+
+test("a device login shows a code, and waits until it was entered", async () => {
+  await using run = await start();
+  const { server, deps } = run;
+  const settings = serverAt(server.url);
+  let code = "";
+  await logIn(settings, deps, {
+    method: "device",
+    show: (prompt) => {
+      if (prompt.kind === "device") code = prompt.code;
+      browse(prompt.url).catch(() => {});
+    },
+  });
+  assert.match(code, /^[A-Z-]{8,}$/);
+  assert.equal(await callOnce(new AccessTokens(settings, deps), server.url), 200);
+});
+
+test("each identity has a login of its own", async () => {
+  await using run = await start();
+  const { server, deps } = run;
+  const settings = serverAt(server.url, { per: "identity" });
+  const ci = localIdentity("token", "ci");
+  await logIn(settings, deps, { identity: ci });
+  const tokens = new AccessTokens(settings, deps);
+  const { signal } = new AbortController();
+  assert.match((await tokens.credentialsFor(ci)({ signal })).authorization, /^Bearer /);
+  for (const other of [undefined, localIdentity("token", "other"), localIdentity("cli", "ci")]) {
+    await assert.rejects(tokens.credentialsFor(other)({ signal }), { code: "OAUTH_LOGIN_REQUIRED" });
+  }
+});
+
+test("client credentials give the gateway a token of its own: one for twenty requests", async () => {
+  const client = {
+    client_id: "robot",
+    client_secret: "s3cret-of-the-robot",
+    grant_types: ["client_credentials"],
+    redirect_uris: [],
+    response_types: [],
+  };
+  await using run = await start({ clients: [client] });
+  const { server, deps, provider } = run;
+  const settings = serverAt(server.url, {
+    grant: "client_credentials",
+    clientId: "robot",
+    clientSecret: async () => client.client_secret,
+    scopes: ["read"],
+  });
+  const tokens = new AccessTokens(settings, deps);
+  await Promise.all(Array.from({ length: 20 }, () => tokenOf(tokens)));
+  assert.deepEqual(provider.tokenRequests, ["client_credentials"]);
+  assert.ok(deps.learned.has(client.client_secret));
+  assert.equal(deps.secrets.size, 0);
+});
+
+test("client credentials are authenticated with a private key", async () => {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const jwk = { ...publicKey.export({ format: "jwk" }), use: "sig", kid: "one" };
+  const client = {
+    client_id: "robot",
+    token_endpoint_auth_method: "private_key_jwt",
+    jwks: { keys: [jwk] },
+    grant_types: ["client_credentials"],
+    redirect_uris: [],
+    response_types: [],
+  };
+  await using run = await start({ clients: [client] });
+  const pem = String(privateKey.export({ type: "pkcs8", format: "pem" }));
+  const options = { grant: "client_credentials", clientId: "robot", privateKey: async () => pem } as const;
+  assert.ok(await tokenOf(new AccessTokens(serverAt(run.server.url, options), run.deps)));
+});
