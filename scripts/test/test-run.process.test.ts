@@ -122,6 +122,19 @@ describe("npm test", () => {
     assert.match((await run(named, { flags: ["--fast"] })).report, /\n1 passed, 0 failed, 0 skipped\n$/);
   });
 
+  test("prints the CPU time of each file, with that of the processes that it started", async () => {
+    const busy = "const end = process.cpuUsage().user + 300_000; while (process.cpuUsage().user < end);";
+    const starting = `import { spawnSync } from "node:child_process";\nimport { test } from "node:test";\ntest("starts", () => { spawnSync(process.execPath, ["-e", ${JSON.stringify(busy)}]); });\n`;
+    const { report } = await run(
+      { "a.test.ts": passing, "b.process.test.ts": starting },
+      { flags: ["--times=2"] },
+    );
+    assert.match(report, / s CPU +\d+\.\d s \S*a\.test\.ts\n/);
+    const [, seconds] = /(\d+\.\d) s CPU +\d+\.\d s \S*b\.process\.test\.ts\n/.exec(report) ?? [];
+    if (process.platform === "linux") assert.ok(Number(seconds) >= 0.3, report);
+    assert.match(report, / s CPU in all\n/);
+  });
+
   test("refuses a folder without tests, and flags that it does not have", async () => {
     const nothing = await run({ "a.ts": "" });
     assert.equal(nothing.code, 2);
