@@ -35,11 +35,15 @@ export function runTestFiles(files: readonly string[]): void {
       startFile(file);
       const before = countResources();
       const cpuBeforeMs = cpuWithChildrenMs();
-      context.after(async () => {
-        await waitUntilReleased(before);
-        reportCpu(file, cpuWithChildrenMs() - cpuBeforeMs);
-      });
-      await import(pathToFileURL(file).href);
+      try {
+        await import(pathToFileURL(file).href);
+      } finally {
+        // Hooks run in the order of their registration: the file closes what it opened for all of its tests before this.
+        context.after(async () => {
+          await waitUntilReleased(before);
+          reportCpu(file, cpuWithChildrenMs() - cpuBeforeMs);
+        });
+      }
     });
   }
 }

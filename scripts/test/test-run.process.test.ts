@@ -83,12 +83,13 @@ describe("npm test", () => {
       "b.test.ts": `import "node:net";\n${passing}throw new Error("on purpose");\n`,
       "c.test.ts": `import { createServer } from "node:net";\n${passing}test("leaves", () => { createServer().listen(0, "127.0.0.1").ref(); });\n`,
       "d.test.ts": passing,
+      "e.test.ts": `import { createServer } from "node:net";\nimport { after, before } from "node:test";\n${passing}const server = createServer();\nbefore(() => { server.listen(0, "127.0.0.1"); });\nafter(() => { server.close(); });\n`,
     };
     const { code, report } = await run(files, { graceMs: 100 });
     assert.equal(code, 1);
     assert.match(report, /FAILED \S*b\.test\.ts\nError: on purpose/);
     assert.match(report, /FAILED \S*c\.test\.ts\n.*something keeps their process: TCPServerWrap/);
-    assert.doesNotMatch(report, /FAILED \S*[ad]\.test\.ts/);
+    assert.doesNotMatch(report, /FAILED \S*[ade]\.test\.ts/);
   });
 
   test("names the file whose process ends while its tests run", async () => {
