@@ -148,8 +148,20 @@ function startsProcesses(path: string): boolean {
   return path.endsWith(".process.test.ts");
 }
 
-/** Divides `members` into equal groups; neighbours, which often take equally long, go to different ones. */
-function divide(members: readonly string[]): readonly (readonly string[])[] {
+/**
+ * Divides `members` into equal groups; neighbours, which often take equally long, go to different
+ * ones. A file that observes what its process loads is alone, by its name.
+ */
+function divide(all: readonly string[]): readonly (readonly string[])[] {
+  const isAlone = (path: string) => path.endsWith("-alone.process.test.ts");
+  return [
+    ...all.filter(isAlone).map((path) => [path]),
+    ...divideEqually(all.filter((path) => !isAlone(path))),
+  ];
+}
+
+function divideEqually(members: readonly string[]): readonly (readonly string[])[] {
+  if (members.length === 0) return [];
   const count = startsProcesses(members[0] ?? "") ? Math.ceil(members.length / processFilesMax) : 1;
   return Array.from({ length: count }, (_, group) => members.filter((_, index) => index % count === group));
 }
