@@ -40,7 +40,7 @@ export function startFile(file: string): void {
   writeSync(2, `${startMark}${relative(process.cwd(), file)}\n`);
 }
 
-/** States the CPU time that `file` used, where several files share a process. */
+/** States the CPU time of `file` and of the processes that it started. */
 export function reportCpu(file: string, cpuMs: number): void {
   writeSync(2, `${cpuMark}${Math.round(cpuMs)} ${relative(process.cwd(), file)}\n`);
 }

@@ -7,6 +7,7 @@
 
 import { relative, resolve } from "node:path";
 import type { TestEvent } from "node:test/reporters";
+import { cpuWithChildrenMs } from "./test-cpu.ts";
 import { cpuMark, startMark } from "./test-guard.ts";
 
 /** The script whose tests are test files, see there. */
@@ -79,7 +80,8 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
   }
   for (const group of running.keys()) took.delete(relative(process.cwd(), group));
   for (const line of skipped) yield `skipped ${line}\n`;
-  if (process.env["TOOLCRIB_TEST_SLOWEST"] !== undefined) yield* slowest(took, cpu, tests);
+  const shown = process.env["TOOLCRIB_TEST_TIMES"];
+  if (shown !== undefined) yield* listTimes(took, cpu, tests, Number(shown));
   yield `${Math.round((performance.now() - startedAt) / 1000)} s\n`;
   yield `${passed} passed, ${failed} failed, ${skipped.length} skipped\n`;
 }
@@ -92,19 +94,22 @@ function failedItself(error: Error & { readonly failureType?: string }): boolean
   return error.failureType !== "subtestsFailed";
 }
 
-/** Yields the slowest tests and test files with their time and, where files share a process, their CPU time. */
-function* slowest(
+/**
+ * Yields the `count` slowest tests with their time; the `count` files that used the most CPU time, with
+ * that of the processes that they started, and their time; and the CPU time of the run.
+ */
+function* listTimes(
   took: ReadonlyMap<string, number>,
   cpu: ReadonlyMap<string, number>,
   tests: readonly { readonly title: string; readonly ms: number }[],
+  count: number,
 ): Generator<string> {
-  const count = Number(process.env["TOOLCRIB_TEST_SLOWEST"]) || 25;
   const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`.padStart(8);
   for (const { title, ms } of tests.toSorted((a, b) => b.ms - a.ms).slice(0, count)) {
     yield `${seconds(ms)} ${title}\n`;
   }
-  for (const [file, ms] of [...took].sort(([, a], [, b]) => b - a).slice(0, count)) {
-    const cpuMs = cpu.get(file);
-    yield `${seconds(ms)} ${cpuMs === undefined ? "" : `${seconds(cpuMs)} CPU `}${file}\n`;
+  for (const [file, ms] of [...cpu].sort(([, a], [, b]) => b - a).slice(0, count)) {
+    yield `${seconds(ms)} CPU ${seconds(took.get(file) ?? 0)} ${file}\n`;
   }
+  yield `${seconds(cpuWithChildrenMs())} CPU in all\n`;
 }

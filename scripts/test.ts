@@ -18,9 +18,13 @@ const help = `npm test -- [FLAGS] [FOLDER or FILE ...]
 --changed[=REV]   only packages that differ from the last commit (or REV), and packages that may import them
 --watch           run a file again when it, or a file that it imports, changes
 --update          rewrite golden files
---dist            build first, and test the build`;
+--dist            build first, and test the build
+--times[=N]       print the N tests and files that take the most time, with the CPU time of each file; 25 without N`;
 
-const flagNames: ReadonlySet<string> = new Set(["fast", "changed", "watch", "update", "dist"]);
+const flagNames: ReadonlySet<string> = new Set(["fast", "changed", "watch", "update", "dist", "times"]);
+
+/** Maximum number of files that share a process where they start processes: they take seconds each. */
+const processFilesMax = 10;
 
 const root = join(import.meta.dirname, "..");
 const { flags, places } = readArguments(process.argv.slice(2));
@@ -32,6 +36,12 @@ if (flags.has("dist")) {
   if (build.status !== 0) process.exit(1);
 }
 
+// In watch mode, the command runs from its sources, which change.
+const startsCommand = files.some(
+  (file) => startsProcesses(file) && resolve(file).startsWith(join(root, "packages/cli")),
+);
+const command = startsCommand && !flags.has("dist") && !flags.has("watch") ? bundleCommand() : undefined;
+
 const groups = mkdtempSync(join(tmpdir(), "toolcrib-tests-"));
 const child = spawn(
   process.execPath,
@@ -40,9 +50,10 @@ const child = spawn(
     "--import=./scripts/test-guard.ts",
     "--test",
     ...(flags.has("watch") ? ["--watch"] : []),
-    // For the longest file, and for a group of files in one process.
-    "--test-timeout=300000",
-    `--test-concurrency=${Math.max(2, availableParallelism())}`,
+    // For a group of files in one process, each of which has its own limit.
+    "--test-timeout=1800000",
+    // One more than processors, because tests wait for processes, and for nothing.
+    `--test-concurrency=${availableParallelism() + 1}`,
     "--test-reporter=./scripts/test-reporter.ts",
     // In watch mode, Node maps a change to the one process whose file imports it.
     ...(flags.has("watch") ? files.sort() : groupFiles(files.sort(), groups)),
@@ -53,7 +64,9 @@ const child = spawn(
       // Every file, and every process that it starts, loads the same sources: Node compiles them once.
       NODE_COMPILE_CACHE: join(root, "node_modules/.cache/toolcrib-tests"),
       ...process.env,
+      ...(command === undefined ? {} : { TOOLCRIB_TEST_COMMAND: command }),
       ...(flags.has("update") ? { TOOLCRIB_UPDATE_GOLDEN: "1" } : {}),
+      ...(flags.has("times") ? { TOOLCRIB_TEST_TIMES: flags.get("times") ?? "25" } : {}),
       ...(flags.has("fast") ? { TOOLCRIB_TEST_FAST: "1" } : {}),
     },
   },
@@ -63,12 +76,23 @@ child.on("exit", (code, signal) => {
   process.exitCode = signal === null ? (code ?? 1) : 1;
 });
 
+/** Bundles the command in a process of its own, which gives its memory back, and returns the path of the entry. */
+function bundleCommand(): string {
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    ["--conditions=toolcrib-source", "scripts/bundle-command.ts"],
+    { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
+  );
+  if (status !== 0) process.exit(1);
+  return stdout.trim();
+}
+
 /** Ends the run when a flag is unknown. */
 function readArguments(args: readonly string[]) {
   const given = new Map<string, string | undefined>();
   for (const argument of args.filter((one) => one.startsWith("--"))) {
     const [name = "", value] = argument.slice(2).split("=", 2);
-    if (!flagNames.has(name) || (value !== undefined && name !== "changed")) {
+    if (!flagNames.has(name) || (value !== undefined && name !== "changed" && name !== "times")) {
       refuse(`Unknown flag "${argument}"\n\n${help}`);
     }
     given.set(name, value);
@@ -93,27 +117,53 @@ function listFiles(wanted: readonly string[]): string[] {
 }
 
 /**
- * Groups the files of a package that start no process into one process, see
- * `test-files.ts`. Returns the files that `node --test` runs, the largest groups first.
+ * Groups the files of a package into processes, see `test-files.ts`, those that start
+ * processes apart from those that do not. Returns the files that `node --test` runs: first
+ * those with the longest groups, so that no worker is left with one at the end.
  */
 function groupFiles(paths: readonly string[], directory: string): string[] {
-  const isGrouped = (path: string) => !path.endsWith(".process.test.ts");
-  const byPackage = Object.groupBy(paths.filter(isGrouped), (path) =>
-    relative(root, resolve(path)).split(/[\\/]/).slice(0, 2).join("-"),
+  const byPackage = Object.groupBy(paths, (path) => {
+    const place = relative(root, resolve(path)).split(/[\\/]/).slice(0, 2).join("-");
+    return `${place.replaceAll(/[^\w-]/g, "_")}${startsProcesses(path) ? ".process" : ""}`;
+  });
+  const groups = Object.entries(byPackage).flatMap(([name, members = []]) =>
+    divide(members).map((files, index) => ({ name: `${name}.${index}`, files })),
   );
   const runner = pathToFileURL(join(root, "scripts/test-files.ts")).href;
-  const shared = Object.entries(byPackage)
-    .sort(([, a = []], [, b = []]) => b.length - a.length)
-    .map(([name, members = []]) => {
-      const file = join(directory, `${name.replaceAll(/[^\w-]/g, "_")}.test.ts`);
-      const list = JSON.stringify(members.map((path) => resolve(path)));
+  return groups
+    .toSorted((a, b) => b.files.length - a.files.length)
+    .map(({ name, files }) => {
+      const suffix = startsProcesses(files[0] ?? "") ? "process.test.ts" : "test.ts";
+      const file = join(directory, `${name}.${suffix}`);
+      const list = JSON.stringify(files.map((path) => resolve(path)));
       writeFileSync(
         file,
         `import { runTestFiles } from ${JSON.stringify(runner)};\nrunTestFiles(${list});\n`,
       );
       return file;
     });
-  return [...shared, ...paths.filter((path) => !isGrouped(path))];
+}
+
+function startsProcesses(path: string): boolean {
+  return path.endsWith(".process.test.ts");
+}
+
+/**
+ * Divides `members` into equal groups; neighbours, which often take equally long, go to different
+ * ones. A file that observes what its process loads is alone, by its name.
+ */
+function divide(all: readonly string[]): readonly (readonly string[])[] {
+  const isAlone = (path: string) => path.endsWith("-alone.process.test.ts");
+  return [
+    ...all.filter(isAlone).map((path) => [path]),
+    ...divideEqually(all.filter((path) => !isAlone(path))),
+  ];
+}
+
+function divideEqually(members: readonly string[]): readonly (readonly string[])[] {
+  if (members.length === 0) return [];
+  const count = startsProcesses(members[0] ?? "") ? Math.ceil(members.length / processFilesMax) : 1;
+  return Array.from({ length: count }, (_, group) => members.filter((_, index) => index % count === group));
 }
 
 function listChanged(): string[] {

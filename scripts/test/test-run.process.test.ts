@@ -83,12 +83,13 @@ describe("npm test", () => {
       "b.test.ts": `import "node:net";\n${passing}throw new Error("on purpose");\n`,
       "c.test.ts": `import { createServer } from "node:net";\n${passing}test("leaves", () => { createServer().listen(0, "127.0.0.1").ref(); });\n`,
       "d.test.ts": passing,
+      "e.test.ts": `import { createServer } from "node:net";\nimport { after, before } from "node:test";\n${passing}const server = createServer();\nbefore(() => { server.listen(0, "127.0.0.1"); });\nafter(() => { server.close(); });\n`,
     };
     const { code, report } = await run(files, { graceMs: 100 });
     assert.equal(code, 1);
     assert.match(report, /FAILED \S*b\.test\.ts\nError: on purpose/);
     assert.match(report, /FAILED \S*c\.test\.ts\n.*something keeps their process: TCPServerWrap/);
-    assert.doesNotMatch(report, /FAILED \S*[ad]\.test\.ts/);
+    assert.doesNotMatch(report, /FAILED \S*[ade]\.test\.ts/);
   });
 
   test("names the file whose process ends while its tests run", async () => {
@@ -120,6 +121,19 @@ describe("npm test", () => {
     const named = { "a.process.test.ts": starting, "b.test.ts": passing };
     assert.match((await run(named)).report, /\n2 passed, 0 failed, 0 skipped\n$/);
     assert.match((await run(named, { flags: ["--fast"] })).report, /\n1 passed, 0 failed, 0 skipped\n$/);
+  });
+
+  test("prints the CPU time of each file, with that of the processes that it started", async () => {
+    const busy = "const end = process.cpuUsage().user + 300_000; while (process.cpuUsage().user < end);";
+    const starting = `import { spawnSync } from "node:child_process";\nimport { test } from "node:test";\ntest("starts", () => { spawnSync(process.execPath, ["-e", ${JSON.stringify(busy)}]); });\n`;
+    const { report } = await run(
+      { "a.test.ts": passing, "b.process.test.ts": starting },
+      { flags: ["--times=2"] },
+    );
+    assert.match(report, / s CPU +\d+\.\d s \S*a\.test\.ts\n/);
+    const [, seconds] = /(\d+\.\d) s CPU +\d+\.\d s \S*b\.process\.test\.ts\n/.exec(report) ?? [];
+    if (process.platform === "linux") assert.ok(Number(seconds) >= 0.3, report);
+    assert.match(report, / s CPU in all\n/);
   });
 
   test("refuses a folder without tests, and flags that it does not have", async () => {

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
 import { writeCatalog } from "./toolspec-samples.ts";
-import { type RunSetting, runToolcrib } from "./transcript.ts";
+import { cleanEnvironment, modulesCommandLine } from "./transcript.ts";
 
 /** A module that prints the name of each workspace package that Node loads. */
 const printPackages = `
@@ -22,12 +22,15 @@ registerHooks({
   },
 });`;
 
-async function loadedPackages(args: readonly string[], setting: RunSetting): Promise<readonly string[]> {
+async function loadedPackages(args: readonly string[], directory: string): Promise<readonly string[]> {
   const preload = `data:text/javascript,${encodeURIComponent(printPackages)}`;
-  const { code, stderr } = await runToolcrib(args, {
-    ...setting,
-    stdin: "",
-    env: { ...setting.env, NODE_OPTIONS: `--import=${preload}` },
+  const { code, stderr } = await runProcess(process.execPath, [...modulesCommandLine, ...args], {
+    cwd: directory,
+    env: {
+      ...cleanEnvironment(directory),
+      TOOLCRIB_CATALOG: "catalog",
+      NODE_OPTIONS: `--import=${preload}`,
+    },
   });
   assert.equal(code, 0, stderr);
   return [...stderr.matchAll(/^loaded ([a-z]+)$/gm)].map(([, name = ""]) => name);
@@ -36,9 +39,8 @@ async function loadedPackages(args: readonly string[], setting: RunSetting): Pro
 test("config check, init and add load the configuration, and no gateway", async () => {
   await using directory = await makeTemporaryDirectory();
   writeCatalog(directory.join("catalog"));
-  const setting = { directory: directory.path, env: { TOOLCRIB_CATALOG: "catalog" } };
   for (const args of [["init"], ["add", "open"], ["config", "check"], ["config", "schema"]]) {
-    const loaded = await loadedPackages(args, setting);
+    const loaded = await loadedPackages(args, directory.path);
     assert.ok(loaded.includes("config"), `${args.join(" ")} loads ${loaded.join(", ")}`);
     for (const name of ["gateway", "upstream", "metatool", "toolpack", "egress", "mcp"]) {
       assert.ok(!loaded.includes(name), `${args.join(" ")} loads ${loaded.join(", ")}`);

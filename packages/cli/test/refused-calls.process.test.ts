@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
-import { runToolcrib, startServe } from "./transcript.ts";
+import { runToolcribProcess, startServe } from "./transcript.ts";
 
 /** A server with the tools that its arguments name. */
 const program = `
@@ -60,15 +60,15 @@ test("toolcrib call is refused as a client is, and the operator needs no approva
   };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
   const setting = { directory: directory.path };
-  assert.equal((await runToolcrib(["pause", "tool", "s:paused"], setting)).code, 0);
+  assert.equal((await runToolcribProcess(["pause", "tool", "s:paused"], setting)).code, 0);
   const answers = async () => {
-    const outcomes = await Promise.all(cases.map(([tool]) => runToolcrib(["call", tool], setting)));
+    const outcomes = await Promise.all(cases.map(([tool]) => runToolcribProcess(["call", tool], setting)));
     for (const [at, { code, stdout, stderr }] of outcomes.entries()) {
       const [tool, expected] = cases[at] ?? assert.fail();
       assert.match(stderr, expected, tool);
       assert.deepEqual([stdout, code === 0], ["", false], tool);
     }
-    const { stdout } = await runToolcrib(["call", "a__asked"], setting);
+    const { stdout } = await runToolcribProcess(["call", "a__asked"], setting);
     assert.equal(stdout, "asked ran\n");
     return outcomes.map(({ stderr }) => stderr.replace(/in [\d.]+ (?:s|min|h)\b/g, "in TIME"));
   };

@@ -15,7 +15,8 @@ import { SSEClientTransport as SseV1 } from "@modelcontextprotocol/sdk/client/ss
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { makeTemporaryDirectory, runProcess, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import { commandLine, quickstartConfig, type ServedGateway, serveGateway } from "./gateway-process.ts";
+import { commandLine } from "../transcript.ts";
+import { quickstartConfig, type ServedGateway, serveGateway } from "./gateway-process.ts";
 
 describe("real clients against the quickstart", () => {
   let directory: TemporaryDirectory;

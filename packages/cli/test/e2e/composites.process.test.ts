@@ -12,7 +12,8 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import { commandLine, quickstartConfig } from "./gateway-process.ts";
+import { commandLine } from "../transcript.ts";
+import { quickstartConfig } from "./gateway-process.ts";
 
 const examples = join(import.meta.dirname, "../../../../examples/composites");
 

@@ -2,17 +2,10 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type ServerProcess, startServerProcess } from "@toolcrib/testing";
+import { commandLine } from "../transcript.ts";
 
 const root = join(import.meta.dirname, "../../../..");
-const entry = fileURLToPath(new URL(import.meta.resolve("@toolcrib/cli")));
-
-/** Arguments of Node that run the command, on the sources or on the build, like the tests. */
-export const commandLine: readonly string[] = entry.endsWith(".ts")
-  ? ["--conditions=toolcrib-source", join(root, "packages/cli/src/bin.ts")]
-  : [join(root, "packages/cli/dist/bin.js")];
-
 /** The three real servers of the quickstart. */
 export const quickstartConfig = join(root, "examples/quickstart/toolcrib.yaml");
 

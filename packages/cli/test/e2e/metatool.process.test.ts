@@ -21,7 +21,7 @@ import {
   trackerStdioPath,
   waitUntil,
 } from "@toolcrib/testing";
-import { commandLine } from "./gateway-process.ts";
+import { commandLine } from "../transcript.ts";
 
 const example = {
   name: "issue_overview",

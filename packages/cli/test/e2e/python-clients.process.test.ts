@@ -20,7 +20,8 @@ import {
   waitUntil,
   writeFiles,
 } from "@toolcrib/testing";
-import { commandLine, type ServedGateway, serveGateway } from "./gateway-process.ts";
+import { commandLine } from "../transcript.ts";
+import { type ServedGateway, serveGateway } from "./gateway-process.ts";
 
 /** The report of `python/client.py`. */
 interface Report {

@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { makeTemporaryDirectory, runProcess, waitUntil } from "@toolcrib/testing";
-import { commandLine, quickstartConfig, serveGateway } from "./gateway-process.ts";
+import { commandLine } from "../transcript.ts";
+import { quickstartConfig, serveGateway } from "./gateway-process.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "../../../../README.md"), "utf8");
 

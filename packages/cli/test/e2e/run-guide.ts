@@ -8,8 +8,8 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { makeTemporaryDirectory, runProcess, startServerProcess } from "@toolcrib/testing";
-import { cleanEnvironment, launcherPath } from "../transcript.ts";
-import { commandLine, quickstartConfig } from "./gateway-process.ts";
+import { cleanEnvironment, commandLine, launcherPath } from "../transcript.ts";
+import { quickstartConfig } from "./gateway-process.ts";
 
 /** The folder of the guides. */
 export const guides = join(import.meta.dirname, "../../../../docs/guides");
