@@ -47,7 +47,7 @@ const child = spawn(
   process.execPath,
   [
     ...(flags.has("dist") ? [] : ["--conditions=toolcrib-source"]),
-    "--import=./scripts/test-guard.ts",
+    `--import=${new URL("test-guard.ts", import.meta.url)}`,
     "--test",
     ...(flags.has("watch") ? ["--watch"] : []),
     // For a group of files in one process, each of which has its own limit.

@@ -250,6 +250,8 @@ test("a running gateway shows what waits, and takes the decision over at once", 
   assert.match(JSON.stringify(await client.callTool(call)), /exactly this call was denied/);
   const again = await run("approve", id);
   assert.deepEqual([again.code, /CLI_APPROVAL_NOT_FOUND/.test(again.stderr)], [4, true]);
+  // The gateway writes what needs no answer with a delay.
+  await waitUntil(async () => (await run("audit", "list")).stdout.includes("approval.call.denied"));
   const { stdout } = await run("audit", "list");
   for (const type of ["definition.approved", "approval.call.granted", "approval.call.denied"])
     assert.ok(stdout.includes(type), `${type}\n${stdout}`);
