@@ -5,6 +5,7 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { describe, it } from "node:test";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
@@ -116,10 +117,11 @@ function startLeakingServer(leak: () => string) {
 
 /** A server that refuses every handshake and leaks the secret in the error. */
 async function startRefusingServer(): Promise<AsyncDisposable & { readonly url: string }> {
-  const server = createServer((_request, response) => {
+  const server = createServer(async (request, response) => {
+    const { id = null } = (await json(request)) as JsonObject;
     const error = { code: -32000, message: `wrong key: ${secret}` };
     response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, error }));
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, error }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
