@@ -17,10 +17,12 @@ import {
   type LimitTicket,
   type RuleUsage,
 } from "@toolcrib/guards";
-import type { BudgetEntry, BudgetStore } from "@toolcrib/store";
+import type { BudgetStore } from "@toolcrib/store";
 import { AdmissionError } from "./admission-error.ts";
 import type { GuardedOrigin, GuardedTarget } from "./guarded-call.ts";
 import type { GuardRefusal } from "./pauses.ts";
+
+type BudgetEntry = Parameters<BudgetStore["exchange"]>[1][number];
 
 /** Dependencies of `CallLimits`. */
 export interface CallLimitsDeps {

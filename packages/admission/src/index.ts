@@ -7,6 +7,7 @@ export {
   isApprovalNeeded,
 } from "./approval-step.ts";
 export { Approvals, type PendingCall, type WaitingApprovals } from "./approvals.ts";
+export { type CallJournal, CallJournals, type InnerOutcome, type JournalEnd } from "./call-journals.ts";
 export type { CallLimits } from "./call-limits.ts";
 export { createGuards, type GuardDeps } from "./create-guards.ts";
 export {
@@ -24,7 +25,9 @@ export {
   holdFeatures,
   holdNothing,
 } from "./held-features.ts";
+export { InputStates, type InputStatesDeps, type StateOwner } from "./input-states.ts";
 export { openPins } from "./open-pins.ts";
 export { policyDigestOf } from "./outdated-call.ts";
 export { type PauseStatus, Pauses } from "./pauses.ts";
+export { RelayLimit } from "./relay-limit.ts";
 export { watchApprovals } from "./watch-approvals.ts";

@@ -11,17 +11,12 @@
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { describePause, PauseSet, type PauseTarget, parsePauseTarget } from "@toolcrib/guards";
 import { LiveValues } from "@toolcrib/lifecycle";
-import {
-  type AuditStore,
-  escapeUnsafe,
-  type Pause,
-  type PauseState,
-  type PauseStore,
-  toAuditClient,
-} from "@toolcrib/store";
+import { type AuditStore, escapeUnsafe, type Pause, type PauseStore, toAuditClient } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 import { AdmissionError } from "./admission-error.ts";
 import type { GuardedOrigin, GuardedTarget } from "./guarded-call.ts";
+
+type PauseState = ReturnType<PauseStore["current"]>;
 
 /** Dependencies of `Pauses`. */
 export interface PausesDeps {

@@ -7,11 +7,13 @@
 import type { CallLimits, Pauses } from "@toolcrib/admission";
 import {
   Approvals,
+  CallJournals,
   createGuards,
   HeldDefinitions,
   holdBy,
   isNotApproved,
   policyDigestOf,
+  RelayLimit,
   type WaitingServer,
 } from "@toolcrib/admission";
 import { digestPolicy } from "@toolcrib/config";
@@ -28,10 +30,11 @@ import {
   selectByKind,
   ToolIndex,
   toFinding,
+  Visibility,
 } from "@toolcrib/inventory";
 import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
-import { type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
+import { HiddenArguments, type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
 import { withoutHidden } from "@toolcrib/redaction";
 import {
   DefinitionPins,
@@ -50,7 +53,6 @@ import {
   type ToolResult,
   toToolId,
 } from "@toolcrib/tool";
-import { CallJournals } from "./call/call-journals.ts";
 import { CallLog } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
@@ -59,9 +61,7 @@ import { clientKeysOf, elicitedClientsOf } from "./call/client-keys.ts";
 import { executionRules } from "./call/execution-rules.ts";
 import { governedCall } from "./call/governed-call.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
-import { HiddenArguments } from "./call/hidden-arguments.ts";
 import { LabelTracker } from "./call/label-tracker.ts";
-import { RelayLimit } from "./call/relay-limit.ts";
 import type { CoreConfig, GatewayCoreDeps, Program } from "./core-config.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
@@ -70,7 +70,6 @@ import { composeInstructions } from "./service/instructions.ts";
 import { MetaSource } from "./service/meta-source.ts";
 import { toInnerResult } from "./service/outcome-to-wire.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
-import { Visibility } from "./service/visibility.ts";
 import { LateTools } from "./sources/late-tools.ts";
 import { ToolListing, toSummary } from "./tool-listing.ts";
 

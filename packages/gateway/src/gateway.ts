@@ -12,7 +12,7 @@ import type { Hooks } from "@toolcrib/hooks";
 import type { IdleRule, SourceStatuses } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
-import type { AnchorStatus, QuarantinedDefinition } from "@toolcrib/store";
+import type { HeadAnchors, QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { PolicySituation } from "./policy/open-policy-state.ts";
 import type { Telemetry } from "./telemetry/traced-call.ts";
@@ -66,7 +66,7 @@ export interface GatewayStatus extends SourceStatuses {
   /** What was used of each limit. */
   readonly limits: readonly RuleUsage[];
   /** Places that keep the signed ends of the audit trail. */
-  readonly anchors: readonly AnchorStatus[];
+  readonly anchors: ReturnType<HeadAnchors["status"]>;
   /** The hooks with what became of the questions to them, for the operator; absent for clients and where none is configured. */
   readonly hooks?: ReturnType<Hooks["usage"]>;
   /** What became of the telemetry; absent where none is configured. For clients without addresses and reasons. */

@@ -5,12 +5,11 @@ export {
   type FeatureKind,
   featureSubject,
   type GatewayPolicy,
-  policyServerOf,
   subjectOfId,
   unknownSubject,
 } from "./access-subject.ts";
 export { type Backend, type BackendSelector, selectByKind } from "./backend.ts";
-export type { IndexedTool, QuarantinedTool } from "./build-index.ts";
+export type { IndexedTool } from "./build-index.ts";
 export { FirstContact, type ListingClient } from "./first-contact.ts";
 export { findIdleRules, type IdleRule, warnAboutIdleRules } from "./idle-rules.ts";
 export { policyTargetsOf } from "./policy-targets.ts";
@@ -18,7 +17,6 @@ export { toFinding } from "./quarantine-finding.ts";
 export {
   compositeFacts,
   deadlineOf,
-  defaultFacts,
   ownFacts,
   type SourceDetails,
   type SourceFacts,
@@ -31,4 +29,5 @@ export {
   type SourceStatuses,
 } from "./source-roster.ts";
 export { ToolIndex } from "./tool-index.ts";
+export { Visibility } from "./visibility.ts";
 export { foldsOf, isReservedNamespace, toWireName, wireNameOfId } from "./wire-name.ts";

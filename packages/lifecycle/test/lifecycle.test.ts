@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, test } from "node:test";
-import { abortable, Deadline, disposeOnce, InFlight, ListenerSet, whenAborted } from "@toolcrib/lifecycle";
+import { abortable, disposeOnce, InFlight, ListenerSet, whenAborted } from "@toolcrib/lifecycle";
 
 const reason = new Error("No longer needed");
 
@@ -58,38 +58,6 @@ describe("whenAborted()", () => {
     await assert.rejects(waiting, reason);
     checkNoListeners(awaited);
     checkNoListeners(controller.signal);
-  });
-});
-
-describe("Deadline", () => {
-  /** A timer that the test fires. */
-  function manualTimer() {
-    const timer = { fire: () => {}, isCancelled: false, delayMs: 0 };
-    const startTimer = (delayMs: number, callback: () => void) => {
-      timer.delayMs = delayMs;
-      timer.fire = callback;
-      return () => {
-        timer.isCancelled = true;
-      };
-    };
-    return { timer, startTimer };
-  }
-
-  test("aborts its signal with the reason when the time is over", () => {
-    const { timer, startTimer } = manualTimer();
-    using deadline = new Deadline(startTimer, 50, () => reason);
-    assert.equal(timer.delayMs, 50);
-    assert.equal(deadline.signal.aborted, false);
-    timer.fire();
-    assert.equal(deadline.signal.reason, reason);
-  });
-
-  test("cancels its timer when it is disposed of", () => {
-    const { timer, startTimer } = manualTimer();
-    const deadline = new Deadline(startTimer, 50, () => reason);
-    deadline[Symbol.dispose]();
-    assert.equal(timer.isCancelled, true);
-    assert.equal(deadline.signal.aborted, false);
   });
 });
 

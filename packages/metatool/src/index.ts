@@ -13,7 +13,6 @@ export { fromProgramPackage, toProgramPackage } from "./exchange/to-package.ts";
 export { MetatoolError } from "./metatool-error.ts";
 // For users: programs of packages.
 export { lintPackageProgram } from "./package/lint-package-program.ts";
-export type { PackageRunner } from "./package/package-runner.ts";
 // For users: running composites.
 export { analyseComposite } from "./run/analyse/analyse-composite.ts";
 export { deriveFacts } from "./run/analyse/reach.ts";

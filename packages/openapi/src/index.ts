@@ -1,5 +1,4 @@
 // For users.
-export type { ReadReference } from "./document/references.ts";
 export {
   type ImportOptions,
   type ImportReport,

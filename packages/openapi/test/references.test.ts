@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "@toolcrib/diagnostics";
-import type { ReadReference } from "@toolcrib/openapi";
+import type { ImportOptions } from "@toolcrib/openapi";
 import { api, importText, lintOf } from "./check-import.ts";
+
+type ReadReference = NonNullable<ImportOptions["readReference"]>;
 
 /** Returns a reader of the given documents, and the list of its reads. */
 function reader(files: { readonly [name: string]: string }) {

@@ -9,6 +9,7 @@ export {
   type PolicyTarget,
 } from "./access-request.ts";
 export { defaultAllowedTools } from "./default-allowed-tools.ts";
+export { HiddenArguments } from "./hidden-arguments.ts";
 export { isNormalizedUri } from "./resource-spellings.ts";
 export {
   believe,

@@ -5,13 +5,8 @@ export { programLimits } from "./program-limits.ts";
 export { resolveFile } from "./resolve/resolver.ts";
 export { nearestSpelling } from "./resolve/spelling.ts";
 export type {
-  AttributeExpression,
-  CallExpression,
-  DictEntry,
-  DictExpression,
   Expression,
   File,
-  IndexExpression,
   Parameter,
   Statement,
 } from "./syntax/ast.ts";

@@ -20,7 +20,7 @@ export type {
 } from "./audit-event.ts";
 export type { AuditCall, AuditListQuery } from "./audit-query.ts";
 export type { AuditStore } from "./audit-store.ts";
-export { type BudgetEntry, BudgetStore } from "./budget-store.ts";
+export { BudgetStore } from "./budget-store.ts";
 export {
   approvedArgumentsMaxBytes,
   type CallApproval,
@@ -42,10 +42,10 @@ export { createPauseStore } from "./file-pause-store.ts";
 export { createPinStore } from "./file-pin-store.ts";
 export { createTestHistory } from "./file-test-history.ts";
 export { openFingerprints } from "./fingerprint-key.ts";
-export { type AnchorStatus, type HeadAnchors, openAnchors } from "./head-anchors.ts";
+export { type HeadAnchors, openAnchors } from "./head-anchors.ts";
 export { MemorySessionStore } from "./memory-session-store.ts";
 export { openStore, type Store } from "./open-store.ts";
-export type { Pause, PauseState, PauseStore } from "./pause-store.ts";
+export type { Pause, PauseStore } from "./pause-store.ts";
 export type { Pin, PinStore, SourcePins } from "./pin-store.ts";
 export {
   type PinMemory,
@@ -64,7 +64,7 @@ export type {
 } from "./saved-tool-store.ts";
 export type { SecretChange, SecretEntry, SecretStore } from "./secret-store.ts";
 export { SeenLabels } from "./seen-labels.ts";
-export type { SessionRecord, SessionStore, SessionUse } from "./session-store.ts";
+export type { SessionRecord, SessionStore } from "./session-store.ts";
 export { StoreError } from "./store-error.ts";
 export type { BehaviourHold, TestHistory, TestRun } from "./test-history.ts";
 export { verifyTrail } from "./verify-trail.ts";

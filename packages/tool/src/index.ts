@@ -22,7 +22,6 @@ export {
 } from "./identity.ts";
 export { metaToolNames, ownNamespace, savedNamespace } from "./own-names.ts";
 export {
-  type CallFailure,
   type ContentBlock,
   failedResult,
   isInputRequired,

@@ -1,7 +1,9 @@
 /** Pagination: the result names the arguments with which the model requests the next page. */
 
 import type { JsonObject } from "@toolcrib/json";
-import type { NextPage } from "@toolcrib/toolspec";
+import type { nextPage } from "@toolcrib/toolspec";
+
+type NextPage = NonNullable<ReturnType<typeof nextPage>>;
 
 /** Key in `_meta` of a result for the arguments of the next page. */
 export const nextPageKey = "toolcrib/nextPage";

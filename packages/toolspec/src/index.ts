@@ -34,21 +34,17 @@ export {
   mapResponse,
   type SelectJson,
 } from "./response/map-response.ts";
-export { type NextPage, nextPage, type PageAnswer } from "./response/next-page.ts";
+export { nextPage, type PageAnswer } from "./response/next-page.ts";
 export { mayRetry, type RateLimit } from "./response/rate-limit.ts";
 export { isSameHost } from "./response/same-host.ts";
 export { selectionPaths } from "./response/select-response.ts";
 export type {
-  BodyEncoding,
   ParamStyle,
   ParamType,
   Toolspec,
   ToolspecExample,
-  ToolspecMethod,
-  ToolspecPagination,
   ToolspecParam,
   ToolspecTool,
-  ToolspecVariable,
 } from "./spec/toolspec.ts";
 export {
   annotationsOf,

@@ -27,7 +27,7 @@ export interface Lists {
 /** A kind of list whose changes servers report. */
 export type ListKind = Exclude<SourceChange["kind"], "health">;
 
-export const listKinds: readonly ListKind[] = ["tools", "resources", "prompts"];
+const listKinds: readonly ListKind[] = ["tools", "resources", "prompts"];
 
 /** Dependencies of `ServerCatalogue`. */
 export interface ServerCatalogueDeps {
@@ -122,8 +122,18 @@ export class ServerCatalogue {
     this.#ownLists.announced(session);
   }
 
-  /** Reads a list again that the server reports as changed, or that can have changed. */
-  announced(kind: ListKind): void {
+  /** Reads the list again that a notification of this method reports as changed, if it reports one. */
+  notified(method: string): void {
+    const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
+    if (kind !== undefined) this.#announced(kind);
+  }
+
+  /** Reads all lists again, because changes of them can have been missed. */
+  missed(): void {
+    for (const kind of listKinds) this.#announced(kind);
+  }
+
+  #announced(kind: ListKind): void {
     this.#stale.add(kind);
     if (this.#deps.session() !== undefined) this.#schedule(kind, burstMs);
   }

@@ -40,7 +40,7 @@ import { Quarantine } from "./quarantine.ts";
 import { receivedResult, type Sender, senderOf } from "./received.ts";
 import { mayRepeat } from "./repeated-request.ts";
 import { ResourceWatch } from "./resource-watch.ts";
-import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
+import { ServerCatalogue } from "./server-catalogue.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { ServerHealth } from "./server-health.ts";
 import { type LinkOptions, ServerLinks } from "./server-links.ts";
@@ -181,10 +181,8 @@ export class UpstreamServer implements ToolSource {
       logger,
       lingerMs: settings.kind === "streamable_http" ? httpLingerMs : 0,
       lease: (client) => this.#lease(client, stopped),
-      onNotification: (method) => this.#onNotification(method),
-      onGap: () => {
-        for (const kind of listKinds) this.#catalogue.announced(kind);
-      },
+      onNotification: (method) => this.#catalogue.notified(method),
+      onGap: () => this.#catalogue.missed(),
       onFailure: (session, error) => {
         if (isRefused(error) && session === this.#shared.current) {
           this.#shared.renew(session, reasonOf(error), "after a pause");
@@ -338,7 +336,7 @@ export class UpstreamServer implements ToolSource {
       onViolation: (error) => this.#violated(error.message),
       onSlowed: () => this.#load.slowed(),
       onNotification: (method, params, session) => {
-        this.#onNotification(method);
+        this.#catalogue.notified(method);
         if (session?.owner !== undefined && method === "notifications/tools/list_changed")
           this.#catalogue.announcedTo(session);
         if (session !== undefined) this.#watch.notified(method, params, session);
@@ -394,11 +392,6 @@ export class UpstreamServer implements ToolSource {
     if (session !== this.#shared.current) return;
     if (isRefused(error)) this.#shared.renew(session, reasonOf(error), "after a pause");
     else this.#health.pinged(error);
-  }
-
-  #onNotification(method: string): void {
-    const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
-    if (kind !== undefined) this.#catalogue.announced(kind);
   }
 
   #emit(kind: SourceChange["kind"]): void {

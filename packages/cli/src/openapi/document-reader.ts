@@ -12,7 +12,7 @@ import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { createEgress, type Egress } from "@toolcrib/egress";
 import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { parseHostPattern } from "@toolcrib/hosts";
-import type { ReadReference } from "@toolcrib/openapi";
+import type { ImportOptions } from "@toolcrib/openapi";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { createProxiedSend, findHttpsProxy } from "../toolpack/proxied-send.ts";
@@ -28,7 +28,7 @@ const fetchTimeoutMs = 60_000;
 /** A document, and a reader of the documents that it references. */
 export interface DocumentReader extends AsyncDisposable {
   readonly source: { readonly name: string; readonly text: string };
-  readonly readReference: ReadReference;
+  readonly readReference: NonNullable<ImportOptions["readReference"]>;
 }
 
 /**

@@ -7,7 +7,7 @@
  */
 
 import { hash } from "node:crypto";
-import { checkedOrigin } from "@toolcrib/admission";
+import { type CallJournal, checkedOrigin, type InnerOutcome } from "@toolcrib/admission";
 import { CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { type HookedCall, hookedCall } from "@toolcrib/hooks";
 import { canonicalJson, type JsonObject, jsonSize } from "@toolcrib/json";
@@ -18,7 +18,6 @@ import { identityKey } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import { approveCall, callKey } from "./approve-call.ts";
 import { toCallError } from "./call-error.ts";
-import type { CallJournal, InnerOutcome } from "./call-journals.ts";
 import type { ArgumentFacts, BegunCall, CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { cleanPlaces } from "./clean-places.ts";

@@ -7,12 +7,11 @@
  */
 
 import { hash } from "node:crypto";
-import { type ApprovableSteps, askApproval, isApprovalNeeded } from "@toolcrib/admission";
+import { type ApprovableSteps, askApproval, type CallJournal, isApprovalNeeded } from "@toolcrib/admission";
 import type { CodedError } from "@toolcrib/diagnostics";
 import { canonicalJson, type JsonObject } from "@toolcrib/json";
 import type { Decision } from "@toolcrib/policy";
 import { type Identity, identityKey, isOperator, type PlannedCall } from "@toolcrib/tool";
-import type { CallJournal } from "./call-journals.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { validateArguments } from "./check-values.ts";
 import type { GovernedCallDeps } from "./governed-call-deps.ts";

@@ -6,7 +6,7 @@
  * It decides nothing and records nothing: `governedCall` does.
  */
 
-import type { Pauses } from "@toolcrib/admission";
+import type { Pauses, RelayLimit } from "@toolcrib/admission";
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { TextScrubber } from "@toolcrib/redaction";
@@ -16,7 +16,6 @@ import { CallDeadline } from "./call-deadline.ts";
 import type { BegunCall } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import type { LabelledCall, LabelTracker } from "./label-tracker.ts";
-import type { RelayLimit } from "./relay-limit.ts";
 
 /** The scrubbers of a gateway. */
 export interface ScrubberDeps {

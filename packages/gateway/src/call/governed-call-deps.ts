@@ -1,17 +1,16 @@
 /** The dependencies of the governed call. Types only. */
 
-import type { ApprovalStepDeps, CallLimits } from "@toolcrib/admission";
+import type { ApprovalStepDeps, CallJournals, CallLimits } from "@toolcrib/admission";
 import type { CallHooksDeps } from "@toolcrib/hooks";
 import type { GatewayPolicy } from "@toolcrib/inventory";
 import type { SchemaValidator } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
+import type { HiddenArguments } from "@toolcrib/policy";
 import type { openFingerprints } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
-import type { CallJournals } from "./call-journals.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallTarget } from "./call-target.ts";
 import type { ExecutionDeps } from "./execute-call.ts";
-import type { HiddenArguments } from "./hidden-arguments.ts";
 
 /** Dependencies of the governed call. */
 export interface GovernedCallDeps extends ExecutionDeps {

@@ -13,6 +13,7 @@
  * call is refused.
  */
 
+import type { InnerOutcome, JournalEnd } from "@toolcrib/admission";
 import type { JsonObject } from "@toolcrib/json";
 import { inspectResult } from "@toolcrib/redaction";
 import { toAuditClient } from "@toolcrib/store";
@@ -20,7 +21,6 @@ import { identityKey, isInputRequired, type ToolResult } from "@toolcrib/tool";
 import type { CallOutcome } from "../gateway.ts";
 import { type AdmittedCall, type AskedCall, admitCall, checkCall, type Refusal } from "./admit-call.ts";
 import { toCallError } from "./call-error.ts";
-import type { InnerOutcome, JournalEnd } from "./call-journals.ts";
 import type { BegunCall } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { limitResult, validateArguments, validateResult } from "./check-values.ts";

@@ -5,8 +5,9 @@
  * use.
  */
 
+import { InputStates, type InputStatesDeps, type RelayLimit, type StateOwner } from "@toolcrib/admission";
 import type { FeatureSource, IndexedTool, ListingClient, SourceRoster, ToolIndex } from "@toolcrib/inventory";
-import { type FeatureKind, featureSubject, type GatewayPolicy } from "@toolcrib/inventory";
+import { type FeatureKind, featureSubject, type GatewayPolicy, type Visibility } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import {
   LegacyDefinitions,
@@ -35,7 +36,6 @@ import { originOfProgram } from "../call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import type { CallTargets } from "../call/call-targets.ts";
 import { toArguments } from "../call/check-values.ts";
-import type { RelayLimit } from "../call/relay-limit.ts";
 import type { CallOutcome } from "../gateway.ts";
 import type { GatewayError } from "../gateway-error.ts";
 import type { LateRequest } from "../sources/late-tools.ts";
@@ -51,7 +51,6 @@ import {
   reasonAgainstPrompt,
   reasonAgainstResource,
 } from "./feature-routes.ts";
-import { InputStates, type InputStatesDeps, type StateOwner } from "./input-states.ts";
 import { forClient, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
   completedOf,
@@ -67,7 +66,6 @@ import {
 } from "./request-params.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import type { UnknownTools } from "./unknown-tool.ts";
-import type { Visibility } from "./visibility.ts";
 
 /** Dependencies of the service. */
 export interface GatewayServiceDeps extends InputStatesDeps {
@@ -290,7 +288,9 @@ export class GatewayService implements McpService {
     if (era === "legacy") return undefined;
     const { inputResponses, requestState } = params;
     if (inputResponses === undefined && requestState === undefined) return firstRound;
-    return this.#states.open(params, ownerOf(identity, target, args));
+    const rounds = this.#states.open(params, ownerOf(identity, target, args));
+    if (typeof rounds !== "string") return rounds;
+    throw paramsError(rounds, "call again without requestState and inputResponses");
   }
 
   /** Returns the questions of a call with their state, which only the next round of the same call can use. */

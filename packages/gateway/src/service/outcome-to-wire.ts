@@ -7,14 +7,7 @@
 import { isCodedError } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { McpError, rpcCodes } from "@toolcrib/mcp";
-import {
-  type CallFailure,
-  type Era,
-  failedResult,
-  type Identity,
-  isOperator,
-  type ToolResult,
-} from "@toolcrib/tool";
+import { type Era, failedResult, type Identity, isOperator, type ToolResult } from "@toolcrib/tool";
 import type { CallTarget } from "../call/call-target.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
@@ -58,7 +51,10 @@ export function toWireResult(outcome: CallOutcome, era: Era): JsonObject {
 }
 
 /** @throws {McpError} the server's own JSON-RPC error */
-function failureOf(outcome: Exclude<CallOutcome, { kind: "result" }>, era: Era): CallFailure {
+function failureOf(
+  outcome: Exclude<CallOutcome, { kind: "result" }>,
+  era: Era,
+): Parameters<typeof failedResult>[0] {
   if (outcome.kind === "denied") {
     return { code: outcome.code, message: outcome.reason, hint: outcome.hint };
   }

@@ -124,8 +124,8 @@ function checkUri(field: string, uri: unknown): string {
 }
 
 /** An error about invalid parameters. */
-export function paramsError(message: string): GatewayError {
-  return new GatewayError("PARAMS_INVALID", message, { rpcCode: invalidParams });
+export function paramsError(message: string, hint?: string): GatewayError {
+  return new GatewayError("PARAMS_INVALID", message, { rpcCode: invalidParams, hint });
 }
 
 /** The error for a resource that no server offers to this client. @param reason why, where it waits for approval */

@@ -7,12 +7,11 @@
 
 import { isNotApproved } from "@toolcrib/admission";
 import { nearestName } from "@toolcrib/diagnostics";
-import type { IndexedTool, RosterEntry, SourceRoster, ToolIndex } from "@toolcrib/inventory";
+import type { IndexedTool, RosterEntry, SourceRoster, ToolIndex, Visibility } from "@toolcrib/inventory";
 import { type GatewayPolicy, unknownSubject } from "@toolcrib/inventory";
 import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import { invalidParams } from "./request-params.ts";
-import type { Visibility } from "./visibility.ts";
 
 /** Dependencies of the errors. */
 export interface UnknownToolsDeps {

@@ -7,7 +7,7 @@
 
 import { messageOf } from "@toolcrib/diagnostics";
 import { FairShare } from "@toolcrib/lifecycle";
-import type { SessionStore, SessionUse } from "@toolcrib/store";
+import type { SessionStore } from "@toolcrib/store";
 import { identityKey, rightsKey } from "@toolcrib/tool";
 import { invalidRequest } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
@@ -208,7 +208,7 @@ export class HttpSessions {
     }
   }
 
-  #useOf({ session, lastUsedAt }: HttpSession): SessionUse {
+  #useOf({ session, lastUsedAt }: HttpSession): Parameters<SessionStore["touch"]>[0][number] {
     return { id: session.id, lastSeenAt: lastUsedAt, expiresAt: lastUsedAt + this.#limits.sessionIdleMs };
   }
 

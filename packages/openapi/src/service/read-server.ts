@@ -6,10 +6,12 @@
  */
 
 import { quote } from "@toolcrib/document";
-import { parseToolspec, type ToolspecVariable } from "@toolcrib/toolspec";
+import { parseToolspec, type Toolspec } from "@toolcrib/toolspec";
 import type { Findings, Place } from "../document/findings.ts";
 import { entriesOf, fieldOf, isList, isMap, itemsOf, type Node, textOf } from "../document/node.ts";
 import { toPlainLine } from "../write/plain-text.ts";
+
+type ToolspecVariable = NonNullable<Toolspec["variables"]>[string];
 
 /** A callable server. */
 export interface Server {

@@ -1,7 +1,7 @@
 /** Converts one operation to one tool. */
 
 import { quote } from "@toolcrib/document";
-import type { Toolspec, ToolspecMethod, ToolspecParam, ToolspecTool } from "@toolcrib/toolspec";
+import type { Toolspec, ToolspecParam, ToolspecTool } from "@toolcrib/toolspec";
 import { textOf } from "../document/node.ts";
 import type { Operation } from "../operations.ts";
 import type { SchemaContext } from "../schema/read-schema.ts";
@@ -46,7 +46,7 @@ export function convertOperation(operation: Operation, conversion: Conversion): 
   const tool: ToolspecTool = {
     name: conversion.name,
     description: descriptionOf(operation),
-    method: operation.method as ToolspecMethod,
+    method: operation.method as ToolspecTool["method"],
     path: `${writePrefix(operation, resolved.path, conversion)}${writePath(operation, resolved.path, resolved.pathNames)}`,
     ...(server.baseUrl === spec.baseUrl ? {} : { baseUrl: server.baseUrl }),
     ...(body.encoding === undefined || body.encoding === "json" || !hasBody(params)

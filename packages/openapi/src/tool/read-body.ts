@@ -5,7 +5,7 @@
  */
 
 import { quote } from "@toolcrib/document";
-import type { BodyEncoding, ParamStyle, ToolspecParam } from "@toolcrib/toolspec";
+import type { ParamStyle, ToolspecParam, ToolspecTool } from "@toolcrib/toolspec";
 import { listOf, type Place } from "../document/findings.ts";
 import { entriesOf, fieldOf, isMap, isSet, type Node, textOf } from "../document/node.ts";
 import type { Operation } from "../operations.ts";
@@ -25,7 +25,7 @@ import { type DraftParam, UnfitOperation } from "./draft-param.ts";
 /** A body as parameters. */
 export interface Body {
   /** `undefined` when there is no body. */
-  readonly encoding: BodyEncoding | undefined;
+  readonly encoding: ToolspecTool["encoding"] | undefined;
   readonly params: readonly DraftParam[];
   /** Example of the whole body in the document. */
   readonly example: Node | undefined;

@@ -5,7 +5,7 @@
  * certain is guessed.
  */
 
-import type { ToolspecPagination, ToolspecParam } from "@toolcrib/toolspec";
+import type { ToolspecParam, ToolspecTool } from "@toolcrib/toolspec";
 import { entriesOf, fieldOf, type Node } from "../document/node.ts";
 import type { Operation } from "../operations.ts";
 import {
@@ -80,7 +80,7 @@ export function readPagination(
   operation: Operation,
   params: readonly DraftParam[],
   context: SchemaContext,
-): ToolspecPagination | undefined {
+): ToolspecTool["pagination"] | undefined {
   if (operation.method !== "GET") return undefined;
   const queries = params.filter(
     ({ param }) => param.in === "query" && param.type !== "object" && param.type !== "array",
@@ -116,7 +116,7 @@ function readCount(
   items: string,
   schema: Schema,
   context: SchemaContext,
-): ToolspecPagination | undefined {
+): ToolspecTool["pagination"] | undefined {
   const counting = (pattern: RegExp) =>
     queries.find(({ param }) => param.type === "integer" && pattern.test(param.name))?.param;
   const page = counting(pageName);

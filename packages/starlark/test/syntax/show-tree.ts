@@ -3,10 +3,10 @@
  * that tests cover all of them. No I/O.
  */
 
-import type { CallExpression, Expression, Parameter, Statement } from "@toolcrib/starlark";
+import type { Expression, Parameter, Statement } from "@toolcrib/starlark";
 
 type Comprehension = Extract<Expression, { readonly kind: "Comprehension" }>;
-type Argument = CallExpression["args"][number];
+type Argument = Extract<Expression, { readonly kind: "CallExpression" }>["args"][number];
 
 export function showStatements(statements: readonly Statement[]): string {
   return statements.map(showStatement).join(" ");

@@ -7,11 +7,8 @@
 import { type Diagnostic, hasErrors, nearestName, type Source, type Span } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
-  type AttributeExpression,
-  type CallExpression,
   type Expression,
   type File,
-  type IndexExpression,
   parseFile,
   resolveFile,
   toolDialect,
@@ -25,7 +22,7 @@ import { unknownToolMessage } from "../tool-values.ts";
 import { explainNames } from "../undefined-names.ts";
 import { checkArguments, type Report, withoutParens } from "./check-arguments.ts";
 import { type CompositeFacts, deriveFacts, type Reach, type SavedReach } from "./reach.ts";
-import { visitExpression, visitFile } from "./visit-expressions.ts";
+import { type ExpressionOf, visitExpression, visitFile } from "./visit-expressions.ts";
 
 /** The result of an analysis. */
 export interface CompositeAnalysis {
@@ -219,7 +216,7 @@ class Analysis {
     }
   };
 
-  #call(call: CallExpression): boolean {
+  #call(call: ExpressionOf<"CallExpression">): boolean {
     const callee = withoutParens(call.callee);
     const tool = this.#toolOf(callee);
     if (tool !== undefined) {
@@ -240,7 +237,7 @@ class Analysis {
   }
 
   /** Handles `hasattr(github, …)`, `dir(github)` and `getattr(github, "name")`, which do not pass the namespace on. */
-  #isQuestion(call: CallExpression, callee: Expression): boolean {
+  #isQuestion(call: ExpressionOf<"CallExpression">, callee: Expression): boolean {
     if (callee.kind !== "Identifier" || callee.binding?.kind !== "universal") return false;
     const [subject, wanted] = call.args;
     const name = subject === undefined ? undefined : predeclaredName(subject.value);
@@ -258,7 +255,7 @@ class Analysis {
     return true;
   }
 
-  #attribute(expression: AttributeExpression): boolean {
+  #attribute(expression: ExpressionOf<"AttributeExpression">): boolean {
     if (this.#toolOf(expression) !== undefined) return false;
     if (predeclaredName(expression.object) !== "params") return true;
     const { name, nameStart } = expression;
@@ -266,7 +263,7 @@ class Analysis {
     return false;
   }
 
-  #index(expression: IndexExpression): boolean {
+  #index(expression: ExpressionOf<"IndexExpression">): boolean {
     if (this.#toolOf(expression) !== undefined) {
       visitExpression(expression.index, this.#visit);
       return false;
@@ -279,7 +276,7 @@ class Analysis {
   }
 
   /** Reports `github["search"]`: only `tools` can be indexed. */
-  #isIndexedNamespace({ object, index, start, end }: IndexExpression): boolean {
+  #isIndexedNamespace({ object, index, start, end }: ExpressionOf<"IndexExpression">): boolean {
     const name = predeclaredName(object);
     const namespace = name === undefined ? undefined : this.#directory.namespaces.get(name);
     if (namespace === undefined) return false;
@@ -324,7 +321,7 @@ class Analysis {
   }
 
   #unknownAttribute(
-    { name, nameStart }: AttributeExpression,
+    { name, nameStart }: ExpressionOf<"AttributeExpression">,
     identifier: string,
     namespace: ToolNamespace<CatalogTool> | undefined,
   ): "unknown" {

@@ -7,11 +7,12 @@
 import type { Span } from "@toolcrib/diagnostics";
 import { nearestName } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import type { CallExpression, DictExpression, Expression } from "@toolcrib/starlark";
+import type { Expression } from "@toolcrib/starlark";
 import type { CatalogTool } from "../catalog.ts";
 import { allowedTypes, coerce, jsonTypeOf } from "../coerce-value.ts";
 import { propertySchema, resolveReference } from "../schema-walk.ts";
 import { displayName } from "../tool-directory.ts";
+import type { ExpressionOf } from "./visit-expressions.ts";
 
 /** Reports a finding. */
 export type Report = (finding: {
@@ -26,7 +27,11 @@ export type Report = (finding: {
 const maxDepth = 16;
 
 /** Checks the arguments of `call`, a call of `tool`. */
-export function checkArguments(call: CallExpression, tool: CatalogTool, report: Report): void {
+export function checkArguments(
+  call: ExpressionOf<"CallExpression">,
+  tool: CatalogTool,
+  report: Report,
+): void {
   const positional = call.args.filter(({ kind }) => kind === "positional");
   const isOpen = call.args.some(({ kind }) => kind === "star" || kind === "doubleStar");
   const named = call.args.filter(({ kind }) => kind === "named");
@@ -80,7 +85,12 @@ interface Fields {
   readonly span: Span;
 }
 
-function checkDict(check: Check, dict: DictExpression, schema: JsonValue | undefined, depth: number): void {
+function checkDict(
+  check: Check,
+  dict: ExpressionOf<"DictExpression">,
+  schema: JsonValue | undefined,
+  depth: number,
+): void {
   const fields = dict.entries.flatMap(({ key, value }) => {
     const literal = withoutParens(key);
     return literal.kind === "StringLiteral" ? [{ name: literal.value, span: literal, value }] : [];

@@ -3,7 +3,12 @@
  * whether to visit the parts of each. Pure.
  */
 
-import type { DictEntry, Expression, File, Parameter, Statement } from "@toolcrib/starlark";
+import type { Expression, File, Parameter, Statement } from "@toolcrib/starlark";
+
+/** The expressions of one kind. */
+export type ExpressionOf<Kind extends Expression["kind"]> = Extract<Expression, { readonly kind: Kind }>;
+
+type DictEntry = ExpressionOf<"DictExpression">["entries"][number];
 
 /** Visits an expression; `false` skips its parts. */
 export type ExpressionVisitor = (expression: Expression) => boolean;

@@ -8,15 +8,12 @@
  */
 
 import type { HeldFeature } from "@toolcrib/admission";
-import type { QuarantinedTool, RosterEntry, SourceRoster, ToolIndex } from "@toolcrib/inventory";
-import {
-  defaultFacts,
-  type FeatureKind,
-  featureSubject,
-  type GatewayPolicy,
-  policyServerOf,
-} from "@toolcrib/inventory";
 import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
+import { type FeatureKind, featureSubject, type GatewayPolicy, policyServerOf } from "./access-subject.ts";
+import type { QuarantinedTool } from "./build-index.ts";
+import { defaultFacts } from "./source-facts.ts";
+import type { RosterEntry, SourceRoster } from "./source-roster.ts";
+import type { ToolIndex } from "./tool-index.ts";
 
 /** Dependencies of the decision. */
 export interface VisibilityDeps {

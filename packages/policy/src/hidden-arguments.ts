@@ -6,9 +6,8 @@
  * that exists, all rules apply: a misspelled name must not reveal what the right one hides.
  */
 
-import type { GatewayConfig } from "@toolcrib/config";
-import { ToolPatterns } from "@toolcrib/policy";
-import type { CallTarget } from "./call-target.ts";
+import type { ToolId } from "@toolcrib/tool";
+import { ToolPatterns } from "./tool-patterns.ts";
 
 /** Places of hidden values, relative to a value: the names that lead to each, of which `*` stands for any name or index. */
 type HiddenPlaces = readonly (readonly string[])[];
@@ -17,8 +16,15 @@ const nowhere: HiddenPlaces = [];
 
 /** The names of a tool. */
 interface ToolNames {
-  readonly id: string;
+  readonly id: ToolId;
   readonly wireName: string;
+}
+
+/** A rule: the arguments of the tools that a pattern names. */
+interface HidingRule {
+  readonly tool: string;
+  /** Each as `user.token`, or as `/user/token`. */
+  readonly arguments: readonly string[];
 }
 
 /** Tools whose places are remembered. */
@@ -36,7 +42,7 @@ export class HiddenArguments {
    *   returns the names of a tool
    */
   constructor(
-    rules: GatewayConfig["audit"]["redact"],
+    rules: readonly HidingRule[],
     deps: { readonly callToolId: string; readonly find: (name: string) => ToolNames | undefined },
   ) {
     this.#rules = rules.map(({ tool, arguments: names }) => ({
@@ -48,7 +54,7 @@ export class HiddenArguments {
   }
 
   /** The hidden arguments of a call. */
-  of(target: CallTarget, args: { readonly [name: string]: unknown }): HiddenPlaces {
+  of(target: ToolNames, args: { readonly [name: string]: unknown }): HiddenPlaces {
     if (this.#rules.length === 0) return nowhere;
     const own = this.#placesOf(target);
     if (target.id !== this.#deps.callToolId) return own;
@@ -61,9 +67,7 @@ export class HiddenArguments {
   #placesOf({ id, wireName }: ToolNames): HiddenPlaces {
     const known = this.#places.get(id);
     if (known !== undefined) return known;
-    const matching = this.#rules.filter(
-      ({ tools }) => tools.find(id as CallTarget["id"], wireName) !== undefined,
-    );
+    const matching = this.#rules.filter(({ tools }) => tools.find(id, wireName) !== undefined);
     const places = matching.flatMap((rule) => rule.places);
     if (this.#places.size >= rememberedMaxCount) this.#places.clear();
     this.#places.set(id, places);

@@ -9,8 +9,6 @@
 import { createCipheriv, createDecipheriv, hash } from "node:crypto";
 import { canonicalJson, isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Identity, type InputRounds, identityKey } from "@toolcrib/tool";
-import { GatewayError } from "../gateway-error.ts";
-import { invalidParams } from "./request-params.ts";
 
 /** Dependencies of `InputStates`. */
 export interface InputStatesDeps {
@@ -81,22 +79,20 @@ export class InputStates {
   /**
    * Returns the round that `params` continue: no round before the first one.
    *
-   * @throws {GatewayError} `PARAMS_INVALID` when the answers or the state are not those of this call.
+   * @returns as a text, why the answers or the state are not those of this call
    */
-  open({ inputResponses: responses, requestState }: JsonObject, owner: StateOwner): InputRounds {
+  open({ inputResponses: responses, requestState }: JsonObject, owner: StateOwner): InputRounds | string {
     if (
       responses !== undefined &&
       !(isJsonObject(responses) && Object.values(responses).every(isJsonObject))
     ) {
-      throw refused('"inputResponses" must be an object of objects');
+      return '"inputResponses" must be an object of objects';
     }
     if (requestState === undefined) return { responses };
-    if (typeof requestState !== "string") throw refused('"requestState" must be a string');
+    if (typeof requestState !== "string") return '"requestState" must be a string';
     const sealed = this.#unseal(requestState, owner);
     if (sealed === undefined || sealed.expiresAt < this.#deps.now()) {
-      throw refused(
-        '"requestState" is not that of this call: it was changed, is older than 10 minutes or than the gateway, or belongs to another client, tool or arguments',
-      );
+      return '"requestState" is not that of this call: it was changed, is older than 10 minutes or than the gateway, or belongs to another client, tool or arguments';
     }
     const { callId, state, approved } = sealed;
     const isApproved = approved !== undefined && this.#approved.delete(approved);
@@ -143,11 +139,4 @@ export class InputStates {
 function bindingOf({ identity, target, args }: StateOwner): Buffer {
   const digest = hash("sha256", canonicalJson(args), "hex");
   return Buffer.from(JSON.stringify([identityKey(identity), target, digest]), "utf8");
-}
-
-function refused(message: string): GatewayError {
-  return new GatewayError("PARAMS_INVALID", message, {
-    rpcCode: invalidParams,
-    hint: "call again without requestState and inputResponses",
-  });
 }

@@ -1,0 +1,95 @@
+/** Calls that continue after an approval: what their journals keep, for whom, and for how long. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type CallJournal, CallJournals, type InnerOutcome } from "@toolcrib/admission";
+
+const made: InnerOutcome = { kind: "result", result: { content: [] } };
+
+type Options = ConstructorParameters<typeof CallJournals>[1];
+
+/** Makes a call with an inner call of `bytes`, which stops because another one waits. */
+function stopped(journals: CallJournals, key: string, { holder = "ci", bytes = 10 } = {}) {
+  const journal = journals.create(holder, key);
+  journals.begin(key, journal);
+  journal.record("inner", made, bytes);
+  journal.waits();
+  return journals.end(key, true);
+}
+
+function journalsOf(options: Options = {}) {
+  const clock = { ms: 0 };
+  return { clock, journals: new CallJournals(() => clock.ms, options) };
+}
+
+/** How often the next execution gets the result of its inner call. */
+function timesMade(journal: CallJournal | undefined): number {
+  let count = 0;
+  while (journal?.takeMade("inner") !== undefined) count += 1;
+  return count;
+}
+
+describe("CallJournals", () => {
+  test("gives a call that stopped its results once, in one continuation at a time", () => {
+    const { journals } = journalsOf();
+    assert.equal(stopped(journals, "a"), "kept");
+    const journal = journals.claim("a");
+    assert.equal(journals.claim("a"), undefined);
+    assert.equal(timesMade(journal), 1);
+    assert.ok(journal !== undefined);
+    journals.giveBack(journal);
+    assert.equal(timesMade(journals.claim("a")), 1);
+    assert.equal(journals.claim("b"), undefined);
+  });
+
+  test("keeps nothing of a call that ended otherwise", () => {
+    const { journals } = journalsOf();
+    const ends: readonly [name: string, waits: boolean, hasFailed: boolean][] = [
+      ["answered", true, false],
+      ["failed for another reason", false, true],
+    ];
+    for (const [name, waits, hasFailed] of ends) {
+      const journal = journals.create("ci", name);
+      journals.begin(name, journal);
+      journal.record("inner", made, 10);
+      if (waits) journal.waits();
+      assert.equal(journals.end(name, hasFailed), undefined, name);
+      assert.equal(journals.of(name), undefined, name);
+    }
+    assert.ok(journals.isEmpty);
+  });
+
+  test("drops the results of a call that are too large, and frees their bytes", () => {
+    const { journals } = journalsOf({ maxBytes: 100, maxBytesPerCall: 60 });
+    assert.equal(stopped(journals, "large", { bytes: 61 }), "dropped");
+    assert.equal(stopped(journals, "a", { bytes: 60 }), "kept");
+    assert.equal(stopped(journals, "b", { bytes: 60 }), "dropped");
+    assert.equal(stopped(journals, "a", { bytes: 40 }), "kept");
+    assert.equal(stopped(journals, "b", { bytes: 60 }), "kept");
+  });
+
+  test("keeps the newest calls of a client, and those of others", () => {
+    const { journals } = journalsOf({ maxPerClient: 2 });
+    stopped(journals, "other", { holder: "dev" });
+    for (const key of ["a", "b", "c"]) stopped(journals, key);
+    const kept = ["other", "a", "b", "c"].filter((key) => journals.claim(key) !== undefined);
+    assert.deepEqual(kept, ["other", "b", "c"]);
+  });
+
+  test("forgets a call after its time, also when the clock was set back", () => {
+    for (const ms of [1000, -1]) {
+      const { journals, clock } = journalsOf({ lifeMs: 1000 });
+      stopped(journals, "a");
+      clock.ms = ms;
+      assert.equal(journals.claim("a"), undefined, `${ms}`);
+    }
+  });
+
+  test("counts an approval of the call for the inner calls that it showed, each once", () => {
+    const { journals } = journalsOf();
+    const journal = journals.create("ci", "a");
+    journal.approve("approval-1", ["inner", "inner"]);
+    const taken = ["inner", "inner", "inner", "other"].map((key) => journal.takeApproval(key));
+    assert.deepEqual(taken, ["approval-1", "approval-1", undefined, undefined]);
+  });
+});
