@@ -13,6 +13,7 @@ import { type BearerChallenge, parseChallenge, scopesMaxCount } from "./challeng
 import { authenticateClient } from "./client-registration.ts";
 import { discoverIssuer } from "./discovery.ts";
 import {
+  isLoginFor,
   type LoginRecord,
   type LoginState,
   loginSecretName,
@@ -208,8 +209,7 @@ class LoginTokens implements TokenHolder {
   #read(): Promise<LoginRecord | undefined> {
     if (this.#record !== undefined) return Promise.resolve(this.#record);
     if (this.#reading !== undefined) return this.#reading;
-    const { name, deps } = this.#parts;
-    const reading = readLogin(name, deps)
+    const reading = this.#stored()
       .then((record) => {
         if (this.#reading === reading) this.#record = record;
         return record;
@@ -219,6 +219,13 @@ class LoginTokens implements TokenHolder {
       });
     this.#reading = reading;
     return reading;
+  }
+
+  /** Reads the login. One of an earlier configuration, with another issuer or client, is none. */
+  async #stored(): Promise<LoginRecord | undefined> {
+    const { name, deps, server } = this.#parts;
+    const record = await readLogin(name, deps);
+    return record !== undefined && isLoginFor(server, record) ? record : undefined;
   }
 
   /** Replaces the access token `old`, once for everybody who asks meanwhile. */
@@ -232,7 +239,7 @@ class LoginTokens implements TokenHolder {
   #refreshLocked(old: string): Promise<LoginRecord> {
     const { name, deps, server, fetch } = this.#parts;
     return withLoginLock(name, deps, async () => {
-      const stored = await readLogin(name, deps);
+      const stored = await this.#stored();
       const { accessToken, refreshToken } = stored ?? {};
       if (stored === undefined || accessToken === undefined)
         throw this.#loginRequired("nobody is logged in to");
@@ -242,7 +249,7 @@ class LoginTokens implements TokenHolder {
       const library = await loadLibrary();
       const signal = AbortSignal.timeout(refreshTimeoutMs);
       const as = await this.#metadataOf(stored.issuer, signal);
-      const { client, auth } = await authenticateClient(server, stored.client, library, deps);
+      const { client, auth } = await authenticateClient(server, stored.client, as.issuer, library, deps);
       const requester = {
         library,
         fetch,
@@ -288,7 +295,7 @@ class LoginTokens implements TokenHolder {
   async #needScopes(needed: readonly string[]): Promise<never> {
     const { name, deps, server } = this.#parts;
     const record = await withLoginLock(name, deps, async () => {
-      const stored = await readLogin(name, deps);
+      const stored = await this.#stored();
       if (stored === undefined) throw this.#loginRequired("nobody is logged in to");
       const missing = needed.filter((scope) => !stored.scopes.includes(scope));
       const wanted = [...new Set([...(stored.wantedScopes ?? []), ...missing])].slice(0, scopesMaxCount);

@@ -104,10 +104,11 @@ export interface AuthenticatedClient {
   readonly auth: ClientAuth;
 }
 
-/** Returns what authenticates `known`. @throws {OAuthError} `OAUTH_SETTING_INVALID` */
+/** Returns what authenticates `known` at `issuer`. @throws {OAuthError} `OAUTH_SETTING_INVALID` */
 export async function authenticateClient(
   server: OAuthServer,
   known: KnownClient,
+  issuer: string,
   library: OAuthLibrary,
   deps: Pick<OAuthDeps, "learn">,
 ): Promise<AuthenticatedClient> {
@@ -119,6 +120,7 @@ export async function authenticateClient(
     deps.learn(pem);
     return { client, auth: library.PrivateKeyJwt(await importKey(server, pem)) };
   }
+  if (known.secret === undefined) checkSecretIsFor(server, issuer);
   const secret = known.secret ?? (await server.clientSecret?.());
   if (secret === undefined) throw settingInvalid(server, "client_secret is missing");
   deps.learn(secret);
@@ -127,6 +129,25 @@ export async function authenticateClient(
       ? library.ClientSecretPost(secret)
       : library.ClientSecretBasic(secret);
   return { client, auth };
+}
+
+/**
+ * Checks that `issuer` may get the client secret of the configuration: the configured one, or else one at the origin of
+ * the server. Otherwise a server could name an authorization server of its choice, and get the secret there.
+ *
+ * @throws {OAuthError} `OAUTH_SETTING_INVALID`
+ */
+function checkSecretIsFor(server: OAuthServer, issuer: string): void {
+  const isForIt =
+    server.issuer === undefined
+      ? new URL(issuer).origin === new URL(server.url).origin
+      : server.issuer === issuer;
+  if (isForIt) return;
+  throw new OAuthError(
+    "OAUTH_SETTING_INVALID",
+    `The client secret of "${server.id}" is not sent to ${issuer}, which the configuration does not name`,
+    { hint: `if the client is registered there, write transport.auth.issuer: ${issuer}` },
+  );
 }
 
 /** Imports a private key for the algorithm that its type implies: RS256, ES256, ES384 or EdDSA. */

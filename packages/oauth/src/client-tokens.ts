@@ -58,7 +58,7 @@ const jwtKeptMs = 60_000;
 const introspectedKeptMs = 15_000;
 /** Tokens whose result is kept. */
 const maxKept = 4096;
-/** Tokens that are checked at a time; a gateway that is asked about more refuses them. */
+/** Tokens that are checked at a time at one issuer, JWTs and opaque ones each; further ones are refused. */
 const maxChecks = 64;
 /** Longest token in characters. */
 const tokenMaxLength = 12_288;
@@ -93,19 +93,25 @@ export class ClientTokens {
     if (kept !== undefined && this.#deps.now() < kept.until) return kept.verdict;
     const running = this.#checking.get(key);
     if (running !== undefined) return running;
-    if (this.#checking.size >= maxChecks) return undefined;
-    const checking = this.#checkNow(token, key).finally(() => this.#checking.delete(key));
+    const named = issuerOf(token);
+    const issuer = named === undefined ? this.#introspecting : this.#issuers.get(named);
+    if (issuer === undefined) return undefined;
+    // Anyone can send tokens that name a slow issuer, so each issuer has places of its own.
+    const counted = named === undefined ? issuer.introspections : issuer.verifications;
+    if (counted.count >= maxChecks) return undefined;
+    counted.count += 1;
+    const check = () => (named === undefined ? issuer.introspect(token) : issuer.verify(token));
+    const checking = this.#checkNow(check, key).finally(() => {
+      counted.count -= 1;
+      this.#checking.delete(key);
+    });
     this.#checking.set(key, checking);
     return checking;
   }
 
-  async #checkNow(token: string, key: string): Promise<ClientVerdict> {
+  async #checkNow(check: () => Promise<CheckedToken | undefined>, key: string): Promise<ClientVerdict> {
     try {
-      const issuer = issuerOf(token);
-      const checked =
-        issuer === undefined
-          ? await this.#introspecting?.introspect(token)
-          : await this.#issuers.get(issuer)?.verify(token);
+      const checked = await check();
       this.#keep(key, checked);
       return checked?.verdict;
     } catch (error) {
@@ -135,6 +141,9 @@ interface CheckedToken {
 
 /** Checks the tokens of one issuer. */
 class IssuerCheck {
+  /** Checks that are running. */
+  readonly verifications = { count: 0 };
+  readonly introspections = { count: 0 };
   readonly #issuer: TokenIssuer;
   readonly #deps: ClientTokensDeps;
   readonly #fetch: OAuthFetch;

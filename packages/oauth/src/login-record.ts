@@ -92,6 +92,17 @@ export async function readLogin(
   return record;
 }
 
+/** Whether a login is that of the authorization server and the client of the configuration, as far as it names them. */
+export function isLoginFor(
+  { issuer, clientId }: Pick<OAuthServer, "issuer" | "clientId">,
+  record: LoginRecord,
+): boolean {
+  return (
+    (issuer === undefined || issuer === record.issuer) &&
+    (clientId === undefined || clientId === record.client.id)
+  );
+}
+
 /** Stores a login. */
 export async function writeLogin(
   name: string,

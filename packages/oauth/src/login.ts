@@ -11,6 +11,7 @@ import { type BearerChallenge, parseChallenge, scopesMaxCount } from "./challeng
 import { type AuthenticatedClient, authenticateClient, findClient } from "./client-registration.ts";
 import { type Discovered, discover, discoverIssuer } from "./discovery.ts";
 import {
+  isLoginFor,
   type LoginRecord,
   type LoginState,
   loginSecretName,
@@ -302,7 +303,7 @@ async function clientFor(run: LoginRun, request: Parameters<typeof findClient>[2
   const { server, library, found, fetch, deps } = run;
   const known = await findClient(server, found.server, request, { library, fetch });
   if (known.secret !== undefined) deps.learn(known.secret);
-  return { known, ...(await authenticateClient(server, known, library, deps)) };
+  return { known, ...(await authenticateClient(server, known, found.server.issuer, library, deps)) };
 }
 
 function outcomeOf(
@@ -391,6 +392,7 @@ async function revoke(
   const { client, auth }: AuthenticatedClient = await authenticateClient(
     server,
     record.client,
+    record.issuer,
     library,
     deps,
   );
@@ -415,9 +417,10 @@ async function revoke(
 
 /** Reads the state of a login from the store; asks nobody. @throws as `SecretStore.get` */
 export async function readLoginState(
-  server: Pick<OAuthServer, "url">,
+  server: Pick<OAuthServer, "url" | "issuer" | "clientId">,
   deps: Pick<OAuthDeps, "store" | "learn" | "now">,
   identity?: Identity,
 ): Promise<LoginState> {
-  return stateOf(await readLogin(loginSecretName(server, identity), deps), deps.now());
+  const record = await readLogin(loginSecretName(server, identity), deps);
+  return stateOf(record !== undefined && isLoginFor(server, record) ? record : undefined, deps.now());
 }

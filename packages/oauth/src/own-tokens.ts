@@ -104,7 +104,7 @@ export class OwnTokens implements TokenHolder {
     const { resource, server: as, scopes: offered } = await this.#discover(challenge, signal);
     const request = { redirectUris: [], grantTypes: ["client_credentials"], signal };
     const known = await findClient(server, as, request, { library, fetch });
-    const { client, auth } = await authenticateClient(server, known, library, deps);
+    const { client, auth } = await authenticateClient(server, known, as.issuer, library, deps);
     const scopes = [...new Set([...(server.scopes ?? offered), ...this.#added])];
     const requester = { library, fetch, as, client, auth, resource, signal, now: deps.now };
     const tokens = await requestOwnToken(requester, scopes);

@@ -25,12 +25,14 @@ async function startIssuer() {
     introspections: [] as string[],
     answer: {} as object,
     body: undefined as string | undefined,
+    isSilent: false,
   };
   const server = createServer(async (request, response) => {
     const json = (value: object) =>
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
     let body = "";
     for await (const chunk of request) body += String(chunk);
+    if (state.isSilent) return;
     switch (request.url) {
       case "/.well-known/oauth-authorization-server":
         json({ issuer, jwks_uri: `${issuer}/jwks`, introspection_endpoint: `${issuer}/introspect` });
@@ -267,6 +269,19 @@ test("opaque tokens are checked by introspection, for a short time once, and onl
     state.answer = answer;
     assert.equal(await check(`opaque-bad-${at}`), undefined, JSON.stringify(answer));
   }
+});
+
+test("tokens of an issuer that does not answer do not keep those of another one out", async () => {
+  await using slow = await startIssuer();
+  await using quick = await startIssuer();
+  slow.state.isSilent = true;
+  const { check } = createTokens([{ issuer: slow.issuer }, { issuer: quick.issuer }]);
+  const claims = (issuer: string, sub: string) => ({ iss: issuer, aud: resource, sub, exp: inAnHour() });
+  const invalid = { kid: "none", privateKey: (quick.state.keys[0] as Key).privateKey } as Key;
+  const waiting = Array.from({ length: 100 }, (_, at) => check(jwt(invalid, claims(slow.issuer, `s${at}`))));
+  assert.ok(await check(jwt(quick.state.keys[0] as Key, claims(quick.issuer, "ada"))));
+  await slow[Symbol.asyncDispose]();
+  assert.deepEqual(new Set(await Promise.all(waiting)), new Set([undefined]));
 });
 
 test("headers that are no bearer tokens reach nobody", async () => {

@@ -58,6 +58,7 @@ export async function startHostileProvider(
           .end();
         return;
       case "/resource":
+      case "/.well-known/oauth-protected-resource/mcp":
         send(response, behaviour.resource?.(origin) ?? defaultResource(origin));
         return;
       case "/.well-known/oauth-authorization-server":

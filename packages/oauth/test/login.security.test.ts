@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { lookup } from "node:dns/promises";
 import { hostname } from "node:os";
 import { test } from "node:test";
-import { AccessTokens } from "@toolcrib/oauth";
+import { AccessTokens, readLoginState } from "@toolcrib/oauth";
 import { browse, ownAddresses } from "@toolcrib/testing";
 import {
   defaultMetadata,
@@ -106,6 +106,57 @@ test("endpoints of the metadata are checked like the authorization server", asyn
     const metadata = (origin: string) => ({ ...defaultMetadata(origin), authorization_endpoint: url });
     await checkRefused({ metadata }, { code: "OAUTH_ADDRESS_REFUSED", message: /authorization_endpoint/ });
   }
+});
+
+test("the secret of a client is sent only to an issuer that the configuration names, or at the origin of the server", async () => {
+  const metadata = (origin: string) => ({
+    ...defaultMetadata(origin),
+    token_endpoint_auth_methods_supported: ["client_secret_post"],
+  });
+  const client = { clientId: "robot", clientSecret: async () => "s3cret-of-the-robot" };
+  await using other = await startHostileProvider({ metadata });
+  await using named = await startHostileProvider({
+    metadata,
+    resource: (origin) => ({ ...defaultResource(origin), authorization_servers: [other.origin] }),
+  });
+  await using own = await startHostileProvider({ metadata });
+  await using deps = await createTestDeps();
+  const robot = (url: string, issuer?: string) =>
+    new AccessTokens(serverAt(url, { ...client, grant: "client_credentials", issuer }), deps);
+  const refusal = { code: "OAUTH_SETTING_INVALID", message: /secret .* is not sent to http/ };
+  await assert.rejects(tokenOf(robot(named.url)), refusal);
+  await assert.rejects(logIn(serverAt(named.url, client), deps), refusal);
+  assert.deepEqual(other.tokenForms, []);
+  await tokenOf(robot(named.url, other.origin));
+  await tokenOf(robot(own.url));
+  assert.deepEqual(
+    [other, own].map(({ tokenForms }) => tokenForms.map((form) => form.get("client_secret"))),
+    [["s3cret-of-the-robot"], ["s3cret-of-the-robot"]],
+  );
+});
+
+test("a login of an earlier configuration is none for another issuer or client", async () => {
+  const metadata = (origin: string) => ({
+    ...defaultMetadata(origin),
+    token_endpoint_auth_methods_supported: ["none", "client_secret_basic"],
+  });
+  const expiring = {
+    access_token: "access-1",
+    refresh_token: "refresh-1",
+    token_type: "Bearer",
+    expires_in: 60,
+  };
+  await using provider = await startHostileProvider({ metadata, token: () => expiring });
+  await using deps = await createTestDeps();
+  await logIn(serverAt(provider.url, { clientId: "before" }), deps);
+  deps.advance(120_000);
+  const changes = [{ issuer: "https://login.example.com", clientId: "before" }, { clientId: "after" }];
+  for (const change of changes) {
+    const settings = serverAt(provider.url, { ...change, clientSecret: async () => "s3cret-of-another" });
+    await assert.rejects(tokenOf(new AccessTokens(settings, deps)), { code: "OAUTH_LOGIN_REQUIRED" });
+    assert.equal((await readLoginState(settings, deps)).kind, "login needed");
+  }
+  assert.equal(provider.tokenForms.length, 1);
 });
 
 test("metadata of another issuer or resource is refused", async () => {

@@ -224,6 +224,7 @@ test("client credentials give the gateway a token of its own: one for twenty req
     grant: "client_credentials",
     clientId: "robot",
     clientSecret: async () => client.client_secret,
+    issuer: provider.issuer,
     scopes: ["read"],
   });
   const tokens = new AccessTokens(settings, deps);
