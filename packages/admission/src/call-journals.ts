@@ -39,7 +39,7 @@ export class CallJournals {
   readonly #now: () => number;
   readonly #options: Required<CallJournalOptions>;
   /** Of calls that wait, by their keys, the oldest first. */
-  readonly #waiting = new Map<string, { readonly journal: CallJournal; readonly expiresAt: number }>();
+  readonly #waiting = new Map<string, CallJournal>();
   /** Of calls in flight, by their ids. */
   readonly #inFlight = new Map<string, CallJournal>();
   #bytes = 0;
@@ -68,7 +68,7 @@ export class CallJournals {
   /** Takes the journal of a call that waits: the caller continues it, or gives it back. */
   claim(key: string): CallJournal | undefined {
     this.#dropExpired();
-    const found = this.#waiting.get(key)?.journal;
+    const found = this.#waiting.get(key);
     this.#waiting.delete(key);
     found?.rewind();
     return found;
@@ -109,24 +109,27 @@ export class CallJournals {
   #keep(journal: CallJournal): JournalEnd {
     this.#dropExpired();
     const { maxPerClient, maxCalls, lifeMs } = this.#options;
-    const replaced = this.#waiting.get(journal.key)?.journal;
+    const replaced = this.#waiting.get(journal.key);
     if (replaced !== undefined) this.#drop(replaced);
-    const own = [...this.#waiting.values()].filter((one) => one.journal.holder === journal.holder);
+    const own = [...this.#waiting.values()].filter((one) => one.holder === journal.holder);
     const oldest =
       own.length >= maxPerClient
         ? own[0]
         : this.#waiting.size >= maxCalls
           ? this.#waiting.values().next().value
           : undefined;
-    if (oldest !== undefined) this.#drop(oldest.journal);
-    this.#waiting.set(journal.key, { journal, expiresAt: this.#now() + lifeMs });
+    if (oldest !== undefined) this.#drop(oldest);
+    // A repeated call that got no further does not wait for longer: its approval would never end.
+    journal.expiresAt ??= this.#now() + lifeMs;
+    this.#waiting.set(journal.key, journal);
     return "kept";
   }
 
   #dropExpired(): void {
     const at = this.#now();
     const { lifeMs } = this.#options;
-    for (const { journal, expiresAt } of this.#waiting.values()) {
+    for (const journal of this.#waiting.values()) {
+      const { expiresAt = at } = journal;
       // After a jump of the clock to the past, nothing waits for longer than it was meant to.
       if (expiresAt <= at || expiresAt > at + lifeMs) this.#drop(journal);
     }
@@ -161,6 +164,8 @@ export class CallJournal {
   /** Inner calls that the approval of the call is for, too: how many of each. */
   readonly #approved = new Map<string, number>();
   #approval: string | undefined;
+  /** When it can no longer be continued; undefined until it waits, and after an inner call was made since. */
+  expiresAt: number | undefined;
   #bytes = 0;
   #isWaiting = false;
   #isTooLarge = false;
@@ -219,6 +224,7 @@ export class CallJournal {
   record(key: string, outcome: InnerOutcome, bytes: number): void {
     // A call can end before an inner call that it cancelled.
     if (this.#isTooLarge || this.#isClosed) return;
+    this.expiresAt = undefined;
     if (!this.#reserve(bytes, this.#bytes)) {
       this.#isTooLarge = true;
       return;

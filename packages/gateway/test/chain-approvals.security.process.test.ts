@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
@@ -223,6 +223,24 @@ test("only the client that began a chain continues it, once, and with the same a
     assert.match(both.find(({ isError }) => isError)?.text ?? "", /"test\.apr\.flow" was not called/);
     assert.deepEqual(made(), ['make {"name":"e"}', 'send {"to":"made-1","text":"fixed"}']);
   }));
+
+test("repeating a call does not prolong the time in which it continues", async () => {
+  mock.timers.enable({ apis: ["Date"], now: Date.now() });
+  try {
+    await withPackages(async ({ made, call, approve }) => {
+      await approve((await call(flow, { name: "i" })).text);
+      assert.match((await call(flow, { name: "i" })).text, /"test\.apr\.send" was not called/);
+      mock.timers.tick(40 * 60_000);
+      assert.match((await call(flow, { name: "i" })).text, /"test\.apr\.send" was not called/);
+      mock.timers.tick(40 * 60_000);
+      // The approval of the chain was for a call that continues within an hour.
+      assert.match((await call(flow, { name: "i" })).text, /"test\.apr\.flow" was not called/);
+      assert.deepEqual(made(), ['make {"name":"i"}']);
+    });
+  } finally {
+    mock.timers.reset();
+  }
+});
 
 test("a chain within a chain is asked for itself, and nothing before it is repeated", () =>
   withPackages(async ({ made, call, approve }) => {

@@ -219,3 +219,30 @@ test("selectImplementations() gives each implementation its reasons", async () =
     ],
   );
 });
+
+test("selectImplementations() refuses requirements that would take long to judge", async () => {
+  const asked: string[] = [];
+  const machine: Machine = {
+    ...machineOf({}),
+    libraryVersion: async (_runtime, name) => {
+      asked.push(name);
+      return "1.0.0";
+    },
+  };
+  const verdictOf = async (packages: readonly string[]) => {
+    const [node] = document;
+    assert.ok(node);
+    const [candidate] = candidatesOf(manifestOf([{ ...node, requirements: { packages: [...packages] } }]));
+    assert.ok(candidate);
+    const [verdict] = await selectImplementations([candidate], machine);
+    return verdict;
+  };
+  const spaces = await verdictOf([`a${" ".repeat(20_000)}x\ny`]);
+  assert.equal(spaces?.isUsable, false);
+  assert.match(spaces.reasons.join(), /is not a package with its versions/);
+  const many = await verdictOf(Array.from({ length: 65 }, (_, at) => `library-${at}`));
+  assert.equal(many?.isUsable, false);
+  assert.match(many.reasons.join(), /it needs more than 64 packages/);
+  assert.deepEqual(asked, []);
+  assert.equal((await verdictOf(["  a  >= 1 , <2  "]))?.isUsable, true);
+});

@@ -147,6 +147,8 @@ class Comparison {
   ): string | undefined {
     const [top, ...others] = descriptorsIn(jsonOf(layout.get("index.json"))?.["manifests"]);
     if (top === undefined || others.length > 0) return "its index.json does not name one image";
+    // No digest covers the index: with another type, nothing would be asked of what it names.
+    if (!top.isManifest) return "its index.json does not name an image of OCI";
     const waiting = [top];
     for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
       const { digest, size, isManifest } = one;

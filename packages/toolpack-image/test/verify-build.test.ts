@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { hash } from "node:crypto";
 import { test } from "node:test";
 import { archiveLayout, buildImage, compareBuild, toProvenance } from "@toolcrib/toolpack-image";
 import { sampleEngine, sampleRuntime, sampleToolpack } from "./samples.ts";
@@ -89,4 +90,33 @@ test("compareBuild() finds what a runtime could load in place of the image", () 
     differencesOf(one, new Map([["alpha.oci.tar", Buffer.from("x".repeat(600))]])),
     /not an archive|contains more/,
   );
+});
+
+test("compareBuild() believes no type that the index of an image states", () => {
+  const { statement, image } = built(false);
+  const text = Buffer.from(JSON.stringify({ schemaVersion: 2, config: {}, layers: [] }));
+  const digest = hash("sha256", text, "hex");
+  const json = (value: object) => Buffer.from(JSON.stringify(value));
+  for (const mediaType of [
+    "application/vnd.docker.distribution.manifest.v2+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+    "application/vnd.oci.image.layer.v1.tar",
+  ]) {
+    const files = new Map<string, Uint8Array[]>([
+      ["oci-layout", [json({ imageLayoutVersion: "1.0.0" })]],
+      [
+        "index.json",
+        [
+          json({
+            schemaVersion: 2,
+            manifests: [{ mediaType, digest: `sha256:${digest}`, size: text.length }],
+          }),
+        ],
+      ],
+      [`blobs/sha256/${digest}`, [text]],
+    ]);
+    const archive = Buffer.concat(archiveLayout({ ...image, files }));
+    const { differences } = compareBuild(statement, new Map([["alpha.oci.tar", archive]]), true);
+    assert.match(differences.join("; "), /does not name an image of OCI/, mediaType);
+  }
 });

@@ -278,6 +278,9 @@ const minimums: { readonly [name: string]: RuntimeKind } = {
   minDotnetVersion: "dotnet",
 };
 
+/** Most libraries that one implementation can need: a process of its runtime finds each. */
+const librariesMaxCount = 64;
+
 /** Judges one requirement. One that is not known is not met: the package knows what it needs, and this version does not. */
 async function judgeRequirement(
   name: string,
@@ -302,6 +305,9 @@ async function judgeRequirement(
     return note(isMet, isMet ? "the machine has a GPU" : "it needs a GPU, and this machine has none");
   }
   if (name === "packages" && Array.isArray(value)) {
+    if (value.length > librariesMaxCount) {
+      return note(false, `it needs more than ${librariesMaxCount} packages`);
+    }
     for (const one of value) await judgePackage(one, { runtime, machine, note });
     return;
   }

@@ -30,21 +30,26 @@ export interface PackageRequirement {
   }[];
 }
 
+/** Longest requirement in UTF-16 units. */
+const requirementMaxLength = 500;
+
 const conditionPattern = /^(===|==|!=|>=|<=|~=|>|<)\s*([0-9][A-Za-z0-9.+!*-]*)$/;
 
+/** The name at the beginning. What follows it is not matched here: two runs of spaces in one pattern take cubic time. */
+const namePattern = /^(?:@[a-z0-9][a-z0-9._-]{0,98}\/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?/;
+
 /** Parses such as `PyMuPDF>=1.23.0,<2`; undefined for anything else. */
-export function parseRequirement(text: string): PackageRequirement | undefined {
-  const found =
-    /^\s*((?:@[a-z0-9][a-z0-9._-]{0,98}\/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?)\s*(.*?)\s*$/.exec(
-      text,
-    );
-  if (found === null) return undefined;
-  const [, name = "", rest = ""] = found;
+export function parseRequirement(written: string): PackageRequirement | undefined {
+  if (written.length > requirementMaxLength) return undefined;
+  const text = written.trim();
+  const [name] = namePattern.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  const rest = text.slice(name.length).trim();
   if (rest === "") return { name, conditions: [] };
   const conditions = rest.split(",").map((part) => {
-    const [, operator = "", written = ""] = conditionPattern.exec(part.trim()) ?? [];
-    const version = parseVersion(written);
-    return version === undefined || operator === "" ? undefined : { operator, version, text: written };
+    const [, operator = "", wanted = ""] = conditionPattern.exec(part.trim()) ?? [];
+    const version = parseVersion(wanted);
+    return version === undefined || operator === "" ? undefined : { operator, version, text: wanted };
   });
   if (conditions.includes(undefined)) return undefined;
   return { name, conditions: conditions.filter((one) => one !== undefined) };
