@@ -181,6 +181,8 @@ test("steps that nothing needs are removed, and equal steps are made once", asyn
   );
   assert.equal(code, 0, stderr);
   assert.match(stdout, /Wrote acme\.flow\.clean-1\.3\.0: acme\.flow\.clean 1\.3\.0, /);
+  // The chain is installed for the user, so that its new version takes its place there.
+  assert.match(stdout, /then install it: toolcrib.* install \.\/acme\.flow\.clean-1\.3\.0 --user\n/);
   const manifest = JSON.parse(readFileSync(directory.join("acme.flow.clean-1.3.0/manifest.json"), "utf8"));
   assert.deepEqual(
     manifest.chain.map(({ step }: { step: string }) => step),

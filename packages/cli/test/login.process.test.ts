@@ -82,7 +82,7 @@ test("a call names the command, a login lets the next one pass, and logout ends 
   const call = await run("call", "notes__whoami");
   assert.equal(call.code, 0, call.stderr);
   assert.match(call.stdout, /whoami for the client/);
-  assert.match((await run("doctor")).stdout, /✓ login notes: logged in at http/);
+  assert.match((await run("doctor")).stdout, /✓ login notes: logged in at http\S+, scopes read/);
   const [token] = server.tokens;
   assert.ok(token !== undefined && (await provider.find(token)) !== undefined);
   const out = await run("logout", "notes");

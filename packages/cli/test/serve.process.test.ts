@@ -70,6 +70,28 @@ test("serve prints its address, its servers and how to use it, and stops gracefu
   checkGolden(golden("serve.txt"), anyTier);
 });
 
+test("serve prints no token of the home where it accepts only access tokens", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const printed = async (auth: object): Promise<string> => {
+    const document = {
+      tool_servers: [],
+      serve: { listen: "127.0.0.1:0", auth: { resource: "http://127.0.0.1:7420/mcp", ...auth } },
+    };
+    writeFileSync(directory.join("toolcrib.json"), JSON.stringify(document));
+    await using gateway = await startServe([], { directory: directory.path });
+    await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
+    await gateway.stop();
+    return gateway.stdout();
+  };
+  const jwt = [{ issuer: "https://login.example.com" }];
+  const only = await printed({ tokens: false, jwt });
+  assert.match(only, /Clients need an access token of https:\/\/login\.example\.com/);
+  assert.doesNotMatch(only, /TOKEN|Bearer|same header|inspector/);
+  const both = await printed({ jwt });
+  assert.match(both, /Clients can also use an access token of https:\/\/login\.example\.com/);
+  assert.match(both, /TOKEN is the content of .*inspector.*Bearer/s);
+});
+
 test("status shows quarantined definitions, and since when across restarts", async () => {
   await using directory = await makeTemporaryDirectory();
   const define = [{ name: "bad", inputSchema: { type: "object" }, title: 1 }];

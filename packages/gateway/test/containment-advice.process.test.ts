@@ -43,11 +43,13 @@ describe("the advice about failures of contained servers", { skip }, () => {
     await using directory = await makeTemporaryDirectory();
     const folder = directory.join("data");
     const scoped = { network_egress: "scoped", egress_allow: ["a.example"], state: true };
+    const scopedWrite = { filesystem_write: "scoped", write_paths: [directory.join("out")] };
     const document = {
       tool_servers: [
         serverOf("plain", [folder]),
         serverOf("scoped", [], { containment: scoped }),
         serverOf("free", [], { trust_state: "certified" }),
+        serverOf("named", [], { containment: { read_paths: [directory.path], ...scopedWrite } }),
       ],
       policy: { waive_approval: ["*:*"] },
     };
@@ -86,6 +88,14 @@ describe("the advice about failures of contained servers", { skip }, () => {
         /containment: \{ network_egress: scoped, egress_allow: \[a\.example, b\.example\], state: true \}$/,
       ],
       ["scoped:result", "getaddrinfo EAI_AGAIN a.example", undefined],
+      [
+        "named:result",
+        "ENOENT: no such file or directory, open '/srv/d/b.txt'",
+        /names\. If this file exists, .*"\/srv\/d\/b\.txt"/,
+      ],
+      // The sandbox shows the folder, so that the file does not exist.
+      ["named:result", `ENOENT: no such file or directory, open '${directory.path}/none'`, undefined],
+      ["named:result", `ENOENT: no such file or directory, open '${directory.join("out")}/none'`, undefined],
       // What is no failure, what needs nothing, and a server that runs uncontained.
       ["plain:plain", "The page says: EROFS: read-only file system, open '/srv/d/b.txt'", undefined],
       ["plain:result", "The number is too large", undefined],
@@ -94,7 +104,7 @@ describe("the advice about failures of contained servers", { skip }, () => {
     for (const [tool, text, advice] of cases) {
       const answer = await call(test, tool, text);
       if (advice === undefined) assert.doesNotMatch(answer, /is contained/, `${tool} ${text}`);
-      else assert.match(answer, advice, `${tool} ${text}`);
+      else assert.match(answer, advice, `${tool} ${text}: ${answer}`);
     }
   });
 

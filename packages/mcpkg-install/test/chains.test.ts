@@ -50,6 +50,17 @@ test("a chain brings its tools, and theirs, from the registry; what is installed
   assert.deepEqual(await installedIds(place), ["demo.read"]);
 });
 
+test("a chain for the user does not use the tools of a project, and the hint says so", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const place = placeIn(directory);
+  await install(place, [archiveOf({ toolId: "demo.read" })]);
+  const pipe = archiveOf({ toolId: "demo.pipe", chain: ["demo.read"] });
+  await assert.rejects(install(place, [pipe], { isForUser: true }), {
+    code: "INSTALL_TOOLS_MISSING",
+    hint: /^install them for the user first, .* those of a project do not count/,
+  });
+});
+
 test("nothing is installed where one tool is missing, refused or damaged", async () => {
   await using directory = await makeTemporaryDirectory();
   const place = placeIn(directory);

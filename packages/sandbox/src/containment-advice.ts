@@ -25,6 +25,8 @@ export interface AdviceFacts {
   readonly lineFor: (addition: Access) => string;
   /** Whether its process runs in a sandbox. */
   readonly isContained: () => boolean;
+  /** Folders and files that its configuration names, absolute: its sandbox shows them. */
+  readonly namedPaths: readonly string[];
   /** Folders and files that no sandbox shows. */
   readonly hiddenPaths: readonly string[];
   readonly userHome: string;
@@ -58,18 +60,31 @@ export function adviceOn(text: string, facts: AdviceFacts): string | undefined {
     return written(facts, what, { writePath: folder ?? "/path/to/folder" });
   }
   if (need?.kind !== "read" || !isAdvisable(need.path, facts)) return undefined;
-  return written(facts, "sees only the files that its configuration names: if the file exists", {
-    readPath: need.path,
-  });
+  // What the sandbox shows and the server does not find does not exist.
+  if (facts.namedPaths.some((one) => isIn(need.path, one))) return undefined;
+  return written(
+    facts,
+    "sees only the files that its configuration names",
+    { readPath: need.path },
+    "If this file exists, it can be allowed:",
+  );
 }
 
-function written({ server, lineFor }: AdviceFacts, what: string, addition: Access): string {
-  return `The server "${server.id}" is contained and ${what}. To allow this, the operator writes in its entry of tool_servers: ${lineFor(addition)}`;
+function written(
+  { server, lineFor }: AdviceFacts,
+  what: string,
+  addition: Access,
+  lead = "To allow this,",
+): string {
+  return `The server "${server.id}" is contained and ${what}. ${lead} the operator writes in its entry of tool_servers: ${lineFor(addition)}`;
+}
+
+function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
 
 /** A place that a configuration can name: nothing hidden, no part of the system, not the whole home. */
 function isAdvisable(path: string, { hiddenPaths, userHome }: AdviceFacts): boolean {
-  const isIn = (one: string, folder: string): boolean => one === folder || one.startsWith(`${folder}/`);
   if (hiddenPaths.some((one) => isIn(path, one) || isIn(one, path))) return false;
   return (
     !isIn(userHome, path) &&
@@ -82,7 +97,6 @@ function folderFor(
   args: readonly string[],
   { path, isFolder }: { readonly path: string | undefined; readonly isFolder: boolean },
 ): string | undefined {
-  const isIn = (one: string, folder: string): boolean => one === folder || one.startsWith(`${folder}/`);
   const named = argumentPathsOf(args);
   const argument =
     path === undefined ? named.at(-1) : named.find((one) => isIn(one, path) || isIn(path, one));

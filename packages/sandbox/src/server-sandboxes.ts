@@ -217,13 +217,24 @@ export class ServerSandboxes {
     return [...this.#states].flatMap(([id, { reason }]) => (reason === undefined ? [] : [{ id, reason }]));
   }
 
-  async #policyOf(server: ContainedServer, directory: string): Promise<SandboxPolicy> {
-    const { networkEgress, filesystemWrite, readPaths, writePaths, hasState } = server.containment.effective;
-    const userHome = this.userHome();
+  /** Returns the absolute paths that the configuration of a server lets it read, or read and write. */
+  namedPaths(server: ContainedServer): readonly string[] {
+    const { read, written } = this.#namedPathsOf(server);
+    return [...read, ...written];
+  }
+
+  #namedPathsOf(server: ContainedServer): { readonly read: string[]; readonly written: string[] } {
+    const { readPaths, writePaths } = server.containment.effective;
     const folder = dirname(resolve(this.#places.directory, server.source.name));
     const complete = (path: string): string =>
-      path.startsWith("~/") ? join(userHome, path.slice(2)) : resolve(folder, path);
-    const written = writePaths.map(complete);
+      path.startsWith("~/") ? join(this.userHome(), path.slice(2)) : resolve(folder, path);
+    return { read: readPaths.map(complete), written: writePaths.map(complete) };
+  }
+
+  async #policyOf(server: ContainedServer, directory: string): Promise<SandboxPolicy> {
+    const { networkEgress, filesystemWrite, hasState } = server.containment.effective;
+    const userHome = this.userHome();
+    const { read, written } = this.#namedPathsOf(server);
     // The operator named them: a missing one is created, as the server itself would do.
     for (const path of written) await mkdir(path, { recursive: true });
     const isFree = filesystemWrite === "allow";
@@ -231,7 +242,7 @@ export class ServerSandboxes {
     const cwd = transport.kind === "stdio" && transport.cwd !== undefined ? [directory] : [];
     return {
       network: networkEgress,
-      readPaths: [...readPaths.map(complete), ...(isFree ? [] : cwd)],
+      readPaths: [...read, ...(isFree ? [] : cwd)],
       writePaths: isFree ? [userHome, ...cwd] : written,
       // An imported bundle is in the home, which is hidden, and has its own folder there.
       ownPaths: dirname(directory) === join(this.#places.home, "bundles") ? [directory] : [],

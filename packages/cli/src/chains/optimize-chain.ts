@@ -16,7 +16,7 @@ import {
 } from "@toolcrib/dise";
 import { SchemaValidator } from "@toolcrib/json";
 import type { ToolPackage } from "@toolcrib/mcpkg";
-import { openInstalledPackage } from "@toolcrib/mcpkg-install";
+import { type InstalledPackage, openInstalledPackage } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
@@ -100,7 +100,7 @@ export async function optimizeChain(
   output.print(
     `Wrote ${safeLine(out)}: ${toolId} ${version}${measured === undefined ? ", which passes its tests" : `, ${gainOf(measured)}`}`,
     ...(written.keyId === undefined ? [] : [`Signed by ${written.keyId}`]),
-    `Read its steps, then install it: toolcrib install ${safeLine(out.includes("/") || out.endsWith(".mcpkg") ? out : `./${out}`)}`,
+    `Read its steps, then install it: toolcrib${context.options.homeFlag} install ${safeLine(out.includes("/") || out.endsWith(".mcpkg") ? out : `./${out}`)}${found.scope === "user" ? " --user" : ""}`,
   );
   return exitCodes.done;
 }
@@ -108,7 +108,7 @@ export async function optimizeChain(
 async function openChain(
   context: CliContext,
   toolId: string,
-): Promise<ToolPackage & { readonly digest: string }> {
+): Promise<ToolPackage & Pick<InstalledPackage, "digest" | "scope">> {
   const hint =
     "chains optimize takes the toolId of an installed chain; toolcrib info lists what is installed";
   const installed = await installedPackage(context, toolId, hint);
@@ -123,7 +123,7 @@ async function openChain(
       hint: "without tests nothing says whether a variant does the same: write tests/NAME.test.json, name it in tests of the manifest, and install it again",
     });
   }
-  return { ...found, digest: installed.digest };
+  return { ...found, digest: installed.digest, scope: installed.scope };
 }
 
 /** @throws {CliError} `CLI_TEST_CALLS_OTHERS` */

@@ -20,7 +20,10 @@ export async function checkLogin(
   try {
     await using deps = await openOAuthDeps(context, config);
     const { readLoginState } = await import("@toolcrib/oauth");
-    const { kind, issuer, missingScopes, expiresAt, canRefresh } = await readLoginState(settings, deps);
+    const { kind, issuer, scopes, missingScopes, expiresAt, canRefresh } = await readLoginState(
+      settings,
+      deps,
+    );
     if (kind === "login needed") return failed(subject, "nobody is logged in", command);
     if (missingScopes.length > 0) {
       return warning(
@@ -30,7 +33,8 @@ export async function checkLogin(
       );
     }
     const until = canRefresh || expiresAt === undefined ? "" : ` until ${new Date(expiresAt).toISOString()}`;
-    return ok(subject, `logged in at ${safeLine(issuer ?? "")}${until}`);
+    const withScopes = scopes.length === 0 ? "" : `, scopes ${safeLine(scopes.join(" "))}`;
+    return ok(subject, `logged in at ${safeLine(issuer ?? "")}${withScopes}${until}`);
   } catch (error) {
     if (!isCodedError(error)) throw error;
     return failed(subject, error.message, error.hint);

@@ -15,14 +15,15 @@ import { sourcesOf, waitForServers } from "./wait-for-servers.ts";
 
 /** Prints the address of the gateway; with `--json` everything that a program needs to use it. */
 export function announce({ output }: CliContext, endpoint: Endpoint, status: GatewayStatus): void {
-  const { url, home, token } = endpoint;
+  const { url, home, token, issuers = [] } = endpoint;
   output.json({
     version,
     pid: process.pid,
     home,
     mcp: `${url}/mcp`,
     sse: `${url}/sse`,
-    auth: token === undefined ? "none" : "token",
+    auth: token !== undefined ? "token" : issuers.length > 0 ? "oauth" : "none",
+    issuers: issuers.length > 0 ? issuers : undefined,
     tokenFile: token === undefined ? undefined : tokenFile(endpoint),
     servers: sourcesOf(status).map(({ id, transport }) => ({ id, transport, mcp: `${url}/mcp/s/${id}` })),
   });

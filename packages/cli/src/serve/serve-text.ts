@@ -5,7 +5,7 @@
 
 import { join } from "node:path";
 import { counted } from "../output/counted.ts";
-import { type Output, reasonLine } from "../output/output.ts";
+import { type Output, reasonLine, safeLine } from "../output/output.ts";
 import { padText } from "../output/text-width.ts";
 import { containmentText } from "./containment-text.ts";
 import { argumentsWord, type ExampleCall } from "./example-call.ts";
@@ -17,8 +17,10 @@ export interface Endpoint {
   /** Base URL without a slash at the end. */
   readonly url: string;
   readonly home: string;
-  /** Token for clients; `undefined` if the gateway requires none. */
+  /** Token for clients; `undefined` if the gateway requires none, or accepts no token of its home. */
   readonly token: string | undefined;
+  /** Issuers whose access tokens the gateway accepts. @default none */
+  readonly issuers?: readonly string[];
 }
 
 /** Returns the path of the token file for clients. */
@@ -62,6 +64,7 @@ export function clientLines(endpoint: Endpoint, output: Output): string[] {
   const header = headerOf(endpoint);
   return [
     heading("Connect a client (mcpServers: .mcp.json, Cursor, Claude Desktop and others)"),
+    ...accessTokenLines(endpoint),
     ...(token === tokenPlaceholder ? [`${tokenPlaceholder} is the content of ${tokenFile(endpoint)}`] : []),
     JSON.stringify({ mcpServers: { toolcrib: server } }, undefined, 2),
     "",
@@ -72,6 +75,14 @@ export function clientLines(endpoint: Endpoint, output: Output): string[] {
     heading("Clients of the older HTTP with SSE"),
     `  ${url}/sse${token === undefined ? "" : " (with the same header)"}`,
   ];
+}
+
+function accessTokenLines({ issuers = [], token }: Endpoint): readonly string[] {
+  if (issuers.length === 0) return [];
+  const names = issuers.map(safeLine).join(", ");
+  return token === undefined
+    ? [`Clients need an access token of ${names}, and get one by themselves where they support OAuth`]
+    : [`Clients can also use an access token of ${names}`];
 }
 
 /** Returns the header as a shell word that reads the token from its file, so that the shell history does not contain it. */
@@ -100,9 +111,14 @@ export function nextLines(
     ...(example === undefined
       ? []
       : [`  ${command} call ${example.tool.wireName} ${argumentsWord(example.args)}`]),
-    `  npx @modelcontextprotocol/inspector --cli ${endpoint.url}/mcp --transport http${
-      header === undefined ? "" : ` --header ${header}`
-    } --method tools/list`,
+    // Without a token of the home, only a client that gets an access token can connect.
+    ...(header === undefined && (endpoint.issuers ?? []).length > 0
+      ? []
+      : [
+          `  npx @modelcontextprotocol/inspector --cli ${endpoint.url}/mcp --transport http${
+            header === undefined ? "" : ` --header ${header}`
+          } --method tools/list`,
+        ]),
     `  ${command} audit list`,
   ];
 }

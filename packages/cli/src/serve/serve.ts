@@ -126,10 +126,11 @@ async function serveHttp(
   isQuiet: boolean,
 ): Promise<void> {
   const { output, options } = context;
-  const { auth } = config.serve;
+  const { auth, oauth } = config.serve;
   const { url } = await listen(context, gateway, config.serve.listen.port);
   const { path: controlPath } = await gateway.listenControl();
-  const token = auth === "none" ? undefined : readToken(options.home, defaultTokenName);
+  const acceptsTokens = auth !== "none" && oauth?.acceptsTokens !== false;
+  const token = acceptsTokens ? readToken(options.home, defaultTokenName) : undefined;
   const startedAt = new Date(context.now()).toISOString();
   const configFiles = files.map((file) => resolve(context.directory, file));
   const run = { pid: process.pid, url, controlPath, startedAt, version, auth, configFiles };
@@ -139,8 +140,9 @@ async function serveHttp(
   const removeOwnRunFile = () => removeRunFile(options.home, process.pid);
   process.on("exit", removeOwnRunFile);
   try {
-    const endpoint = { url, home: options.home, token };
-    if (token === undefined) warnAboutNoAuth(output);
+    const issuers = oauth?.issuers.map(({ issuer }) => issuer) ?? [];
+    const endpoint = { url, home: options.home, token, issuers };
+    if (auth === "none") warnAboutNoAuth(output);
     for (const other of others) {
       output.note(
         `Another gateway of this home runs at ${safeLine(other.url)} (process ${other.pid}); both use the tokens, secrets, saved tools and audit trail of the home`,

@@ -243,6 +243,7 @@ function adviserOf(server: ToolServerConfig, sandboxes: ServerSandboxes): Source
       transport.kind === "stdio" ? transport.args.map((one) => (one.kind === "literal" ? one.text : "")) : [],
     lineFor: (addition: Parameters<typeof containmentLine>[1]) => containmentLine(server, addition),
     isContained: () => sandboxes.stateOf(server)?.tier !== "none",
+    namedPaths: sandboxes.namedPaths(server),
     hiddenPaths: sandboxes.hiddenPaths(),
     userHome: sandboxes.userHome(),
   };

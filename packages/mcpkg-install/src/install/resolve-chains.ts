@@ -69,7 +69,10 @@ export async function resolveChains(
     const list = [...missing].map(([tool, by]) => `${tool} (for ${by})`).join(", ");
     const names = [...missing.keys()].join(" ");
     throw new InstallError("INSTALL_TOOLS_MISSING", `Nothing is installed: a chain needs ${list}`, {
-      hint: `install them first, or name their files in the same command; they are not installed, and no registry has ${names}`,
+      hint:
+        state.project === undefined
+          ? `install them for the user first, or name their files in the same command; those of a project do not count, and no registry has ${names}`
+          : `install them first, or name their files in the same command; they are not installed, and no registry has ${names}`,
     });
   }
   refuseCycles(state, candidates, validator);
