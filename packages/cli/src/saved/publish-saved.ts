@@ -248,7 +248,9 @@ function remarksOf(
   return [
     ...(tests.length > 0
       ? []
-      : [`It has no tests; record one: toolcrib${options.homeFlag} saved test ${name} --record`]),
+      : [
+          `It has no tests; record one: toolcrib${options.homeFlag} saved test ${name} --record --params JSON`,
+        ]),
     ...(replies === 0
       ? []
       : [

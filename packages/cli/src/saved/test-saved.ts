@@ -75,7 +75,7 @@ function printReport({ output, options }: CliContext, name: string, report: Json
   }
   if (cases.length === 0)
     output.print(
-      `${safeLine(name)} has no tests; record one: toolcrib${options.homeFlag} saved test ${safeLine(name)} --record`,
+      `${safeLine(name)} has no tests; record one: toolcrib${options.homeFlag} saved test ${safeLine(name)} --record --params JSON`,
     );
   else output.print(`${String(report["passed"])} passed, ${String(report["failed"])} failed`);
 }
