@@ -80,7 +80,8 @@ export class ClientTokens {
 
   constructor(issuers: readonly TokenIssuer[], deps: ClientTokensDeps) {
     this.#deps = deps;
-    this.#issuers = new Map(issuers.map((one) => [one.issuer, new IssuerCheck(one, deps)]));
+    const refused = (issuer: string, reason: string) => this.#log(`${issuer}: ${reason}`, "is not accepted");
+    this.#issuers = new Map(issuers.map((one) => [one.issuer, new IssuerCheck(one, deps, refused)]));
     this.#introspecting = [...this.#issuers.values()].find(({ canIntrospect }) => canIntrospect);
   }
 
@@ -95,7 +96,10 @@ export class ClientTokens {
     if (running !== undefined) return running;
     const named = issuerOf(token);
     const issuer = named === undefined ? this.#introspecting : this.#issuers.get(named);
-    if (issuer === undefined) return undefined;
+    if (issuer === undefined) {
+      if (named !== undefined) this.#log("its issuer is none of serve.auth", "is not accepted");
+      return undefined;
+    }
     // Anyone can send tokens that name a slow issuer, so each issuer has places of its own.
     const counted = named === undefined ? issuer.introspections : issuer.verifications;
     if (counted.count >= maxChecks) return undefined;
@@ -116,13 +120,17 @@ export class ClientTokens {
       return checked?.verdict;
     } catch (error) {
       // A valid token may be refused because its issuer cannot be reached, which the operator has to know.
-      const { logger, now } = this.#deps;
-      if (now() - this.#loggedAt >= logIntervalMs) {
-        this.#loggedAt = now();
-        logger.warn({ reason: messageOf(error).slice(0, 300) }, "token of a client cannot be checked");
-      }
+      this.#log(messageOf(error), "cannot be checked");
       return undefined;
     }
+  }
+
+  /** Logs what is the operator's to know and not the client's, at most once in a time. The reason contains no token. */
+  #log(reason: string, what: "cannot be checked" | "is not accepted"): void {
+    const { logger, now } = this.#deps;
+    if (now() - this.#loggedAt < logIntervalMs) return;
+    this.#loggedAt = now();
+    logger.warn({ reason: reason.slice(0, 300) }, `token of a client ${what}`);
   }
 
   #keep(key: string, checked: CheckedToken | undefined): void {
@@ -152,9 +160,17 @@ class IssuerCheck {
     | { readonly value: Awaited<ReturnType<typeof discoverIssuer>>; readonly until: number }
     | undefined;
 
-  constructor(issuer: TokenIssuer, deps: ClientTokensDeps) {
+  readonly #refused: (issuer: string, reason: string) => void;
+
+  /** @param refused is called with the reason why a JWT does not count */
+  constructor(
+    issuer: TokenIssuer,
+    deps: ClientTokensDeps,
+    refused: (issuer: string, reason: string) => void,
+  ) {
     this.#issuer = issuer;
     this.#deps = deps;
+    this.#refused = refused;
     const named = [issuer.issuer, issuer.jwksUri, issuer.introspection?.url];
     this.#fetch = createOAuthFetch({
       trustedUrls: named.filter((url) => url !== undefined),
@@ -189,8 +205,9 @@ class IssuerCheck {
     } catch (error) {
       // What is wrong with the token is the client's matter; what is wrong with the keys is not.
       const isAboutToken = error instanceof jose.errors.JOSEError && !keyErrors.includes(error.code);
-      if (isAboutToken) return undefined;
-      throw error;
+      if (!isAboutToken) throw error;
+      this.#refused(issuer, error.message);
+      return undefined;
     }
     const endsAt = (Number(claims["exp"]) + clockSkewSeconds) * 1000;
     return { verdict: this.#verdictOf(claims), until: Math.min(now() + jwtKeptMs, endsAt) };

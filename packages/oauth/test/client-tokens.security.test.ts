@@ -162,6 +162,29 @@ test("a token of a configured issuer for this resource is accepted, and any othe
   assert.equal(other.state.keyRequests, 0);
 });
 
+test("the log says why a token is not accepted, once in a time and without the token", async () => {
+  await using run = await startIssuer();
+  const { issuer, state } = run;
+  const key = state.keys[0] as Key;
+  const { check, advance, logged } = createTokens([{ issuer }]);
+  const good = { iss: issuer, aud: resource, sub: "ada", exp: inAnHour() };
+  const cases: readonly [object, RegExp][] = [
+    [{ ...good, aud: "https://other.example/mcp" }, /aud/],
+    [{ ...good, exp: 1 }, /exp/],
+    [{ ...good, iss: "https://unknown.example" }, /its issuer is none of serve\.auth/],
+  ];
+  for (const [claims, reason] of cases) {
+    const token = jwt(key, claims);
+    assert.equal(await check(token), undefined);
+    assert.equal(await check(token), undefined);
+    assert.equal(logged.length, 1);
+    const [line = ""] = logged.splice(0);
+    assert.match(line, reason);
+    assert.ok(!line.includes(token.slice(0, 20)));
+    advance(10_000);
+  }
+});
+
 test("keys that rotate are read again, and unknown keys do not make them be read for each token", async () => {
   await using run = await startIssuer();
   const { issuer, state } = run;
