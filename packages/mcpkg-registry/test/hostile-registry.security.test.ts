@@ -137,6 +137,28 @@ test("a new key counts where the old one signed it, within its time, and the old
   assert.equal(await codeOf(open(pinned, [web.source], { day: 6 })), "MCPKG_REGISTRY_KEY_MISMATCH");
 });
 
+test("a registry that returned to an old key, and left it again, is followed from each of its keys", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const folder = await newRegistry(directory);
+  await using web = await startWeb(serving({ folder }));
+  const [second, third] = [keyOf(5), keyOf(6)];
+  const early = directory.join("early");
+  assert.equal(await codeOf(open(early, [web.source])), undefined);
+  await rotateRegistryKey(at(1), folder, { oldKey: registryKey, newKey: second });
+  const between = directory.join("between");
+  assert.equal(await codeOf(open(between, [web.source], { day: 1 })), undefined);
+  await rotateRegistryKey(at(2), folder, { oldKey: second, newKey: registryKey });
+  await rotateRegistryKey(at(3), folder, { oldKey: registryKey, newKey: third });
+  for (const [home, key] of [
+    [early, registryKey],
+    [between, second],
+  ] as const) {
+    const { opened, failed } = await open(home, [web.source], { day: 4 });
+    assert.deepEqual(failed, []);
+    assert.equal(opened[0]?.replacedKeyId, keyIdOf(key));
+  }
+});
+
 test("a key of the configuration and a pinned key are the only ones that count", async () => {
   await using directory = await makeTemporaryDirectory();
   const folder = await newRegistry(directory);

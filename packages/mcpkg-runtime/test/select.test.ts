@@ -246,3 +246,15 @@ test("selectImplementations() refuses requirements that would take long to judge
   assert.deepEqual(asked, []);
   assert.equal((await verdictOf(["  a  >= 1 , <2  "]))?.isUsable, true);
 });
+
+test("selectImplementations() shortens the version of a library in its reasons", async () => {
+  const [node] = document;
+  assert.ok(node);
+  const machine = machineOf({ libraries: { evil: `1.0.0${"x".repeat(60_000)}` } });
+  for (const requirement of ["evil>=1", "evil>=2"]) {
+    const manifest = manifestOf([{ ...node, requirements: { packages: [requirement] } }]);
+    const [verdict] = await selectImplementations(candidatesOf(manifest), machine);
+    assert.equal(verdict?.isUsable, requirement === "evil>=1");
+    assert.ok(verdict.reasons.every(({ length }) => length < 300));
+  }
+});

@@ -65,14 +65,15 @@ export interface FollowedKeys {
   readonly expired: KeyRotation | undefined;
 }
 
-/** Follows replacements from the key `from` until `to` is reached, or no further. @param nowMs milliseconds since 1970 */
+/** Follows replacements from the key `from` until `to` is reached, or no further. @param rotations the oldest first @param nowMs milliseconds since 1970 */
 export function followKeys(
   rotations: readonly KeyRotation[],
   { from, to, nowMs }: { readonly from: string; readonly to: string; readonly nowMs: number },
 ): FollowedKeys {
   const keys = [from];
   for (let last = from; last !== to; ) {
-    const next = rotations.find((one) => one.from === last && !keys.includes(one.to));
+    // The last time that a key was left counts: the registry can have returned to it before.
+    const next = rotations.findLast((one) => one.from === last && !keys.includes(one.to));
     if (next === undefined) break;
     if (Date.parse(next.expiresAt) <= nowMs) return { keys, expired: next };
     keys.push(next.to);

@@ -314,6 +314,9 @@ async function judgeRequirement(
   note(false, `its requirement "${name}" is not known to this version of Toolcrib`);
 }
 
+/** Longest version of a library in a reason, in UTF-16 units. */
+const shownVersionMaxLength = 100;
+
 async function judgePackage(
   written: JsonValue,
   {
@@ -334,5 +337,7 @@ async function judgePackage(
   if (version === undefined)
     return note(false, `it needs the package ${String(written)}, which is not installed`);
   const isMet = meetsConditions(version, requirement.conditions);
-  note(isMet, `${requirement.name} ${version} is there${isMet ? "" : `, and it needs ${String(written)}`}`);
+  // The package can bring the library, and with it the text of its version.
+  const shown = version.slice(0, shownVersionMaxLength);
+  note(isMet, `${requirement.name} ${shown} is there${isMet ? "" : `, and it needs ${String(written)}`}`);
 }
