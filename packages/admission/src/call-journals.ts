@@ -11,6 +11,7 @@
 
 import type { CodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
+import { FairShare } from "@toolcrib/lifecycle";
 
 /** How an inner call ended. */
 export type InnerOutcome =
@@ -19,7 +20,7 @@ export type InnerOutcome =
 
 /** Options of `CallJournals`. */
 export interface CallJournalOptions {
-  /** Bytes of all results, of calls in flight and of calls that wait. @default 64 MiB */
+  /** Bytes of all results, of calls in flight and of calls that wait; one client gets at most half of them. @default 64 MiB */
   readonly maxBytes?: number;
   /** Bytes of the results of one call. @default 8 MiB */
   readonly maxBytesPerCall?: number;
@@ -42,7 +43,7 @@ export class CallJournals {
   readonly #waiting = new Map<string, CallJournal>();
   /** Of calls in flight, by their ids. */
   readonly #inFlight = new Map<string, CallJournal>();
-  #bytes = 0;
+  readonly #bytes: FairShare;
 
   constructor(now: () => number, options: CallJournalOptions = {}) {
     this.#now = now;
@@ -53,6 +54,7 @@ export class CallJournals {
       maxCalls: options.maxCalls ?? 500,
       lifeMs: options.lifeMs ?? 70 * 60_000,
     };
+    this.#bytes = new FairShare(this.#options.maxBytes);
   }
 
   /** Whether no call waits to be continued. */
@@ -62,7 +64,7 @@ export class CallJournals {
 
   /** Creates the journal of a call. @param holder its client, as one text @param key everything that its continuation is bound to */
   create(holder: string, key: string): CallJournal {
-    return new CallJournal(holder, key, (bytes, own) => this.#reserve(bytes, own));
+    return new CallJournal(holder, key, (bytes, own) => this.#reserve(holder, bytes, own));
   }
 
   /** Takes the journal of a call that waits: the caller continues it, or gives it back. */
@@ -141,15 +143,24 @@ export class CallJournals {
   }
 
   #release(journal: CallJournal): void {
-    this.#bytes -= journal.clear();
+    this.#bytes.giveBack(journal.holder, journal.clear());
   }
 
-  /** @returns whether there is room for `bytes` more of a journal that has `own` */
-  #reserve(bytes: number, own: number): boolean {
-    const { maxBytes, maxBytesPerCall } = this.#options;
-    if (own + bytes > maxBytesPerCall || this.#bytes + bytes > maxBytes) return false;
-    this.#bytes += bytes;
+  /** @returns whether there is room for `bytes` more of a journal of `holder` that has `own` */
+  #reserve(holder: string, bytes: number, own: number): boolean {
+    if (own + bytes > this.#options.maxBytesPerCall) return false;
+    if (!this.#hasRoom(holder, bytes)) {
+      this.#dropExpired();
+      if (!this.#hasRoom(holder, bytes)) return false;
+    }
+    this.#bytes.take(holder, bytes);
     return true;
+  }
+
+  #hasRoom(holder: string, bytes: number): boolean {
+    return (
+      this.#bytes.count + bytes <= this.#options.maxBytes && this.#bytes.refusalFor(holder) === undefined
+    );
   }
 }
 

@@ -30,6 +30,16 @@ function timesMade(journal: CallJournal | undefined): number {
 }
 
 describe("CallJournals", () => {
+  test("leaves one client at most half of the room, so that calls of others are kept", () => {
+    const { journals, clock } = journalsOf({ maxBytes: 100 });
+    for (const key of ["a", "b", "c", "d", "e"]) stopped(journals, key, { holder: "greedy", bytes: 20 });
+    assert.equal(journals.claim("d"), undefined);
+    assert.equal(stopped(journals, "other", { holder: "ci", bytes: 20 }), "kept");
+    // What has expired takes no room.
+    clock.ms += 71 * 60_000;
+    assert.equal(stopped(journals, "later", { holder: "greedy", bytes: 90 }), "kept");
+  });
+
   test("gives a call that stopped its results once, in one continuation at a time", () => {
     const { journals } = journalsOf();
     assert.equal(stopped(journals, "a"), "kept");
@@ -60,11 +70,16 @@ describe("CallJournals", () => {
   });
 
   test("drops the results of a call that are too large, and frees their bytes", () => {
-    const { journals } = journalsOf({ maxBytes: 100, maxBytesPerCall: 60 });
-    assert.equal(stopped(journals, "large", { bytes: 61 }), "dropped");
+    const { journals } = journalsOf({ maxBytes: 200, maxBytesPerCall: 60 });
+    for (let at = 0; at < 10; at += 1)
+      assert.equal(stopped(journals, `large ${at}`, { bytes: 61 }), "dropped");
+    // Two results, of which the first is kept and then dropped with the second.
+    const journal = journals.create("ci", "two");
+    journals.begin("two", journal);
+    for (const _ of [1, 2]) journal.record("inner", made, 40);
+    journal.waits();
+    assert.equal(journals.end("two", true), "dropped");
     assert.equal(stopped(journals, "a", { bytes: 60 }), "kept");
-    assert.equal(stopped(journals, "b", { bytes: 60 }), "dropped");
-    assert.equal(stopped(journals, "a", { bytes: 40 }), "kept");
     assert.equal(stopped(journals, "b", { bytes: 60 }), "kept");
   });
 
