@@ -12,6 +12,7 @@ import fc from "fast-check";
 import {
   aliceToken,
   asAlice,
+  bobToken,
   initialize,
   modern,
   openSession,
@@ -347,6 +348,26 @@ test("a client that leaves cancels its call in the modern era", async () => {
   );
   await waitUntil(() => server.service.waiting.size === 1);
   socket.destroy();
+  await waitUntil(() => server.service.waiting.size === 0);
+});
+
+test("calls that wait for their turn are not made after their client has left", async () => {
+  await using server = await startTestServer();
+  const slow = modern("tools/call", { name: "slow", arguments: {} });
+  const text = JSON.stringify(slow.body);
+  const names = Object.entries(slow.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const requestOf = (token: string) =>
+    `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nAccept: */*\r\n${names.join("")}Content-Length: ${text.length}\r\n\r\n${text}`;
+  const clients = await Promise.all(Array.from({ length: 201 }, () => open(server.port)));
+  // The server has accepted all connections before the first slow call.
+  for (const { socket } of clients) socket.write(whole, "latin1");
+  await Promise.all(clients.map(({ received }) => received.responses(1)));
+  server.service.callers.length = 0;
+  for (const [at, { socket }] of clients.entries()) socket.write(requestOf(at === 0 ? bobToken : aliceToken));
+  await waitUntil(() => server.service.callers.length > 0, { intervalMs: 1 });
+  for (const { socket } of clients) socket.destroy();
+  // A call of the same client, made after them, has its turn after them.
+  assert.match((await exchange(server.port, whole, "whole")).text, /^HTTP\/1\.1 200 OK/);
   await waitUntil(() => server.service.waiting.size === 0);
 });
 

@@ -46,6 +46,8 @@ export async function answerModernHttp(
   response: HttpResponse,
   context: ModernHttpContext,
 ): Promise<void> {
+  // Its client can have left while the request waited for its turn: nothing would cancel it any more.
+  if (response.destroyed) return;
   const { identity, view, accepts, exchanges } = context;
   const { id, method } = message;
   const controller = new AbortController();
