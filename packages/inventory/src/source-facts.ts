@@ -106,6 +106,8 @@ export interface SourceFacts {
   readonly isCallableByComposites: boolean;
   /** Whether its tools are composites: they can be saved again under their names, and they coerce arguments. */
   readonly isComposite: boolean;
+  /** Whether its tools can call other tools through the gateway. @default true */
+  readonly callsTools: boolean;
   readonly backendKind: BackendKind;
   /** Whether the source converts arguments of other types itself, so that they pass to it unchanged. */
   readonly coercesArguments: boolean;
@@ -143,6 +145,7 @@ export const defaultFacts: SourceFacts = {
   isOwn: false,
   isSearchable: true,
   isCallableByComposites: true,
+  callsTools: true,
   isComposite: false,
   backendKind: "local",
   coercesArguments: false,

@@ -57,6 +57,8 @@ export async function approveCall(
   const none = { kind: "passed", approval: undefined, journal: undefined, isContinued: false } as const;
   if (isOperator(identity)) return none;
   const isOwn = decision.waivesApproval !== true && isApprovalNeeded(target, identity);
+  // Nothing of it can wait for the approval of an inner call. Most calls end here.
+  if (!isOwn && !target.callsTools) return none;
   if (deps.approval.approvals === undefined || argumentsDigest === undefined) {
     if (!isOwn) return none;
     const nobody = await askApproval(deps.approval, target, {

@@ -54,6 +54,8 @@ export interface CallTarget {
   readonly plan:
     | ((args: JsonObject, caller: Pick<CallContext, "identity">) => readonly PlannedCall[] | undefined)
     | undefined;
+  /** Whether it can call other tools through the gateway. */
+  readonly callsTools: boolean;
   readonly inputSchema: JsonObject | undefined;
   /** Whether arguments pass that fit `inputSchema` only after a conversion of types. */
   readonly coercesArguments: boolean;

@@ -212,6 +212,7 @@ function factsOf(
       release: () => upstream.release(),
     },
     backendKind: "mcp",
+    callsTools: false,
     coercesArguments: server.validation === "upstream",
     deadlineMs: containment.effective.maxExecutionSeconds * 1000,
     deadlineSetting: `containment.max_execution_seconds of the tool server "${id}"`,

@@ -152,6 +152,7 @@ function factsOf(source: ToolspecSource): Partial<SourceFacts> {
   return {
     configured: { group: "toolspecs", transport: "toolspec", details: () => detailsOf(config) },
     backendKind: "provider",
+    callsTools: false,
     // Every request of a toolspec passes the egress.
     containment: () => "egress",
     labels: config.labels,
