@@ -74,28 +74,6 @@ export interface TelemetryConfig extends TelemetrySettings {
   readonly clientCertificate?: ConfigText;
   /** PEM key of the client. @default none */
   readonly clientKey?: ConfigText;
-  /** OAuth. @default none */
-  readonly auth?: OAuthConfig;
-}
-
-/** OAuth as a client of a server (`transport.auth`). */
-export interface OAuthConfig {
-  /** @default "authorization_code" */
-  readonly grant: "authorization_code" | "client_credentials";
-  /** @default "gateway" */
-  readonly per: "gateway" | "identity";
-  /** @default those that the server names */
-  readonly scopes: readonly string[] | undefined;
-  /** @default the one that the server names */
-  readonly issuer: string | undefined;
-  /** @default registered at each login */
-  readonly clientId: string | undefined;
-  readonly clientSecret: ConfigText | undefined;
-  /** PEM, PKCS #8. */
-  readonly privateKey: ConfigText | undefined;
-  readonly clientMetadataUrl: string | undefined;
-  /** @default a free one */
-  readonly redirectPort: number | undefined;
 }
 
 /** Programs and URLs that are asked about calls (`hooks`). */
