@@ -6,10 +6,11 @@
  */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { bundledPackages } from "./release/bundled-packages.ts";
 import { readManifest } from "./workspace.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -50,37 +51,8 @@ export async function bundleEngine(form: keyof typeof entries, folder: string): 
   writeFileSync(join(folder, "toolpack-engine.js"), bundle.code);
   writeFileSync(
     join(folder, "toolpack-engine.json"),
-    `${JSON.stringify(packagesOf(Object.keys(bundle.modules)), null, 2)}\n`,
+    `${JSON.stringify(bundledPackages(Object.keys(bundle.modules)), null, 2)}\n`,
   );
-}
-
-/** Returns the packages of npm that the modules belong to, with their licenses. */
-function packagesOf(modules: readonly string[]) {
-  const folders = new Set(modules.flatMap((path) => folderOfPackage(path.replace(/^\0/, "")) ?? []));
-  const packages = [...folders].map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-      readonly [field: string]: string | undefined;
-    };
-    const licenseFile = readdirSync(folder).find((file) => /^licen[cs]e(?:\.|$)/i.test(file));
-    const licenseText =
-      licenseFile === undefined ? undefined : readFileSync(join(folder, licenseFile), "utf8");
-    return { name: name ?? "", version: version ?? "", license, licenseText };
-  });
-  const keyOf = (one: { readonly name: string; readonly version: string }) => `${one.name}@${one.version}`;
-  return [...new Map(packages.map((one) => [keyOf(one), one])).values()].toSorted((one, other) =>
-    keyOf(one) < keyOf(other) ? -1 : 1,
-  );
-}
-
-/** Returns the folder of the package of npm that has the module; undefined for modules of this repository. */
-function folderOfPackage(path: string): string | undefined {
-  if (!path.includes("node_modules")) return undefined;
-  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
-    const file = join(folder, "package.json");
-    // Folders of a package can have a package.json that says only how modules are read.
-    if (existsSync(file) && "version" in (JSON.parse(readFileSync(file, "utf8")) as object)) return folder;
-  }
-  return undefined;
 }
 
 const [folder] = process.argv.slice(2);

@@ -36,6 +36,7 @@ const steps: readonly Step[] = [
   { name: "policies", command: script("scripts/verify-policies.ts") },
   { name: "mcp", command: script("scripts/conformance.ts") },
   { name: "starlark-go", command: script("scripts/verify-starlark.ts") },
+  { name: "release", command: script("scripts/verify-release.ts") },
 ];
 
 /**

@@ -35,9 +35,8 @@ export function tokenNamesOf(home: string): readonly string[] {
  * without a new version, so the version includes the time of the newest change.
  */
 function linterVersion(): string {
-  const entry = fileURLToPath(import.meta.resolve("@toolcrib/toolspec"));
-  if (!entry.endsWith(".ts")) return version;
-  const folder = dirname(entry);
+  if (!import.meta.url.endsWith(".ts")) return version;
+  const folder = dirname(fileURLToPath(import.meta.resolve("@toolcrib/toolspec")));
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const newest = Math.max(...files.map((file) => statSync(join(folder, file)).mtimeMs));
   return `${version}+${newest}`;

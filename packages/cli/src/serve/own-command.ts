@@ -6,13 +6,10 @@
 
 import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { CliContext } from "../cli-context.ts";
+import { launcherPath } from "../launcher-path.ts";
 import type { ProcessContext } from "../process-context.ts";
 import { shellQuote } from "./shell-quote.ts";
-
-/** The launcher, in a checkout and in the published package. */
-const launcherPath = fileURLToPath(new URL("../../bin/toolcrib.js", import.meta.url));
 
 /** Returns the command with the options for this home. */
 export function ownCommand(context: CliContext): string {

@@ -1,0 +1,145 @@
+/**
+ * Bundles sources of this repository, with everything that they import, into the modules of one folder. What is
+ * loaded when it is needed stays in modules of its own. The bytes depend on nothing but the sources and their
+ * dependencies.
+ */
+
+import assert from "node:assert/strict";
+import { cpSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { basename, join } from "node:path";
+import { type Plugin, rolldown } from "rolldown";
+
+/** Modules that run in a thread or a process of their own, loaded by their names from the module next to them. */
+const ownEntries: { readonly [name: string]: string } = {
+  "execution-thread": "packages/metatool/src/run/threaded/execution-thread.ts",
+  "child-process": "packages/metatool/src/run/isolated/child-process.ts",
+  "index-worker": "packages/store/src/index-worker.ts",
+};
+
+/** The module with the parts of undici that are loaded with the first connection. */
+const undiciName = "undici.cjs";
+
+/** Size below which modules for the same commands are added to modules for similar ones. */
+const mergedBelowBytes = 16_384;
+
+/** A bundle to write. */
+export interface FolderBundle {
+  readonly root: string;
+  /** Paths of the first modules from the root, by the name of their file in the folder. */
+  readonly entries: { readonly [name: string]: string };
+  /** Whether it starts gateways, which need the modules of threads and processes. */
+  readonly startsGateways: boolean;
+  readonly folder: string;
+}
+
+/** Writes the bundle. @returns the paths of all modules in it */
+export async function bundleFolder(bundle: FolderBundle): Promise<readonly string[]> {
+  const { root, folder } = bundle;
+  const undici = new Set<string>();
+  const build = await rolldown({
+    cwd: root,
+    input: { ...bundle.entries, ...(bundle.startsGateways ? ownEntries : {}) },
+    platform: "node",
+    resolve: { conditionNames: ["toolcrib-source", "node", "import", "default"] },
+    plugins: [ownRequires(undici), places],
+    // Reports about slow plugins are about busy machines, and one module of the command is loaded in both ways.
+    checks: { pluginTimings: false, ineffectiveDynamicImport: false },
+    logLevel: "warn",
+  });
+  const { output } = await build.write({
+    dir: folder,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: ({ name }) => (name.startsWith("shared") ? "shared-[hash].js" : "[name]-[hash].js"),
+    comments: { legal: false, jsdoc: false },
+    codeSplitting: {
+      groups: [
+        {
+          name: "shared",
+          minShareCount: 2,
+          entriesAware: true,
+          entriesAwareMergeThreshold: mergedBelowBytes,
+        },
+      ],
+    },
+    // Stack traces keep the names.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  });
+  await build.close();
+  const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+  for (const file of output) if (file.type === "chunk") assertComplete(file.fileName, file.code);
+  const wasm = modules.find((path) => basename(path) === "cedar_wasm.js");
+  if (wasm !== undefined) cpSync(join(wasm, "../cedar_wasm_bg.wasm"), join(folder, "cedar_wasm_bg.wasm"));
+  return undici.size === 0 ? modules : [...modules, ...(await bundleUndici(root, folder, undici))];
+}
+
+/** Turns `require("undici/…")` of sources into a member of the module with all of these parts. */
+function ownRequires(undici: Set<string>): Plugin {
+  return {
+    name: "parts of undici",
+    transform: (code, path) => {
+      if (path.includes("node_modules") || !code.includes('require("undici/')) return null;
+      return code.replaceAll(/require\("(undici\/[^"]+)"\)/g, (_, part: string) => {
+        undici.add(part);
+        return `require("./${undiciName}")[${JSON.stringify(part)}]`;
+      });
+    },
+  };
+}
+
+/** Gives modules of CommonJS, which are in modules of ECMAScript here, the name of their folder. */
+const places: Plugin = {
+  name: "places",
+  renderChunk: (code) =>
+    /\b__dirname\b/.test(code) ? `const __dirname = import.meta.dirname;\n${code}` : null,
+};
+
+/** Writes a module that loads each part of undici when it is first used. @returns the paths of all modules in it */
+async function bundleUndici(
+  root: string,
+  folder: string,
+  parts: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const name = "parts of undici";
+  const entry = join(root, "packages/mcp/undici-parts.cjs");
+  const members = [...parts]
+    .sort()
+    .map((part) => `get ${JSON.stringify(part)}() { return require(${JSON.stringify(part)}); }`);
+  const build = await rolldown({
+    cwd: root,
+    input: { undici: name },
+    platform: "node",
+    plugins: [
+      {
+        name,
+        // Below the package whose dependency undici is.
+        resolveId: (id) => (id === name ? entry : null),
+        load: (id) => (id === entry ? `module.exports = { ${members.join(", ")} };` : null),
+      },
+    ],
+    checks: { pluginTimings: false },
+    logLevel: "warn",
+  });
+  const { output } = await build.generate({
+    format: "cjs",
+    codeSplitting: false,
+    comments: { legal: false, jsdoc: false },
+  });
+  await build.close();
+  const [chunk] = output;
+  assertComplete(undiciName, chunk.code);
+  writeFileSync(join(folder, undiciName), chunk.code);
+  return chunk.moduleIds.filter((path) => path !== entry);
+}
+
+/** Modules that ajv names in the text of functions which it can write to files; nothing here writes them. */
+const namedOnly = /^ajv(?:-formats)?\/dist\//;
+
+/** Asserts that a module loads nothing that is not in the folder. */
+function assertComplete(fileName: string, code: string): void {
+  for (const [, name = ""] of code.matchAll(/(?:\brequire\(|\bimport\(|\bfrom )"([^"\s]+)"/g)) {
+    const isName = /^[a-z@][\w@/.-]*$/.test(name);
+    assert(!isName || isBuiltin(name) || namedOnly.test(name), `${fileName} loads ${name}`);
+  }
+}
