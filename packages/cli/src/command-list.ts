@@ -25,6 +25,8 @@ const sections: readonly {
       login: () => import("./commands/login.ts"),
       logout: () => import("./commands/logout.ts"),
       token: () => import("./commands/token.ts"),
+      connect: () => import("./commands/connect.ts"),
+      disconnect: () => import("./commands/disconnect.ts"),
       doctor: () => import("./commands/doctor.ts"),
     },
   },

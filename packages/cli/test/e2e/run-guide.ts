@@ -29,10 +29,11 @@ export const guideGroups = {
 
 /**
  * Guides without transcripts. The example of hooks.md is tested in the package gateway; telemetry.md needs a
- * collector, and adopted-servers.md and toolpack-images.md download.
+ * collector, adopted-servers.md and toolpack-images.md download, and connecting-clients.md asks at a terminal.
  */
 export const guidesWithoutTranscript: readonly string[] = [
   "adopted-servers.md",
+  "connecting-clients.md",
   "hooks.md",
   "oauth.md",
   "telemetry.md",

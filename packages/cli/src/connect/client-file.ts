@@ -1,0 +1,90 @@
+/** Reads and writes the file of a client. */
+
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type ClientProgram, clientPrograms, fileOf, type UserPlaces } from "@toolcrib/clients";
+import { didYouMean } from "@toolcrib/diagnostics";
+import { errnoOf, readRegularFile, replaceFile } from "@toolcrib/files";
+import { CliError } from "../cli-error.ts";
+import type { ProcessContext } from "../process-context.ts";
+
+/** Largest file of a client, in bytes. */
+const fileMaxBytes = 64 * 1024 * 1024;
+
+/** Returns the client with this id. @throws {CliError} */
+export function findClient(id: string): ClientProgram {
+  const found = clientPrograms.find((program) => program.id === id);
+  if (found !== undefined) return found;
+  const ids = clientPrograms.map((program) => program.id);
+  throw new CliError("CLI_USAGE", `No client is called ${JSON.stringify(id)}`, {
+    hint: didYouMean(id, ids) ?? `the clients are ${ids.join(", ")}`,
+  });
+}
+
+/** Returns where this user's programs keep their files. */
+export function placesOf({ userDirectory, env, platform }: ProcessContext): UserPlaces {
+  const given = (name: string) => (env[name] === undefined || env[name] === "" ? undefined : env[name]);
+  if (platform === "darwin") {
+    return { platform, home: userDirectory, settings: join(userDirectory, "Library", "Application Support") };
+  }
+  if (platform === "win32") {
+    const settings = given("APPDATA") ?? join(userDirectory, "AppData", "Roaming");
+    return { platform, home: userDirectory, settings };
+  }
+  return {
+    platform: "linux",
+    home: userDirectory,
+    settings: given("XDG_CONFIG_HOME") ?? join(userDirectory, ".config"),
+  };
+}
+
+/** Returns the path of a client's file. */
+export function clientFile(program: ClientProgram, context: ProcessContext): string {
+  return fileOf(program, placesOf(context));
+}
+
+/** Whether the client has a file, or the folder for it, on this machine. */
+export function isInstalled(program: ClientProgram, context: ProcessContext): boolean {
+  const file = clientFile(program, context);
+  // The home directory says nothing about a client.
+  const folder = dirname(file);
+  return existsSync(file) || (folder !== context.userDirectory && existsSync(folder));
+}
+
+/** Returns the text of a file; undefined where there is none. @throws {CliError} */
+export async function readClientFile(path: string): Promise<string | undefined> {
+  if (!existsSync(path)) return undefined;
+  let bytes: Uint8Array;
+  try {
+    ({ bytes } = await readRegularFile(path, fileMaxBytes));
+  } catch (cause) {
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${path}: ${errnoOf(cause)}`, { cause });
+  }
+  if (bytes.length > fileMaxBytes) {
+    throw new CliError("CLI_FILE_UNUSABLE", `${path} is larger than ${fileMaxBytes} bytes`);
+  }
+  try {
+    // The mark at the start stays.
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new CliError("CLI_FILE_UNUSABLE", `${path} is no UTF-8 text`, {
+      hint: "save it as UTF-8, which its client reads",
+      cause,
+    });
+  }
+}
+
+/** Replaces a file at once, with its permissions; a new one is only for this user, as it can contain a token. */
+export async function writeClientFile(path: string, text: string): Promise<void> {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    await replaceFile({ randomBytes }, path, text, {
+      mode: 0o600,
+      keepPermissions: true,
+      followSymlink: true,
+    });
+  } catch (cause) {
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot write ${path}: ${errnoOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * `toolcrib connect`: writes this gateway into the files of clients, after it showed what it would write and the user
+ * agreed. Everything else in a file keeps its bytes, and the file as it was is kept for `toolcrib disconnect`.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ClientProgram, clientPrograms, serverIn, withoutServer, withServer } from "@toolcrib/clients";
+import { isCodedError } from "@toolcrib/diagnostics";
+import type { JsonObject } from "@toolcrib/json";
+import { findRunningGateways } from "../access/run-file.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { clientFile, findClient, isInstalled, readClientFile, writeClientFile } from "./client-file.ts";
+import { type Connection, readConnection, sha256Of, writeConnection } from "./connection-store.ts";
+import { ensureToken, type GatewayEntry, gatewayEntry } from "./gateway-entry.ts";
+
+/** Options of the command. */
+export interface ConnectFlags {
+  readonly all?: boolean;
+  readonly yes?: boolean;
+  readonly print?: boolean;
+  readonly stdio?: boolean;
+  readonly force?: boolean;
+}
+
+/** The name of the gateway in the files of clients. */
+export const serverName = "toolcrib";
+
+/** Runs the command. */
+export async function connectClients(
+  context: CliContext,
+  ids: readonly string[],
+  flags: ConnectFlags,
+): Promise<ExitCode> {
+  const programs = chosenPrograms(context, ids, flags);
+  const { output } = context;
+  if (flags.print === true) return await printEntries(context, programs, flags);
+  const changes: Change[] = [];
+  for (const program of programs) changes.push(await planChange(context, program, flags));
+  for (const change of changes) showChange(context, change);
+  if (!(await isAgreed(context, flags))) {
+    output.json({ connected: [], files: changes.map(({ file }) => file) });
+    return exitCodes.failed;
+  }
+  const created = await createTokens(context, changes);
+  for (const change of changes) {
+    await makeChange(context, change, created, flags);
+    const { program, file } = change;
+    output.print(`${output.style("green", "✓")} ${program.name}: ${program.reload}`, `    ${file}`);
+  }
+  output.json({
+    connected: changes.map(({ program, file, gateway }) => ({
+      client: program.id,
+      file,
+      ...tokenMember(gateway),
+    })),
+  });
+  output.print(
+    "",
+    `Take it back with ${ownCommand(context)} disconnect ${programs.map(({ id }) => id).join(" ")}`,
+  );
+  return exitCodes.done;
+}
+
+/** A planned change of a file. */
+interface Change {
+  readonly program: ClientProgram;
+  readonly file: string;
+  /** Undefined where there is no file. */
+  readonly before: string | undefined;
+  readonly gateway: GatewayEntry;
+}
+
+function chosenPrograms(
+  context: CliContext,
+  ids: readonly string[],
+  { all }: ConnectFlags,
+): readonly ClientProgram[] {
+  if (ids.length > 0 && all === true) {
+    throw new CliError("CLI_USAGE", "Name clients, or write --all", {});
+  }
+  if (ids.length > 0) return [...new Set(ids)].map(findClient);
+  const installed = clientPrograms.filter((program) => isInstalled(program, context));
+  if (all === true && installed.length > 0) return installed;
+  const found = installed.length === 0 ? "none is found here" : installed.map(({ id }) => id).join(", ");
+  throw new CliError("CLI_USAGE", "Name the clients to connect, or write --all", {
+    hint: `clients on this machine: ${found}; all that are known: ${clientPrograms.map(({ id }) => id).join(", ")}`,
+  });
+}
+
+async function planChange(context: CliContext, program: ClientProgram, flags: ConnectFlags): Promise<Change> {
+  const file = clientFile(program, context);
+  const before = await readClientFile(file);
+  const [present, gateway] = [
+    inFile(file, () => serverIn(before ?? "", program, serverName)),
+    await gatewayEntry(context, program, flags.stdio === true),
+  ];
+  const isOwn = (await readConnection(context.options.home, program.id))?.file === file;
+  if (present !== undefined && !isOwn && flags.force !== true) {
+    throw new CliError(
+      "CLI_FILE_EXISTS",
+      `${file} has a server "${serverName}" that this home did not write`,
+      {
+        hint: "remove it in the client, or replace it with --force",
+      },
+    );
+  }
+  // Before anything is written, so that of several clients all are connected, or none.
+  inFile(file, () => withServer(before ?? "", program, serverName, gateway.entry));
+  return { program, file, before, gateway };
+}
+
+/** Milliseconds until a running gateway accepts a new token: it looks for them every second. */
+const tokenDelayMs = 1100;
+
+/** Creates the tokens that are missing, and waits until a running gateway accepts them. @returns their names */
+async function createTokens(context: CliContext, changes: readonly Change[]): Promise<ReadonlySet<string>> {
+  const created = new Set<string>();
+  for (const { gateway } of changes) {
+    if (gateway.token !== undefined && (await ensureToken(context, gateway.token)))
+      created.add(gateway.token);
+  }
+  const isAwaited = created.size > 0 && findRunningGateways(context.options.home).length > 0;
+  if (isAwaited) await sleep(tokenDelayMs, undefined, { signal: context.signal });
+  return created;
+}
+
+async function makeChange(
+  context: CliContext,
+  change: Change,
+  created: ReadonlySet<string>,
+  flags: ConnectFlags,
+): Promise<void> {
+  const { program, file, before, gateway } = change;
+  const { home } = context.options;
+  // With the token that exists now.
+  const { entry } = await gatewayEntry(context, program, flags.stdio === true);
+  const text = inFile(file, () => withServer(before ?? "", program, serverName, entry));
+  const earlier = await readConnection(home, program.id);
+  const isCreated = gateway.token !== undefined && created.has(gateway.token);
+  const createdToken = isCreated ? gateway.token : earlier?.createdToken;
+  await writeConnection(home, program.id, {
+    file,
+    server: serverName,
+    before: toBytes(fileBefore(program, before, file, earlier)),
+    writtenSha256: sha256Of(text),
+    createdToken,
+  });
+  await writeClientFile(file, text);
+}
+
+/** The file as it is without this gateway: of a client that was connected before, the file of that time. */
+function fileBefore(
+  program: ClientProgram,
+  text: string | undefined,
+  file: string,
+  earlier: Connection | undefined,
+): string | undefined {
+  if (text === undefined || earlier === undefined || earlier.file !== file) return text;
+  if (sha256Of(text) === earlier.writtenSha256) return fromBytes(earlier.before);
+  return inFile(file, () => withoutServer(text, program, serverName));
+}
+
+/** Returns a text as a record keeps it. */
+function toBytes(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : Buffer.from(text).toString("base64");
+}
+
+/** Returns the text of a record. */
+export function fromBytes(bytes: string | undefined): string | undefined {
+  return bytes === undefined ? undefined : Buffer.from(bytes, "base64").toString();
+}
+
+/** Runs an edit; its errors name the file. @throws {CliError} */
+export function inFile<Result>(file: string, edit: () => Result): Result {
+  try {
+    return edit();
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot change ${file}. ${error.message}`, {
+      hint: error.hint,
+      cause: error,
+    });
+  }
+}
+
+function showChange({ output }: CliContext, { program, file, before, gateway }: Change): void {
+  const what = before === undefined ? "creates" : "changes";
+  output.print(
+    `${output.style("bold", program.name)} ${gateway.connection}`,
+    `  ${what} ${file}: "${serverName}" in "${program.section}"`,
+    ...JSON.stringify(withoutToken(gateway.entry), undefined, 2)
+      .split("\n")
+      .map((line) => `  ${output.style("dim", line)}`),
+  );
+}
+
+/** The preview is no place for a token. */
+function withoutToken(entry: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(entry).replaceAll(/"Bearer [^"]*"/g, '"Bearer TOKEN"')) as JsonObject;
+}
+
+async function printEntries(
+  context: CliContext,
+  programs: readonly ClientProgram[],
+  { stdio }: ConnectFlags,
+): Promise<ExitCode> {
+  const { output } = context;
+  const entries: object[] = [];
+  for (const program of programs) {
+    const { entry } = await gatewayEntry(context, program, stdio === true);
+    const file = clientFile(program, context);
+    // Without a token of the client's own, which only a connection creates.
+    const text = withServer("", program, serverName, withoutToken(entry));
+    output.print(`${output.style("bold", program.name)}  ${file}`, text.trimEnd());
+    entries.push({
+      client: program.id,
+      file,
+      section: program.section,
+      name: serverName,
+      entry: withoutToken(entry),
+    });
+  }
+  output.json({ entries });
+  return exitCodes.done;
+}
+
+async function isAgreed(context: CliContext, { yes }: ConnectFlags): Promise<boolean> {
+  if (yes === true) return true;
+  if (!canAsk(context)) {
+    context.output.note("Nothing was written: confirm with --yes");
+    return false;
+  }
+  const answer = await askLine("Write this? [y/N] ", context);
+  return /^y(?:es)?$/i.test(answer);
+}
+
+function tokenMember({ token }: GatewayEntry): { readonly token?: string } {
+  return token === undefined ? {} : { token };
+}

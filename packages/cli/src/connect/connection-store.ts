@@ -1,0 +1,80 @@
+/**
+ * `<home>/connections/CLIENT.json`: for each client that was connected, its file as it was before, and what was
+ * written, so that the change can be taken back exactly. The record is written before the client's file: after a
+ * crash between the two, taking back finds nothing to take back.
+ */
+
+import { createHash, randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { makePrivateDirectory, readRegularFile, removeFile, replaceFile } from "@toolcrib/files";
+import { isJsonObject, parseJson } from "@toolcrib/json";
+
+/** A connected client. */
+export interface Connection {
+  /** The file that was written. */
+  readonly file: string;
+  /** The name of the server in it. */
+  readonly server: string;
+  /** Its bytes before, as base64; undefined where there was no file. */
+  readonly before: string | undefined;
+  /** SHA-256 of the bytes that were written, as hexadecimal digits. */
+  readonly writtenSha256: string;
+  /** The token that was created for the client; undefined where none was. */
+  readonly createdToken: string | undefined;
+}
+
+/** Largest record: the largest file of a client as base64, and the rest. */
+const recordMaxBytes = 100 * 1024 * 1024;
+
+/** Returns the connection of a client; undefined where there is none, or its record is damaged. */
+export async function readConnection(home: string, clientId: string): Promise<Connection | undefined> {
+  try {
+    const { bytes } = await readRegularFile(pathOf(home, clientId), recordMaxBytes);
+    const value = parseJson(new TextDecoder().decode(bytes), { maxLength: recordMaxBytes });
+    if (!isJsonObject(value)) return undefined;
+    const { file, server, before, writtenSha256, createdToken } = value;
+    if (typeof file !== "string" || typeof server !== "string" || typeof writtenSha256 !== "string")
+      return undefined;
+    return {
+      file,
+      server,
+      before: typeof before === "string" ? before : undefined,
+      writtenSha256,
+      createdToken: typeof createdToken === "string" ? createdToken : undefined,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes the connection of a client. @throws {FilesError} */
+export async function writeConnection(home: string, clientId: string, connection: Connection): Promise<void> {
+  await makePrivateDirectory(join(home, "connections"));
+  await replaceFile({ randomBytes }, pathOf(home, clientId), `${JSON.stringify(connection)}\n`);
+}
+
+/** Removes the connection of a client. @throws {FilesError} */
+export async function removeConnection(home: string, clientId: string): Promise<void> {
+  await removeFile(pathOf(home, clientId));
+}
+
+/** Returns the ids of the connected clients. */
+export function listConnections(home: string): readonly string[] {
+  try {
+    return readdirSync(join(home, "connections"))
+      .flatMap((name) => /^([a-z-]+)\.json$/.exec(name)?.[1] ?? [])
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the SHA-256 of a text as hexadecimal digits. */
+export function sha256Of(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function pathOf(home: string, clientId: string): string {
+  return join(home, "connections", `${clientId}.json`);
+}

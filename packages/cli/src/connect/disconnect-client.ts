@@ -1,0 +1,105 @@
+/**
+ * `toolcrib disconnect`: takes this gateway out of the files of clients. A file that nobody changed since gets its
+ * bytes of before; of any other, only the entry of the gateway is removed. A token that was created for the client is
+ * removed, too.
+ */
+
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { tokenDirectory } from "@toolcrib/auth";
+import { type ClientProgram, withoutServer } from "@toolcrib/clients";
+import { errnoOf } from "@toolcrib/files";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { findClient, readClientFile, writeClientFile } from "./client-file.ts";
+import { fromBytes, inFile } from "./connect-client.ts";
+import {
+  type Connection,
+  listConnections,
+  readConnection,
+  removeConnection,
+  sha256Of,
+} from "./connection-store.ts";
+
+/** How a file was left. */
+type Outcome = "restored" | "removed" | "edited" | "unchanged";
+
+const outcomeTexts: { readonly [O in Outcome]: string } = {
+  restored: "restored as it was before",
+  removed: "removed, as there was no file before",
+  edited: "the entry is removed; what changed since stays",
+  unchanged: "it has no entry of this gateway any more",
+};
+
+/** Runs the command. */
+export async function disconnectClients(
+  context: CliContext,
+  ids: readonly string[],
+  { all }: { readonly all?: boolean },
+): Promise<ExitCode> {
+  const { output, options } = context;
+  const connected = listConnections(options.home);
+  const chosen = all === true ? connected : [...new Set(ids)];
+  if (chosen.length === 0) {
+    const none = "no client is connected";
+    if (all === true) throw new CliError("CLI_CONNECTION_NOT_FOUND", `Nothing to disconnect: ${none}`, {});
+    throw new CliError("CLI_USAGE", "Name the clients to disconnect, or write --all", {
+      hint: connected.length === 0 ? none : `connected: ${connected.join(", ")}`,
+    });
+  }
+  const programs = chosen.map(findClient);
+  const done: object[] = [];
+  for (const program of programs) {
+    const connection = await readConnection(options.home, program.id);
+    if (connection === undefined) {
+      throw new CliError("CLI_CONNECTION_NOT_FOUND", `${program.name} is not connected to this home`, {
+        hint: connected.length === 0 ? "no client is connected" : `connected: ${connected.join(", ")}`,
+      });
+    }
+    const outcome = await takeBack(program, connection);
+    await removeToken(context, connection);
+    await removeConnection(options.home, program.id);
+    const { file } = connection;
+    output.print(`${output.style("green", "✓")} ${program.name}: ${outcomeTexts[outcome]}`, `    ${file}`);
+    done.push({ client: program.id, file, outcome });
+  }
+  output.json({ disconnected: done });
+  return exitCodes.done;
+}
+
+async function takeBack(
+  program: ClientProgram,
+  { file, server, before, writtenSha256 }: Connection,
+): Promise<Outcome> {
+  const text = await readClientFile(file);
+  if (text === undefined) return "unchanged";
+  if (sha256Of(text) === writtenSha256) {
+    const earlier = fromBytes(before);
+    if (earlier === undefined) {
+      await removeFileOf(file);
+      return "removed";
+    }
+    await writeClientFile(file, earlier);
+    return "restored";
+  }
+  const without = inFile(file, () => withoutServer(text, program, server));
+  if (without === text) return "unchanged";
+  await writeClientFile(file, without);
+  return "edited";
+}
+
+async function removeFileOf(file: string): Promise<void> {
+  try {
+    await rm(file);
+  } catch (cause) {
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot remove ${file}: ${errnoOf(cause)}`, { cause });
+  }
+}
+
+async function removeToken({ options }: CliContext, { createdToken }: Connection): Promise<void> {
+  if (createdToken === undefined) return;
+  const path = join(tokenDirectory(options.home), createdToken);
+  if (existsSync(path)) await removeFileOf(path);
+}

@@ -1,0 +1,93 @@
+/** The entry of this gateway for a client: its address and a token, or the command that serves on standard streams. */
+
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { makeToken, readToken, tokenDirectory } from "@toolcrib/auth";
+import type { ClientProgram } from "@toolcrib/clients";
+import { createFile } from "@toolcrib/files";
+import type { JsonObject } from "@toolcrib/json";
+import { findRunningGateways } from "../access/run-file.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { findConfigFiles } from "../config/find-config-files.ts";
+import { loadCliConfig } from "../config/load-cli-config.ts";
+import { launcherPath } from "../launcher-path.ts";
+
+/** The entry of a client. */
+export interface GatewayEntry {
+  readonly entry: JsonObject;
+  /** What the client does, for people. */
+  readonly connection: string;
+  /** The name of the token that is in the entry; undefined where none is. */
+  readonly token: string | undefined;
+}
+
+/** The address of the gateway, and whether clients need a token of its home. */
+interface Address {
+  readonly url: string;
+  readonly needsToken: boolean;
+}
+
+/**
+ * Returns the entry for a client. Creates no token.
+ *
+ * @param isLocal whether the client starts the gateway although it could connect over HTTP
+ */
+export async function gatewayEntry(
+  context: CliContext,
+  program: ClientProgram,
+  isLocal: boolean,
+): Promise<GatewayEntry> {
+  if (isLocal || program.remote === undefined) {
+    const { options } = context;
+    const configs = findConfigFiles(context).flatMap((file) => [
+      "--config",
+      resolve(context.directory, file),
+    ]);
+    const args = [launcherPath, ...configs, "--home", options.home, "serve", "--stdio"];
+    const entry = program.local({ command: process.execPath, args });
+    return { entry, connection: "starts a gateway on its standard streams", token: undefined };
+  }
+  const { url, needsToken } = await addressOf(context);
+  if (!needsToken) {
+    return { entry: program.remote({ url }), connection: `connects to ${url}`, token: undefined };
+  }
+  const entry = program.remote({ url, token: tokenOf(context, program.id) ?? tokenPlaceholder });
+  return { entry, connection: `connects to ${url} with the token "${program.id}"`, token: program.id };
+}
+
+/** Takes the place of a token that does not exist. */
+const tokenPlaceholder = "TOKEN";
+
+/** Creates the token of a client unless it exists. @returns whether it was created @throws {FilesError} */
+export async function ensureToken(context: CliContext, name: string): Promise<boolean> {
+  const folder = tokenDirectory(context.options.home);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return await createFile({ randomBytes }, join(folder, name), `${makeToken(randomBytes)}\n`);
+}
+
+/** Returns the token of a client; undefined where it has none. @throws {AuthError} */
+function tokenOf({ options }: CliContext, name: string): string | undefined {
+  return existsSync(join(tokenDirectory(options.home), name)) ? readToken(options.home, name) : undefined;
+}
+
+/** The running gateway of the home, else the address in the configuration. */
+async function addressOf(context: CliContext): Promise<Address> {
+  const [running] = findRunningGateways(context.options.home);
+  if (running !== undefined) return { url: `${running.url}/mcp`, needsToken: running.auth === "token" };
+  const { config } = await loadCliConfig(context);
+  const { host, port } = config.serve.listen;
+  if (port === 0) {
+    throw new CliError(
+      "CLI_GATEWAY_UNUSABLE",
+      "The address of the gateway is not known: serve.listen has port 0",
+      {
+        hint: "set serve.listen to an address with a port, or start the gateway first; --stdio lets the client start it",
+      },
+    );
+  }
+  const needsToken = config.serve.auth === "token";
+  return { url: `http://${host}:${port}/mcp`, needsToken };
+}

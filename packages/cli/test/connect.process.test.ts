@@ -1,0 +1,157 @@
+/** `toolcrib connect` and `disconnect`: files of clients changed, used and restored. */
+
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { test } from "node:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
+import { echoServer, runToolcrib, startServe } from "./transcript.ts";
+
+const cursorText = '{\n  // mine\n  "mcpServers": {\n    "files": { "command": "npx" }, // kept\n  },\n}\n';
+
+/** A user with a configuration, and runs of the command as that user. */
+async function setUp(config: object = {}) {
+  const directory = await makeTemporaryDirectory();
+  const configuration = {
+    tool_servers: [echoServer("echo")],
+    serve: { listen: "127.0.0.1:7499" },
+    ...config,
+  };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(configuration));
+  const run = (...words: readonly string[]) => runToolcrib(words, { directory: directory.path });
+  return { directory, run, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
+}
+
+function write(directory: TemporaryDirectory, path: string, text: string): string {
+  const file = directory.join(path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+test("a client connects with what was written into its file, and the file is restored", async () => {
+  await using user = await setUp({ serve: { listen: "127.0.0.1:0" } });
+  const { directory, run } = user;
+  const file = write(directory, ".cursor/mcp.json", cursorText);
+  chmodSync(file, 0o640);
+  await using _gateway = await startServe([], { directory: directory.path });
+  const preview = await run("connect", "cursor");
+  assert.equal(preview.code, 1);
+  assert.match(preview.stderr, /Nothing was written: confirm with --yes/);
+  assert.match(preview.stdout, /changes .*mcp\.json: "toolcrib" in "mcpServers"/);
+  assert.match(preview.stdout, /Bearer TOKEN/);
+  assert.equal(readFileSync(file, "utf8"), cursorText);
+  const { code, stdout } = await run("connect", "cursor", "--yes");
+  assert.equal(code, 0);
+  const token = readFileSync(directory.join(".toolcrib/tokens/cursor"), "utf8").trim();
+  assert.equal(stdout.includes(token), false);
+  const text = readFileSync(file, "utf8");
+  assert.match(text, /"files": \{ "command": "npx" \}, \/\/ kept\n {4}"toolcrib": \{\n/);
+  assert.equal(statSync(file).mode & 0o777, 0o640);
+  const written = JSON.parse(/"toolcrib": (\{[\s\S]*?\n {4}\})/.exec(text)?.[1] ?? "") as {
+    url: string;
+    headers: { Authorization: string };
+  };
+  assert.equal(written.headers.Authorization, `Bearer ${token}`);
+  const client = new Client({ name: "cursor", version: "1.0.0" });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(written.url), { requestInit: { headers: written.headers } }),
+  );
+  assert.equal(
+    (await client.listTools()).tools.some((tool) => tool.name === "echo__echo"),
+    true,
+  );
+  await client.close();
+  const back = await run("disconnect", "cursor");
+  assert.match(back.stdout, /Cursor: restored as it was before/);
+  assert.equal(readFileSync(file, "utf8"), cursorText);
+  assert.equal(existsSync(directory.join(".toolcrib/tokens/cursor")), false);
+  assert.equal((await run("disconnect", "cursor")).code, 4);
+});
+
+test("a client that only starts servers gets the command that serves it", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  const file = directory.join(".config/Claude/claude_desktop_config.json");
+  mkdirSync(dirname(file), { recursive: true });
+  assert.equal((await run("connect", "claude-desktop", "--yes")).code, 0);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const { command, args } = (
+    JSON.parse(readFileSync(file, "utf8")) as {
+      mcpServers: { toolcrib: { command: string; args: string[] } };
+    }
+  ).mcpServers.toolcrib;
+  const client = new Client({ name: "claude-desktop", version: "1.0.0" });
+  // From another folder, without a PATH, as programs with windows start it.
+  await client.connect(
+    new StdioClientTransport({ command, args, cwd: "/", env: { HOME: directory.path }, stderr: "ignore" }),
+  );
+  assert.equal(
+    (await client.listTools()).tools.some((tool) => tool.name === "echo__echo"),
+    true,
+  );
+  await client.close();
+  assert.match((await run("disconnect", "--all")).stdout, /removed, as there was no file before/);
+  assert.equal(existsSync(file), false);
+});
+
+test("what a client or its user changed since stays when the gateway is taken out", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  const cursor = write(directory, ".cursor/mcp.json", cursorText);
+  const codex = write(directory, ".codex/config.toml", '# mine\nmodel = "x"\n');
+  const goose = write(directory, ".config/goose/config.yaml", "GOOSE_MODE: auto # mine\n");
+  assert.equal((await run("connect", "--all", "--yes")).code, 0);
+  assert.match(readFileSync(codex, "utf8"), /\n\[mcp_servers\.toolcrib\]\nurl = "http:/);
+  // A program that parses and prints its file, and users with editors.
+  writeFileSync(cursor, readFileSync(cursor, "utf8").replace("// kept", "// changed"));
+  writeFileSync(codex, `${readFileSync(codex, "utf8")}\n[mcp_servers.other]\ncommand = "a"\n`);
+  writeFileSync(goose, readFileSync(goose, "utf8").replace("auto", "chat"));
+  const { code, stdout } = await run("disconnect", "--all");
+  assert.equal(code, 0);
+  assert.equal(stdout.match(/the entry is removed; what changed since stays/g)?.length, 3);
+  assert.equal(readFileSync(cursor, "utf8"), cursorText.replace("// kept", "// changed"));
+  assert.equal(readFileSync(codex, "utf8"), '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "a"\n');
+  assert.match(readFileSync(goose, "utf8"), /^GOOSE_MODE: chat # mine\n/);
+});
+
+test("connecting again keeps the file of before the first time", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  const file = write(directory, ".cursor/mcp.json", cursorText);
+  await run("connect", "cursor", "--yes");
+  const first = readFileSync(file, "utf8");
+  await run("connect", "cursor", "--yes");
+  assert.equal(readFileSync(file, "utf8"), first);
+  await run("connect", "cursor", "--yes", "--stdio");
+  assert.match(readFileSync(file, "utf8"), /"--stdio"/);
+  await run("disconnect", "cursor");
+  assert.equal(readFileSync(file, "utf8"), cursorText);
+});
+
+test("nothing is written where a file cannot be edited, has a foreign entry, or is no file of a client", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  const damaged = write(directory, ".cursor/mcp.json", '{ "mcpServers": ');
+  const good = write(directory, ".codex/config.toml", "");
+  const both = await run("connect", "codex", "cursor", "--yes");
+  assert.equal(both.code, 1);
+  assert.match(both.stderr, /Cannot change .*mcp\.json\. It is not readable JSON: line 1, column 17/);
+  assert.equal(readFileSync(damaged, "utf8"), '{ "mcpServers": ');
+  // Of several clients all are connected, or none.
+  assert.equal(readFileSync(good, "utf8"), "");
+  writeFileSync(damaged, '{ "mcpServers": { "toolcrib": { "command": "mine" } } }');
+  const foreign = await run("connect", "cursor", "--yes");
+  assert.equal(foreign.code, 2);
+  assert.match(foreign.stderr, /has a server "toolcrib" that this home did not write/);
+  assert.equal((await run("connect", "cursor", "--yes", "--force")).code, 0);
+  const unknown = await run("connect", "cursr");
+  assert.match(unknown.stderr, /No client is called "cursr"\nhint: did you mean cursor\?/);
+  const none = await run("connect");
+  assert.match(none.stderr, /clients on this machine: codex, cursor/);
+  const printed = await run("connect", "zed", "--print");
+  assert.match(printed.stdout, /Zed .*settings\.json\n\{\n {2}"context_servers": \{/);
+});

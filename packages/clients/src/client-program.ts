@@ -1,0 +1,60 @@
+/** An MCP client as its documentation describes it: the file in which it lists servers, and the form of an entry. */
+
+import type { JsonObject } from "@toolcrib/json";
+
+/** Where a user's programs keep their files. All paths are absolute. */
+export interface UserPlaces {
+  readonly platform: "linux" | "darwin" | "win32";
+  /** The home directory. */
+  readonly home: string;
+  /**
+   * Settings of programs: `XDG_CONFIG_HOME` or `~/.config` (Linux), `~/Library/Application Support` (macOS), `APPDATA`
+   * (Windows).
+   */
+  readonly settings: string;
+}
+
+/** A gateway that listens, for clients that connect over HTTP. */
+export interface RemoteServer {
+  /** The endpoint of MCP, such as `http://127.0.0.1:7420/mcp`. */
+  readonly url: string;
+  /** Sent as bearer token. @default no header */
+  readonly token?: string;
+}
+
+/** A program that serves on its standard streams, for clients that start their servers. */
+export interface LocalServer {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** A client. */
+export interface ClientProgram {
+  /** The name for commands, such as `claude-code`. */
+  readonly id: string;
+  /** The name for people. */
+  readonly name: string;
+  readonly format: "json" | "toml" | "yaml";
+  /** The parts of the path of its file below a place. */
+  readonly file: (places: UserPlaces) => readonly [base: string, ...parts: string[]];
+  /** The member of the file that contains its servers. */
+  readonly section: string;
+  /** Whether the section is a list whose entries have a name, instead of a map by name. @default false */
+  readonly isList?: true;
+  /** The entry of a server over HTTP; undefined where the client can only start servers. */
+  readonly remote: ((server: RemoteServer) => JsonObject) | undefined;
+  /** The entry of a server that the client starts. */
+  readonly local: (server: LocalServer) => JsonObject;
+  /** What a user must do so that the client sees the change. */
+  readonly reload: string;
+}
+
+/** Returns the headers with the token; undefined without one. */
+export function tokenHeaders({ token }: RemoteServer): JsonObject | undefined {
+  return token === undefined ? undefined : { Authorization: `Bearer ${token}` };
+}
+
+/** Returns the path of the client's file on the platform of `places`. */
+export function fileOf(program: ClientProgram, places: UserPlaces): string {
+  return program.file(places).join(places.platform === "win32" ? "\\" : "/");
+}
