@@ -150,8 +150,8 @@ test("nothing is written where a file cannot be edited, has a foreign entry, or 
   assert.equal((await run("connect", "cursor", "--yes", "--force")).code, 0);
   const unknown = await run("connect", "cursr");
   assert.match(unknown.stderr, /No client is called "cursr"\nhint: did you mean cursor\?/);
-  const none = await run("connect");
-  assert.match(none.stderr, /clients on this machine: codex, cursor/);
+  const listed = await run("connect");
+  assert.match(listed.stdout, /codex +no .*config\.toml\ncursor +yes /);
   const printed = await run("connect", "zed", "--print");
   assert.match(printed.stdout, /Zed .*settings\.json\n\{\n {2}"context_servers": \{/);
 });

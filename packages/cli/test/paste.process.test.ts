@@ -77,13 +77,14 @@ function withToken(text: string): string {
 
 test("every printed command works", async () => {
   const commands = linesOf(/^ {2}npx toolcrib /);
-  const name = (line: string) => /(list|search|call|audit)/.exec(line.replace(/.*--home '[^']*'/, ""))?.[0];
-  assert.deepEqual(commands.map(name), ["list", "search", "call", "audit"]);
+  const name = (line: string) =>
+    /(connect|list|search|call|audit)/.exec(line.replace(/.*--home '[^']*'/, ""))?.[0];
+  assert.deepEqual(commands.map(name), ["connect", "list", "search", "call", "audit"]);
   const outcomes = await Promise.all(commands.map(paste));
   for (const [at, { code, stdout, stderr }] of outcomes.entries()) {
     assert.equal(code, 0, `${commands[at]}\n${stdout}${stderr}`);
   }
-  const [list, search, call, audit] = outcomes.map(({ stdout }) => stdout);
+  const [, list, search, call, audit] = outcomes.map(({ stdout }) => stdout);
   assert.match(list ?? "", /\becho__echo\b/);
   assert.match(search ?? "", /\becho__echo\b/);
   assert.equal(call, "hello\n");

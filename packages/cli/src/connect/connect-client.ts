@@ -14,7 +14,13 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { clientFile, findClient, isInstalled, readClientFile, writeClientFile } from "./client-file.ts";
-import { type Connection, readConnection, sha256Of, writeConnection } from "./connection-store.ts";
+import {
+  type Connection,
+  listConnections,
+  readConnection,
+  sha256Of,
+  writeConnection,
+} from "./connection-store.ts";
 import { ensureToken, type GatewayEntry, gatewayEntry } from "./gateway-entry.ts";
 
 /** Options of the command. */
@@ -35,6 +41,7 @@ export async function connectClients(
   ids: readonly string[],
   flags: ConnectFlags,
 ): Promise<ExitCode> {
+  if (ids.length === 0 && flags.all !== true) return await listClients(context);
   const programs = chosenPrograms(context, ids, flags);
   const { output } = context;
   if (flags.print === true) return await printEntries(context, programs, flags);
@@ -85,10 +92,36 @@ function chosenPrograms(
   if (ids.length > 0) return [...new Set(ids)].map(findClient);
   const installed = clientPrograms.filter((program) => isInstalled(program, context));
   if (all === true && installed.length > 0) return installed;
-  const found = installed.length === 0 ? "none is found here" : installed.map(({ id }) => id).join(", ");
-  throw new CliError("CLI_USAGE", "Name the clients to connect, or write --all", {
-    hint: `clients on this machine: ${found}; all that are known: ${clientPrograms.map(({ id }) => id).join(", ")}`,
+  throw new CliError("CLI_USAGE", "No client is found on this machine", {
+    hint: `name one: ${clientPrograms.map(({ id }) => id).join(", ")}`,
   });
+}
+
+/** Prints the clients on this machine, and which of them are connected. */
+async function listClients(context: CliContext): Promise<ExitCode> {
+  const { output, options } = context;
+  const connected = new Set(listConnections(options.home));
+  const clients = clientPrograms
+    .filter((program) => isInstalled(program, context) || connected.has(program.id))
+    .map((program) => ({
+      client: program.id,
+      name: program.name,
+      file: clientFile(program, context),
+      isConnected: connected.has(program.id),
+    }));
+  output.json({ clients, known: clientPrograms.map(({ id }) => id) });
+  if (clients.length === 0) {
+    output.print(
+      `No client is found on this machine. These are known: ${clientPrograms.map(({ id }) => id).join(", ")}`,
+    );
+    return exitCodes.done;
+  }
+  output.table(
+    [{ title: "CLIENT" }, { title: "CONNECTED" }, { title: "FILE" }],
+    clients.map(({ client, file, isConnected }) => [client, isConnected ? "yes" : "no", file]),
+  );
+  output.print("", `Connect one with ${ownCommand(context)} connect CLIENT, or all with --all`);
+  return exitCodes.done;
 }
 
 async function planChange(context: CliContext, program: ClientProgram, flags: ConnectFlags): Promise<Change> {

@@ -47,7 +47,8 @@ export async function announceServers(
   );
   if (signal.aborted) return;
   output.print(...starting.map((server) => serverLine(server, idWidth, output)));
-  output.print("", ...clientLines(endpoint, output), "", ...nextCommands(context, gateway, endpoint), "");
+  const instructions = clientLines(endpoint, ownCommand(context), output);
+  output.print("", ...instructions, "", ...nextCommands(context, gateway, endpoint), "");
   printPauses(output, gateway.status().pauses);
   output.print(output.style("dim", "Press Ctrl-C to stop."));
   if (starting.length === 0) return;

@@ -51,8 +51,12 @@ export function serverLine(status: SourceStatus, idWidth: number, output: Output
 /** Takes the place of the token where the output is not a terminal: it can be a log that others read. */
 const tokenPlaceholder = "TOKEN";
 
-/** Returns the instructions for clients. They contain the token only on a terminal. */
-export function clientLines(endpoint: Endpoint, output: Output): string[] {
+/**
+ * Returns the instructions for clients. They contain the token only on a terminal.
+ *
+ * @param command the command itself (`ownCommand`)
+ */
+export function clientLines(endpoint: Endpoint, command: string, output: Output): string[] {
   const { url } = endpoint;
   const token = endpoint.token === undefined || output.isTerminal ? endpoint.token : tokenPlaceholder;
   const heading = (text: string) => output.style("bold", text);
@@ -63,7 +67,9 @@ export function clientLines(endpoint: Endpoint, output: Output): string[] {
   };
   const header = headerOf(endpoint);
   return [
-    heading("Connect a client (mcpServers: .mcp.json, Cursor, Claude Desktop and others)"),
+    heading("Connect a client"),
+    `  ${command} connect`,
+    heading("Or copy this into its configuration (mcpServers: .mcp.json, Cursor and others)"),
     ...accessTokenLines(endpoint),
     ...(token === tokenPlaceholder ? [`${tokenPlaceholder} is the content of ${tokenFile(endpoint)}`] : []),
     JSON.stringify({ mcpServers: { toolcrib: server } }, undefined, 2),
