@@ -174,11 +174,11 @@ class LoginTokens implements TokenHolder {
   }
 
   async refused(token: string, challenge: BearerChallenge | undefined, status: number): Promise<boolean> {
+    if (status === 403)
+      return (
+        challenge?.error === "insufficient_scope" && (await this.#needScopes(token, challenge.scopes ?? []))
+      );
     const record = await this.#read();
-    if (status === 403) {
-      if (challenge?.error === "insufficient_scope") await this.#needScopes(challenge.scopes ?? []);
-      return false;
-    }
     if (record?.accessToken === undefined) throw this.#loginRequired("nobody is logged in to");
     // Another request got a new token meanwhile.
     if (record.accessToken !== token) return true;
@@ -189,6 +189,7 @@ class LoginTokens implements TokenHolder {
     }
     const now = this.#parts.deps.now();
     if (refreshToken === undefined || now - this.#refusedAt < refusalPauseMs) {
+      if (await this.#isReplaced(token)) return true;
       throw this.#loginRequired("the access token was refused by");
     }
     this.#refusedAt = now;
@@ -291,9 +292,24 @@ class LoginTokens implements TokenHolder {
     return as;
   }
 
-  /** Remembers the scopes that a call needs, for the next login. @throws {OAuthError} `OAUTH_LOGIN_REQUIRED` */
-  async #needScopes(needed: readonly string[]): Promise<never> {
+  /** Reads the login again, which another process can have replaced a moment ago. @returns whether it has another token now */
+  async #isReplaced(token: string): Promise<boolean> {
+    const stored = await this.#stored();
+    if (stored?.accessToken === undefined || stored.accessToken === token) return false;
+    this.#keep(stored);
+    return true;
+  }
+
+  /**
+   * Remembers the scopes that a call with `token` needs, for the next login.
+   *
+   * @returns true where another process has logged in with these scopes meanwhile
+   * @throws {OAuthError} `OAUTH_LOGIN_REQUIRED`
+   */
+  async #needScopes(token: string, needed: readonly string[]): Promise<boolean> {
     const { name, deps, server } = this.#parts;
+    const isWide = ({ accessToken, scopes }: LoginRecord) =>
+      accessToken !== undefined && accessToken !== token && needed.every((scope) => scopes.includes(scope));
     const record = await withLoginLock(name, deps, async () => {
       const stored = await this.#stored();
       if (stored === undefined) throw this.#loginRequired("nobody is logged in to");
@@ -305,6 +321,7 @@ class LoginTokens implements TokenHolder {
       return changed;
     });
     this.#keep(record);
+    if (isWide(record)) return true;
     const shown = needed.join(" ");
     // The last login asked for all of them: another one would end in the same way.
     if (needed.every((scope) => record.askedScopes.includes(scope))) {
