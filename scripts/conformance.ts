@@ -1,10 +1,15 @@
 /**
- * `npm run conformance`: the server scenarios that revisions of MCP require, run by
- * the official suite against the conformance fixture directly, and through the
+ * `npm run conformance`: the scenarios that revisions of MCP require, run by the official suite.
+ *
+ * The scenarios for servers run against the conformance fixture directly, and through the
  * gateway with the fixture as a server of each transport and era, and as one whose
  * eras the gateway finds out. The revision of the requirements is that of the client,
  * so the table has all combinations of eras. The columns `v1` are a fixture on the first
  * generation of the SDK, for the revision that it supports.
+ *
+ * The column `as client` has the scenarios for clients: the suite is the server, and the gateway its
+ * client, with OAuth where the scenario is about it. Scenarios that the suite runs and does not score are checked in
+ * the same way, and do not count in the table.
  *
  *     npm run conformance -- [--requirements 2026-07-28] [--column direct] [--output-dir DIR]
  *
@@ -14,7 +19,7 @@
  * `--output-dir` keeps the suite's own result files.
  */
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,13 +33,20 @@ import {
   runProcess,
   startServerProcess,
 } from "@toolcrib/testing";
+import { runClientSuite } from "./conformance/client-suite.ts";
+import {
+  type ColumnResult,
+  countScored,
+  type ListedScenarios,
+  listScenarios,
+  readResults,
+  suitePath,
+  suiteTimeoutMs,
+} from "./conformance/suite.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const suitePath = join(root, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const gatewayPath = join(root, "packages/cli/src/bin.ts");
 const expectedPath = join(root, "scripts/conformance-expected.json");
-/** Time limit for one run of the suite in milliseconds; each scenario has 30 seconds. */
-const suiteTimeoutMs = 600_000;
 
 const columns = [
   "direct",
@@ -46,10 +58,11 @@ const columns = [
   "direct v1",
   "stdio v1",
   "http v1",
+  "as client",
 ] as const;
 type Column = (typeof columns)[number];
 
-/** Whether a column has the tools that the scenarios of a revision call: the server on the first SDK has those of its own. */
+/** Whether a column has the scenarios of a revision: the server on the first SDK has the tools of its own. */
 function hasScenarios(column: Column, revision: string): boolean {
   return !column.endsWith("v1") || revision === "2025-11-25";
 }
@@ -62,21 +75,6 @@ interface ExpectedFailure {
   /** The revision that it applies to. @default "2025-11-25" */
   readonly requirements?: string;
 }
-
-/** The used fields of a check in the suite's results. */
-interface Check {
-  readonly id: string;
-  readonly status: "SUCCESS" | "FAILURE" | "WARNING" | "INFO" | "SKIPPED";
-  readonly errorMessage?: string;
-}
-
-/** The result of one scenario, which passed if it has no failures. */
-interface ScenarioResult {
-  readonly failures: readonly string[];
-  readonly warnings: readonly string[];
-}
-
-type ColumnResult = ReadonlyMap<string, ScenarioResult>;
 
 const revisions = ["2025-11-25", "2026-07-28"] as const;
 
@@ -104,52 +102,40 @@ async function main(
   let passed = 0;
   let failed = 0;
   for (const revision of requirements) {
-    const required = await listRequired(revision);
+    const listed = await listScenarios(revision);
     const results = new Map<Column, ColumnResult>();
     for (const column of chosen.filter((one) => hasScenarios(one, revision))) {
       const directory = join(outputDirectory ?? temporary.path, `${revision}-${column.replace(/\W+/g, "-")}`);
-      results.set(column, await runColumn(column, revision, required, directory));
+      results.set(column, await runColumn(column, revision, listed, directory));
     }
-    console.log(`Server scenarios that MCP ${revision} requires`);
+    console.log(`Scenarios that MCP ${revision} requires`);
     const counts = report(results, readExpected(revision, chosen));
     passed += counts.passed;
     failed += counts.failed;
-    for (const [column, result] of results)
-      lines.push(`${revision}  ${column.padEnd(12)}  ${countPassed(result)}/${required.length}`);
+    for (const [column, result] of results) {
+      const row = column === "as client" ? ["gateway", revision] : [revision, column];
+      const { passed: count, all } = countScored(result);
+      lines.push(`${row.map((cell) => cell.padEnd(12)).join(" ")} ${count}/${all}`);
+    }
   }
-  console.log(`Client       Server        Passed\n${lines.join("\n")}`);
+  console.log(`Client       Server       Passed\n${lines.join("\n")}`);
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
-}
-
-/** Returns the scenarios of `requirements`, as listed by the suite. */
-async function listRequired(requirements: string): Promise<string[]> {
-  const { code, stdout, stderr } = await runProcess(process.execPath, [
-    suitePath,
-    "list",
-    "--requirements",
-    requirements,
-  ]);
-  const section = /^Server scenarios[^\n]*\n((?: {2}- .*\n)+)/m.exec(stdout)?.[1];
-  if (code !== 0 || section === undefined)
-    throw new Error(`The suite lists no scenarios\n${stdout}${stderr}`);
-  return section
-    .trim()
-    .split("\n")
-    .map((line) => line.replace(/^\s*- /, ""));
 }
 
 async function runColumn(
   column: Column,
   requirements: string,
-  required: readonly string[],
+  listed: ListedScenarios,
   directory: string,
 ): Promise<ColumnResult> {
+  const required = column === "as client" ? listed.client : listed.server;
   let url = "";
   try {
     // Removes the results of an earlier run with --output-dir, so that they are not mistaken for new ones.
     await rm(directory, { recursive: true, force: true });
     await mkdir(directory, { recursive: true });
+    if (column === "as client") return await runClientSuite(requirements, listed, directory);
     await using target = await startTarget(column);
     url = target.url;
     const suite = await runProcess(
@@ -158,9 +144,9 @@ async function runColumn(
       { timeoutMs: suiteTimeoutMs },
     );
     await writeFile(join(directory, "target.log"), target.log());
-    const results = readResults(directory, required, suite.stdout + suite.stderr);
+    const results = readResults(directory, "server-", required, suite.stdout + suite.stderr);
     // The suite's exit code must agree with its results.
-    if (suite.code === 0 || countPassed(results) < required.length) return results;
+    if (suite.code === 0 || countScored(results).passed < required.length) return results;
     throw new Error(`The suite exited with ${suite.code} although every scenario passed\n${suite.stdout}`);
   } catch (error) {
     const reason = `${url === "" ? "the target did not start" : "the run failed"}: ${String(error)}`;
@@ -226,43 +212,6 @@ async function startTarget(column: Column): Promise<Target> {
   };
 }
 
-/**
- * The suite's result files: `server-<scenario>-<time>/checks.json`. A scenario
- * that threw has written none; one without a single success proves nothing.
- */
-function readResults(directory: string, required: readonly string[], output: string): ColumnResult {
-  const places = new Map<string, string>();
-  for (const name of existsSync(directory) ? readdirSync(directory).sort() : []) {
-    const scenario = /^server-(.*)-\d{4}-\d{2}-\d{2}T[\d-]+Z$/.exec(name)?.[1];
-    if (scenario !== undefined) places.set(scenario, join(directory, name, "checks.json"));
-  }
-  return new Map(
-    required.map((scenario) => {
-      const place = places.get(scenario);
-      if (place === undefined || !existsSync(place)) {
-        const thrown = output
-          .split("\n")
-          .find((line) => line.startsWith(`Failed to run scenario ${scenario}:`));
-        return [scenario, { failures: [thrown ?? "the suite wrote no result"], warnings: [] }];
-      }
-      const checks = JSON.parse(readFileSync(place, "utf8")) as readonly Check[];
-      const failures = describe(checks, "FAILURE");
-      if (!checks.some((check) => check.status === "SUCCESS")) failures.push("no check succeeded");
-      return [scenario, { failures, warnings: describe(checks, "WARNING") }];
-    }),
-  );
-}
-
-function describe(checks: readonly Check[], status: Check["status"]): string[] {
-  return checks
-    .filter((check) => check.status === status)
-    .map((check) => `${check.id}: ${(check.errorMessage ?? "no message").slice(0, 500)}`);
-}
-
-function countPassed(results: ColumnResult): number {
-  return [...results.values()].filter((result) => result.failures.length === 0).length;
-}
-
 function readExpected(requirements: string, chosen: readonly Column[]): ExpectedFailure[] {
   const entries = JSON.parse(readFileSync(expectedPath, "utf8")) as readonly ExpectedFailure[];
   return entries.filter(
@@ -305,7 +254,7 @@ function report(
   }
   for (const entry of unused) {
     failed += 1;
-    console.log(`${entry.column} ${entry.scenario} is listed as failing and is no required scenario`);
+    console.log(`${entry.column} ${entry.scenario} is listed as failing and is no scenario`);
   }
   return { passed, failed };
 }

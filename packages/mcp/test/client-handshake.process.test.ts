@@ -117,6 +117,40 @@ test("A modern refusal with a legacy version leads to the legacy handshake", asy
   assert.equal(upstream.connection.era, "legacy");
 });
 
+test("A version that is refused is replaced by one of both, once, and the list says which eras the server supports", async () => {
+  for (const supported of [["2026-07-28"], ["2026-07-28", "2025-11-25"]]) {
+    for (const refusals of [1, 2]) {
+      let asked = 0;
+      await using server = await startScripted(({ request, body, json, result }) => {
+        assert.equal(request.headers["mcp-method"], body.method);
+        if (body.method !== "server/discover") return false;
+        asked += 1;
+        if (asked > refusals) return result({ supportedVersions: ["2026-07-28"], capabilities: {} });
+        const error = { code: -32022, message: "Unsupported", data: { supported } };
+        return json(400, { jsonrpc: "2.0", id: body.id, error });
+      });
+      const opening = openHttp(server.url, { connection: { era: "modern", isPinned: true } });
+      if (refusals === 2) await assert.rejects(opening, { code: "MCP_UNSUPPORTED_VERSION" });
+      else {
+        await using upstream = await opening;
+        assert.equal(upstream.connection.era, "modern");
+        assert.equal(upstream.connection.isModernOnly, supported.length === 1);
+      }
+      assert.equal(asked, 2);
+    }
+  }
+});
+
+test("initialize names its method in a header, too", async () => {
+  const seen: unknown[] = [];
+  await using server = await startScripted(({ request, body }) => {
+    if (body.method === "initialize") seen.push(request.headers["mcp-method"]);
+    return false;
+  });
+  await using _upstream = await openHttp(server.url);
+  assert.deepEqual(seen, ["initialize"]);
+});
+
 test("If both handshakes are refused, the first error is reported", async () => {
   await using server = await startScripted(({ body, json }) => {
     if (body.method === "initialize")

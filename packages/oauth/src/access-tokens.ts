@@ -58,8 +58,8 @@ export interface TokenHolder {
     status: number,
     signal: AbortSignal,
   ): Promise<boolean>;
-  /** Forgets what was read. */
-  forget(): void;
+  /** Forgets what was read, and reads the login again. @returns whether another login than before is in use, or none */
+  changed(): Promise<boolean>;
   /** What is known now, without reading anything. */
   state(): LoginState | undefined;
 }
@@ -96,11 +96,15 @@ export class AccessTokens {
     });
   }
 
-  /** Forgets the login that the secret `name` holds. @returns whether it is one of this server that was used */
-  changed(name: string): boolean {
-    const holder = this.#holders.get(name);
-    holder?.forget();
-    return holder !== undefined;
+  /**
+   * Reads the login that the secret `name` holds again.
+   *
+   * @returns `renewed` where its tokens were refreshed or it is the first one; `replaced` where what was opened with an
+   *   earlier login belongs to it no longer; undefined for a secret that is no login of this server that was used
+   */
+  async changed(name: string): Promise<"renewed" | "replaced" | undefined> {
+    const isReplaced = await this.#holders.get(name)?.changed();
+    return isReplaced === undefined ? undefined : isReplaced ? "replaced" : "renewed";
   }
 
   /** Returns the state of the gateway's own login, as far as its requests know it. */
@@ -146,6 +150,8 @@ class LoginTokens implements TokenHolder {
   #reading: Promise<LoginRecord | undefined> | undefined;
   #refreshing: Promise<LoginRecord> | undefined;
   #refusedAt = Number.NEGATIVE_INFINITY;
+  /** The login whose token was used first since the last replacement. */
+  #usedLogin: string | undefined;
   #metadata: { readonly as: AuthorizationServer; readonly until: number } | undefined;
 
   constructor(parts: HolderParts) {
@@ -158,6 +164,7 @@ class LoginTokens implements TokenHolder {
     const { accessToken, refreshToken } = record ?? {};
     if (record === undefined || accessToken === undefined)
       throw this.#loginRequired("nobody is logged in to");
+    this.#usedLogin ??= loginIdOf(record);
     if (!isDue(record, this.#parts.deps.now())) return accessToken;
     const isExpired = record.expiresAt !== undefined && record.expiresAt <= this.#parts.deps.now();
     if (refreshToken === undefined) {
@@ -174,11 +181,11 @@ class LoginTokens implements TokenHolder {
   }
 
   async refused(token: string, challenge: BearerChallenge | undefined, status: number): Promise<boolean> {
+    if (status === 403)
+      return (
+        challenge?.error === "insufficient_scope" && (await this.#needScopes(token, challenge.scopes ?? []))
+      );
     const record = await this.#read();
-    if (status === 403) {
-      if (challenge?.error === "insufficient_scope") await this.#needScopes(challenge.scopes ?? []);
-      return false;
-    }
     if (record?.accessToken === undefined) throw this.#loginRequired("nobody is logged in to");
     // Another request got a new token meanwhile.
     if (record.accessToken !== token) return true;
@@ -189,6 +196,7 @@ class LoginTokens implements TokenHolder {
     }
     const now = this.#parts.deps.now();
     if (refreshToken === undefined || now - this.#refusedAt < refusalPauseMs) {
+      if (await this.#isReplaced(token)) return true;
       throw this.#loginRequired("the access token was refused by");
     }
     this.#refusedAt = now;
@@ -196,10 +204,17 @@ class LoginTokens implements TokenHolder {
     return true;
   }
 
-  forget(): void {
+  async changed(): Promise<boolean> {
     this.#record = undefined;
     this.#reading = undefined;
     this.#refusedAt = Number.NEGATIVE_INFINITY;
+    // A login that cannot be read is none.
+    const record = await this.#read().catch(() => undefined);
+    const used = this.#usedLogin;
+    const isSame = record?.accessToken !== undefined && loginIdOf(record) === used;
+    if (used === undefined || isSame) return false;
+    this.#usedLogin = undefined;
+    return true;
   }
 
   state(): LoginState | undefined {
@@ -291,9 +306,24 @@ class LoginTokens implements TokenHolder {
     return as;
   }
 
-  /** Remembers the scopes that a call needs, for the next login. @throws {OAuthError} `OAUTH_LOGIN_REQUIRED` */
-  async #needScopes(needed: readonly string[]): Promise<never> {
+  /** Reads the login again, which another process can have replaced a moment ago. @returns whether it has another token now */
+  async #isReplaced(token: string): Promise<boolean> {
+    const stored = await this.#stored();
+    if (stored?.accessToken === undefined || stored.accessToken === token) return false;
+    this.#keep(stored);
+    return true;
+  }
+
+  /**
+   * Remembers the scopes that a call with `token` needs, for the next login.
+   *
+   * @returns true where another process has logged in with these scopes meanwhile
+   * @throws {OAuthError} `OAUTH_LOGIN_REQUIRED`
+   */
+  async #needScopes(token: string, needed: readonly string[]): Promise<boolean> {
     const { name, deps, server } = this.#parts;
+    const isWide = ({ accessToken, scopes }: LoginRecord) =>
+      accessToken !== undefined && accessToken !== token && needed.every((scope) => scopes.includes(scope));
     const record = await withLoginLock(name, deps, async () => {
       const stored = await this.#stored();
       if (stored === undefined) throw this.#loginRequired("nobody is logged in to");
@@ -305,6 +335,7 @@ class LoginTokens implements TokenHolder {
       return changed;
     });
     this.#keep(record);
+    if (isWide(record)) return true;
     const shown = needed.join(" ");
     // The last login asked for all of them: another one would end in the same way.
     if (needed.every((scope) => record.askedScopes.includes(scope))) {
@@ -330,6 +361,10 @@ class LoginTokens implements TokenHolder {
       },
     );
   }
+}
+
+function loginIdOf({ id, issuer, client }: LoginRecord): string {
+  return id ?? `${issuer} ${client.id}`;
 }
 
 /** Whether an access token has ended or will end soon. */

@@ -5,6 +5,7 @@
  */
 
 import { createPrivateKey, type KeyObject } from "node:crypto";
+import { isJsonObject, parseJson } from "@toolcrib/json";
 import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
 import type { ClientMethod, KnownClient } from "./login-record.ts";
 import { OAuthError } from "./oauth-error.ts";
@@ -70,7 +71,7 @@ async function register(
       },
       requestOptions(library, fetch, signal),
     );
-    const client = await library.processDynamicClientRegistrationResponse(response);
+    const client = await library.processDynamicClientRegistrationResponse(await completed(response));
     const { client_secret: secret, token_endpoint_auth_method: given } = client;
     const isKnown = given === "none" || given === "client_secret_basic" || given === "client_secret_post";
     const fallback: ClientMethod = typeof secret === "string" ? "client_secret_basic" : "none";
@@ -86,6 +87,28 @@ async function register(
       hint: "register a client there, and write transport.auth.client_id",
     });
   }
+}
+
+/** Limits of the JSON of a registered client. */
+const jsonLimits = { maxLength: 512 * 1024, maxDepth: 16, maxValues: 20_000 };
+
+/**
+ * Adds what authorization servers leave out of the registration of a client although RFC 7591, section 3.2.1 requires
+ * it: the status 201, and `client_secret_expires_at` of a secret, which does not expire then.
+ */
+async function completed(response: Response): Promise<Response> {
+  if (response.status !== 200 && response.status !== 201) return response;
+  const text = await response.text();
+  const { headers } = response;
+  let value: unknown;
+  try {
+    value = parseJson(text, jsonLimits);
+  } catch {
+    return new Response(text, { status: 201, headers });
+  }
+  if (!isJsonObject(value) || value["client_secret"] === undefined || "client_secret_expires_at" in value)
+    return new Response(text, { status: 201, headers });
+  return new Response(JSON.stringify({ ...value, client_secret_expires_at: 0 }), { status: 201, headers });
 }
 
 /** The method of a client of the configuration. */
@@ -125,10 +148,23 @@ export async function authenticateClient(
   if (secret === undefined) throw settingInvalid(server, "client_secret is missing");
   deps.learn(secret);
   const auth =
-    known.method === "client_secret_post"
-      ? library.ClientSecretPost(secret)
-      : library.ClientSecretBasic(secret);
+    known.method === "client_secret_post" ? library.ClientSecretPost(secret) : clientSecretBasic(secret);
   return { client, auth };
+}
+
+/**
+ * Authenticates with HTTP Basic (RFC 6749, section 2.3.1). The library escapes `-`, `_` and `.` too, which the encoding of
+ * forms leaves as they are, and which servers that do not decode take for another client.
+ */
+function clientSecretBasic(secret: string): ClientAuth {
+  return (_as, { client_id: id }, _body, headers) => {
+    const credentials = `${formEncoded(id)}:${formEncoded(secret)}`;
+    headers.set("authorization", `Basic ${Buffer.from(credentials).toString("base64")}`);
+  };
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams([["", text]]).toString().slice(1);
 }
 
 /**

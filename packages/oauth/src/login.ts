@@ -107,7 +107,7 @@ export async function login(
     };
     const { record, tokens } =
       options.method === "device" ? await runDevice(run, options.show) : await runBrowser(run, options.show);
-    const { wantedScopes: _wanted, ...stored } = { ...record, ...tokens };
+    const { wantedScopes: _wanted, ...stored } = { ...record, ...tokens, id: library.generateRandomState() };
     await withLoginLock(name, deps, () => writeLogin(name, stored, deps));
     return {
       issuer: stored.issuer,

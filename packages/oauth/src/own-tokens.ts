@@ -59,8 +59,9 @@ export class OwnTokens implements TokenHolder {
     return true;
   }
 
-  forget(): void {
+  async changed(): Promise<boolean> {
     this.#tokens = undefined;
+    return false;
   }
 
   state(): LoginState | undefined {

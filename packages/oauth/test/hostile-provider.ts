@@ -20,6 +20,8 @@ export interface HostileBehaviour {
   readonly resource?: (origin: string) => Answer;
   readonly metadata?: (origin: string) => Answer;
   readonly token?: (origin: string, form: URLSearchParams) => Answer;
+  /** The answer to the registration of a client. */
+  readonly registration?: (origin: string) => Answer;
   /** Parameters of the redirect back, besides `state`. */
   readonly redirect?: (origin: string) => { readonly [name: string]: string };
 }
@@ -31,6 +33,8 @@ export interface HostileProvider extends AsyncDisposable {
   readonly requests: readonly string[];
   /** Bodies that the token endpoint got. */
   readonly tokenForms: readonly URLSearchParams[];
+  /** The header `authorization` of the requests to it. */
+  readonly authorizations: readonly (string | undefined)[];
 }
 
 /** Starts the server. @param host its address */
@@ -40,6 +44,7 @@ export async function startHostileProvider(
 ): Promise<HostileProvider> {
   const requests: string[] = [];
   const tokenForms: URLSearchParams[] = [];
+  const authorizations: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
   });
@@ -65,10 +70,13 @@ export async function startHostileProvider(
         send(response, behaviour.metadata?.(origin) ?? defaultMetadata(origin));
         return;
       case "/register":
-        send(response, {
-          status: 201,
-          text: JSON.stringify({ ...JSON.parse(body), client_id: "registered" }),
-        });
+        send(
+          response,
+          behaviour.registration?.(origin) ?? {
+            status: 201,
+            text: JSON.stringify({ ...JSON.parse(body), client_id: "registered" }),
+          },
+        );
         return;
       case "/authorize": {
         const back = new URL(url.searchParams.get("redirect_uri") ?? "");
@@ -81,6 +89,7 @@ export async function startHostileProvider(
       case "/token": {
         const form = new URLSearchParams(body);
         tokenForms.push(form);
+        authorizations.push(request.headers.authorization);
         send(response, behaviour.token?.(origin, form) ?? defaultTokens);
         return;
       }
@@ -94,6 +103,7 @@ export async function startHostileProvider(
     url: `${origin}/mcp`,
     requests,
     tokenForms,
+    authorizations,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

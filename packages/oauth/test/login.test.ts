@@ -9,6 +9,7 @@ import {
   startProtectedServer,
 } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
+import { defaultMetadata, startHostileProvider } from "./hostile-provider.ts";
 import { createTestDeps, logIn, serverAt, tokenOf } from "./oauth-harness.ts";
 
 /** Starts a provider and a server that takes its tokens. */
@@ -129,7 +130,8 @@ test("a login that was revoked at the provider ends, and a new one is used witho
   await assert.rejects(tokenOf(tokens), { code: "OAUTH_LOGIN_REQUIRED", hint: "run toolcrib login notes" });
   assert.equal((await readLoginState(settings, deps)).kind, "login needed");
   await logIn(settings, deps);
-  assert.equal(tokens.changed(name), true);
+  assert.equal(await tokens.changed(name), "replaced");
+  assert.equal(await tokens.changed("another secret"), undefined);
   assert.equal(await callOnce(tokens, server.url), 200);
 });
 
@@ -147,7 +149,7 @@ test("scopes that a call needs are asked for at the next login, and not again wh
   assert.deepEqual((await readLoginState(settings, deps)).missingScopes, ["write"]);
   const { scopes } = await logIn(settings, deps);
   assert.equal(scopes.includes("write"), false);
-  tokens.changed([...deps.secrets.keys()][0] as string);
+  await tokens.changed([...deps.secrets.keys()][0] as string);
   await assert.rejects(callOnce(tokens, server.url, "change"), {
     code: "OAUTH_LOGIN_REQUIRED",
     message: /were asked for and are not enough/,
@@ -162,9 +164,74 @@ test("a login with the missing scopes keeps those that it had", async () => {
   const tokens = new AccessTokens(settings, deps);
   await assert.rejects(callOnce(tokens, server.url, "change"), { code: "OAUTH_LOGIN_REQUIRED" });
   await logIn(settings, deps);
-  tokens.changed([...deps.secrets.keys()][0] as string);
+  await tokens.changed([...deps.secrets.keys()][0] as string);
   assert.equal(await callOnce(tokens, server.url, "change"), 200);
   assert.equal(await callOnce(tokens, server.url), 200);
+});
+
+test("a refresh renews a login, and another login or none replaces it", async () => {
+  await using run = await start({ accessTokenSeconds: 600 });
+  const { server, deps } = run;
+  const settings = serverAt(server.url);
+  const tokens = new AccessTokens(settings, deps);
+  await assert.rejects(tokenOf(tokens), { code: "OAUTH_LOGIN_REQUIRED" });
+  await logIn(settings, deps);
+  const name = [...deps.secrets.keys()][0] as string;
+  assert.equal(await tokens.changed(name), "renewed");
+  const first = await tokenOf(tokens);
+  // Another process refreshes it.
+  deps.advance(590_000);
+  const other = new AccessTokens(settings, deps);
+  assert.notEqual(await tokenOf(other), first);
+  assert.equal(await tokens.changed(name), "renewed");
+  assert.equal(await tokenOf(tokens), await tokenOf(other));
+  await logIn(settings, deps);
+  assert.equal(await tokens.changed(name), "replaced");
+  await tokenOf(tokens);
+  await logout(settings, deps, { signal: AbortSignal.timeout(20_000) });
+  assert.equal(await tokens.changed(name), "replaced");
+});
+
+test("a login of another process is used before the gateway is notified of it", async () => {
+  await using run = await start();
+  const { server, deps } = run;
+  const settings = serverAt(server.url);
+  await logIn(settings, deps);
+  const tokens = new AccessTokens(settings, deps);
+  await assert.rejects(callOnce(tokens, server.url, "change"), { code: "OAUTH_LOGIN_REQUIRED" });
+  await logIn(settings, deps);
+  assert.equal(await callOnce(tokens, server.url, "change"), 200);
+  // Without a refresh token, only a new login helps.
+  for (const [name, text] of deps.secrets) {
+    const { refreshToken: _refresh, ...rest } = JSON.parse(text) as { readonly refreshToken?: string };
+    deps.secrets.set(name, JSON.stringify(rest));
+    await tokens.changed(name);
+  }
+  server.refuse(await tokenOf(tokens));
+  await assert.rejects(callOnce(tokens, server.url), { code: "OAUTH_LOGIN_REQUIRED" });
+  await logIn(settings, deps);
+  assert.equal(await callOnce(tokens, server.url), 200);
+});
+
+test("a registration without the end of the secret is accepted, and credentials are escaped as forms are", async () => {
+  const client = {
+    client_id: "the-client_1.0 a",
+    client_secret: "s~cr/t",
+    token_endpoint_auth_method: "client_secret_basic",
+  };
+  for (const status of [200, 201]) {
+    await using provider = await startHostileProvider({
+      metadata: (origin) => ({
+        ...defaultMetadata(origin),
+        token_endpoint_auth_methods_supported: ["client_secret_basic"],
+      }),
+      registration: () => ({ status, text: JSON.stringify(client) }),
+    });
+    await using deps = await createTestDeps();
+    await logIn(serverAt(provider.url), deps);
+    const [, credentials = ""] = provider.authorizations[0]?.split(" ") ?? [];
+    assert.equal(Buffer.from(credentials, "base64").toString(), "the-client_1.0+a:s%7Ecr%2Ft");
+  }
 });
 
 test("logout revokes the tokens at the provider and deletes them", async () => {

@@ -16,6 +16,13 @@ import type { UpstreamSession } from "./upstream-session.ts";
 /** A call waits for the end of a pause that is no longer than this. */
 const soonMs = 2000;
 
+/** What keeps a session open. */
+interface SessionHold {
+  release(): void;
+  /** Says that the hold is no call, and can take another session. */
+  yields(): void;
+}
+
 /** A client and its session. */
 export class ClientEntry {
   readonly client: ClientSession;
@@ -30,6 +37,9 @@ export class ClientEntry {
   #blockedUntil = 0;
   #blockedBy = "";
   #holders = 0;
+  /** Holders that the end of the session would fail. */
+  #calls = 0;
+  #onFree: (() => void) | undefined;
   #lastUsedAt: number;
 
   /**
@@ -66,16 +76,36 @@ export class ClientEntry {
     return this.#lastUsedAt;
   }
 
-  /** Keeps the session open. @returns a function that ends the hold; safe to repeat */
-  hold(): () => void {
+  /** Whether calls hold the session. */
+  get isCalled(): boolean {
+    return this.#calls > 0;
+  }
+
+  /** Keeps the session open. The functions that it returns are safe to repeat. */
+  hold(): SessionHold {
     this.#holders += 1;
+    this.#calls += 1;
+    let isCall = true;
     let isReleased = false;
-    return () => {
+    const yields = () => {
+      if (!isCall) return;
+      isCall = false;
+      this.#calls -= 1;
+      if (this.#calls === 0) this.#onFree?.();
+    };
+    const release = () => {
       if (isReleased) return;
       isReleased = true;
       this.#holders -= 1;
       this.#lastUsedAt = this.#deps.now();
+      yields();
     };
+    return { release, yields };
+  }
+
+  /** Calls `listener` when no call holds the session any more. */
+  onFree(listener: () => void): void {
+    this.#onFree = listener;
   }
 
   /** Waits for the end of the pause after a failure. @throws {UpstreamError} `UPSTREAM_UNAVAILABLE` when it is too long */

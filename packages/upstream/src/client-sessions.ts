@@ -59,6 +59,8 @@ export interface Lease {
   readonly session: UpstreamSession;
   /** Safe to repeat. */
   release(): void;
+  /** Says that the lease is for a subscription, which moves to another session where this one ends. */
+  yields?(): void;
 }
 
 /** Dependencies of `ClientSessions`. */
@@ -83,6 +85,8 @@ export class ClientSessions implements AsyncDisposable {
   readonly #deps: ClientSessionsDeps;
   readonly #limits: Required<UpstreamLimits>;
   readonly #entries = new Map<string, ClientEntry>();
+  /** Clients whose session ends with the last call that holds it; they have another one for further calls. */
+  readonly #retired = new Set<ClientEntry>();
   /** Sessions counted by client identity. */
   readonly #shares: FairShare;
   /** Sessions that are being closed; disposal waits for them. */
@@ -100,7 +104,7 @@ export class ClientSessions implements AsyncDisposable {
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#entries.size + this.#retired.size;
   }
 
   /** Whether `client` has a session now. */
@@ -118,9 +122,9 @@ export class ClientSessions implements AsyncDisposable {
     this.#throwIfOver(client);
     if (!this.#entries.has(client.id)) await this.#waitForRoom(client, signal);
     const entry = this.#entries.get(client.id) ?? this.#createEntry(client);
-    const endHold = entry.hold();
+    const hold = entry.hold();
     const release = () => {
-      endHold();
+      hold.release();
       this.#wakeNext();
     };
     try {
@@ -133,7 +137,7 @@ export class ClientSessions implements AsyncDisposable {
         this.#throwIfOver(client);
         throw entry.unavailable(reasonOf(error));
       });
-      return { session, release };
+      return { session, release, yields: hold.yields };
     } catch (error) {
       release();
       throw error;
@@ -142,7 +146,20 @@ export class ClientSessions implements AsyncDisposable {
 
   /** Closes all sessions. */
   endAll(): void {
-    for (const entry of [...this.#entries.values()]) this.#drop(entry);
+    for (const entry of [...this.#entries.values(), ...this.#retired]) this.#drop(entry);
+  }
+
+  /** Closes all sessions, each after the calls in flight on it. Later calls open another one, and subscriptions move. */
+  retireAll(): void {
+    for (const entry of [...this.#entries.values()]) {
+      if (!entry.isCalled) {
+        this.#drop(entry);
+        continue;
+      }
+      this.#entries.delete(entry.client.id);
+      this.#retired.add(entry);
+      entry.onFree(() => this.#drop(entry));
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -164,10 +181,9 @@ export class ClientSessions implements AsyncDisposable {
 
   #drop(entry: ClientEntry): void {
     const { id } = entry.client;
-    if (this.#entries.get(id) === entry) {
-      this.#entries.delete(id);
-      this.#shares.giveBack(holderOf(entry.client));
-    }
+    const isCurrent = this.#entries.get(id) === entry;
+    if (isCurrent) this.#entries.delete(id);
+    if (this.#retired.delete(entry) || isCurrent) this.#shares.giveBack(holderOf(entry.client));
     entry.end();
     this.#wakeNext();
   }

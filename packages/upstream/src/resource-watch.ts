@@ -144,6 +144,7 @@ export class ResourceWatch {
   /** Places a watch on a session. */
   async #place(watch: Watch): Promise<void> {
     const lease = await this.#deps.lease(watch.watcher.session);
+    lease.yields?.();
     if (watch.isOver || lease.session.connection.closed.aborted) {
       lease.release();
       if (!watch.isOver) throw this.#refused("The session of the server ended before the watch began");

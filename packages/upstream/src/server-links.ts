@@ -4,6 +4,7 @@
  *
  * Over HTTP the eras are found out once: by `server/discover`, and where the server knows it, by `initialize` too. A
  * server that opens no session on `initialize` cannot ask its client in the legacy era, and is used in the modern one.
+ * A server that refused a version and listed only modern ones gets no `initialize`.
  * Over stdio a second attempt would take a second process, so the answer to `initialize` decides. What was found is
  * remembered by the owner; over HTTP for a day, because a server can be replaced by one that also supports the other era.
  */
@@ -132,6 +133,10 @@ export class ServerLinks implements AsyncDisposable {
     const session = await open({ era: "modern", signal });
     if (session.connection.era === "legacy") {
       this.#found(["legacy"]);
+      return session;
+    }
+    if (session.connection.isModernOnly) {
+      this.#found(["modern"]);
       return session;
     }
     const timeoutMs = Math.min(probeTimeoutMs, this.#limits.handshakeTimeoutMs);

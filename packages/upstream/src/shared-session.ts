@@ -8,7 +8,6 @@
  * session at a time, and a waiting call never shortens a pause.
  */
 
-import { messageOf } from "@toolcrib/diagnostics";
 import { disposeOnce, type StartTimer } from "@toolcrib/lifecycle";
 import type { Era } from "@toolcrib/tool";
 import { Backoff } from "./backoff.ts";
@@ -346,7 +345,7 @@ async function endReasonOf(
 ): Promise<string> {
   const hasEnded = session.connection.closed.aborted && session.process !== undefined;
   const exit = hasEnded ? await exitText(session.process) : undefined;
-  if (exit === undefined) return messageOf(error);
+  if (exit === undefined) return reasonOf(error);
   const advice = adviceAbout(session.process, advise);
   return advice === undefined ? `The server ${exit}` : `The server ${exit} (${advice})`;
 }

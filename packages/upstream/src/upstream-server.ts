@@ -260,10 +260,10 @@ export class UpstreamServer implements ToolSource {
     return true;
   }
 
-  /** Connects again where other credentials are now available. */
-  credentialsChanged(): void {
+  /** Connects again where other credentials are now available. @param isReplaced whether they are those of another account */
+  credentialsChanged(isReplaced: boolean): void {
     this.#shared.retryNow();
-    this.#clients.endAll();
+    if (isReplaced) this.#clients.retireAll();
   }
 
   /** Returns facts about the connection; fields are absent while there is none. */

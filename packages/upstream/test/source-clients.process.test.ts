@@ -224,6 +224,31 @@ test("a resource is watched on its client's own session", async () => {
   assert.deepEqual([sharedCount, (await receivedBy(source, "resources/subscribe")).length], [1, 1]);
 });
 
+test("other credentials end the sessions of clients after their calls in flight, and renewed ones end none", async () => {
+  await using source = await startSource({ transport: echoStdio() });
+  const { promise: ready, resolve: answer } = Promise.withResolvers<void>();
+  const busy = createAskableClient("busy", ready);
+  const watching = createAskableClient("watching");
+  const heard: string[] = [];
+  await source.server.features.watch("echo://watched", {
+    session: watching,
+    updated: (uri) => void heard.push(uri),
+  });
+  await source.call("echo", {}, createCall({ client: watching }));
+  const asked = source.text("ask_sampling", {}, createCall({ client: busy }));
+  await waitUntil(() => busy.asked.length === 1);
+  source.server.credentialsChanged(false);
+  assert.deepEqual([source.server.facts().clientSessions, heard], [2, []]);
+  source.server.credentialsChanged(true);
+  // The watch moves to a session of its own, and its watcher gets an update.
+  await waitUntil(() => heard.length === 1);
+  await source.call("echo", {}, createCall({ client: busy }));
+  assert.equal(source.server.facts().clientSessions, 3);
+  answer();
+  assert.match(await asked, /"busy"/);
+  await waitUntil(() => source.server.facts().clientSessions === 2);
+});
+
 test("a session in use is never closed for another client, an unused one is", async () => {
   await using source = await startSource({
     transport: echoStdio(),

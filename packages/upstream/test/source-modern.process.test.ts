@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import { startEchoHttpServer, startRawServer, waitUntil } from "@toolcrib/testing";
 import {
   createAskableClient,
   createCall,
@@ -196,6 +196,29 @@ test("a server of both eras over HTTP has a link for each, and its eras are reme
   const old = { transport, now: () => later, ...(remembered === undefined ? {} : { remembered }) };
   await using checked = await startSource(old);
   assert.ok((await receivedBy(checked, "server/discover")).length > discovered);
+});
+
+test("a server that refuses a version and lists only modern ones is not asked for a legacy session", async () => {
+  const methods: (string | undefined)[] = [];
+  await using server = await startRawServer((exchange) => {
+    const { rpc } = exchange;
+    methods.push(rpc.method);
+    if (rpc.method !== "server/discover")
+      return exchange.json(
+        exchange.answer({ resultType: "complete", tools: [], ttlMs: 0, cacheScope: "private" }),
+      );
+    const supported = ["2026-07-28"];
+    if (exchange.earlier > 0)
+      return exchange.json(exchange.answer({ supportedVersions: supported, capabilities: { tools: {} } }));
+    const error = { code: -32022, message: "Unsupported", data: { supported } };
+    const type = { "content-type": "application/json" };
+    return exchange.respond(400, type, JSON.stringify({ jsonrpc: "2.0", id: rpc.id, error }));
+  });
+  await using source = await startSource({
+    transport: { kind: "streamable_http", url: server.url, headers: {} },
+  });
+  assert.equal(source.server.facts().protocolVersion, "2026-07-28");
+  assert.deepEqual(methods, ["server/discover", "server/discover", "tools/list"]);
 });
 
 test("a server is used in the era that its declaration names, and in no other", async () => {

@@ -29,6 +29,18 @@ test("a session id of 8,192 characters is used, and a longer one fails with its 
   }
 });
 
+test("the reason of a server whose lists cannot be read says what to do", async () => {
+  await using server = await startRawServer((exchange) =>
+    exchange.rpc.method === "tools/list" ? exchange.respond(401) : false,
+  );
+  await using source = createSource({ ...toHttp(server.url), limits: { reconnectMinMs: 60_000 } });
+  await source.server.start(never);
+  assert.match(
+    String(source.server.health().reason),
+    /refused the credentials .*\(check the headers of this server's/,
+  );
+});
+
 test("the session id of the last response is used", async () => {
   let current = "session-1";
   await using server = await startRawServer((exchange) => {

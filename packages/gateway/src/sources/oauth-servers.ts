@@ -24,7 +24,7 @@ export class OAuthServers implements AsyncDisposable {
   readonly #store: SecretStore;
   readonly #tokens = new Map<string, AccessTokens>();
   /** Called when the login of a server changed, by the id of the server. */
-  readonly #listeners = new Map<string, () => void>();
+  readonly #listeners = new Map<string, (isReplaced: boolean) => void>();
   #watch: AsyncDisposable | undefined;
 
   constructor(context: OAuthContext, store: SecretStore) {
@@ -53,8 +53,8 @@ export class OAuthServers implements AsyncDisposable {
     return tokens;
   }
 
-  /** Calls `listener` when the login of the server `id` changed. */
-  onChange(id: string, listener: () => void): void {
+  /** Calls `listener` when the login of the server `id` changed: whether it was replaced by another one, or ended. */
+  onChange(id: string, listener: (isReplaced: boolean) => void): void {
     this.#listeners.set(id, listener);
   }
 
@@ -62,7 +62,7 @@ export class OAuthServers implements AsyncDisposable {
   async watch(): Promise<void> {
     try {
       this.#watch = await this.#store.watch(({ name }) => {
-        for (const [id, tokens] of this.#tokens) if (tokens.changed(name)) this.#listeners.get(id)?.();
+        for (const [id, tokens] of this.#tokens) void this.#changed(id, tokens, name);
       });
     } catch (error) {
       this.#context.logger.warn(
@@ -70,6 +70,11 @@ export class OAuthServers implements AsyncDisposable {
         "secret store cannot be watched: logins of servers are used after a restart",
       );
     }
+  }
+
+  async #changed(id: string, tokens: AccessTokens, name: string): Promise<void> {
+    const change = await tokens.changed(name);
+    if (change !== undefined) this.#listeners.get(id)?.(change === "replaced");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -66,7 +66,7 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
     );
     for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
     warnOfDifferences(server, upstream, logger);
-    oauth?.onChange(server.id, () => upstream.credentialsChanged());
+    oauth?.onChange(server.id, (isReplaced) => upstream.credentialsChanged(isReplaced));
     core.roster.add(upstream, factsOf(server, upstream, { sandboxes, tokens: oauth?.tokensOf(server) }));
     upstreams.push(upstream);
   }

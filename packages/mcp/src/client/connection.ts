@@ -69,6 +69,8 @@ export class Connection implements AsyncDisposable {
   readonly capabilities: JsonObject;
   readonly serverInfo: JsonObject | undefined;
   readonly instructions: string | undefined;
+  /** Whether the server has listed all of its versions, and none of them is of the legacy era. */
+  readonly isModernOnly: boolean;
   readonly #link: Link;
   /** `_meta` members of every modern request. */
   readonly #ownMeta: JsonObject;
@@ -79,6 +81,7 @@ export class Connection implements AsyncDisposable {
     this.capabilities = agreement.capabilities;
     this.serverInfo = agreement.serverInfo;
     this.instructions = agreement.instructions;
+    this.isModernOnly = agreement.isModernOnly;
     this.#link = link;
     this.#ownMeta = modernMeta(agreement.protocolVersion, options);
   }

@@ -38,6 +38,8 @@ export interface Agreement {
   readonly capabilities: JsonObject;
   readonly serverInfo: JsonObject | undefined;
   readonly instructions: string | undefined;
+  /** Whether the server has listed all of its versions, and none of them is of the legacy era. */
+  readonly isModernOnly: boolean;
 }
 
 /** The two ends that a handshake runs over. */
@@ -132,6 +134,7 @@ async function initialize(
   return {
     ...describe(result),
     era: "legacy",
+    isModernOnly: false,
     protocolVersion: version,
     serverInfo: objectAt(result, "serverInfo"),
   };
@@ -142,13 +145,27 @@ async function discover(
   options: HandshakeOptions,
   signal: AbortSignal,
 ): Promise<Agreement> {
-  const params = { _meta: modernMeta(latestModernVersion, options) };
-  const limit = options.isPinned === true ? {} : { timeoutMs: discoverTimeoutMs };
-  const request = router.request("server/discover", params, { signal, ...limit });
-  const result = await request.catch((error: unknown) => {
-    const isVersion = error instanceof McpError && error.rpcCode === rpcCodes.unsupportedVersion;
-    throw isVersion ? unsupported(versionsIn(error.rpcData)) : error;
-  });
+  const ask = (asked: string, limit: { readonly timeoutMs?: number }) =>
+    router.request("server/discover", { _meta: modernMeta(asked, options) }, { signal, ...limit });
+  let isModernOnly = false;
+  let result: JsonObject;
+  try {
+    result = await ask(
+      latestModernVersion,
+      options.isPinned === true ? {} : { timeoutMs: discoverTimeoutMs },
+    );
+  } catch (error) {
+    const listed = refusedVersions(error);
+    const common = modernVersions.find((one) => listed?.includes(one));
+    if (listed === undefined) throw error;
+    if (common === undefined) throw unsupported(listed);
+    // The server is of the modern era and lists what it supports: the request is repeated with a version of both, once.
+    result = await ask(common, {}).catch((other: unknown) => {
+      const still = refusedVersions(other);
+      throw still === undefined ? other : unsupported(still);
+    });
+    isModernOnly = !listed.some(isLegacyVersion);
+  }
   const offered = result["supportedVersions"];
   const version = modernVersions.find((one) => Array.isArray(offered) && offered.includes(one));
   if (version === undefined) throw unsupported(offered);
@@ -157,6 +174,7 @@ async function discover(
   return {
     ...describe(result),
     era: "modern",
+    isModernOnly,
     protocolVersion: version,
     serverInfo: isJsonObject(serverInfo) ? serverInfo : undefined,
   };
@@ -169,6 +187,13 @@ export function modernMeta(version: string, options: HandshakeOptions): JsonObje
     [metaKeys.clientInfo]: options.clientInfo as unknown as JsonObject,
     [metaKeys.clientCapabilities]: options.capabilities ?? {},
   };
+}
+
+/** Returns the versions that the server lists when it refuses the one of a request; undefined for another error. */
+function refusedVersions(error: unknown): readonly string[] | undefined {
+  if (!(error instanceof McpError) || error.rpcCode !== rpcCodes.unsupportedVersion) return undefined;
+  const supported = versionsIn(error.rpcData);
+  return Array.isArray(supported) ? supported.map(String) : [];
 }
 
 function describe(result: JsonObject): Pick<Agreement, "capabilities" | "instructions"> {

@@ -307,10 +307,13 @@ function isDiscovery(message: RpcMessage): boolean {
   return "method" in message && message.method === "server/discover";
 }
 
+const initializeHeaders = { "mcp-method": "initialize" };
+
 function modernHeaders(message: RpcMessage): { readonly [name: string]: string } | undefined {
   if (!("method" in message)) return undefined;
   const version = modernVersionOf(paramsOf(message));
-  if (version === undefined) return undefined;
+  // Proxies in front of servers of both eras route by the method.
+  if (version === undefined) return message.method === "initialize" ? initializeHeaders : undefined;
   const name = mirroredName(message.method, paramsOf(message));
   return {
     "mcp-protocol-version": version,
