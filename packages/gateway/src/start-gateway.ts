@@ -420,7 +420,8 @@ class RunningGateway implements Gateway {
     const { authenticate, home, env, logger } = this.#deps;
     if (authenticate !== undefined) return { authenticate };
     const { scrubber, authorities } = this.#parts;
-    const context = { home, env, logger, scrubber, authorities, now: Date.now, randomBytes };
+    const resources = this.#resources;
+    const context = { home, env, logger, scrubber, authorities, resources, now: Date.now, randomBytes };
     return await openClientAuthentication(this.#config, context);
   }
 
