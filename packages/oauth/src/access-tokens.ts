@@ -47,8 +47,13 @@ export interface TokenCredentials {
   refused(refusal: TokenRefusal): Promise<boolean>;
 }
 
+/** What a login is missing. */
+export type MissingLogin = "access" | "scopes";
+
 /** The tokens of one grant. */
 export interface TokenHolder {
+  /** The client whose login it is; undefined for that of the gateway. */
+  readonly owner: Identity | undefined;
   /** @throws {OAuthError} */
   current(signal: AbortSignal): Promise<string>;
   /** @throws {OAuthError} */
@@ -58,8 +63,10 @@ export interface TokenHolder {
     status: number,
     signal: AbortSignal,
   ): Promise<boolean>;
-  /** Forgets what was read. */
-  forget(): void;
+  /** Reads what is stored again. @returns whether that is another login than before, and not a refresh of it */
+  changed(): Promise<boolean>;
+  /** What the last request that failed was missing: a login, or scopes of it that another one may give. */
+  readonly missing: MissingLogin | undefined;
   /** What is known now, without reading anything. */
   state(): LoginState | undefined;
 }
@@ -96,11 +103,20 @@ export class AccessTokens {
     });
   }
 
-  /** Forgets the login that the secret `name` holds. @returns whether it is one of this server that was used */
-  changed(name: string): boolean {
+  /**
+   * Notes that the secret `name` changed.
+   *
+   * @returns whose login it is, where it is one of this server that was used and is another one now
+   */
+  async changed(name: string): Promise<{ readonly owner: Identity | undefined } | undefined> {
     const holder = this.#holders.get(name);
-    holder?.forget();
-    return holder !== undefined;
+    return holder !== undefined && (await holder.changed()) ? { owner: holder.owner } : undefined;
+  }
+
+  /** Returns what the last failed request for `identity` was missing that a login would give. */
+  missingFor(identity: Identity): MissingLogin | undefined {
+    const owner = this.#server.per === "identity" ? identity : undefined;
+    return this.#holders.get(loginSecretName(this.#server, owner))?.missing;
   }
 
   /** Returns the state of the gateway's own login, as far as its requests know it. */
@@ -146,10 +162,19 @@ class LoginTokens implements TokenHolder {
   #reading: Promise<LoginRecord | undefined> | undefined;
   #refreshing: Promise<LoginRecord> | undefined;
   #refusedAt = Number.NEGATIVE_INFINITY;
+  #missing: MissingLogin | undefined;
   #metadata: { readonly as: AuthorizationServer; readonly until: number } | undefined;
 
   constructor(parts: HolderParts) {
     this.#parts = parts;
+  }
+
+  get owner(): Identity | undefined {
+    return this.#parts.identity;
+  }
+
+  get missing(): MissingLogin | undefined {
+    return this.#missing;
   }
 
   async current(signal: AbortSignal): Promise<string> {
@@ -196,10 +221,16 @@ class LoginTokens implements TokenHolder {
     return true;
   }
 
-  forget(): void {
+  async changed(): Promise<boolean> {
+    const before = this.#record;
     this.#record = undefined;
     this.#reading = undefined;
+    const after = before?.loginId === undefined ? undefined : await this.#read().catch(() => undefined);
+    const isSame = after?.accessToken !== undefined && after.loginId === before?.loginId;
+    if (isSame && this.#missing === undefined) return false;
     this.#refusedAt = Number.NEGATIVE_INFINITY;
+    this.#missing = undefined;
+    return true;
   }
 
   state(): LoginState | undefined {
@@ -314,10 +345,15 @@ class LoginTokens implements TokenHolder {
         { hint: "ask the administrator of its authorization server for them" },
       );
     }
-    throw this.#loginRequired(`the scopes ${JSON.stringify(shown)} are missing in the login to`);
+    throw this.#loginRequired(
+      `the scopes ${JSON.stringify(shown)} are missing in the login to`,
+      undefined,
+      "scopes",
+    );
   }
 
-  #loginRequired(state: string, detail?: string): OAuthError {
+  #loginRequired(state: string, detail?: string, missing: MissingLogin = "access"): OAuthError {
+    this.#missing = missing;
     const { server, deps, identity } = this.#parts;
     const whose = identity === undefined ? "" : ` as "${identity.name}"`;
     const command = deps.loginCommand(server.id, identity);

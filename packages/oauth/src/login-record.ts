@@ -29,6 +29,8 @@ export interface LoginRecord {
   readonly issuer: string;
   readonly resource: string;
   readonly client: KnownClient;
+  /** Differs between two logins; a refresh keeps it. Absent for logins of earlier versions. */
+  readonly loginId?: string;
   /** Absent after a login ended: the client is still known. */
   readonly accessToken?: string;
   readonly refreshToken?: string;

@@ -59,8 +59,18 @@ export class OwnTokens implements TokenHolder {
     return true;
   }
 
-  forget(): void {
+  get owner(): undefined {
+    return undefined;
+  }
+
+  /** No person can give what is missing. */
+  get missing(): undefined {
+    return undefined;
+  }
+
+  async changed(): Promise<boolean> {
     this.#tokens = undefined;
+    return true;
   }
 
   state(): LoginState | undefined {

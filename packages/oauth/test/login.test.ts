@@ -129,7 +129,7 @@ test("a login that was revoked at the provider ends, and a new one is used witho
   await assert.rejects(tokenOf(tokens), { code: "OAUTH_LOGIN_REQUIRED", hint: "run toolcrib login notes" });
   assert.equal((await readLoginState(settings, deps)).kind, "login needed");
   await logIn(settings, deps);
-  assert.equal(tokens.changed(name), true);
+  assert.deepEqual(await tokens.changed(name), { owner: undefined });
   assert.equal(await callOnce(tokens, server.url), 200);
 });
 
@@ -147,7 +147,7 @@ test("scopes that a call needs are asked for at the next login, and not again wh
   assert.deepEqual((await readLoginState(settings, deps)).missingScopes, ["write"]);
   const { scopes } = await logIn(settings, deps);
   assert.equal(scopes.includes("write"), false);
-  tokens.changed([...deps.secrets.keys()][0] as string);
+  await tokens.changed([...deps.secrets.keys()][0] as string);
   await assert.rejects(callOnce(tokens, server.url, "change"), {
     code: "OAUTH_LOGIN_REQUIRED",
     message: /were asked for and are not enough/,
@@ -162,7 +162,7 @@ test("a login with the missing scopes keeps those that it had", async () => {
   const tokens = new AccessTokens(settings, deps);
   await assert.rejects(callOnce(tokens, server.url, "change"), { code: "OAUTH_LOGIN_REQUIRED" });
   await logIn(settings, deps);
-  tokens.changed([...deps.secrets.keys()][0] as string);
+  await tokens.changed([...deps.secrets.keys()][0] as string);
   assert.equal(await callOnce(tokens, server.url, "change"), 200);
   assert.equal(await callOnce(tokens, server.url), 200);
 });

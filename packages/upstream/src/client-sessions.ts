@@ -7,7 +7,7 @@
  */
 
 import { abortable, disposeOnce, FairShare } from "@toolcrib/lifecycle";
-import { type ClientSession, identityKey } from "@toolcrib/tool";
+import { type ClientSession, type Identity, identityKey, isSameIdentity } from "@toolcrib/tool";
 import { ClientEntry } from "./client-entry.ts";
 import { askable } from "./input-required.ts";
 import { UpstreamError } from "./upstream-error.ts";
@@ -140,9 +140,12 @@ export class ClientSessions implements AsyncDisposable {
     }
   }
 
-  /** Closes all sessions. */
-  endAll(): void {
-    for (const entry of [...this.#entries.values()]) this.#drop(entry);
+  /** Closes all sessions, or those of one identity. */
+  endAll(owner?: Identity): void {
+    for (const entry of [...this.#entries.values()]) {
+      const { identity } = entry.client;
+      if (owner === undefined || identity === undefined || isSameIdentity(identity, owner)) this.#drop(entry);
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
