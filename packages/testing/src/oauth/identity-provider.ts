@@ -67,7 +67,8 @@ export async function startIdentityProvider(
     tokenRequests,
     paths,
     async find(token) {
-      const found = await provider.AccessToken.find(token);
+      const found =
+        (await provider.AccessToken.find(token)) ?? (await provider.ClientCredentials.find(token));
       if (found === undefined) return undefined;
       const { aud, scope, clientId } = found;
       return { audience: Array.isArray(aud) ? aud[0] : aud, scopes: scope?.split(" ") ?? [], clientId };
