@@ -76,8 +76,10 @@ test("a call names the command, a login lets the next one pass, and logout ends 
     (await run("doctor")).stdout,
     /✗ login notes: nobody is logged in\n {4}fix: .*toolcrib login notes/,
   );
+  assert.match((await run("status")).stdout, /login notes: nobody is logged in \(toolcrib login notes\)/);
   const login = await logIn();
   assert.equal(login.code, 0, login.stderr);
+  assert.match((await run("status")).stdout, /login notes: logged in at http\S+, scopes read/);
   assert.match(login.stdout, /^Logged in to notes at http:\/\/127\.0\.0\.1:\d+, with the scopes read\n$/);
   const call = await run("call", "notes__whoami");
   assert.equal(call.code, 0, call.stderr);
@@ -130,4 +132,38 @@ test("login says what is wrong with the server that is named", async () => {
   assert.match((await run("login", "note")).stderr, /No tool server has the id "note"/);
   assert.match((await run("login", "notes", "--client", "ci")).stderr, /All clients use one login/);
   assert.match((await run("logout", "notes")).stdout, /^Nobody is logged in to notes\n$/);
+});
+
+test("issuers of client tokens that cannot be reached are named by doctor and serve, and why knows their clients", async () => {
+  await using provider = await startIdentityProvider({ hasJwtTokens: true });
+  await using directory = await makeTemporaryDirectory();
+  const unreachable = "http://127.0.0.1:9";
+  const auth = {
+    resource: "https://tools.example.com/mcp",
+    jwt: [{ issuer: provider.issuer }, { issuer: unreachable }],
+  };
+  const serve = { listen: "127.0.0.1:0", allowed_hosts: ["tools.example.com"], auth };
+  const policy = {
+    clients: { ada: { identity: { issuer: provider.issuer, subject: "ada" }, deny: ["*:*"] } },
+  };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [], serve, policy }));
+  const setting = { directory: directory.path };
+  const { stdout } = await runToolcrib(["doctor"], setting);
+  assert.match(stdout, new RegExp(`✓ issuer ${provider.issuer}: its keys can be read`));
+  assert.match(stdout, new RegExp(`✗ issuer ${unreachable}: its tokens cannot be checked: Cannot reach`));
+  for (const [subject, code] of [
+    ["ada", 3],
+    ["eva", 0],
+  ] as const) {
+    const why = await runToolcrib(
+      ["why", "toolcrib:search_tools", "--client", `${subject}@${provider.issuer}`],
+      setting,
+    );
+    assert.equal(why.code, code, why.stdout + why.stderr);
+    assert.match(why.stderr, /the roles and labels that tokens of .* have are not known here/);
+  }
+  await using gateway = await startServe([], setting);
+  await waitUntil(() => gateway.stderr().includes("tokens of an issuer cannot be checked at the moment"));
+  assert.match(gateway.stderr(), new RegExp(unreachable));
+  assert.equal(gateway.stderr().includes(`"issuer":"${provider.issuer}"`), false);
 });

@@ -52,6 +52,8 @@ export const configCodes = {
   CONFIG_IDLE_UNUSED: "idle_seconds is set for a server that does not start lazily.",
   CONFIG_POLICY_FLOOR: "A tool server or a later file declares less containment than policy.floor requires.",
   CONFIG_AUTH_EXPOSED: "serve.auth is none on an address that other machines can reach.",
+  CONFIG_RESOURCE_HOST:
+    "The endpoint refuses requests to the host that serve.auth.resource names (a warning).",
   CONFIG_FOREIGN_FIELD: "A field of another program's file that has no effect here.",
   CONFIG_FOREIGN_DISABLED: "A server of another program's file is disabled there and is ignored.",
   CONFIG_VARIABLE_NOT_AVAILABLE: "A variable that only the other program can fill in, such as `input:token`.",

@@ -1,14 +1,15 @@
 /**
- * Detects `serve.auth: none` on an address that other machines can reach, also
- * when the two settings come from different files.
+ * Detects `serve.auth: none` on an address that other machines can reach, and a resource of `serve.auth` whose host the
+ * endpoint does not answer, also when the settings come from different files.
  */
 
+import { isIP } from "node:net";
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import { nodeAt, toDiagnostic } from "@toolcrib/document";
 import type { ConfigLayer } from "./config-layer.ts";
 import { quote } from "./display-source.ts";
 import { placeOf } from "./lint-ids.ts";
-import { parseListen } from "./serve-shape.ts";
+import { parseListen, serveDefaults } from "./serve-shape.ts";
 import { isLoopbackHost } from "./server-url.ts";
 
 interface Setting {
@@ -31,6 +32,33 @@ export function lintExposure(layers: readonly ConfigLayer[]): Diagnostic[] {
         code: "CONFIG_AUTH_EXPOSED",
         message: `serve.auth none is refused on ${quote(listen.value)}${elsewhere}: other machines can reach that address`,
         hint: "write auth: token, or listen on 127.0.0.1",
+        span: auth.span,
+        path: "serve.auth",
+      },
+      auth.source,
+    ),
+  ];
+}
+
+/** Warns where clients use a host (`serve.auth.resource`) whose requests the endpoint refuses. @param layers all of them */
+export function lintResourceHost(layers: readonly ConfigLayer[]): Diagnostic[] {
+  const auth = lastOf(layers, "auth");
+  const given = layers.findLast(({ sections }) => sections.serve?.auth !== undefined)?.sections.serve?.auth;
+  const resource = typeof given === "object" ? given.resource : undefined;
+  if (auth === undefined || resource === undefined || !URL.canParse(resource)) return [];
+  const { host, hostname } = new URL(resource);
+  const listening = parseListen(lastOf(layers, "listen")?.value ?? serveDefaults.listen)?.host.toLowerCase();
+  const allowed = layers.findLast(({ sections }) => sections.serve?.allowed_hosts !== undefined)?.sections
+    .serve?.allowed_hosts;
+  const isAllowed = allowed?.some((one) => [host, hostname].includes(one.toLowerCase())) === true;
+  if (isAllowed || isLoopbackHost(hostname) || listening === hostname || isIP(hostname) !== 0) return [];
+  return [
+    toDiagnostic(
+      {
+        severity: "warning",
+        code: "CONFIG_RESOURCE_HOST",
+        message: `Requests to ${quote(hostname)} are refused, which serve.auth.resource names: it is not in serve.allowed_hosts`,
+        hint: `write allowed_hosts: [${hostname}], unless a proxy replaces the Host header`,
         span: auth.span,
         path: "serve.auth",
       },

@@ -24,7 +24,7 @@ import { toExecutionConfig } from "./execution-shape.ts";
 import { toGuardsConfig } from "./guards-shape.ts";
 import { toHooksConfig } from "./hooks-shape.ts";
 import { type HasCommand, lintCommands } from "./lint-commands.ts";
-import { lintExposure } from "./lint-exposure.ts";
+import { lintExposure, lintResourceHost } from "./lint-exposure.ts";
 import { lintIds } from "./lint-ids.ts";
 import { lintRules } from "./lint-rules.ts";
 import { toPackagesConfig } from "./packages-shape.ts";
@@ -68,7 +68,7 @@ export function mergeConfigs(
 ): ConfigResult {
   const findings = layers.flatMap((layer) => layer.diagnostics);
   for (const layer of layers) findings.push(...lintComposed([layer]));
-  findings.push(...lintComposed(layers), ...lintRules(layers, tokenNames));
+  findings.push(...lintComposed(layers), ...lintRules(layers, tokenNames), ...lintResourceHost(layers));
   if (hasCommand !== undefined) findings.push(...lintCommands(layers, hasCommand));
   const diagnostics = withoutRepeats(findings);
   return {

@@ -240,6 +240,10 @@ checkGolden("sections", [
   ["serve.auth jwt", "serve: { auth: jwt }\n"],
   ["serve.auth misspelt", "serve: { auth: tokn }\n"],
   ["serve.auth none on all addresses", "serve:\n  listen: 0.0.0.0:7420\n  auth: none\n"],
+  [
+    "serve.auth with a resource that is not answered",
+    "serve: { auth: { resource: 'https://tools.example.com/mcp', jwt: [{ issuer: 'https://id.example.com' }] } }\n",
+  ],
   ["serve.listen a port", "serve: { listen: 8080 }\n"],
   ["serve.listen without a host", 'serve: { listen: ":8080" }\n'],
   ["serve.listen with a port too high", "serve: { listen: 127.0.0.1:70000 }\n"],

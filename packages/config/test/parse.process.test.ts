@@ -469,6 +469,22 @@ test("loadConfig() composes overrides after the files, and checks them like a fi
     exposed.diagnostics.map(({ code, source }) => [code, source?.name]),
     [["CONFIG_AUTH_EXPOSED", "--auth"]],
   );
+  // The host of a resource may be allowed by another file than the one that names it.
+  const auth = { resource: "https://tools.example.com/mcp", jwt: [{ issuer: "https://id.example.com" }] };
+  for (const [hosts, expected] of [
+    [[], ["CONFIG_RESOURCE_HOST"]],
+    [["TOOLS.example.com"], []],
+  ] as const) {
+    const overrides = [
+      { name: "--hosts", text: JSON.stringify({ serve: { allowed_hosts: hosts } }) },
+      { name: "--auth", text: JSON.stringify({ serve: { auth } }) },
+    ];
+    const { diagnostics } = await loadConfig(["a.yaml"], deps, { overrides });
+    assert.deepEqual(
+      diagnostics.map(({ code }) => code),
+      expected,
+    );
+  }
 });
 
 test("readRegularFile() does not wait for a pipe without a writer", {

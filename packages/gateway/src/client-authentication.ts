@@ -20,6 +20,8 @@ interface AuthenticationContext {
   readonly scrubber: SecretScrubber;
   /** PEM certificates that are trusted in addition to the default ones. */
   readonly authorities: string | undefined;
+  /** Disposed of with the gateway. */
+  readonly resources: AsyncDisposableStack;
 }
 
 /** The name under which redaction knows the secrets of `serve`. */
@@ -27,7 +29,7 @@ const secretOwner = "serve";
 
 /**
  * Returns the check of clients, and where they find out how to get a token. Loads the checks of access
- * tokens only where an issuer is configured.
+ * tokens only where an issuer is configured, and warns in the log about issuers that cannot be reached.
  *
  * @throws {AuthError} as `openTokenStore`.
  */
@@ -57,6 +59,16 @@ export async function openClientAuthentication(
   const learn = (value: string) => scrubber.learn(secretOwner, value);
   const { internalRanges } = egress;
   const accessTokens = new ClientTokens(issuers, { now, logger, learn, internalRanges, ca: authorities });
+  const stop = new AbortController();
+  const checking = accessTokens.problems(stop.signal).then((problems) => {
+    if (stop.signal.aborted) return;
+    for (const [issuer, reason] of problems)
+      logger.warn({ issuer, reason }, "tokens of an issuer cannot be checked at the moment");
+  });
+  context.resources.defer(async () => {
+    stop.abort();
+    await checking;
+  });
   return {
     authenticate: (authorization) => tokens?.authenticate(authorization) ?? accessTokens.check(authorization),
     resource: {

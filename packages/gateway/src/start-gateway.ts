@@ -184,6 +184,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     authorities: network.ca,
     upstreamLimits: deps.upstreamLimits,
     packageRunner: { runner: undefined },
+    logins: { pages: undefined },
     machine: {
       system: { platform: process.platform, arch: process.arch },
       node: { command: process.execPath, version: process.versions.node },
@@ -207,6 +208,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     opened,
     scrubber,
     authorities: network.ca,
+    logins: context.logins,
     resources: opening.move(),
   });
 }
@@ -240,6 +242,7 @@ interface GatewayParts {
   readonly opened: readonly OpenedSources[];
   readonly scrubber: SecretScrubber;
   readonly authorities: string | undefined;
+  readonly logins: SourceContext["logins"];
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
   readonly resources: AsyncDisposableStack;
 }
@@ -250,7 +253,7 @@ class RunningGateway implements Gateway {
   readonly #core: GatewayCore;
   readonly #parts: Pick<
     GatewayParts,
-    "metrics" | "policies" | "anchors" | "hooks" | "telemetry" | "scrubber" | "authorities"
+    "metrics" | "policies" | "anchors" | "hooks" | "telemetry" | "scrubber" | "authorities" | "logins"
   >;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
@@ -390,7 +393,8 @@ class RunningGateway implements Gateway {
   async #openHttp(): Promise<HttpServer> {
     try {
       const authentication = await this.#openAuthentication();
-      const http = await startHttpServer({ ...this.#serverDeps(), ...authentication }, this.#config.serve);
+      const deps = { ...this.#serverDeps(), ...authentication, logins: this.#parts.logins.pages };
+      const http = await startHttpServer(deps, this.#config.serve);
       this.#http = this.#resources.use(http);
       return http;
     } catch (error) {
@@ -420,7 +424,8 @@ class RunningGateway implements Gateway {
     const { authenticate, home, env, logger } = this.#deps;
     if (authenticate !== undefined) return { authenticate };
     const { scrubber, authorities } = this.#parts;
-    const context = { home, env, logger, scrubber, authorities, now: Date.now, randomBytes };
+    const resources = this.#resources;
+    const context = { home, env, logger, scrubber, authorities, resources, now: Date.now, randomBytes };
     return await openClientAuthentication(this.#config, context);
   }
 

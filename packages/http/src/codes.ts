@@ -10,6 +10,7 @@ export const httpCodes = {
   HTTP_METHOD_NOT_ALLOWED: "The path is served, but not with this method.",
   HTTP_ROLE_REQUIRED: "The route changes the gateway, and the caller does not have the role for that.",
   HTTP_QUERY_INVALID: "A query parameter of an API request is not valid.",
+  HTTP_FORM_INVALID: "What was sent to the page of a login is not its form, or is too large.",
   HTTP_MALFORMED: "A request breaks HTTP itself.",
   HTTP_HEADERS_TOO_LARGE: "The headers of a request are larger than the limit.",
   HTTP_REQUEST_TIMEOUT: "A request did not arrive completely within its time limit.",

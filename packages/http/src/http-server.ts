@@ -14,6 +14,7 @@ import { bracketed, createHostCheck, createOriginCheck } from "./host-check.ts";
 import { HttpError } from "./http-error.ts";
 import { type HttpServerOptions, resolveHttpLimits } from "./http-options.ts";
 import { type DrainableServer, ListeningServer, type ServerDeps } from "./listening-server.ts";
+import { type LoginPages, loginRoutes } from "./login-routes.ts";
 import { type ProtectedResource, resourceRoutes } from "./protected-resource.ts";
 import type { Authenticate } from "./request-handler.ts";
 
@@ -23,6 +24,8 @@ export interface HttpServerDeps extends ServerDeps {
   readonly authenticate: Authenticate | undefined;
   /** Where clients find out how to get a token. @default nowhere */
   readonly resource?: ProtectedResource | undefined;
+  /** The pages at which clients log in to servers. @default none */
+  readonly logins?: LoginPages | undefined;
 }
 
 /** A listening HTTP server. Disposing it drains, then closes everything; safe to repeat. */
@@ -45,21 +48,26 @@ export async function startHttpServer(deps: HttpServerDeps, options: HttpServerO
   if (auth === "none" && !isLoopbackHost(host)) throw authRequired(host);
   const authenticate = auth === "none" ? () => anonymous : deps.authenticate;
   assert(authenticate !== undefined, "auth is token, and there is nothing to check tokens with");
-  const { resource } = deps;
-  const routes = resource === undefined ? deps.routes : { ...deps.routes, ...resourceRoutes(resource) };
-  const server = new ListeningServer(
-    { ...deps, ...(routes && { routes }) },
-    resolveHttpLimits(options.limits),
-    {
-      authenticate,
-      resource,
-      isHostAllowed: createHostCheck(host, allowedHosts),
-      isOriginAllowed: createOriginCheck(allowedOrigins),
-    },
-  );
+  const { resource, logins } = deps;
+  const ownOrigin = resource === undefined ? [] : [new URL(resource.resource).origin];
+  const routes = {
+    ...deps.routes,
+    ...(resource === undefined ? {} : resourceRoutes(resource)),
+    ...(logins === undefined ? {} : loginRoutes(logins, authenticate)),
+  };
+  const server = new ListeningServer({ ...deps, routes }, resolveHttpLimits(options.limits), {
+    authenticate,
+    resource,
+    isHostAllowed: createHostCheck(host, allowedHosts),
+    isOriginAllowed: createOriginCheck([...allowedOrigins, ...ownOrigin]),
+  });
   const port = await server.open((http) => bindPort(http, options));
+  const url = `http://${urlHost(host)}:${port}`;
+  // Browsers on other machines do not reach an address of this one, and the name that they use is known with a resource.
+  if (ownOrigin[0] !== undefined) logins?.open(ownOrigin[0]);
+  else if (isLoopbackHost(host)) logins?.open(url);
   return {
-    url: `http://${urlHost(host)}:${port}`,
+    url,
     port,
     drain: (graceMs) => server.drain(graceMs),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

@@ -13,8 +13,8 @@ import { type Refusal, refusalError } from "./refusal.ts";
 
 /** The callers and methods that a route accepts. */
 export type RouteAccess =
-  /** Reads, and needs no token. */
-  | { readonly kind: "open" }
+  /** Reads, and needs no token. `hasForm`: takes forms, too, which prove by themselves who sends them. */
+  | { readonly kind: "open"; readonly hasForm?: boolean }
   /** Reads, for every authenticated caller, or for those with `role` or a higher one. */
   | { readonly kind: "read"; readonly role?: "operator" }
   /** Changes the gateway with one of `methods`, for callers with `role` or a higher one. */
@@ -44,10 +44,14 @@ export function decideAccess(
   method: string | undefined,
   identity: Identity | undefined,
 ): Refusal | undefined {
-  const methods: readonly string[] = access.kind === "change" ? access.methods : ["GET", "HEAD"];
+  const methods: readonly string[] = access.kind === "change" ? access.methods : readingMethods(access);
   if (method === undefined || !methods.includes(method)) return methodNotAllowed(methods.join(", "));
   const role = access.kind === "open" ? undefined : access.role;
   return role === undefined || hasRole(identity?.roles ?? [], role) ? undefined : roleRequired(role);
+}
+
+function readingMethods(access: Exclude<RouteAccess, { kind: "change" }>): readonly string[] {
+  return access.kind === "open" && access.hasForm === true ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
 }
 
 /** The refusal for a method that a path does not accept. */

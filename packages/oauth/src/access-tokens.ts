@@ -47,8 +47,13 @@ export interface TokenCredentials {
   refused(refusal: TokenRefusal): Promise<boolean>;
 }
 
+/** What a login is missing. */
+export type MissingLogin = "access" | "scopes";
+
 /** The tokens of one grant. */
 export interface TokenHolder {
+  /** The client whose login it is; undefined for that of the gateway. */
+  readonly owner: Identity | undefined;
   /** @throws {OAuthError} */
   current(signal: AbortSignal): Promise<string>;
   /** @throws {OAuthError} */
@@ -58,10 +63,20 @@ export interface TokenHolder {
     status: number,
     signal: AbortSignal,
   ): Promise<boolean>;
-  /** Forgets what was read, and reads the login again. @returns whether another login than before is in use, or none */
+  /** Reads what is stored again. @returns whether another login than before is in use, one where it was missing, or none */
   changed(): Promise<boolean>;
+  /** What the last request that failed was missing: a login, or scopes of it that another one may give. */
+  readonly missing: MissingLogin | undefined;
   /** What is known now, without reading anything. */
   state(): LoginState | undefined;
+}
+
+/** A login that was read again. */
+export interface LoginChange {
+  /** The client whose login it is; undefined for that of the gateway. */
+  readonly owner: Identity | undefined;
+  /** Whether it is another login than before, and not a refresh of it. */
+  readonly isReplaced: boolean;
 }
 
 /** Identities whose tokens are kept in memory; those of the least recently used are read again. */
@@ -99,12 +114,18 @@ export class AccessTokens {
   /**
    * Reads the login that the secret `name` holds again.
    *
-   * @returns `renewed` where its tokens were refreshed or it is the first one; `replaced` where what was opened with an
-   *   earlier login belongs to it no longer; undefined for a secret that is no login of this server that was used
+   * @returns whose login it is, and whether what was opened with an earlier login belongs to it no longer; undefined for
+   *   a secret that is no login of this server that was used
    */
-  async changed(name: string): Promise<"renewed" | "replaced" | undefined> {
-    const isReplaced = await this.#holders.get(name)?.changed();
-    return isReplaced === undefined ? undefined : isReplaced ? "replaced" : "renewed";
+  async changed(name: string): Promise<LoginChange | undefined> {
+    const holder = this.#holders.get(name);
+    return holder === undefined ? undefined : { owner: holder.owner, isReplaced: await holder.changed() };
+  }
+
+  /** Returns what the last failed request for `identity` was missing that a login would give. */
+  missingFor(identity: Identity): MissingLogin | undefined {
+    const owner = this.#server.per === "identity" ? identity : undefined;
+    return this.#holders.get(loginSecretName(this.#server, owner))?.missing;
   }
 
   /** Returns the state of the gateway's own login, as far as its requests know it. */
@@ -152,10 +173,19 @@ class LoginTokens implements TokenHolder {
   #refusedAt = Number.NEGATIVE_INFINITY;
   /** The login whose token was used first since the last replacement. */
   #usedLogin: string | undefined;
+  #missing: MissingLogin | undefined;
   #metadata: { readonly as: AuthorizationServer; readonly until: number } | undefined;
 
   constructor(parts: HolderParts) {
     this.#parts = parts;
+  }
+
+  get owner(): Identity | undefined {
+    return this.#parts.identity;
+  }
+
+  get missing(): MissingLogin | undefined {
+    return this.#missing;
   }
 
   async current(signal: AbortSignal): Promise<string> {
@@ -205,14 +235,16 @@ class LoginTokens implements TokenHolder {
   }
 
   async changed(): Promise<boolean> {
+    const wasMissing = this.#missing !== undefined;
     this.#record = undefined;
     this.#reading = undefined;
-    this.#refusedAt = Number.NEGATIVE_INFINITY;
+    this.#missing = undefined;
     // A login that cannot be read is none.
     const record = await this.#read().catch(() => undefined);
     const used = this.#usedLogin;
     const isSame = record?.accessToken !== undefined && loginIdOf(record) === used;
-    if (used === undefined || isSame) return false;
+    if (!wasMissing && (used === undefined || isSame)) return false;
+    this.#refusedAt = Number.NEGATIVE_INFINITY;
     this.#usedLogin = undefined;
     return true;
   }
@@ -345,10 +377,15 @@ class LoginTokens implements TokenHolder {
         { hint: "ask the administrator of its authorization server for them" },
       );
     }
-    throw this.#loginRequired(`the scopes ${JSON.stringify(shown)} are missing in the login to`);
+    throw this.#loginRequired(
+      `the scopes ${JSON.stringify(shown)} are missing in the login to`,
+      undefined,
+      "scopes",
+    );
   }
 
-  #loginRequired(state: string, detail?: string): OAuthError {
+  #loginRequired(state: string, detail?: string, missing: MissingLogin = "access"): OAuthError {
+    this.#missing = missing;
     const { server, deps, identity } = this.#parts;
     const whose = identity === undefined ? "" : ` as "${identity.name}"`;
     const command = deps.loginCommand(server.id, identity);
@@ -363,8 +400,8 @@ class LoginTokens implements TokenHolder {
   }
 }
 
-function loginIdOf({ id, issuer, client }: LoginRecord): string {
-  return id ?? `${issuer} ${client.id}`;
+function loginIdOf({ loginId, issuer, client }: LoginRecord): string {
+  return loginId ?? `${issuer} ${client.id}`;
 }
 
 /** Whether an access token has ended or will end soon. */

@@ -10,6 +10,7 @@ import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
 import type { Identity } from "@toolcrib/tool";
 import type { JWTVerifyGetKey } from "jose";
+import type { AuthorizationServer } from "oauth4webapi";
 import { type ClaimRules, identityFrom } from "./claims.ts";
 import { discoverIssuer } from "./discovery.ts";
 import { createOAuthFetch, type OAuthFetch } from "./oauth-fetch.ts";
@@ -56,8 +57,12 @@ export type ClientVerdict = Identity | { readonly missingScopes: readonly string
 /** Milliseconds for which the result of a JWT is kept, and that of an introspection, valid or not. */
 const jwtKeptMs = 60_000;
 const introspectedKeptMs = 15_000;
-/** Tokens whose result is kept. */
+/** Valid tokens whose result is kept, and as many that are not valid, apart from them: anyone can send those. */
 const maxKept = 4096;
+/** Opaque tokens without a known result that an issuer may refuse one after the other; later ones are not sent to it. */
+const maxRefusals = 200;
+/** Milliseconds after which one more of them may be refused. */
+const refusalIntervalMs = 100;
 /** Tokens that are checked at a time at one issuer, JWTs and opaque ones each; further ones are refused. */
 const maxChecks = 64;
 /** Longest token in characters. */
@@ -68,13 +73,16 @@ const checkTimeoutMs = 10_000;
 const logIntervalMs = 10_000;
 /** Milliseconds for which metadata of an issuer is kept. */
 const metadataKeptMs = 3_600_000;
+/** Milliseconds between two readings of metadata because a key is unknown, or because they cannot be read. */
+const metadataPauseMs = 60_000;
 
 /** The tokens of the configured issuers. Nothing is loaded before the first token. */
 export class ClientTokens {
   readonly #issuers: ReadonlyMap<string, IssuerCheck>;
   readonly #introspecting: IssuerCheck | undefined;
   readonly #deps: ClientTokensDeps;
-  readonly #kept = new Map<string, { readonly verdict: ClientVerdict; readonly until: number }>();
+  readonly #valid = new Map<string, CheckedToken>();
+  readonly #invalid = new Map<string, CheckedToken>();
   readonly #checking = new Map<string, Promise<ClientVerdict>>();
   #loggedAt = Number.NEGATIVE_INFINITY;
 
@@ -90,7 +98,8 @@ export class ClientTokens {
     const token = /^bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(authorization ?? "")?.[1];
     if (token === undefined || token.length > tokenMaxLength) return undefined;
     const key = hash("sha256", token, "base64");
-    const kept = this.#kept.get(key);
+    const valid = this.#valid.get(key);
+    const kept = valid ?? this.#invalid.get(key);
     if (kept !== undefined && this.#deps.now() < kept.until) return kept.verdict;
     const running = this.#checking.get(key);
     if (running !== undefined) return running;
@@ -103,6 +112,15 @@ export class ClientTokens {
     // Anyone can send tokens that name a slow issuer, so each issuer has places of its own.
     const counted = named === undefined ? issuer.introspections : issuer.verifications;
     if (counted.count >= maxChecks) return undefined;
+    // A token that was valid may be asked about again, whatever others send.
+    const isUnknown = named === undefined && valid === undefined;
+    if (isUnknown && !issuer.refusals.hasRoom(this.#deps.now())) {
+      this.#log(
+        `${issuer.name} refused too many opaque tokens; unknown ones have to wait`,
+        "cannot be checked",
+      );
+      return undefined;
+    }
     counted.count += 1;
     const check = () => (named === undefined ? issuer.introspect(token) : issuer.verify(token));
     const checking = this.#checkNow(check, key).finally(() => {
@@ -134,10 +152,46 @@ export class ClientTokens {
   }
 
   #keep(key: string, checked: CheckedToken | undefined): void {
+    this.#valid.delete(key);
     if (checked === undefined || checked.until <= this.#deps.now()) return;
-    this.#kept.delete(key);
-    this.#kept.set(key, checked);
-    if (this.#kept.size > maxKept) this.#kept.delete(this.#kept.keys().next().value as string);
+    const kept = checked.verdict === undefined ? this.#invalid : this.#valid;
+    kept.delete(key);
+    kept.set(key, checked);
+    if (kept.size > maxKept) kept.delete(kept.keys().next().value as string);
+  }
+
+  /** Reads the metadata and keys of each issuer. @returns the problems, by issuer; none where all is well */
+  async problems(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    await Promise.all(
+      [...this.#issuers].map(async ([name, issuer]) => {
+        try {
+          await issuer.reach(signal);
+        } catch (error) {
+          found.set(name, messageOf(error));
+        }
+      }),
+    );
+    return found;
+  }
+}
+
+/** Counts refusals of unknown tokens: a number at once, and one more after each interval. */
+class Refusals {
+  #count = 0;
+  #countedAt = 0;
+
+  hasRoom(now: number): boolean {
+    const forgiven = Math.floor((now - this.#countedAt) / refusalIntervalMs);
+    if (forgiven > 0) {
+      this.#count = Math.max(0, this.#count - forgiven);
+      this.#countedAt = now;
+    }
+    return this.#count < maxRefusals;
+  }
+
+  add(): void {
+    this.#count += 1;
   }
 }
 
@@ -152,13 +206,14 @@ class IssuerCheck {
   /** Checks that are running. */
   readonly verifications = { count: 0 };
   readonly introspections = { count: 0 };
+  readonly refusals = new Refusals();
   readonly #issuer: TokenIssuer;
   readonly #deps: ClientTokensDeps;
   readonly #fetch: OAuthFetch;
-  #keys: JWTVerifyGetKey | undefined;
-  #metadata:
-    | { readonly value: Awaited<ReturnType<typeof discoverIssuer>>; readonly until: number }
-    | undefined;
+  #keys: { readonly url: string; readonly get: JWTVerifyGetKey } | undefined;
+  #metadata: { readonly value: AuthorizationServer; readonly readAt: number } | undefined;
+  #readingMetadata: Promise<AuthorizationServer> | undefined;
+  #metadataFailedAt = Number.NEGATIVE_INFINITY;
 
   readonly #refused: (issuer: string, reason: string) => void;
 
@@ -179,6 +234,10 @@ class IssuerCheck {
     });
   }
 
+  get name(): string {
+    return this.#issuer.issuer;
+  }
+
   get canIntrospect(): boolean {
     return this.#issuer.introspection !== undefined;
   }
@@ -187,17 +246,22 @@ class IssuerCheck {
   async verify(token: string): Promise<CheckedToken | undefined> {
     const { issuer, audiences, algorithms, clockSkewSeconds } = this.#issuer;
     const jose = await import("jose");
-    const keys = await this.#keySet(jose);
     const { now } = this.#deps;
-    let claims: JsonObject;
-    try {
-      const { payload, protectedHeader } = await jose.jwtVerify(token, keys, {
+    const verified = async () =>
+      await jose.jwtVerify(token, await this.#keySet(jose), {
         issuer,
         audience: [...audiences],
         algorithms: [...algorithms],
         clockTolerance: clockSkewSeconds,
         requiredClaims: ["sub", "exp"],
         currentDate: new Date(now()),
+      });
+    let claims: JsonObject;
+    try {
+      const { payload, protectedHeader } = await verified().catch(async (error: unknown) => {
+        const isKeyUnknown = error instanceof jose.errors.JWKSNoMatchingKey;
+        if (!isKeyUnknown || !(await this.#hasMoved())) throw error;
+        return await verified();
       });
       const { typ } = protectedHeader;
       if (typ !== undefined && !tokenTypes.includes(typ.toLowerCase())) return undefined;
@@ -240,8 +304,10 @@ class IssuerCheck {
     const isEnded = typeof exp === "number" && (exp + clockSkewSeconds) * 1000 <= now();
     const isForThis = named.some((one) => typeof one === "string" && audiences.includes(one));
     const isOfIssuer = iss === undefined || iss === issuer;
-    if (active !== true || isEnded || !isForThis || !isOfIssuer || use === "refresh_token")
+    if (active !== true || isEnded || !isForThis || !isOfIssuer || use === "refresh_token") {
+      this.refusals.add();
       return { verdict: undefined, until };
+    }
     // A client that acts for nobody has no subject of its own everywhere.
     const subject = answer["sub"] ?? answer["client_id"];
     const endsAt = typeof exp === "number" ? (exp + clockSkewSeconds) * 1000 : until;
@@ -258,31 +324,74 @@ class IssuerCheck {
     return identityFrom(issuer, claims, rules);
   }
 
+  /** Reads what tokens of this issuer are checked with. @throws where that is not possible */
+  async reach(stop: AbortSignal): Promise<void> {
+    const { jwksUri, introspection } = this.#issuer;
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(checkTimeoutMs)]);
+    const metadata = jwksUri === undefined ? await this.#readMetadata(signal) : undefined;
+    const keys = jwksUri ?? metadata?.jwks_uri;
+    if (keys === undefined && introspection !== undefined) return;
+    if (keys === undefined) throw new Error(noKeys(this.name));
+    const response = await this.#fetch(keys, { headers: { accept: "application/json" }, signal });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${keys} answered HTTP ${response.status}`);
+    const value = parseJson(text, { maxDepth: 16 });
+    if (!isJsonObject(value) || !Array.isArray(value["keys"]))
+      throw new Error(`There are no keys at ${keys}`);
+  }
+
   async #keySet(jose: typeof import("jose")): Promise<JWTVerifyGetKey> {
-    if (this.#keys !== undefined) return this.#keys;
-    const { jwksUri, issuer } = this.#issuer;
+    const { jwksUri } = this.#issuer;
     const url = jwksUri ?? (await this.#readMetadata(AbortSignal.timeout(checkTimeoutMs))).jwks_uri;
-    if (url === undefined) throw new Error(`The metadata of ${issuer} names no keys (jwks_uri)`);
-    this.#keys = jose.createRemoteJWKSet(new URL(url), {
+    if (url === undefined) throw new Error(noKeys(this.name));
+    if (this.#keys?.url === url) return this.#keys.get;
+    const get = jose.createRemoteJWKSet(new URL(url), {
       // A token with an unknown key makes the keys be read again, at most once in this time.
       cooldownDuration: 30_000,
       cacheMaxAge: 600_000,
       timeoutDuration: checkTimeoutMs,
       [jose.customFetch]: (to, options) => this.#fetch(to, options),
     });
-    return this.#keys;
+    this.#keys = { url, get };
+    return get;
   }
 
-  async #readMetadata(signal: AbortSignal) {
-    const now = this.#deps.now();
-    if (this.#metadata !== undefined && now < this.#metadata.until) return this.#metadata.value;
-    const value = await discoverIssuer(this.#issuer.issuer, this.#fetch, {
-      serverId: this.#issuer.issuer,
-      signal,
-    });
-    this.#metadata = { value, until: now + metadataKeptMs };
-    return value;
+  /** Whether the metadata now name another place of the keys than those that are known. Reads them at most once a minute. */
+  async #hasMoved(): Promise<boolean> {
+    const known = this.#metadata;
+    if (known === undefined || this.#deps.now() - known.readAt < metadataPauseMs) return false;
+    this.#metadata = { ...known, readAt: Number.NEGATIVE_INFINITY };
+    const { jwks_uri: uri } = await this.#readMetadata(AbortSignal.timeout(checkTimeoutMs));
+    return uri !== known.value.jwks_uri;
   }
+
+  /** Returns the metadata, those that were read before where they cannot be read again. */
+  async #readMetadata(signal: AbortSignal): Promise<AuthorizationServer> {
+    const { now } = this.#deps;
+    const known = this.#metadata;
+    const isFresh = known !== undefined && now() - known.readAt < metadataKeptMs;
+    if (known !== undefined && (isFresh || now() - this.#metadataFailedAt < metadataPauseMs))
+      return known.value;
+    const { issuer } = this.#issuer;
+    this.#readingMetadata ??= discoverIssuer(issuer, this.#fetch, { serverId: issuer, signal }).finally(
+      () => {
+        this.#readingMetadata = undefined;
+      },
+    );
+    try {
+      const value = await this.#readingMetadata;
+      this.#metadata = { value, readAt: now() };
+      return value;
+    } catch (error) {
+      if (known === undefined) throw error;
+      this.#metadataFailedAt = now();
+      return known.value;
+    }
+  }
+}
+
+function noKeys(issuer: string): string {
+  return `The metadata of ${issuer} names no keys (jwks_uri)`;
 }
 
 /** Codes of errors about the keys of an issuer. */

@@ -29,8 +29,8 @@ export interface LoginRecord {
   readonly issuer: string;
   readonly resource: string;
   readonly client: KnownClient;
-  /** Names this login, and stays the same when its tokens are refreshed. Absent in records of older versions. */
-  readonly id?: string;
+  /** Differs between two logins; a refresh keeps it. Absent for logins of earlier versions. */
+  readonly loginId?: string;
   /** Absent after a login ended: the client is still known. */
   readonly accessToken?: string;
   readonly refreshToken?: string;

@@ -1,7 +1,7 @@
 /**
  * Logs in to an upstream server, and out of it. A login runs the authorization code grant with PKCE
  * and a redirect to this machine, or the device grant (RFC 8628); logging out revokes the tokens
- * (RFC 7009) and deletes them. Only the operator starts either.
+ * (RFC 7009) and deletes them. The operator starts either, or the person at a client that was asked (web-logins.ts).
  */
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -89,32 +89,10 @@ export async function login(
   const late = AbortSignal.timeout(personTimeoutMs);
   const signal = AbortSignal.any([options.signal, late]);
   try {
-    const fetch = oauthFetchFor(server, deps);
-    const library = await loadLibrary();
-    const challenge = await probe(server, fetch, signal);
-    const { id: serverId, url, issuer } = server;
-    const found = await discover({ serverId, url, issuer, challenge, signal }, fetch);
-    const name = loginSecretName(server, identity);
-    const before = await readLogin(name, deps);
-    const run: LoginRun = {
-      server,
-      deps,
-      fetch,
-      library,
-      found,
-      signal,
-      asked: askedScopes(server, found, options.scopes, before),
-    };
-    const { record, tokens } =
+    const run = await startRun(server, deps, { identity, scopes: options.scopes, signal });
+    const outcome =
       options.method === "device" ? await runDevice(run, options.show) : await runBrowser(run, options.show);
-    const { wantedScopes: _wanted, ...stored } = { ...record, ...tokens, id: library.generateRandomState() };
-    await withLoginLock(name, deps, () => writeLogin(name, stored, deps));
-    return {
-      issuer: stored.issuer,
-      scopes: stored.scopes,
-      expiresAt: tokens.expiresAt,
-      canRefresh: tokens.refreshToken !== undefined,
-    };
+    return await keepLogin(run, identity, outcome);
   } catch (error) {
     if (late.aborted && !options.signal.aborted) {
       throw new OAuthError(
@@ -127,6 +105,73 @@ export async function login(
     }
     throw error;
   }
+}
+
+/** Finds everything about the authorization server that a login needs. */
+async function startRun(
+  server: OAuthServer,
+  deps: OAuthDeps,
+  { identity, scopes, signal }: Pick<LoginOptions, "identity" | "scopes" | "signal">,
+): Promise<LoginRun> {
+  const fetch = oauthFetchFor(server, deps);
+  const library = await loadLibrary();
+  const challenge = await probe(server, fetch, signal);
+  const { id: serverId, url, issuer } = server;
+  const found = await discover({ serverId, url, issuer, challenge, signal }, fetch);
+  const before = await readLogin(loginSecretName(server, identity), deps);
+  return { server, deps, fetch, library, found, signal, asked: askedScopes(server, found, scopes, before) };
+}
+
+/** Stores a login. */
+async function keepLogin(
+  { server, deps, library }: LoginRun,
+  identity: Identity | undefined,
+  { record, tokens }: LoginOutcome,
+): Promise<LoginResult> {
+  const name = loginSecretName(server, identity);
+  const stored = { ...record, ...tokens, loginId: library.generateRandomState() };
+  await withLoginLock(name, deps, () => writeLogin(name, stored, deps));
+  return {
+    issuer: stored.issuer,
+    scopes: stored.scopes,
+    expiresAt: tokens.expiresAt,
+    canRefresh: tokens.refreshToken !== undefined,
+  };
+}
+
+/** A login that waits for the browser of a person to return. */
+export interface OpenedLogin {
+  /** What the person opens. */
+  readonly url: string;
+  /** The value of `state` that the answer has to have. */
+  readonly state: string;
+  readonly issuer: string;
+  /** Stores the login that `answer` gives. For one answer. @throws {OAuthError} */
+  finish(answer: URL, signal: AbortSignal): Promise<LoginResult>;
+}
+
+/** Opens a login whose answer arrives at `redirectUri`. @throws {OAuthError} as `login` */
+export async function openLogin(
+  server: OAuthServer,
+  deps: OAuthDeps,
+  {
+    identity,
+    redirectUri,
+    signal,
+  }: {
+    readonly identity: Identity | undefined;
+    readonly redirectUri: string;
+    readonly signal: AbortSignal;
+  },
+): Promise<OpenedLogin> {
+  const run = await startRun(server, deps, { identity, signal });
+  const { url, state, finish } = await openAuthorization(run, redirectUri);
+  return {
+    url,
+    state,
+    issuer: run.found.server.issuer,
+    finish: async (answer, until) => await keepLogin(run, identity, await finish(answer, until)),
+  };
 }
 
 /** Parts of one login. */
@@ -183,7 +228,16 @@ function askedScopes(
 }
 
 async function runBrowser(run: LoginRun, show: LoginOptions["show"]): Promise<LoginOutcome> {
-  const { server, library, found, asked, signal, fetch } = run;
+  const { server, signal } = run;
+  await using redirect = await openLoopbackRedirect(server.redirectPort ?? 0);
+  const { url, state, finish } = await openAuthorization(run, redirect.redirectUri);
+  show({ kind: "browser", url });
+  return await finish(await redirect.answer(state, signal), signal);
+}
+
+/** Returns the page of the authorization server for one login, and what to do with its answer. */
+async function openAuthorization(run: LoginRun, redirectUri: string) {
+  const { library, found, asked, signal, fetch } = run;
   const as = found.server;
   const endpoint = browserUrl(run, as.authorization_endpoint, "authorization_endpoint");
   // OAuth 2.1 requires PKCE, and an authorization server that does not say so may ignore it.
@@ -196,8 +250,6 @@ async function runBrowser(run: LoginRun, show: LoginOptions["show"]): Promise<Lo
       },
     );
   }
-  await using redirect = await openLoopbackRedirect(server.redirectPort ?? 0);
-  const { redirectUri } = redirect;
   const request = {
     redirectUris: [redirectUri],
     grantTypes: ["authorization_code", "refresh_token"],
@@ -219,28 +271,29 @@ async function runBrowser(run: LoginRun, show: LoginOptions["show"]): Promise<Lo
     // OpenID Connect gives offline access only after a consent.
     ...(asked.includes("offline_access") ? [["prompt", "consent"]] : []),
   ] as string[][]).toString();
-  show({ kind: "browser", url: endpoint.href });
-  const answer = await redirect.answer(state, signal);
-  try {
-    // Checks `state` and `iss` before anything else of the answer is used (RFC 9207).
-    const parameters = library.validateAuthResponse(as, client, answer, state);
-    const response = await library.authorizationCodeGrantRequest(
-      as,
-      client,
-      auth,
-      parameters,
-      redirectUri,
-      verifier,
-      {
-        ...requestOptions(library, fetch, signal),
-        additionalParameters: { resource: found.resource },
-      },
-    );
-    const received = await library.processAuthorizationCodeResponse(as, client, response);
-    return outcomeOf(run, known, toTokens(received, asked, run.deps.now()));
-  } catch (error) {
-    throw loginFailure(run, error);
-  }
+  const finish = async (answer: URL, until: AbortSignal): Promise<LoginOutcome> => {
+    try {
+      // Checks `state` and `iss` before anything else of the answer is used (RFC 9207).
+      const parameters = library.validateAuthResponse(as, client, answer, state);
+      const response = await library.authorizationCodeGrantRequest(
+        as,
+        client,
+        auth,
+        parameters,
+        redirectUri,
+        verifier,
+        {
+          ...requestOptions(library, fetch, until),
+          additionalParameters: { resource: found.resource },
+        },
+      );
+      const received = await library.processAuthorizationCodeResponse(as, client, response);
+      return outcomeOf(run, known, toTokens(received, asked, run.deps.now()));
+    } catch (error) {
+      throw loginFailure(run, error);
+    }
+  };
+  return { url: endpoint.href, state, finish };
 }
 
 async function runDevice(run: LoginRun, show: LoginOptions["show"]): Promise<LoginOutcome> {

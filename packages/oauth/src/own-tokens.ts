@@ -59,6 +59,15 @@ export class OwnTokens implements TokenHolder {
     return true;
   }
 
+  get owner(): undefined {
+    return undefined;
+  }
+
+  /** No person can give what is missing. */
+  get missing(): undefined {
+    return undefined;
+  }
+
   async changed(): Promise<boolean> {
     this.#tokens = undefined;
     return false;

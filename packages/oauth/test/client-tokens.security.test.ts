@@ -26,6 +26,8 @@ async function startIssuer() {
     answer: {} as object,
     body: undefined as string | undefined,
     isSilent: false,
+    jwksPath: "/jwks",
+    metadataRequests: 0,
   };
   const server = createServer(async (request, response) => {
     const json = (value: object) =>
@@ -35,9 +37,14 @@ async function startIssuer() {
     if (state.isSilent) return;
     switch (request.url) {
       case "/.well-known/oauth-authorization-server":
-        json({ issuer, jwks_uri: `${issuer}/jwks`, introspection_endpoint: `${issuer}/introspect` });
+        state.metadataRequests += 1;
+        json({
+          issuer,
+          jwks_uri: issuer + state.jwksPath,
+          introspection_endpoint: `${issuer}/introspect`,
+        });
         return;
-      case "/jwks":
+      case state.jwksPath:
         state.keyRequests += 1;
         if (state.body !== undefined) response.writeHead(200).end(state.body);
         else
@@ -103,6 +110,7 @@ function createTokens(issuers: readonly (Partial<TokenIssuer> & { readonly issue
   );
   return {
     logged,
+    problems: () => tokens.problems(AbortSignal.timeout(20_000)),
     check: async (token: string) => await tokens.check(`Bearer ${token}`),
     advance: (ms: number) => {
       offsetMs += ms;
@@ -305,6 +313,64 @@ test("tokens of an issuer that does not answer do not keep those of another one 
   assert.ok(await check(jwt(quick.state.keys[0] as Key, claims(quick.issuer, "ada"))));
   await slow[Symbol.asyncDispose]();
   assert.deepEqual(new Set(await Promise.all(waiting)), new Set([undefined]));
+});
+
+test("refused opaque tokens displace no valid one, and an issuer is not asked about all of them", async () => {
+  await using run = await startIssuer();
+  const { issuer, state } = run;
+  const introspection = { url: undefined, clientId: "gateway", clientSecret: async () => "s3cret" };
+  const { check, advance, logged } = createTokens([{ issuer, introspection }]);
+  state.answer = { active: true, sub: "ada", aud: resource, exp: inAnHour() };
+  assert.ok(await check("opaque-good"));
+  state.answer = { active: false };
+  for (let at = 0; at < 300; at += 1) assert.equal(await check(`opaque-bad-${at}`), undefined);
+  const asked = state.introspections.length;
+  assert.ok(asked > 150 && asked < 290, `${asked} introspections`);
+  assert.match(logged.join(), /refused too many opaque tokens/);
+  assert.ok(await check("opaque-good"));
+  assert.equal(state.introspections.length, asked);
+  // A token that was valid is asked about although unknown ones have to wait.
+  advance(16_000);
+  for (let at = 0; at < 300; at += 1) await check(`opaque-worse-${at}`);
+  state.answer = { active: true, sub: "ada", aud: resource, exp: inAnHour() };
+  assert.equal(await check("opaque-new"), undefined);
+  assert.ok(await check("opaque-good"));
+  advance(1000);
+  assert.ok(await check("opaque-new"));
+});
+
+test("keys that moved to another place are found, and unknown keys cause no reading of metadata for each token", async () => {
+  await using run = await startIssuer();
+  const { issuer, state } = run;
+  const { check, advance } = createTokens([{ issuer }]);
+  const claims = { iss: issuer, aud: resource, sub: "ada", exp: inAnHour() };
+  assert.ok(await check(jwt(state.keys[0] as Key, claims)));
+  state.jwksPath = "/jwks-of-today";
+  state.keys = [newKey("two")];
+  const { length } = Array.from({ length: 5 });
+  for (let at = 0; at < length; at += 1) await check(jwt(state.keys[0] as Key, { ...claims, jti: `a${at}` }));
+  assert.equal(state.metadataRequests, 1);
+  advance(61_000);
+  assert.ok(await check(jwt(state.keys[0] as Key, { ...claims, jti: "b" })));
+  assert.equal(state.metadataRequests, 2);
+  for (let at = 0; at < length; at += 1) await check(jwt(newKey("three"), { ...claims, jti: `c${at}` }));
+  assert.equal(state.metadataRequests, 2);
+  // Metadata that cannot be read change nothing, until they are known for too long to be asked for at each token.
+  advance(3_600_000);
+  state.isSilent = false;
+  assert.ok(await check(jwt(state.keys[0] as Key, { ...claims, exp: inAnHour() + 7200, jti: "d" })));
+  assert.equal(state.metadataRequests, 3);
+});
+
+test("an issuer that cannot be reached, or has no keys, is named", async () => {
+  await using run = await startIssuer();
+  await using other = await startIssuer();
+  other.state.body = "no keys";
+  const { problems } = createTokens([{ issuer: run.issuer }, { issuer: other.issuer }]);
+  assert.deepEqual([...(await problems()).keys()], [other.issuer]);
+  await run[Symbol.asyncDispose]();
+  const found = await problems();
+  assert.match(found.get(run.issuer) ?? "", /Cannot reach/);
 });
 
 test("headers that are no bearer tokens reach nobody", async () => {

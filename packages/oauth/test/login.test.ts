@@ -130,7 +130,7 @@ test("a login that was revoked at the provider ends, and a new one is used witho
   await assert.rejects(tokenOf(tokens), { code: "OAUTH_LOGIN_REQUIRED", hint: "run toolcrib login notes" });
   assert.equal((await readLoginState(settings, deps)).kind, "login needed");
   await logIn(settings, deps);
-  assert.equal(await tokens.changed(name), "replaced");
+  assert.deepEqual(await tokens.changed(name), { owner: undefined, isReplaced: true });
   assert.equal(await tokens.changed("another secret"), undefined);
   assert.equal(await callOnce(tokens, server.url), 200);
 });

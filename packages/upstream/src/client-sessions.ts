@@ -7,7 +7,7 @@
  */
 
 import { abortable, disposeOnce, FairShare } from "@toolcrib/lifecycle";
-import { type ClientSession, identityKey } from "@toolcrib/tool";
+import { type ClientSession, type Identity, identityKey, isSameIdentity } from "@toolcrib/tool";
 import { ClientEntry } from "./client-entry.ts";
 import { askable } from "./input-required.ts";
 import { UpstreamError } from "./upstream-error.ts";
@@ -149,9 +149,14 @@ export class ClientSessions implements AsyncDisposable {
     for (const entry of [...this.#entries.values(), ...this.#retired]) this.#drop(entry);
   }
 
-  /** Closes all sessions, each after the calls in flight on it. Later calls open another one, and subscriptions move. */
-  retireAll(): void {
+  /**
+   * Closes all sessions, or those of one identity, each after the calls in flight on it. Later calls open another one, and
+   * subscriptions move.
+   */
+  retireAll(owner?: Identity): void {
     for (const entry of [...this.#entries.values()]) {
+      const { identity } = entry.client;
+      if (owner !== undefined && identity !== undefined && !isSameIdentity(identity, owner)) continue;
       if (!entry.isCalled) {
         this.#drop(entry);
         continue;

@@ -26,6 +26,8 @@ export const upstreamCodes = {
   UPSTREAM_QUESTIONS_ENDLESS: "The upstream server asked its client in too many rounds within one call.",
   UPSTREAM_PARKED_LIMIT:
     "The maximum number of calls, of this client or of all, already waits for answers to questions.",
+  UPSTREAM_LOGIN_NEEDED:
+    "The upstream server needs a login, for which the client of the call was asked (elicitation with a page to visit).",
   UPSTREAM_WATCH_REFUSED:
     "The resource cannot be watched: its server does not report changes of it, or the maximum number of resources is watched.",
 } as const;

@@ -48,6 +48,8 @@ export interface RoundState {
   readonly state?: string | undefined;
   /** Id of the call that waits here. */
   readonly parked?: string | undefined;
+  /** Whether the question was the gateway's own, for a login. */
+  readonly isLogin?: boolean | undefined;
 }
 
 export function writeState(state: RoundState): string {

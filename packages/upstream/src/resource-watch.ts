@@ -14,6 +14,7 @@ import type { ClientSession, ResourceWatcher } from "@toolcrib/tool";
 import type { Lease } from "./client-sessions.ts";
 import { SessionTopics, type SessionTopicsDeps } from "./session-topics.ts";
 import { UpstreamError } from "./upstream-error.ts";
+import type { UpstreamSettings } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
 /** Dependencies of `ResourceWatch`. */
@@ -205,3 +206,10 @@ function release(watch: Watch): void {
   watch.lease?.release();
   watch.lease = undefined;
 }
+
+/** Returns the milliseconds for which a replaced stream of changes stays open; see `ChangeStreamDeps`. */
+export function lingerMsOf(kind: UpstreamSettings["kind"]): number {
+  return kind === "streamable_http" ? httpLingerMs : 0;
+}
+
+const httpLingerMs = 10;

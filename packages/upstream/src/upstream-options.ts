@@ -6,12 +6,21 @@ import type { ClientTransport, CredentialProvider, HttpClient, TransportSettings
 import type { LaunchSpec, ProcessLauncher } from "@toolcrib/process";
 import type { ClientInfo, Era, Identity } from "@toolcrib/tool";
 import type { RememberedServer } from "./definition-memory.ts";
+import type { AskForLogin } from "./login-questions.ts";
 
 /** The transport to a server, with all references to secrets resolved. */
 export type ResolvedTransport =
   | TransportSettings
   /** A transport that the embedding program created, such as one in memory. The connection owns it from then on. */
   | { readonly kind: "custom"; readonly transport: ClientTransport };
+
+/** A login to a server that changed. */
+export interface CredentialsChange {
+  /** The client whose login it is; undefined for that of the gateway. */
+  readonly owner: Identity | undefined;
+  /** Whether it is another login than before, and not a refresh of it. */
+  readonly isReplaced: boolean;
+}
 
 /** One upstream server. */
 export interface UpstreamSettings {
@@ -39,6 +48,8 @@ export interface UpstreamSettings {
   readonly credentialsFor?: ((identity: Identity | undefined) => CredentialProvider) | undefined;
   /** Whether each client has a session of its own, with credentials of its own. @default false */
   readonly isPerIdentity?: boolean;
+  /** Returns the page at which the client of a failed call can log in. @default clients are not asked */
+  readonly askForLogin?: AskForLogin | undefined;
   /** Contains each process of a server over stdio. @default processes run as they are */
   readonly contain?: LaunchSpec["contain"];
   /** Removes secrets from text about this server: reasons, log records, lines of standard error. @default text stays as it is */

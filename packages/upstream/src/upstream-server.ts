@@ -35,11 +35,12 @@ import {
 } from "./client-sessions.ts";
 import { askable } from "./input-required.ts";
 import { LivenessCheck } from "./liveness-check.ts";
+import { withLoginQuestion } from "./login-questions.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
 import { Quarantine } from "./quarantine.ts";
 import { receivedResult, type Sender, senderOf } from "./received.ts";
 import { mayRepeat } from "./repeated-request.ts";
-import { ResourceWatch } from "./resource-watch.ts";
+import { lingerMsOf, ResourceWatch } from "./resource-watch.ts";
 import { ServerCatalogue } from "./server-catalogue.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { ServerHealth } from "./server-health.ts";
@@ -51,6 +52,7 @@ import { StderrTail } from "./stderr-tail.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import { isRefused, reasonOf, toCallerError } from "./upstream-failure.ts";
 import {
+  type CredentialsChange,
   resolveUpstreamLimits,
   startNodeTimer,
   type UpstreamDeps,
@@ -58,9 +60,6 @@ import {
   type UpstreamSettings,
 } from "./upstream-options.ts";
 import type { RequestOptions, UpstreamSession } from "./upstream-session.ts";
-
-/** Milliseconds for which a replaced stream of changes stays open over HTTP; see `ChangeStreamDeps`. */
-const httpLingerMs = 10;
 
 /** Creates the tool source of a server. Nothing is started before `start`. */
 export function createUpstreamServer(
@@ -179,7 +178,7 @@ export class UpstreamServer implements ToolSource {
       random,
       now,
       logger,
-      lingerMs: settings.kind === "streamable_http" ? httpLingerMs : 0,
+      lingerMs: lingerMsOf(settings.kind),
       lease: (client) => this.#lease(client, stopped),
       onNotification: (method) => this.#catalogue.notified(method),
       onGap: () => this.#catalogue.missed(),
@@ -260,10 +259,10 @@ export class UpstreamServer implements ToolSource {
     return true;
   }
 
-  /** Connects again where other credentials are now available. @param isReplaced whether they are those of another account */
-  credentialsChanged(isReplaced: boolean): void {
-    this.#shared.retryNow();
-    if (isReplaced) this.#clients.retireAll();
+  /** Connects again where the login of one client, or of the gateway, changed. */
+  credentialsChanged({ owner, isReplaced }: CredentialsChange): void {
+    if (owner === undefined) this.#shared.retryNow();
+    if (isReplaced) this.#clients.retireAll(owner);
   }
 
   /** Returns facts about the connection; fields are absent while there is none. */
@@ -436,11 +435,13 @@ export class UpstreamServer implements ToolSource {
     options?: RequestOptions,
   ): Promise<JsonObject> {
     if (this.#quarantine.error !== undefined) return Promise.reject(this.#quarantine.error);
-    return this.#load.run(context, () =>
-      context.rounds === undefined
-        ? this.#send(method, params, context, options)
-        : this.#rounds.send(context, (one) => this.#send(method, params, one, options)),
-    );
+    const make = (given = context) =>
+      given.rounds === undefined
+        ? this.#send(method, params, given, options)
+        : this.#rounds.send(given, (one) => this.#send(method, params, one, options));
+    const { askForLogin: ask } = this.#settings;
+    const work = ask === undefined ? make : () => withLoginQuestion(this.id, ask, context, make);
+    return this.#load.run(context, work);
   }
 
   async #send(
@@ -471,7 +472,7 @@ export class UpstreamServer implements ToolSource {
           settings: this.#settings,
         });
         context.signal.throwIfAborted();
-        if (attempt > 1 || !canRepeat) throw this.#toCallerError(error);
+        if (attempt > 1 || !canRepeat) throw toCallerError(this.#sender, error, this.#isStopping);
       } finally {
         lease?.release();
       }
@@ -482,12 +483,8 @@ export class UpstreamServer implements ToolSource {
     try {
       await work;
     } catch (error) {
-      throw this.#toCallerError(error);
+      throw toCallerError(this.#sender, error, this.#isStopping);
     }
-  }
-
-  #toCallerError(error: unknown): unknown {
-    return toCallerError(this.#sender, error, this.#isStopping);
   }
 
   async #stop(): Promise<void> {

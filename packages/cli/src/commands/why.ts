@@ -8,7 +8,10 @@ export const command = defineCommand({
     "explain what the policy decides about a tool or a call, and what would allow it (exit code 3 if denied)",
   arguments: { what: { help: "id of a tool, resource or prompt, or of a call on the audit trail" } },
   options: {
-    client: { value: "name", help: "the client: a token, or cli, stdio, library, anonymous (default: cli)" },
+    client: {
+      value: "name",
+      help: "the client: a token, an entry of policy.clients, cli, stdio, library, anonymous, or SUBJECT@ISSUER of an identity provider (default: cli)",
+    },
     args: { value: "json", help: "arguments of the call" },
     list: { help: "explain whether the client sees it, and not whether it may call it" },
     onDisk: { help: "the policy as its files are now, and not that of the running gateway" },

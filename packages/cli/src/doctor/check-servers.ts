@@ -33,6 +33,7 @@ import { type Finding, failed, ok, warning } from "./check.ts";
 import { anchorFinding, checkAnchors } from "./check-anchors.ts";
 import { checkDeclared } from "./check-declared.ts";
 import { checkHooks } from "./check-hooks.ts";
+import { checkIssuers } from "./check-issuers.ts";
 import { checkLogin } from "./check-login.ts";
 import { checkTelemetry, telemetryFindings } from "./check-telemetry.ts";
 
@@ -64,6 +65,7 @@ export async function checkConfigured(
   for (const finding of checkNetworkVariables(context, loaded.config.toolServers)) report(finding);
   for (const finding of checkAnchors(context, loaded.config.audit.anchor)) report(finding);
   for (const finding of await checkTelemetry(context, loaded.config.telemetry)) report(finding);
+  for (const finding of await checkIssuers(context, loaded.config)) report(finding);
   report(await checkPort(loaded, running));
   const findings =
     asked?.findings ??

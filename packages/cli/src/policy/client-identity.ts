@@ -13,13 +13,18 @@ export const ownClients = ["cli", "stdio", "library", "anonymous"] as const;
 /** Tokens without a file: that of `TOOLCRIB_TOKEN`, and the one that `serve` creates when it starts. */
 const standingTokens = ["default", "env"] as const;
 
+/** A client of an identity provider, as `SUBJECT@ISSUER`: `ada@https://login.example.com`. */
+const providerClient = /^(.{1,256})@(https?:\/\/[^\s@]{1,2048})$/;
+
 /**
  * Returns the identity of the client called `name`: one of `ownClients`, the identity that `policy.clients` gives
- * to the name, or the token of that name.
+ * to the name, `SUBJECT@ISSUER` of an identity provider, or the token of that name.
  */
 export function clientIdentity({ policy }: Pick<GatewayConfig, "policy">, name: string): Identity {
   const given = Object.hasOwn(policy.clients, name) ? policy.clients[name]?.identity : undefined;
   if (given !== undefined) return { ...given, name, roles: [] };
+  const [, subject, issuer] = providerClient.exec(name) ?? [];
+  if (subject !== undefined && issuer !== undefined) return { issuer, subject, name: subject, roles: [] };
   return localIdentity(ownClients.find((one) => one === name) ?? "token", name);
 }
 
@@ -42,6 +47,12 @@ export function warnAboutUnknownClients(
   const known = knownClients(context, config);
   for (const name of names) {
     if (known.includes(name)) continue;
+    if (providerClient.test(name)) {
+      output.note(
+        `${output.noteStyle("yellow", "note")}: the roles and labels that tokens of "${safeLine(name)}" have are not known here`,
+      );
+      continue;
+    }
     const near = nearestName(name, known);
     const hint = near === undefined ? "" : `; did you mean "${near}"?`;
     output.note(

@@ -18,6 +18,8 @@ import { waitingInGateways } from "../approve/open-approvals.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
+import type { Finding } from "../doctor/check.ts";
+import { checkLogin } from "../doctor/check-login.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { printPauses } from "../guards/pause.ts";
 import { markUnmatched } from "../guards/unmatched-pauses.ts";
@@ -325,10 +327,17 @@ async function showNone(context: CliContext): Promise<ExitCode> {
     const { config, files } = await loadCliConfig(context);
     const servers = config.toolServers.map(({ id, transport }) => ({ id, transport: transport.kind }));
     const toolspecs = config.toolspecs.map(({ id, pair }) => ({ id, version: pair?.manifest.version }));
-    output.json({ running: false, home: options.home, configFiles: files, servers, toolspecs });
+    const logins: Finding[] = [];
+    for (const server of config.toolServers) {
+      const login = await checkLogin(context, config, server);
+      if (login !== undefined) logins.push(login);
+    }
+    output.json({ running: false, home: options.home, configFiles: files, servers, toolspecs, logins });
     output.print(
       `${ownCommand(context)} serve would serve ${files.join(", ")}: ${[...servers, ...toolspecs].map(({ id }) => id).join(", ") || "no servers"}`,
     );
+    for (const { subject, message, fix } of logins)
+      output.print(safeLine(`${subject}: ${message}${fix === undefined ? "" : ` (${fix})`}`));
   } catch (error) {
     if (!isCodedError(error)) throw error;
     const { code, message, hint } = error;

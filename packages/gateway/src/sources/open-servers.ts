@@ -15,7 +15,7 @@ import { ServerExits } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
 import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
 import { FairShare } from "@toolcrib/lifecycle";
-import type { AccessTokens } from "@toolcrib/oauth";
+import type { AccessTokens, ServerLogins } from "@toolcrib/oauth";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import { adviceOn, exitPort, ServerSandboxes } from "@toolcrib/sandbox";
 import {
@@ -25,7 +25,6 @@ import {
   type UpstreamServer,
 } from "@toolcrib/upstream";
 import { adoptedDetails, adoptedProcessOf, adoptedTools, warnOfDifferences } from "./adopted-servers.ts";
-import type { OAuthServers } from "./oauth-servers.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
 
 /** Calls of all servers that wait for answers of their clients; one client gets at most half of them. */
@@ -66,8 +65,8 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
     );
     for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
     warnOfDifferences(server, upstream, logger);
-    oauth?.onChange(server.id, (isReplaced) => upstream.credentialsChanged(isReplaced));
-    core.roster.add(upstream, factsOf(server, upstream, { sandboxes, tokens: oauth?.tokensOf(server) }));
+    oauth?.onChange(server.id, (change) => upstream.credentialsChanged(change));
+    core.roster.add(upstream, factsOf(server, upstream, { sandboxes, tokens: oauth?.tokensOf(server.id) }));
     upstreams.push(upstream);
   }
   return {
@@ -96,7 +95,7 @@ interface ServerDeps {
   readonly packages: PackageStore;
   /** Calls that wait for answers of their clients. */
   readonly parkedPlaces: FairShare;
-  readonly oauth: OAuthServers | undefined;
+  readonly oauth: ServerLogins | undefined;
 }
 
 function usesOAuth({ transport }: ToolServerConfig): boolean {
@@ -141,7 +140,7 @@ function createServer(
   { sandboxes, exits, packages, parkedPlaces, oauth }: ServerDeps,
   context: SourceContext,
 ): UpstreamServer {
-  const tokens = oauth?.tokensOf(server);
+  const tokens = oauth?.tokensOf(server.id);
   const { home, env, scrubber, launcher, httpClient, logger, now, random, startBackgroundTimer, serverInfo } =
     context;
   const {
@@ -171,6 +170,7 @@ function createServer(
         adoptedProcessOf(server, secrets, exits, context),
       ),
       ...adoptedTools(server),
+      askForLogin: tokens && (({ identity }, isDown) => oauth?.askForLogin(server.id, identity, isDown)),
       credentialsFor: tokens && ((identity) => tokens.credentialsFor(identity)),
       isPerIdentity: server.transport.kind !== "stdio" && server.transport.auth?.per === "identity",
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,

@@ -5,6 +5,7 @@
 
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
+import type { LoginPages } from "@toolcrib/http";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import type { HttpClient, ServerInfo } from "@toolcrib/mcp";
 import type { ProgramRunnerSlot, TrialPackage } from "@toolcrib/mcpkg-runtime";
@@ -46,6 +47,8 @@ export interface SourceContext {
   /** Packages whose tests run, in place of installed ones. */
   readonly trialPackages: readonly TrialPackage[];
   readonly packageRunner: ProgramRunnerSlot;
+  /** Gets the pages at which clients log in to servers, where there are such servers. */
+  readonly logins: { pages: LoginPages | undefined };
   /** The system, and the Node that runs this process. */
   readonly machine: {
     readonly system: { readonly platform: string; readonly arch: string };

@@ -116,6 +116,8 @@ class WholeConnection implements ResponseConnection {
   #response: WholeResponse | undefined;
   /** Input that waits for the answer to earlier input. */
   #waiting: Buffer | undefined;
+  /** An answer said that the connection closes: nothing that arrives after it is read. */
+  #isClosing = false;
   readonly #onData = (input: Buffer) => this.#receive(input);
   readonly #onEnd = () => this.socket.end();
   readonly #onNext = () => this.#next();
@@ -154,11 +156,15 @@ class WholeConnection implements ResponseConnection {
 
   readonly ended = (response: WholeResponse): void => {
     this.#response = undefined;
-    if (!response.shouldKeepAlive) this.socket.destroySoon();
-    else if (this.#waiting !== undefined) setImmediate(this.#onNext);
+    if (!response.shouldKeepAlive) {
+      this.#isClosing = true;
+      this.#waiting = undefined;
+      this.socket.destroySoon();
+    } else if (this.#waiting !== undefined) setImmediate(this.#onNext);
   };
 
   #receive(input: Buffer): void {
+    if (this.#isClosing) return;
     if (this.#response === undefined && this.#waiting === undefined && this.socket.writableLength === 0) {
       this.#read(input);
     } else this.#wait(input);

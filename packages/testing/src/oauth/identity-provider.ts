@@ -67,7 +67,8 @@ export async function startIdentityProvider(
     tokenRequests,
     paths,
     async find(token) {
-      const found = await provider.AccessToken.find(token);
+      const found =
+        (await provider.AccessToken.find(token)) ?? (await provider.ClientCredentials.find(token));
       if (found === undefined) return undefined;
       const { aud, scope, clientId } = found;
       return { audience: Array.isArray(aud) ? aud[0] : aud, scopes: scope?.split(" ") ?? [], clientId };
@@ -76,9 +77,16 @@ export async function startIdentityProvider(
   };
 }
 
-/** Opens `url` as a person with a browser does who agrees to everything. @returns the last page */
-export async function browse(url: string): Promise<{ readonly status: number; readonly text: string }> {
-  const cookies = new Map<string, string>();
+/**
+ * Opens `url` as a person with a browser does who agrees to everything.
+ *
+ * @param cookies those of the browser; it gets further ones
+ * @returns the last page
+ */
+export async function browse(
+  url: string,
+  cookies: Map<string, string> = new Map(),
+): Promise<{ readonly status: number; readonly text: string; readonly url: string }> {
   let next = url;
   let body: string | undefined;
   for (let visited = 0; visited < 20; visited += 1) {
@@ -105,7 +113,7 @@ export async function browse(url: string): Promise<{ readonly status: number; re
       );
       next = new URL(/action="([^"]+)"/.exec(text)?.[1] ?? next, next).href;
       body = new URLSearchParams(fields as string[][]).toString();
-    } else return { status: response.status, text };
+    } else return { status: response.status, text, url: next };
   }
   throw new Error("The pages of the provider do not end");
 }

@@ -30,6 +30,7 @@ declare module "oidc-provider" {
       readonly accountId: string;
       readonly clientId: string;
     }) => Grant;
+    readonly ClientCredentials: { readonly find: (token: string) => Promise<AccessToken | undefined> };
     readonly AccessToken: { find(token: string): Promise<AccessToken | undefined> };
     on(event: string, listener: (...values: readonly unknown[]) => void): this;
   }

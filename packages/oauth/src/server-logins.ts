@@ -1,0 +1,114 @@
+/**
+ * The logins to the servers of one gateway: their tokens, the watch of the store, so that a login, logout or refresh of
+ * another process is used without a restart, and the decision which clients are asked to log in.
+ */
+
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import type { SecretStore } from "@toolcrib/store";
+import { type Identity, isOperator, issuerName } from "@toolcrib/tool";
+import { AccessTokens, type LoginChange } from "./access-tokens.ts";
+import { loginSecretName } from "./login-record.ts";
+import type { OAuthDeps, OAuthServer } from "./oauth-server.ts";
+import { type WebLogin, WebLogins, type WebLoginsDeps } from "./web-logins.ts";
+
+/** Dependencies of the logins of a gateway. */
+export interface ServerLoginsDeps extends WebLoginsDeps {
+  readonly store: SecretStore;
+  readonly logger: Logger;
+  /** Whether all clients are programs of the user who runs the gateway: only this machine reaches it. */
+  readonly areClientsLocal: boolean;
+}
+
+/** One server. */
+interface KnownServer {
+  readonly settings: OAuthServer;
+  readonly deps: OAuthDeps;
+  readonly tokens: AccessTokens;
+  /** Called with the owner of a login that is another one than before. */
+  onChange: (change: LoginChange) => void;
+}
+
+/** The logins of one gateway. */
+export class ServerLogins implements AsyncDisposable {
+  /** The pages at which clients log in. */
+  readonly pages: WebLogins;
+  readonly #deps: ServerLoginsDeps;
+  readonly #servers = new Map<string, KnownServer>();
+  #watch: AsyncDisposable | undefined;
+
+  constructor(deps: ServerLoginsDeps) {
+    this.#deps = deps;
+    this.pages = new WebLogins(deps);
+  }
+
+  /** Adds a server. */
+  add(settings: OAuthServer, deps: Omit<OAuthDeps, "store">): AccessTokens {
+    const all = { ...deps, store: this.#deps.store };
+    const tokens = new AccessTokens(settings, all);
+    this.#servers.set(settings.id, { settings, deps: all, tokens, onChange() {} });
+    return tokens;
+  }
+
+  /** Returns the tokens for a server; undefined for one that was not added. */
+  tokensOf(id: string): AccessTokens | undefined {
+    return this.#servers.get(id)?.tokens;
+  }
+
+  /** Calls `listener` when a login to the server `id` was read again. */
+  onChange(id: string, listener: (change: LoginChange) => void): void {
+    const server = this.#servers.get(id);
+    if (server !== undefined) server.onChange = listener;
+  }
+
+  /**
+   * Returns the page at which a client can log in to the server `id`, where its request failed because of that.
+   *
+   * A login that all clients use is only offered to those that may choose its account: operators, and, where other
+   * machines cannot reach the gateway, every client.
+   */
+  async askForLogin(id: string, identity: Identity, isUnavailable: boolean): Promise<WebLogin | undefined> {
+    const server = this.#servers.get(id);
+    const missing = server?.tokens.missingFor(identity);
+    if (server === undefined || missing === undefined || (isUnavailable && missing === "scopes"))
+      return undefined;
+    const { settings, deps } = server;
+    const { areClientsLocal, logger } = this.#deps;
+    const mayChoose = areClientsLocal || isOperator(identity) || issuerName(identity) === "stdio";
+    if (settings.per === "gateway" && !mayChoose) return undefined;
+    try {
+      const onStored = async (owner: Identity | undefined) => {
+        await this.#changed(server, loginSecretName(settings, owner));
+      };
+      return await this.pages.begin({ identity, server: settings, deps, onStored });
+    } catch (error) {
+      logger.warn({ server: id, reason: messageOf(error) }, "client cannot be asked to log in");
+      return undefined;
+    }
+  }
+
+  /** Watches the store. Without the watch, a login of another process is used after a restart. */
+  async watch(): Promise<void> {
+    const { store, logger } = this.#deps;
+    try {
+      this.#watch = await store.watch(({ name }) => {
+        for (const server of this.#servers.values()) void this.#changed(server, name);
+      });
+    } catch (error) {
+      logger.warn(
+        { reason: messageOf(error) },
+        "secret store cannot be watched: logins of servers are used after a restart",
+      );
+    }
+  }
+
+  async #changed({ tokens, onChange }: KnownServer, name: string): Promise<void> {
+    const changed = await tokens.changed(name);
+    if (changed !== undefined) onChange(changed);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.pages[Symbol.dispose]();
+    await this.#watch?.[Symbol.asyncDispose]();
+    await this.#deps.store[Symbol.asyncDispose]();
+  }
+}
