@@ -207,14 +207,14 @@ class LoginTokens implements TokenHolder {
   async changed(): Promise<boolean> {
     this.#record = undefined;
     this.#reading = undefined;
-    this.#refusedAt = Number.NEGATIVE_INFINITY;
     // A login that cannot be read is none.
     const record = await this.#read().catch(() => undefined);
     const used = this.#usedLogin;
     const isSame = record?.accessToken !== undefined && loginIdOf(record) === used;
-    if (used === undefined || isSame) return false;
+    if (isSame) return false;
+    this.#refusedAt = Number.NEGATIVE_INFINITY;
     this.#usedLogin = undefined;
-    return true;
+    return used !== undefined;
   }
 
   state(): LoginState | undefined {
