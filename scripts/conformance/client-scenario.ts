@@ -58,6 +58,7 @@ export async function runClientScenario(request: ScenarioRequest): Promise<Scena
       gatewayLog = gateway.log();
     }
   } catch (error) {
+    code = 1;
     log(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
   return { code, log: `${lines.join("\n")}\n${gatewayLog}` };

@@ -75,7 +75,7 @@ export interface TokenHolder {
 export interface LoginChange {
   /** The client whose login it is; undefined for that of the gateway. */
   readonly owner: Identity | undefined;
-  /** Whether it is another login than before, and not a refresh of it. */
+  /** Whether it is another login than before, or the first one after requests failed, and not a refresh. */
   readonly isReplaced: boolean;
 }
 
@@ -243,10 +243,10 @@ class LoginTokens implements TokenHolder {
     const record = await this.#read().catch(() => undefined);
     const used = this.#usedLogin;
     const isSame = record?.accessToken !== undefined && loginIdOf(record) === used;
-    if (!wasMissing && (used === undefined || isSame)) return false;
+    if (isSame && !wasMissing) return false;
     this.#refusedAt = Number.NEGATIVE_INFINITY;
     this.#usedLogin = undefined;
-    return true;
+    return wasMissing || used !== undefined;
   }
 
   state(): LoginState | undefined {

@@ -110,7 +110,8 @@ test("a token that the server refuses is refreshed, once for all requests", asyn
   const statuses = await Promise.all(Array.from({ length: 20 }, () => callOnce(tokens, server.url)));
   assert.deepEqual(new Set(statuses), new Set([200]));
   assert.equal(provider.tokenRequests.filter((grant) => grant === "refresh_token").length, 1);
-  // A server that refuses the new one too does not get one after the other.
+  // A server that refuses the new one too does not get one after the other, although the refresh changed the store.
+  assert.deepEqual(await tokens.changed([...deps.secrets.keys()][0] as string), { owner: undefined, isReplaced: false });
   server.refuse(await tokenOf(tokens));
   await assert.rejects(callOnce(tokens, server.url), { code: "OAUTH_LOGIN_REQUIRED" });
   assert.equal(provider.tokenRequests.filter((grant) => grant === "refresh_token").length, 1);
@@ -177,19 +178,19 @@ test("a refresh renews a login, and another login or none replaces it", async ()
   await assert.rejects(tokenOf(tokens), { code: "OAUTH_LOGIN_REQUIRED" });
   await logIn(settings, deps);
   const name = [...deps.secrets.keys()][0] as string;
-  assert.equal(await tokens.changed(name), "renewed");
+  assert.deepEqual(await tokens.changed(name), { owner: undefined, isReplaced: true });
   const first = await tokenOf(tokens);
   // Another process refreshes it.
   deps.advance(590_000);
   const other = new AccessTokens(settings, deps);
   assert.notEqual(await tokenOf(other), first);
-  assert.equal(await tokens.changed(name), "renewed");
+  assert.deepEqual(await tokens.changed(name), { owner: undefined, isReplaced: false });
   assert.equal(await tokenOf(tokens), await tokenOf(other));
   await logIn(settings, deps);
-  assert.equal(await tokens.changed(name), "replaced");
+  assert.deepEqual(await tokens.changed(name), { owner: undefined, isReplaced: true });
   await tokenOf(tokens);
   await logout(settings, deps, { signal: AbortSignal.timeout(20_000) });
-  assert.equal(await tokens.changed(name), "replaced");
+  assert.deepEqual(await tokens.changed(name), { owner: undefined, isReplaced: true });
 });
 
 test("a login of another process is used before the gateway is notified of it", async () => {

@@ -18,7 +18,7 @@ export type ResolvedTransport =
 export interface CredentialsChange {
   /** The client whose login it is; undefined for that of the gateway. */
   readonly owner: Identity | undefined;
-  /** Whether it is another login than before, and not a refresh of it. */
+  /** Whether it is another login than before, or the first one after requests failed, and not a refresh. */
   readonly isReplaced: boolean;
 }
 

@@ -237,9 +237,9 @@ test("other credentials end the sessions of clients after their calls in flight,
   await source.call("echo", {}, createCall({ client: watching }));
   const asked = source.text("ask_sampling", {}, createCall({ client: busy }));
   await waitUntil(() => busy.asked.length === 1);
-  source.server.credentialsChanged(false);
+  source.server.credentialsChanged({ owner: undefined, isReplaced: false });
   assert.deepEqual([source.server.facts().clientSessions, heard], [2, []]);
-  source.server.credentialsChanged(true);
+  source.server.credentialsChanged({ owner: undefined, isReplaced: true });
   // The watch moves to a session of its own, and its watcher gets an update.
   await waitUntil(() => heard.length === 1);
   await source.call("echo", {}, createCall({ client: busy }));
