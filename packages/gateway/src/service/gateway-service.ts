@@ -5,7 +5,7 @@
  * use.
  */
 
-import { InputStates, type InputStatesDeps, type RelayLimit, type StateOwner } from "@toolcrib/admission";
+import { InputStates, type InputStatesDeps, type RelayLimit } from "@toolcrib/admission";
 import type { FeatureSource, IndexedTool, ListingClient, SourceRoster, ToolIndex } from "@toolcrib/inventory";
 import { type FeatureKind, featureSubject, type GatewayPolicy, type Visibility } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
@@ -51,9 +51,10 @@ import {
   reasonAgainstPrompt,
   reasonAgainstResource,
 } from "./feature-routes.ts";
-import { forClient, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
+import { forClient, isConcealed, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
   completedOf,
+  ownerOf,
   paramsError,
   promptError,
   referenceOf,
@@ -479,22 +480,4 @@ export class GatewayService implements McpService {
     const { policy } = this.#deps;
     return (source, kind, name) => policy.allowsListing(identity, featureSubject(source, kind, name));
   }
-}
-
-/** The call that questions belong to. An approval of it is bound to its definition, too. */
-function ownerOf(identity: Identity, { id, approval }: CallTarget, args: JsonObject): StateOwner {
-  return { identity, target: approval === undefined ? id : `${id} ${approval.definitionDigest}`, args };
-}
-
-/**
- * Whether a client gets the answer for an unknown name in place of a denial: what it may not list does not exist for
- * it. The denial is recorded.
- */
-function isConcealed(
-  { kind }: CallOutcome,
-  identity: Identity,
-  { subject }: CallTarget,
-  policy: GatewayPolicy,
-): boolean {
-  return kind === "denied" && !isOperator(identity) && !policy.allowsListing(identity, subject);
 }
