@@ -186,6 +186,20 @@ export class GatewayService implements McpService {
     this.#watch.add(session);
   }
 
+  sessionRestored(session: ServerSession, subscriptions: readonly string[]): void {
+    this.#sessions.add(session);
+    void this.#restore(session, subscriptions);
+  }
+
+  /** Continues a session of an earlier run when the lists of the sources are known, so that they are announced once. */
+  async #restore(session: ServerSession, uris: readonly string[]): Promise<void> {
+    const { view } = session;
+    await this.#deps.untilListed({ identity: session.identity, session }, serverOfView(view));
+    if (session.closed.aborted) return;
+    this.#watch.addContinued(session, this.capabilities(view));
+    await this.#subscriptions.restore(session, uris);
+  }
+
   sessionClosed(session: ServerSession): void {
     this.#sessions.delete(session);
     this.#watch.remove(session);
