@@ -4,9 +4,10 @@
  */
 
 import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -151,7 +152,7 @@ const reconnectionOptions = {
   initialReconnectionDelay: 100,
   maxReconnectionDelay: 500,
   reconnectionDelayGrowFactor: 1.2,
-  maxRetries: 100,
+  maxRetries: 40,
 };
 
 function transportV1(gateway: ServedGateway): HttpV1 {
@@ -275,6 +276,66 @@ describe("a gateway that is killed and started again", () => {
     await streaming.close();
     checkFiles(home, gateway.token);
     await gateway[Symbol.asyncDispose]();
+  });
+});
+
+describe("the files of sessions", () => {
+  it("a full disk stops no call, and a changed file is ignored and reported", async (t) => {
+    await using directory = await makeTemporaryDirectory();
+    await using server = await startCountingServer();
+    const home = join(directory.path, "home");
+    const folder = join(home, "sessions");
+    const config = await writeConfig(directory.path, server.url);
+    const listen = `127.0.0.1:${await freePort()}`;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const mounted =
+      spawnSync("mount", ["-t", "tmpfs", "-o", "size=16k,mode=700", "tmpfs", folder]).status === 0;
+    try {
+      if (mounted) {
+        // A page at a time, until nothing fits.
+        for (
+          let at = 0;
+          spawnSync("cp", ["/proc/self/exe", join(folder, `ballast${at}`)]).status === 0;
+          at += 1
+        );
+        await using gateway = await serveGateway(config, home, {}, listen);
+        await untilReady(gateway);
+        const client = new ClientV1({ name: "full disk", version: "1" });
+        await client.connect(transportV1(gateway));
+        for (let at = 0; at < 5; at += 1) {
+          const call = { name: "counting__count", arguments: { id: `full ${at}`, ms: 60 } };
+          const { content } = await client.callTool(call, undefined, { onprogress: () => {} });
+          assert.deepEqual(content, [{ type: "text", text: `full ${at}` }]);
+        }
+        await client.close();
+        await gateway.process.stop();
+        assert.match(gateway.process.stderr(), /the disk is full \(ENOSPC\)/);
+        assert.doesNotMatch(gateway.process.stderr(), /UNHANDLED|uncaught/i);
+      } else t.diagnostic("a tmpfs cannot be mounted here: the full disk was not tried");
+    } finally {
+      if (mounted) execFileSync("umount", [folder]);
+    }
+    const first = await serveGateway(config, home, {}, listen);
+    await untilReady(first);
+    const client = new ClientV1({ name: "changed", version: "1" });
+    await client.connect(transportV1(first));
+    const call = (id: string) => client.callTool({ name: "counting__count", arguments: { id, ms: 0 } });
+    await call("before");
+    // A stop is survived as a kill is.
+    await first.process.stop();
+    {
+      await using second = await serveGateway(config, home, {}, listen);
+      assert.match(JSON.stringify(await call("after a stop")), /after a stop/);
+      await second.process.stop();
+    }
+    const [name = ""] = readdirSync(folder).filter((file) => file.endsWith(".session"));
+    const text = readFileSync(join(folder, name), "utf8");
+    writeFileSync(join(folder, name), text.replace("2025-11-25", "2025-06-18"));
+    await using third = await serveGateway(config, home, {}, listen);
+    await assert.rejects(call("after a change"), /Session not found/);
+    await client.close();
+    await third.process.stop();
+    assert.match(third.process.stderr(), /STORE_UNREADABLE.*is ignored: this home did not write it/s);
   });
 });
 
