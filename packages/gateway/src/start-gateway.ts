@@ -29,12 +29,12 @@ import { createHttpClient } from "@toolcrib/mcp";
 import { createProcessLauncher } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
+import { openSessionStore } from "@toolcrib/sessions";
 import {
   BudgetStore,
   CallApprovals,
   createPauseStore,
   type HeadAnchors,
-  MemorySessionStore,
   openAnchors,
   openFingerprints,
   type Store,
@@ -257,7 +257,7 @@ class RunningGateway implements Gateway {
   >;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
-  readonly #sessions = new MemorySessionStore({ now: Date.now });
+  readonly #sessions: ReturnType<typeof openSessionStore>;
   readonly #ready: Promise<unknown>;
   readonly #prepared: Promise<void>;
   readonly #dispose = disposeOnce(() => this.#stop());
@@ -274,6 +274,8 @@ class RunningGateway implements Gateway {
     this.#core = core;
     this.#parts = parts;
     this.#resources = resources;
+    const { home, logger } = deps;
+    this.#sessions = resources.use(openSessionStore(home, { now: Date.now, randomBytes, logger }));
     this.#ready = Promise.allSettled(opened.map((sources) => sources.start()));
     this.#prepared = this.#ready.then(() => {
       warnAboutIdleRules(deps.logger, this.#idleRules());

@@ -82,6 +82,8 @@ interface PendingRequest {
 export interface RouterOptions {
   /** Maximum number of requests of the peer in flight; more are refused. @default 256 */
   readonly maxInbound?: number;
+  /** The number of our requests starts after it, so that no answer to a request of an earlier router fits one. @default 0 */
+  readonly lastId?: number;
 }
 
 /** Longest delay of `setTimeout`; a longer one fires at once. */
@@ -97,13 +99,14 @@ export class MessageRouter {
   /** Running handlers, including those of cancelled requests: cancellation must not bypass the limit. */
   #handlerCount = 0;
   #idleListeners: (() => void)[] = [];
-  #lastId = 0;
+  #lastId: number;
   #closedBy: McpError | undefined;
 
   constructor(send: SendMessage, handlers: RouterHandlers, options: RouterOptions = {}) {
     this.#send = send;
     this.#handlers = handlers;
     this.#maxInbound = options.maxInbound ?? 256;
+    this.#lastId = options.lastId ?? 0;
   }
 
   /** Number of our requests without a response. */

@@ -32,9 +32,15 @@ export interface DemoHttp extends AsyncDisposable {
   advance(milliseconds: number): void;
 }
 
+type HttpDeps = ConstructorParameters<typeof HttpEndpoint>[1];
+
 export interface DemoHttpOptions {
   readonly http?: HttpEndpointOptions;
   readonly sse?: SseEndpointOptions;
+  /** The store of sessions. @default one in memory */
+  readonly store?: HttpDeps["sessions"];
+  /** The first time of the clock. @default 1,000,000 */
+  readonly startsAt?: number;
   /** Limits of all connections together. */
   readonly memory?: ConstructorParameters<typeof ServerMemory>[0];
 }
@@ -42,13 +48,13 @@ export interface DemoHttpOptions {
 export async function startDemoHttp(options: DemoHttpOptions = {}): Promise<DemoHttp> {
   const service = createDemoService();
   const unexpected: string[] = [];
-  let now = 1_000_000;
+  let now = options.startsAt ?? 1_000_000;
   const sessions = new MemorySessionStore({ now: () => now });
   const responses = new Set<ServerResponse>();
   const deps = {
     now: () => now,
     newSessionId: () => randomUUID(),
-    sessions,
+    sessions: options.store ?? sessions,
     memory: new ServerMemory(options.memory),
     onUnexpected: (reason: string) => unexpected.push(reason),
   };

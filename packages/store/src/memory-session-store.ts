@@ -1,6 +1,6 @@
 /** The sessions of one process, in memory. No I/O: every change is made before its call returns. */
 
-import type { SessionRecord, SessionStore, SessionUse } from "./session-store.ts";
+import type { SessionChange, SessionRecord, SessionStore, SessionUse } from "./session-store.ts";
 import { StoreError } from "./store-error.ts";
 
 const maxSessions = 10_000;
@@ -22,11 +22,7 @@ export class MemorySessionStore implements SessionStore {
   }
 
   async add(session: SessionRecord): Promise<void> {
-    const text = JSON.stringify(session);
-    if (Buffer.byteLength(text) > sessionMaxBytes) {
-      const message = `Cannot add a session: at most ${sessionMaxBytes} bytes of JSON are allowed`;
-      throw new StoreError("STORE_RECORD_TOO_LARGE", message);
-    }
+    const copy = copyOf(session);
     if (this.#sessions.size >= maxSessions) this.#dropExpired();
     if (this.#find(session.id) !== undefined) {
       throw new StoreError("STORE_CONFLICT", "Cannot add a session: its id exists");
@@ -34,7 +30,7 @@ export class MemorySessionStore implements SessionStore {
     if (this.#sessions.size >= maxSessions) {
       throw new StoreError("STORE_FULL", `Cannot add a session: at most ${maxSessions} are allowed`);
     }
-    this.#sessions.set(session.id, JSON.parse(text) as SessionRecord);
+    this.#sessions.set(session.id, copy);
   }
 
   async get(id: string): Promise<SessionRecord | undefined> {
@@ -57,6 +53,12 @@ export class MemorySessionStore implements SessionStore {
     return missing;
   }
 
+  async change({ id, logLevel, subscriptions }: SessionChange): Promise<void> {
+    const session = this.#find(id);
+    if (session === undefined) return;
+    this.#sessions.set(id, copyOf({ ...session, logLevel, subscriptions } as SessionRecord));
+  }
+
   async delete(id: string): Promise<void> {
     this.#sessions.delete(id);
   }
@@ -75,4 +77,14 @@ export class MemorySessionStore implements SessionStore {
       if (expiresAt <= now) this.#sessions.delete(id);
     }
   }
+}
+
+/** @throws {StoreError} `STORE_RECORD_TOO_LARGE` */
+function copyOf(session: SessionRecord): SessionRecord {
+  const text = JSON.stringify(session);
+  if (Buffer.byteLength(text) > sessionMaxBytes) {
+    const message = `Cannot store a session: at most ${sessionMaxBytes} bytes of JSON are allowed`;
+    throw new StoreError("STORE_RECORD_TOO_LARGE", message);
+  }
+  return JSON.parse(text) as SessionRecord;
 }

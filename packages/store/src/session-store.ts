@@ -1,11 +1,12 @@
 /**
  * The interface of the store of sessions: the facts about a session of streamable HTTP
- * that another gateway needs to continue it. Types only. The engine of one machine
- * keeps them in memory (memory-session-store.ts); every engine passes the contract
- * tests in `@toolcrib/testing`.
+ * that another gateway, or the next run of this one, needs to continue it. Types only.
+ * One engine keeps them in memory (memory-session-store.ts), another one in the home
+ * (`@toolcrib/sessions`); every engine passes the contract tests in `@toolcrib/testing`.
  *
  * The transport keeps the live session, with its streams and requests in flight, and
- * waits for this store in no call.
+ * waits for this store in no call. What is stored gives no authority: the caller of a
+ * continued session authenticates anew, and every policy is evaluated anew.
  */
 
 import type { JsonObject } from "@toolcrib/json";
@@ -21,6 +22,10 @@ export interface SessionRecord {
   /** As the client sent it. */
   readonly clientInfo?: JsonObject;
   readonly capabilities: JsonObject;
+  /** The lowest level of log messages that the client set, if any. */
+  readonly logLevel?: string;
+  /** The resources that the client subscribed to. */
+  readonly subscriptions?: readonly string[];
   /** Milliseconds since the epoch, as the other times. */
   readonly createdAt: number;
   readonly lastSeenAt: number;
@@ -31,12 +36,27 @@ export interface SessionRecord {
 /** The last use of a session. */
 export type SessionUse = Pick<SessionRecord, "id" | "lastSeenAt" | "expiresAt">;
 
+/** What a client can change in its session. */
+export type SessionChange = Pick<SessionRecord, "id" | "logLevel" | "subscriptions">;
+
+/** An event that a session sent on one of its streams. */
+export interface SessionEvent {
+  /** The number of the stream in its session. */
+  readonly stream: number;
+  /** The number of the event in its session; it only grows. */
+  readonly sequence: number;
+  /** The message as it is on the wire, without known secrets. */
+  readonly data: string;
+  /** Whether the stream had no connection when the event was sent. */
+  readonly isWaiting: boolean;
+}
+
 /**
  * The sessions that several gateways share.
  *
  * A change is atomic and applies to one session; `touch` applies to each of its
  * sessions on its own. Changes by one store are made in the order of the calls.
- * Limit: 10,000 sessions of 65,536 bytes of JSON each.
+ * Sessions are limited in number, by default to 10,000, and to 65,536 bytes of JSON each.
  */
 export interface SessionStore {
   /**
@@ -55,6 +75,28 @@ export interface SessionStore {
    * @returns the ids of unknown and expired sessions, which the caller adds again if they still exist.
    */
   touch(uses: readonly SessionUse[]): Promise<readonly string[]>;
+  /** Replaces what a client can change in its session; what is absent is removed. Ignores an unknown session. @throws as `add` */
+  change(change: SessionChange): Promise<void>;
   /** Removes a session. An unknown one is no error. */
   delete(id: string): Promise<void>;
+  /** The sessions of gateways that have ended. @default sessions end with their gateway */
+  readonly left?: LeftSessions;
+}
+
+/** Sessions that outlive the gateway that opened them, and the events on their streams. */
+export interface LeftSessions {
+  /**
+   * Takes over a session that no running gateway has.
+   *
+   * @param isOwn whether the caller may have it; any other session is as unknown as one that does not exist.
+   * @returns the session and its events in order; undefined for an unknown one.
+   */
+  adopt(
+    id: string,
+    isOwn: (session: SessionRecord) => boolean,
+  ): Promise<{ readonly session: SessionRecord; readonly events: readonly SessionEvent[] } | undefined>;
+  /** Keeps an event of a session of this gateway. Returns at once, and never throws. */
+  append(id: string, event: SessionEvent): void;
+  /** Reports that a stream was read to its end by its client, so that events that are not written yet need not be. */
+  delivered(id: string, stream: number): void;
 }

@@ -10,6 +10,7 @@ import { isSameJson, type JsonObject } from "@toolcrib/json";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import { McpError } from "@toolcrib/mcp";
 import type { SourceChange, Tool } from "@toolcrib/tool";
+import type { RememberedServer } from "./definition-memory.ts";
 import { OwnLists } from "./own-lists.ts";
 import { describeRefused, listAll, toTools } from "./server-lists.ts";
 import { UpstreamError } from "./upstream-error.ts";
@@ -97,6 +98,13 @@ export class ServerCatalogue {
 
   get lists(): Lists {
     return this.#lists;
+  }
+
+  /** The lists with the definitions of the tools alone. */
+  definitions(): Pick<RememberedServer, "tools" | "resources" | "resourceTemplates" | "prompts"> {
+    const { tools, resources, resourceTemplates, prompts } = this.#lists;
+    const definitions = tools.map(({ definition }) => definition as unknown as JsonObject);
+    return { tools: definitions, resources, resourceTemplates, prompts };
   }
 
   /**

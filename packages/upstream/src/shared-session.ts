@@ -38,6 +38,9 @@ export interface SharedSessionDeps {
   onDown(reason: string, attempt: number, willRetry: boolean): void;
 }
 
+/** When another session is opened: at once, at once after a report that the session ended, or after the pause of a failure. */
+type Reopening = "at once" | "reported" | "after a pause";
+
 type State =
   | { readonly kind: "new" | "connecting" | "idle" | "gone" }
   | { readonly kind: "ready"; readonly session: UpstreamSession; readonly since: number }
@@ -123,7 +126,7 @@ export class SharedSession implements AsyncDisposable {
 
   /** Ends `session`, which is no longer usable, and opens another one: at once, or after the same pause as after any other end. */
   renew(session: UpstreamSession, reason: string, when: "at once" | "after a pause"): void {
-    this.#replace(session, () => Promise.resolve(reason), when === "at once");
+    this.#replace(session, () => Promise.resolve(reason), when);
   }
 
   /** Ends the session, and opens none until `resume`. */
@@ -240,27 +243,32 @@ export class SharedSession implements AsyncDisposable {
 
   #ended(session: UpstreamSession): void {
     const cause: unknown = session.connection.closed.reason;
-    // A server that reports an expired session is running, so there is no reason to wait.
-    this.#replace(session, () => endReasonOf(session, cause, this.#deps.advise), isExpired(cause));
+    // A server that reports an expired session is running: it is no failure. A crash is reported.
+    const when = isExpired(cause) ? "at once" : "reported";
+    this.#replace(session, () => endReasonOf(session, cause, this.#deps.advise), when);
   }
 
-  #replace(session: UpstreamSession, reason: () => Promise<string>, canBeAtOnce: boolean): void {
+  #replace(session: UpstreamSession, reason: () => Promise<string>, when: Reopening): void {
     const state = this.#state;
     if (state.kind !== "ready" || state.session !== session) return;
     const isStable = this.#deps.now() - state.since >= this.#limits.stableAfterMs;
     if (isStable) this.#backoff.succeeded();
     this.#enter({ kind: "connecting" });
-    this.#work = this.#recover(session, reason, canBeAtOnce && isStable);
+    // A session that ends soon after it was opened would be opened and lost without end.
+    this.#work = this.#recover(session, reason, isStable ? when : "after a pause");
   }
 
-  async #recover(session: UpstreamSession, reason: () => Promise<string>, isAtOnce: boolean): Promise<void> {
+  async #recover(session: UpstreamSession, reason: () => Promise<string>, when: Reopening): Promise<void> {
     const text = await reason();
     // The remaining processes of the old session end before a new one starts.
     await session[Symbol.asyncDispose]();
     if (this.stopped.aborted) return;
     if (this.#isSuspended) this.#enter({ kind: "gone" });
-    else if (isAtOnce) await this.#connect();
-    else this.#retry(text);
+    else if (when === "after a pause") this.#retry(text);
+    else {
+      if (when === "reported") this.#deps.onDown(text, 1, true);
+      await this.#connect();
+    }
   }
 
   /** @param minPauseMs the wait that the server asked for */

@@ -4,7 +4,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import type { FairShare, StartTimer } from "@toolcrib/lifecycle";
 import type { ClientTransport, CredentialProvider, HttpClient, TransportSettings } from "@toolcrib/mcp";
 import type { LaunchSpec, ProcessLauncher } from "@toolcrib/process";
-import type { ClientInfo, Era, Identity } from "@toolcrib/tool";
+import type { ClientInfo, Era, Identity, ToolAnnotations } from "@toolcrib/tool";
 import type { RememberedServer } from "./definition-memory.ts";
 import type { AskForLogin } from "./login-questions.ts";
 
@@ -41,6 +41,11 @@ export interface UpstreamSettings {
    * An error makes only this server unavailable; the next attempt calls it again.
    */
   readonly resolveTransport: () => Promise<ResolvedTransport>;
+  /**
+   * Whether a call whose answer is lost with the connection is made again, once, by the annotations of its tool; a read of
+   * a resource or a prompt has `readOnlyHint: true`. @default none is
+   */
+  readonly isRepeatable?: (annotations: ToolAnnotations) => boolean;
   /**
    * Returns the credentials of requests over HTTP, in addition to the headers of the transport, for the session of one
    * client or for the shared session. @default the headers alone

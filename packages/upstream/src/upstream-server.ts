@@ -4,7 +4,8 @@
  * stay known meanwhile, so that one failing server disturbs neither the other
  * servers nor the names that clients know.
  *
- * It never repeats a request that the server can have started to process, and never
+ * It never repeats a request that the server can have started to process, unless the
+ * operator trusts the declaration that a repetition changes nothing more, and never
  * sends a call to a session without a check that its tool is still the one in the lists.
  */
 
@@ -39,7 +40,7 @@ import { withLoginQuestion } from "./login-questions.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
 import { Quarantine } from "./quarantine.ts";
 import { receivedResult, type Sender, senderOf } from "./received.ts";
-import { mayRepeat } from "./repeated-request.ts";
+import { RepeatedRequest, type RepeatedRequestDeps } from "./repeated-request.ts";
 import { lingerMsOf, ResourceWatch } from "./resource-watch.ts";
 import { ServerCatalogue } from "./server-catalogue.ts";
 import type { ServerFacts } from "./server-facts.ts";
@@ -95,6 +96,7 @@ export class UpstreamServer implements ToolSource {
   readonly #liveness: LivenessCheck;
   readonly #dispose = disposeOnce(() => this.#stop());
   readonly #health: ServerHealth;
+  readonly #repeatedDeps: RepeatedRequestDeps;
   #capabilities: JsonObject = {};
   #instructions: string | undefined;
   #isStopping = false;
@@ -188,6 +190,9 @@ export class UpstreamServer implements ToolSource {
         }
       },
     });
+    const toCallerError = (error: unknown) => toCallerError(this.#sender, error, this.#isStopping);
+    const isStopping = () => this.#isStopping;
+    this.#repeatedDeps = { shared: this.#shared, settings, logger, toCallerError, isStopping };
     this.features = this.#createFeatures();
   }
 
@@ -241,8 +246,8 @@ export class UpstreamServer implements ToolSource {
     context: CallContext,
     beforeSend?: () => void,
   ): Promise<ToolResult> {
-    const { name, inputSchema } = definition;
-    const options = { inputSchema, beforeSend };
+    const { name, inputSchema, annotations } = definition;
+    const options = { inputSchema, annotations, beforeSend };
     const result = this.#request("tools/call", { name, arguments: args }, context, options);
     return result as Promise<unknown> as Promise<ToolResult>;
   }
@@ -350,8 +355,8 @@ export class UpstreamServer implements ToolSource {
       this.#capabilities = capabilities;
       this.#instructions = instructions;
       replaceLists();
-      const { length } = this.#catalogue.lists.tools;
-      this.#deps.logger.info({ server: this.id, era, protocolVersion, tools: length }, "server is ready");
+      const tools = this.#catalogue.lists.tools.length;
+      this.#deps.logger.info({ server: this.id, era, protocolVersion, tools }, "server is ready");
       this.#health.connected();
       this.#remember();
       if (this.#settings.kind === "streamable_http" || this.#settings.kind === "sse") this.#liveness.start();
@@ -361,14 +366,10 @@ export class UpstreamServer implements ToolSource {
 
   /** Passes the current definitions on, to be remembered for the next start. */
   #remember(): void {
-    const { tools, resources, resourceTemplates, prompts } = this.#catalogue.lists;
     this.#settings.remember?.({
       capabilities: this.#capabilities,
       instructions: this.#instructions,
-      tools: tools.map(({ definition }) => definition as unknown as JsonObject),
-      resources,
-      resourceTemplates,
-      prompts,
+      ...this.#catalogue.definitions(),
       asks: [...this.#asks],
       eras: this.#links.known?.eras,
       erasFoundAt: this.#links.known?.foundAt,
@@ -450,11 +451,13 @@ export class UpstreamServer implements ToolSource {
     context: CallContext,
     options: RequestOptions | undefined,
   ): Promise<JsonObject> {
-    for (let attempt = 1; ; attempt += 1) {
+    let repeated: RepeatedRequest | undefined;
+    for (;;) {
       const client = callerOf(context, this.#settings);
       const isOwn = this.#settings.isPerIdentity === true || needsOwnSession(client, this.#asks);
       const shared = isOwn ? undefined : this.#links.current(context.era);
-      const lease = shared === undefined ? await this.#lease(client, context.signal, context.era) : undefined;
+      const leasing = shared === undefined ? this.#lease(client, context.signal, context.era) : undefined;
+      const lease = leasing && (await (repeated?.leased(leasing, context.signal) ?? leasing));
       const session = lease?.session ?? (shared as UpstreamSession);
       try {
         const answer = await session.request(method, params, context, options);
@@ -466,13 +469,8 @@ export class UpstreamServer implements ToolSource {
           ? checkedResult(result, this.id, { tool: params["name"], era })
           : result;
       } catch (error) {
-        if (context.signal.aborted) throw context.signal.reason;
-        const canRepeat = await mayRepeat(session, error, context.signal, {
-          shared: this.#shared,
-          settings: this.#settings,
-        });
-        context.signal.throwIfAborted();
-        if (attempt > 1 || !canRepeat) throw toCallerError(this.#sender, error, this.#isStopping);
+        repeated ??= new RepeatedRequest(this.#repeatedDeps, method, options?.annotations);
+        await repeated.failed(session, error, context.signal);
       } finally {
         lease?.release();
       }

@@ -7,7 +7,7 @@ import type { JsonObject } from "@toolcrib/json";
 import { abortable, disposeOnce } from "@toolcrib/lifecycle";
 import { type Connection, type ConnectionRequestOptions, McpError, type RpcId } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
-import { type CallContext, type ClientSession, isInputRequired } from "@toolcrib/tool";
+import { type CallContext, type ClientSession, isInputRequired, type ToolAnnotations } from "@toolcrib/tool";
 import {
   answeredByRequests,
   askingMethods,
@@ -43,6 +43,8 @@ export interface SessionParts {
 export interface RequestOptions extends Pick<ConnectionRequestOptions, "inputSchema"> {
   /** Called right before the request is sent; what it throws is thrown, and nothing is sent. */
   readonly beforeSend?: (() => void) | undefined;
+  /** The annotations of the tool that is called, which can allow to send a request whose answer is lost again. */
+  readonly annotations?: ToolAnnotations | undefined;
 }
 
 /** The level of log messages for older clients that did not name one. */
@@ -132,7 +134,7 @@ export class UpstreamSession implements AsyncDisposable {
     method: string,
     params: JsonObject,
     context: CallContext,
-    { beforeSend, ...options }: RequestOptions = {},
+    { beforeSend, annotations: _annotations, ...options }: RequestOptions = {},
   ): Promise<JsonObject> {
     const settling = this.#logLevel.settle();
     if (settling !== undefined) await abortable(settling, context.signal);

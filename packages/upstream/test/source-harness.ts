@@ -12,6 +12,7 @@ import {
   localIdentity,
   type SourceChange,
   type Tool,
+  type ToolAnnotations,
   type ToolResult,
 } from "@toolcrib/tool";
 import { createUpstreamServer, type UpstreamLimits, type UpstreamServer } from "@toolcrib/upstream";
@@ -57,6 +58,8 @@ export interface SourceOptions {
   /** "learnt": when the server has asked. @default true: clients that can be asked get sessions of their own at once */
   readonly isInteractive?: boolean | "learnt";
   readonly protocol?: "legacy" | "modern";
+  /** Whether a call whose answer is lost is made again. @default none is */
+  readonly isRepeatable?: (annotations: ToolAnnotations) => boolean;
   readonly remembered?: RememberedServer;
   readonly remember?: (definitions: RememberedServer) => void;
   /** @default timers of Node */
@@ -88,6 +91,7 @@ export function createSource(options: SourceOptions): TestSource {
       tags,
       isInteractive: isInteractive === "learnt" ? undefined : isInteractive,
       protocol: options.protocol,
+      ...(options.isRepeatable === undefined ? {} : { isRepeatable: options.isRepeatable }),
       remembered,
       ...(remember === undefined ? {} : { remember }),
     },

@@ -17,13 +17,14 @@ export interface ServedGateway extends AsyncDisposable {
   readonly token: string;
 }
 
-/** Starts `toolcrib serve` on a free port. */
+/** Starts `toolcrib serve`. @param listen where it listens. @default a free port */
 export async function serveGateway(
   config: string,
   home: string,
   env: { readonly [name: string]: string } = {},
+  listen = "127.0.0.1:0",
 ): Promise<ServedGateway> {
-  const args = [...commandLine, "serve", "--config", config, "--home", home, "--listen", "127.0.0.1:0"];
+  const args = [...commandLine, "serve", "--config", config, "--home", home, "--listen", listen];
   const server = await startServerProcess(process.execPath, args, {
     urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
     env: { NO_COLOR: "1", ...env },

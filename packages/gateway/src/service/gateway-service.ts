@@ -5,7 +5,7 @@
  * use.
  */
 
-import { InputStates, type InputStatesDeps, type RelayLimit, type StateOwner } from "@toolcrib/admission";
+import { InputStates, type InputStatesDeps, type RelayLimit } from "@toolcrib/admission";
 import type { FeatureSource, IndexedTool, ListingClient, SourceRoster, ToolIndex } from "@toolcrib/inventory";
 import { type FeatureKind, featureSubject, type GatewayPolicy, type Visibility } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
@@ -51,9 +51,10 @@ import {
   reasonAgainstPrompt,
   reasonAgainstResource,
 } from "./feature-routes.ts";
-import { forClient, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
+import { forClient, isConcealed, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
   completedOf,
+  ownerOf,
   paramsError,
   promptError,
   referenceOf,
@@ -183,6 +184,20 @@ export class GatewayService implements McpService {
   sessionOpened(session: ServerSession): void {
     this.#sessions.add(session);
     this.#watch.add(session);
+  }
+
+  sessionRestored(session: ServerSession, subscriptions: readonly string[]): void {
+    this.#sessions.add(session);
+    void this.#restore(session, subscriptions);
+  }
+
+  /** Continues a session of an earlier run when the lists of the sources are known, so that they are announced once. */
+  async #restore(session: ServerSession, uris: readonly string[]): Promise<void> {
+    const { view } = session;
+    await this.#deps.untilListed({ identity: session.identity, session }, serverOfView(view));
+    if (session.closed.aborted) return;
+    this.#watch.addContinued(session, this.capabilities(view));
+    await this.#subscriptions.restore(session, uris);
   }
 
   sessionClosed(session: ServerSession): void {
@@ -479,22 +494,4 @@ export class GatewayService implements McpService {
     const { policy } = this.#deps;
     return (source, kind, name) => policy.allowsListing(identity, featureSubject(source, kind, name));
   }
-}
-
-/** The call that questions belong to. An approval of it is bound to its definition, too. */
-function ownerOf(identity: Identity, { id, approval }: CallTarget, args: JsonObject): StateOwner {
-  return { identity, target: approval === undefined ? id : `${id} ${approval.definitionDigest}`, args };
-}
-
-/**
- * Whether a client gets the answer for an unknown name in place of a denial: what it may not list does not exist for
- * it. The denial is recorded.
- */
-function isConcealed(
-  { kind }: CallOutcome,
-  identity: Identity,
-  { subject }: CallTarget,
-  policy: GatewayPolicy,
-): boolean {
-  return kind === "denied" && !isOperator(identity) && !policy.allowsListing(identity, subject);
 }

@@ -5,6 +5,7 @@
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
+import type { GatewayPolicy } from "@toolcrib/inventory";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { McpError, rpcCodes } from "@toolcrib/mcp";
 import { type Era, failedResult, type Identity, isOperator, type ToolResult } from "@toolcrib/tool";
@@ -25,6 +26,19 @@ export function forClient(
   const { message, callId } = outcome;
   const reason = `"${shownName}" was not called: the policy does not allow this call${message === undefined ? "" : `: ${message}`}`;
   return { ...outcome, reason, hint: `the operator sees the reason: toolcrib why ${callId}` };
+}
+
+/**
+ * Whether a client gets the answer for an unknown name in place of a denial: what it may not list does not exist for
+ * it. The denial is recorded.
+ */
+export function isConcealed(
+  { kind }: CallOutcome,
+  identity: Identity,
+  { subject }: CallTarget,
+  policy: GatewayPolicy,
+): boolean {
+  return kind === "denied" && !isOperator(identity) && !policy.allowsListing(identity, subject);
 }
 
 /**

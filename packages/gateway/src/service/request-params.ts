@@ -1,8 +1,10 @@
 /** Parameters of requests, checked, and the origin of the call that a request makes. Pure. */
 
+import type { StateOwner } from "@toolcrib/admission";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { metaOf, type ServiceRequest, type View } from "@toolcrib/mcp";
-import type { CallOrigin } from "../call/call-target.ts";
+import type { Identity } from "@toolcrib/tool";
+import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { toClientInfo } from "./client-info.ts";
 
@@ -151,4 +153,9 @@ export function promptError(name: unknown, reason?: string): GatewayError {
       ? `Unknown prompt: "${String(name)}"`
       : `The prompt "${String(name)}" cannot be used: ${reason}`;
   return new GatewayError("PROMPT_NOT_FOUND", message, { rpcCode: invalidParams });
+}
+
+/** The call that questions belong to. An approval of it is bound to its definition, too. */
+export function ownerOf(identity: Identity, { id, approval }: CallTarget, args: JsonObject): StateOwner {
+  return { identity, target: approval === undefined ? id : `${id} ${approval.definitionDigest}`, args };
 }

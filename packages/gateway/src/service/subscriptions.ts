@@ -2,9 +2,11 @@
  * Subscriptions of clients to updates of resources: legacy sessions subscribe
  * one URI at a time, modern streams name all of their URIs at once. Updates come
  * from the server at which the subscription was made. The end of a session or
- * stream ends its subscriptions.
+ * stream ends its subscriptions. Those of a session that continues one of an
+ * earlier run are made again, each as a call that the policy decides about anew.
  */
 
+import { setTimeout as delay } from "node:timers/promises";
 import type { FeatureSource } from "@toolcrib/inventory";
 import { featureSubject } from "@toolcrib/inventory";
 import { type Listener, McpError, type ServerSession } from "@toolcrib/mcp";
@@ -21,19 +23,23 @@ interface Subscription {
 
 /** A session or stream that gets updates. */
 type Client = Pick<Listener, "identity" | "closed" | "notify">;
+/** A session or stream that subscribes. */
+type Subscriber = Pick<Listener, "identity" | "closed" | "view">;
 
 /** Maximum number of resources that one client watches. */
 const maxUris = 1000;
 /** Subscriptions of one stream that are made at a time. */
 const watchedTogether = 16;
+/** Pauses before a subscription of an earlier run is tried again, in milliseconds: its server may be starting. */
+const restorePausesMs = [1000, 5000, 30_000];
 
 /** Dependencies of subscriptions. */
 export interface SubscriptionsDeps {
   /** Returns the source that answers for a URI. */
-  readonly sourceOf: (listener: Listener, uri: string) => FeatureSource | undefined;
-  /** Runs `subscribe` as a governed call of the client of `listener`. Rejects when it was denied or failed. */
+  readonly sourceOf: (subscriber: Subscriber, uri: string) => FeatureSource | undefined;
+  /** Runs `subscribe` as a governed call of the client of `subscriber`. Rejects when it was denied or failed. */
   readonly governed: (
-    listener: Listener,
+    subscriber: Subscriber,
     source: FeatureSource,
     uri: string,
     subscribe: () => Promise<void>,
@@ -90,6 +96,37 @@ export class Subscriptions {
     const ofSession = this.#sessions.get(session) ?? [];
     this.#sessions.delete(session);
     for (const [uri, subscription] of ofSession) unsubscribeLater(subscription, uri);
+  }
+
+  /** Makes the subscriptions of an earlier run again, as far as they are possible within a minute. Never rejects. */
+  async restore(session: ServerSession, uris: readonly string[]): Promise<void> {
+    let open = uris.slice(0, maxUris);
+    for (const pauseMs of [0, ...restorePausesMs]) {
+      if (open.length === 0 || session.closed.aborted) return;
+      // The signal would be an error of the pause.
+      if (pauseMs > 0)
+        await delay(pauseMs, undefined, { signal: session.closed, ref: false }).catch(() => {});
+      const failed: string[] = [];
+      for (let at = 0; at < open.length; at += watchedTogether) {
+        const some = open.slice(at, at + watchedTogether);
+        const isMade = await Promise.all(some.map((uri) => this.#restoreOne(session, uri)));
+        failed.push(...some.filter((_uri, index) => !isMade[index]));
+      }
+      open = failed;
+    }
+  }
+
+  async #restoreOne(session: ServerSession, uri: string): Promise<boolean> {
+    const source = this.#deps.sourceOf(session, uri);
+    if (source === undefined || session.closed.aborted) return false;
+    try {
+      await this.#deps.governed(session, source, uri, () => this.add(session, source, uri));
+    } catch {
+      return false;
+    }
+    // Changes between the two runs were not reported, so the client reads the resource again.
+    this.#updated(session, source, { changed: uri, watched: uri });
+    return true;
   }
 
   /** Notifies `listener` of updates of `uris` until it closes. @returns those that can be watched */

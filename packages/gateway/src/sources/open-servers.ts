@@ -16,6 +16,7 @@ import { readRegularFile } from "@toolcrib/files";
 import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
 import { FairShare } from "@toolcrib/lifecycle";
 import type { AccessTokens, ServerLogins } from "@toolcrib/oauth";
+import { believe } from "@toolcrib/policy";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import { adviceOn, exitPort, ServerSandboxes } from "@toolcrib/sandbox";
 import {
@@ -162,6 +163,7 @@ function createServer(
       isUntrusted: server.trustState === "unverified",
       shownAs: shownAs(server),
       isInteractive: server.isInteractive,
+      isRepeatable: (annotations) => believe(server, annotations).isIdempotent,
       protocol: server.transport.protocol,
       advise: adviserOf(server, sandboxes),
       contain: sandboxes.containmentOf(

@@ -88,13 +88,13 @@ export interface HttpEndpointOptions {
   readonly unreadMaxBytes?: number;
 }
 
-/** A POST whose body was read. */
+/** A POST to a session, whose body was read. */
 interface ReceivedPost {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
-  readonly caller: HttpCaller;
   /** The memory of the body. */
   readonly held: DisposableStack;
+  readonly session: HttpSession;
 }
 
 /** Longest wait of a disposal for requests that were aborted. */
@@ -164,8 +164,8 @@ export class HttpEndpoint implements AsyncDisposable {
   async handle(request: HttpRequest, response: HttpResponse, caller: HttpCaller): Promise<void> {
     try {
       if (request.method === "POST") await this.#post(request, response, caller);
-      else if (request.method === "GET") this.#get(request, response, caller);
-      else if (request.method === "DELETE") this.#delete(request, response, caller);
+      else if (request.method === "GET") await this.#get(request, response, caller);
+      else if (request.method === "DELETE") await this.#delete(request, response, caller);
       else throw methodNotAllowed();
     } catch (error) {
       const status = error instanceof McpError ? error.httpStatus : undefined;
@@ -239,13 +239,12 @@ export class HttpEndpoint implements AsyncDisposable {
     if (isModernRequest(request, value)) {
       await this.#postModern(request, response, caller, isBatch ? undefined : classified[0], accepts);
     } else if (first?.method === "initialize") this.#postInitialize(response, caller, isBatch, first);
-    else
-      this.#postToSession(
-        { request, response, caller, held },
-        isBatch ? value : undefined,
-        classified,
-        accepts,
-      );
+    else {
+      const found = this.#sessions.find(request, caller);
+      const session = found instanceof Promise ? await found : found;
+      const post = { request, response, held, session };
+      this.#postToSession(post, isBatch ? value : undefined, classified, accepts);
+    }
   }
 
   /** Returns the reason why a request of `method` is refused; undefined if it is accepted. */
@@ -270,21 +269,19 @@ export class HttpEndpoint implements AsyncDisposable {
     const session = this.#sessions.open(caller);
     const body = { messages: [{ kind: "request", message }], requests: [message], isBatch } as const;
     session.post(body, response, { json: true, events: false });
-    // The handshake is answered at once. A refused one leaves no session.
+    // A refused handshake is answered at once, and leaves no session.
     setImmediate(() => {
       const { id, isOpen } = session.session;
-      if (isOpen) this.#sessions.register(id);
-      else this.#sessions.end(id, "The handshake failed");
+      if (!isOpen) this.#sessions.end(id, "The handshake failed");
     });
   }
 
   #postToSession(
-    { request, response, caller, held }: ReceivedPost,
+    { request, response, held, session }: ReceivedPost,
     batch: readonly unknown[] | undefined,
     classified: readonly Classified[],
     accepts: AcceptedForms,
   ): void {
-    const session = this.#sessions.find(request, caller);
     checkVersionHeader(request);
     if (batch !== undefined) session.session.checkBatch(batch);
     const body = toBody(classified, batch !== undefined);
@@ -339,18 +336,20 @@ export class HttpEndpoint implements AsyncDisposable {
     }
   }
 
-  #get(request: HttpRequest, response: HttpResponse, caller: HttpCaller): void {
+  async #get(request: HttpRequest, response: HttpResponse, caller: HttpCaller): Promise<void> {
     if (!acceptedBy(request).events)
       throw invalidRequest("Accept must list text/event-stream", undefined, 406);
     if (request.headers[sessionHeader] === undefined) throw methodNotAllowed();
-    const session = this.#sessions.find(request, caller);
+    const session = await this.#sessions.find(request, caller);
+    // The client can have left while an earlier session was read.
+    if (response.destroyed) return;
     const lastEventId = request.headers["last-event-id"];
     session.get(response, typeof lastEventId === "string" ? lastEventId : undefined);
   }
 
-  #delete(request: HttpRequest, response: HttpResponse, caller: HttpCaller): void {
+  async #delete(request: HttpRequest, response: HttpResponse, caller: HttpCaller): Promise<void> {
     if (request.headers[sessionHeader] === undefined) throw methodNotAllowed();
-    const { session } = this.#sessions.find(request, caller);
+    const { session } = await this.#sessions.find(request, caller);
     this.#sessions.end(session.id, "The client ended the session");
     response.writeHead(204).end();
   }

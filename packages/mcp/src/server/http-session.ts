@@ -6,17 +6,30 @@
  *
  * A client that does not read its streams never holds more than
  * `unreadMaxBytes` plus one message on each.
+ *
+ * A session of an earlier run of the gateway continues with its streams. Requests
+ * that were in flight then are answered with an error where their stream is resumed.
  */
 
+import { isJsonObject } from "@toolcrib/json";
+import type { SessionStore } from "@toolcrib/store";
 import { identityKey } from "@toolcrib/tool";
 import { formatSseEvent } from "../framing/sse.ts";
 import type { ClassifiedMessage, RpcId, RpcMessage, RpcRequest } from "../json-rpc.ts";
-import { invalidRequest } from "../mcp-error.ts";
+import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import { RequestTable } from "../request-table.ts";
 import type { ClientCounts } from "./client-counts.ts";
-import { EventLog, type ReplayedEvent } from "./event-log.ts";
-import { openEventStream, sendError, sendJson, traceOf, writeEvent } from "./http-io.ts";
+import {
+  EventLog,
+  idOf,
+  type LoggedStream,
+  type ReplayedEvent,
+  requestsOf,
+  type StoredEvent,
+  tagOf,
+} from "./event-log.ts";
+import { openEventStream, overloaded, sendError, sendJson, traceOf, writeEvent } from "./http-io.ts";
 import type { HttpResponse } from "./http-messages.ts";
 import { LegacySession, type LegacySessionOptions } from "./legacy-session.ts";
 import type { ServerMemory } from "./server-memory.ts";
@@ -31,6 +44,10 @@ export interface HttpSessionOptions extends LegacySessionOptions {
   readonly inFlight: ClientCounts;
   readonly memory: ServerMemory;
   readonly unreadMaxBytes: number;
+  /** The store for sessions that outlive the gateway. @default the session ends with it */
+  readonly left?: SessionStore["left"];
+  /** What the session sent in earlier runs. @default it is new */
+  readonly events?: readonly StoredEvent[];
 }
 
 /** The forms of a response that a client accepts. */
@@ -40,8 +57,7 @@ export interface AcceptedForms {
 }
 
 /** One event stream to the client. It survives reconnections. */
-interface EventStream {
-  readonly streamId: number;
+interface EventStream extends LoggedStream {
   response: HttpResponse | undefined;
   /** The last event before the client disconnected; it may have missed later ones. */
   seenSequence: number;
@@ -87,6 +103,10 @@ export class HttpSession {
   readonly #streams = new Map<number, EventStream>();
   /** The GET stream. It exists before a client opens it. */
   readonly #standalone: EventStream;
+  readonly #id: string;
+  readonly #left: SessionStore["left"];
+  /** The streams up to this number are those of earlier runs; 0 for a new session. */
+  readonly #lastLeftStream: number;
 
   constructor(service: McpService, options: HttpSessionOptions) {
     this.#client = identityKey(options.identity);
@@ -94,7 +114,11 @@ export class HttpSession {
     this.#unread = options.memory.unread;
     this.#log = new EventLog(options.memory.events, this.#client);
     this.#unreadMaxBytes = options.unreadMaxBytes;
-    this.#standalone = this.#openStream();
+    this.#id = options.id;
+    this.#left = options.left;
+    this.#standalone = this.#openStream(undefined);
+    this.#lastLeftStream = options.continues?.lastRequestId ?? 0;
+    this.#restore(options.events ?? []);
     this.session = new LegacySession(
       service,
       (message, relatedTo) => this.#send(message, relatedTo),
@@ -111,6 +135,16 @@ export class HttpSession {
   /** Whether the client has an open stream or a request without an answer. */
   get isBusy(): boolean {
     return this.#exchanges.size > 0 || this.#standalone.response !== undefined;
+  }
+
+  /** Continues with the events of earlier runs. Nobody waits for the answers to their requests any more. */
+  #restore(stored: readonly StoredEvent[]): void {
+    const standalone = this.#standalone;
+    const events = stored.filter(({ data }) => messageIn(data)?.["id"] === undefined || isAnswer(data));
+    if (this.#lastLeftStream > 0) this.#log.restore(events, this.#lastLeftStream);
+    // The client has what was sent while it had the stream open.
+    const sent = events.findLast((event) => event.stream === standalone.streamId && !event.isWaiting);
+    standalone.seenSequence = sent?.sequence ?? 0;
   }
 
   /** Processes the body of a POST with at least one request. Their ids are distinct and not in use. */
@@ -141,9 +175,13 @@ export class HttpSession {
   /** Opens the GET stream, or resumes the stream of `lastEventId`. */
   get(response: HttpResponse, lastEventId: string | undefined): void {
     const replay = lastEventId === undefined ? undefined : this.#log.after(lastEventId);
-    const isStandalone = replay === undefined || replay.streamId === this.#standalone.streamId;
-    const stream = isStandalone ? this.#standalone : this.#streams.get(replay.streamId);
-    const events = replay?.events ?? this.#missed();
+    const isStandalone = replay === undefined || replay.stream.streamId === this.#standalone.streamId;
+    const stream = isStandalone ? this.#standalone : this.#streams.get(replay.stream.streamId);
+    const missed = replay?.events ?? this.#missed();
+    const events =
+      stream === undefined && replay !== undefined
+        ? [...missed, ...this.#lostAnswers(replay.stream)]
+        : missed;
     if (stream === undefined && events.length === 0) {
       // The stream is complete. Status 204 stops the client from reconnecting (WHATWG HTML).
       response.writeHead(204).end();
@@ -161,10 +199,21 @@ export class HttpSession {
     if (isStandalone) this.#prime(stream);
   }
 
+  /** Returns errors for the requests of a stream of an earlier run that were not answered. */
+  #lostAnswers(stream: LoggedStream): readonly ReplayedEvent[] {
+    if (stream.streamId > this.#lastLeftStream) return [];
+    const answers = this.#log.since(stream, 0).map(({ data }) => messageIn(data));
+    const open = requestsOf(stream.tag).filter((id) => !answers.some((answer) => answer?.["id"] === id));
+    return open.map((id) => {
+      const data = JSON.stringify({ jsonrpc: "2.0", id, error: toRpcError(lostWithGateway()) });
+      return { id: this.#append(stream, data), data };
+    });
+  }
+
   /** Returns the events of the GET stream since the client last disconnected from it. */
   #missed(): readonly ReplayedEvent[] {
-    const { streamId, seenSequence, response } = this.#standalone;
-    return response === undefined ? this.#log.since(streamId, seenSequence) : [];
+    const { seenSequence, response } = this.#standalone;
+    return response === undefined ? this.#log.since(this.#standalone, seenSequence) : [];
   }
 
   /** Writes a comment to every open stream, so that idle connections stay open. */
@@ -184,12 +233,16 @@ export class HttpSession {
     }
   }
 
-  /** Ends the session and all its streams. Requests without an answer get the error of an unknown session. */
-  close(reason: string): void {
+  /**
+   * Ends the session and all its streams. Requests without an answer get the error of an unknown session, or of an
+   * overloaded server if the session continues after the gateway `isSuspended`.
+   */
+  close(reason: string, { isSuspended = false } = {}): void {
     this.session.close(reason);
+    const error = isSuspended ? overloaded(reason) : invalidRequest(reason, rpcCodes.sessionNotFound, 404);
     for (const { stream, response, held } of new Set(this.#exchanges.values())) {
       held.dispose();
-      if (stream === undefined) sendError(response, invalidRequest(reason, rpcCodes.sessionNotFound, 404));
+      if (stream === undefined) sendError(response, error);
     }
     for (const { response } of this.#streams.values()) response?.end();
     this.#inFlight.leave(this.#client, this.#exchanges.size);
@@ -242,7 +295,7 @@ export class HttpSession {
   #streamOf(exchange: Exchange): EventStream {
     if (exchange.stream !== undefined) return exchange.stream;
     const { response } = exchange;
-    const stream = this.#openStream();
+    const stream = this.#openStream(exchange);
     exchange.stream = stream;
     if (!response.destroyed) {
       openEventStream(response, this.#headers());
@@ -256,12 +309,27 @@ export class HttpSession {
   /** Sends an event with an id and no data, from which the client can resume before the first message (2025-11-25). */
   #prime(stream: EventStream): void {
     if (this.session.protocolVersion !== "2025-11-25") return;
-    const id = this.#log.append(stream.streamId, "");
+    const id = this.#append(stream, "");
     stream.response?.write(`id: ${id}\ndata: \n\n`);
   }
 
-  #openStream(): EventStream {
-    const stream = { streamId: this.#log.openStream(), response: undefined, seenSequence: 0 };
+  /** Adds an event to the log. @returns its id */
+  #append(stream: LoggedStream & Partial<EventStream>, data: string): string {
+    const sequence = this.#log.append(stream, data);
+    if (data !== "") {
+      const isWaiting = stream.response === undefined;
+      this.#left?.append(this.#id, { stream: stream.streamId, sequence, data, isWaiting });
+    }
+    return idOf(stream, sequence);
+  }
+
+  /** @param exchange whose requests the stream answers; undefined for the GET stream */
+  #openStream(exchange: Exchange | undefined): EventStream {
+    let tag = "";
+    if (this.#left !== undefined && exchange !== undefined) {
+      tag = tagOf([...this.#exchanges.ids()].filter((id) => this.#exchanges.get(id) === exchange));
+    }
+    const stream = { ...this.#log.openStream(tag), response: undefined, seenSequence: 0 };
     this.#streams.set(stream.streamId, stream);
     return stream;
   }
@@ -276,14 +344,18 @@ export class HttpSession {
   }
 
   #closeStream(stream: EventStream): void {
-    stream.response?.end();
-    this.#streams.delete(stream.streamId);
+    const { response, streamId } = stream;
+    if (this.#left !== undefined && response?.destroyed === false) {
+      response.once("finish", () => this.#left?.delivered(this.#id, streamId));
+    }
+    response?.end();
+    this.#streams.delete(streamId);
   }
 
   /** Sends a request or notification. These can pile up, so a client that does not read is disconnected. */
   #write(stream: EventStream, message: RpcMessage): void {
     const data = JSON.stringify(message);
-    const id = this.#log.append(stream.streamId, data);
+    const id = this.#append(stream, data);
     const { response } = stream;
     if (response === undefined) return;
     writeEvent(response, formatSseEvent(data, { id, event: "message" }), this.#unreadMaxBytes);
@@ -292,7 +364,7 @@ export class HttpSession {
 
   /** Sends an answer. The limit of requests in flight also limits the number of answers. */
   #writeAnswer(stream: EventStream, data: string): void {
-    const id = this.#log.append(stream.streamId, data);
+    const id = this.#append(stream, data);
     const { response } = stream;
     if (response === undefined || response.destroyed) return;
     response.write(formatSseEvent(data, { id, event: "message" }));
@@ -302,4 +374,23 @@ export class HttpSession {
   #headers(): { readonly [name: string]: string } {
     return this.session.isOpen ? { "mcp-session-id": this.session.id } : {};
   }
+}
+
+function messageIn(data: string): { readonly [name: string]: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAnswer(data: string): boolean {
+  return messageIn(data)?.["method"] === undefined;
+}
+
+/** Creates the error of a request that was in flight when the gateway ended. */
+function lostWithGateway(): McpError {
+  const text = "The gateway was restarted before it answered, and the call may have been executed";
+  return new McpError("MCP_CONNECTION_CLOSED", text, { hint: "check the effect before you repeat it" });
 }

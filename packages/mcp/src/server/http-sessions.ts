@@ -3,6 +3,9 @@
  * when idle. Each client has a share of their number; a new session can only
  * replace an idle one of the same client. A session belongs to the identity and
  * the view that opened it; for every other caller it does not exist.
+ *
+ * Where the store keeps sessions after the end of the gateway, the next one
+ * continues a session at the first request of its client.
  */
 
 import { messageOf } from "@toolcrib/diagnostics";
@@ -12,7 +15,7 @@ import { identityKey, rightsKey } from "@toolcrib/tool";
 import { invalidRequest } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import type { ClientCounts } from "./client-counts.ts";
-import { type HttpCaller, overloaded, overQuota } from "./http-io.ts";
+import { type HttpCaller, overloaded, overQuota, waitAtMost } from "./http-io.ts";
 import type { HttpRequest } from "./http-messages.ts";
 import { HttpSession } from "./http-session.ts";
 import type { ServerMemory } from "./server-memory.ts";
@@ -36,6 +39,9 @@ export interface HttpSessionsDeps {
   readonly memory: ServerMemory;
 }
 
+type StoredRecord = Parameters<SessionStore["add"]>[0];
+type LeftSession = NonNullable<Awaited<ReturnType<NonNullable<SessionStore["left"]>["adopt"]>>>;
+
 /** Limits of the sessions. */
 export interface HttpSessionsLimits {
   readonly maxSessions: number;
@@ -43,6 +49,9 @@ export interface HttpSessionsLimits {
   readonly maxInFlightPerSession: number | undefined;
   readonly unreadMaxBytes: number;
 }
+
+/** Longest wait of a handshake for the store, in milliseconds. */
+const storeWaitMs = 1000;
 
 export class HttpSessions {
   readonly #deps: HttpSessionsDeps;
@@ -53,6 +62,9 @@ export class HttpSessions {
   readonly #stored = new Map<string, Promise<unknown>>();
   /** The sessions that were added to the store, with the times of their creation, by id. */
   readonly #registered = new Map<string, number>();
+  /** Sessions of earlier runs that are being continued, by id and caller. */
+  readonly #continuing = new Map<string, Promise<void>>();
+  #isClosed = false;
   #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: HttpSessionsDeps, limits: HttpSessionsLimits) {
@@ -72,12 +84,15 @@ export class HttpSessions {
    *   another session and none of its own is idle.
    */
   open(caller: HttpCaller): HttpSession {
+    this.#makeRoom(identityKey(caller.identity));
+    return this.#create(this.#deps.newSessionId(), caller);
+  }
+
+  #create(id: string, caller: HttpCaller, left?: LeftSession): HttpSession {
     const { maxInFlightPerSession, unreadMaxBytes } = this.#limits;
-    const { service, now, newSessionId, onUnexpected, inFlight, memory } = this.#deps;
-    const client = identityKey(caller.identity);
-    this.#makeRoom(client);
+    const { service, now, onUnexpected, inFlight, memory, store } = this.#deps;
     const session = new HttpSession(service, {
-      id: newSessionId(),
+      id,
       identity: caller.identity,
       view: caller.view,
       maxInFlight: maxInFlightPerSession,
@@ -86,24 +101,38 @@ export class HttpSessions {
       inFlight,
       memory,
       unreadMaxBytes,
+      left: store.left,
+      onOpened: () => this.#register(id),
+      onChanged: () => this.#storeState(id),
+      ...(left && {
+        events: left.events,
+        continues: { ...left.session, lastRequestId: baseOf(left, now()) },
+      }),
     });
-    this.#sessions.set(session.session.id, session);
-    this.#shares.take(client);
+    this.#sessions.set(id, session);
+    this.#shares.take(identityKey(caller.identity));
     return session;
   }
 
   /**
-   * Returns the session of a request and records its use.
+   * Returns the session of a request and records its use. A promise is returned for a session that an earlier run of the
+   * gateway may have left.
    *
    * @throws {McpError} with status 400 without a session id, with 404 for a session of another caller.
    */
-  find(request: HttpRequest, caller: HttpCaller): HttpSession {
+  find(request: HttpRequest, caller: HttpCaller): HttpSession | Promise<HttpSession> {
     const id = request.headers[sessionHeader];
     if (typeof id !== "string") {
       const text = `The header "${sessionHeader}" is missing; send "initialize" first`;
       throw invalidRequest(text, undefined, 400);
     }
     const session = this.#sessions.get(id);
+    if (session === undefined && this.#deps.store.left !== undefined) return this.#continued(id, caller);
+    return this.#used(session, caller);
+  }
+
+  /** @throws {McpError} with status 404 if `session` is not one of the caller */
+  #used(session: HttpSession | undefined, caller: HttpCaller): HttpSession {
     const isOwn =
       session !== undefined &&
       session.session.view === caller.view &&
@@ -114,12 +143,55 @@ export class HttpSessions {
     return session;
   }
 
-  /** Adds a session to the store. Call it after the handshake; nothing waits for it. */
-  register(id: string): void {
+  /** Continues a session of an earlier run. Several requests of its client can come at the same time. */
+  async #continued(id: string, caller: HttpCaller): Promise<HttpSession> {
+    if (this.#isClosed) throw overloaded("The gateway is shutting down");
+    const key = JSON.stringify([id, caller.view, rightsKey(caller.identity)]);
+    const work = this.#continuing.get(key) ?? this.#continue(id, caller);
+    this.#continuing.set(key, work);
+    try {
+      await work;
+    } finally {
+      this.#continuing.delete(key);
+    }
+    if (this.#isClosed) throw overloaded("The gateway is shutting down");
+    return this.#used(this.#sessions.get(id), caller);
+  }
+
+  /** The identity is the one that the caller has now, so that the session gets no right that it had before. */
+  async #continue(id: string, caller: HttpCaller): Promise<void> {
+    const { store, service } = this.#deps;
+    const { issuer, subject } = caller.identity;
+    const isOwn: Parameters<NonNullable<typeof store.left>["adopt"]>[1] = ({ identity, view }) =>
+      identity.issuer === issuer && identity.subject === subject && view === caller.view;
+    const left = await store.left?.adopt(id, isOwn).catch((error: unknown) => {
+      this.#reportFailure(error);
+    });
+    // It can have ended, or have been opened by another request, meanwhile.
+    if (left === undefined || this.#sessions.has(id) || this.#isClosed) return;
+    this.#makeRoom(identityKey(caller.identity));
+    const { session } = this.#create(id, caller, left);
+    this.#registered.set(id, left.session.createdAt);
+    if (service.sessionRestored === undefined) service.sessionOpened(session);
+    else service.sessionRestored(session, left.session.subscriptions ?? []);
+  }
+
+  /** Adds a session to the store. Resolves when it is there, after a short time at the latest; never rejects. */
+  async #register(id: string): Promise<void> {
     const open = this.#sessions.get(id);
     if (open === undefined) return;
     this.#registered.set(id, open.lastUsedAt);
     this.#addToStore(open, open.lastUsedAt);
+    const stored = this.#stored.get(id);
+    // In memory it is there already.
+    if (this.#deps.store.left !== undefined && stored !== undefined) await waitAtMost(stored, storeWaitMs);
+  }
+
+  /** Stores what the client changed in its session. */
+  #storeState(id: string): void {
+    const open = this.#sessions.get(id);
+    if (open === undefined || !this.#registered.has(id)) return;
+    this.#change(id, () => this.#deps.store.change({ id, ...stateOf(open) }));
   }
 
   #addToStore(open: HttpSession, createdAt: number): void {
@@ -131,6 +203,7 @@ export class HttpSessions {
       protocolVersion,
       ...(clientInfo === undefined ? {} : { clientInfo: { ...clientInfo } }),
       capabilities,
+      ...stateOf(open),
       createdAt,
       ...this.#useOf(open),
     };
@@ -138,12 +211,16 @@ export class HttpSessions {
   }
 
   end(id: string, reason: string): void {
+    this.#close(id, reason);
+    if (this.#registered.delete(id)) this.#change(id, () => this.#deps.store.delete(id));
+  }
+
+  #close(id: string, reason: string, options?: { readonly isSuspended: boolean }): void {
     const session = this.#sessions.get(id);
     if (session === undefined) return;
     this.#sessions.delete(id);
     this.#shares.giveBack(identityKey(session.session.identity));
-    session.close(reason);
-    if (this.#registered.delete(id)) this.#change(id, () => this.#deps.store.delete(id));
+    session.close(reason, options);
   }
 
   /** Resolves when the store has every change. */
@@ -151,8 +228,15 @@ export class HttpSessions {
     await Promise.all(this.#stored.values());
   }
 
+  /** Ends all sessions with the gateway; the store can keep them for the next one. */
   endAll(reason: string): void {
-    for (const id of [...this.#sessions.keys()]) this.end(id, reason);
+    this.#isClosed = true;
+    const isSuspended = this.#deps.store.left !== undefined;
+    if (isSuspended) this.#touchUsed(this.#deps.now());
+    for (const id of [...this.#sessions.keys()]) {
+      if (isSuspended) this.#close(id, reason, { isSuspended });
+      else this.end(id, reason);
+    }
   }
 
   /** Keeps open streams alive, turns slow responses into streams, and ends idle sessions. */
@@ -226,4 +310,19 @@ export class HttpSessions {
   #reportFailure(error: unknown): void {
     this.#deps.onUnexpected?.(`The store of sessions failed: ${messageOf(error)}`);
   }
+}
+
+/** What a client can change in its session, as it is stored. */
+function stateOf({ session }: HttpSession): Pick<StoredRecord, "logLevel" | "subscriptions"> {
+  const { logLevel, subscriptions } = session;
+  return {
+    ...(logLevel === undefined ? {} : { logLevel }),
+    ...(subscriptions.length === 0 ? {} : { subscriptions }),
+  };
+}
+
+/** Returns a number above those of all streams, events and requests of the earlier runs of a session. */
+function baseOf({ events }: LeftSession, now: number): number {
+  const last = events.reduce((most, { stream, sequence }) => Math.max(most, stream, sequence), 0);
+  return Math.max(now, last + 1);
 }

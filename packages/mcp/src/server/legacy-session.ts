@@ -5,6 +5,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import type { SessionRecord } from "@toolcrib/store";
 import type { ClientInfo, Identity, Unsubscribe } from "@toolcrib/tool";
 import { metaOf, type RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
@@ -27,6 +28,22 @@ export interface LegacySessionOptions {
   readonly traceOf?: (id: RpcId) => TraceHeaders | undefined;
   /** Reports invalid messages and responses to no pending request; for the log. */
   readonly onUnexpected?: (reason: string) => void;
+  /** Called when the handshake succeeded; it is answered when the promise resolves. Never rejects. */
+  readonly onOpened?: () => Promise<void>;
+  /** Called when the client changed what a continued session needs: its log level or its subscriptions. */
+  readonly onChanged?: () => void;
+  /** The session of an earlier run that this one continues. @default it begins with a handshake */
+  readonly continues?: ContinuedSession | undefined;
+}
+
+/** What a session of an earlier run of the gateway agreed with its client. */
+export interface ContinuedSession
+  extends Pick<
+    SessionRecord,
+    "protocolVersion" | "clientInfo" | "capabilities" | "logLevel" | "subscriptions"
+  > {
+  /** A number above the ids of all requests that earlier runs sent. */
+  readonly lastRequestId: number;
 }
 
 /** The capability that a client must declare to receive a request, by method. */
@@ -48,6 +65,9 @@ export class LegacySession implements ServerSession {
   readonly #traceOf: LegacySessionOptions["traceOf"];
   readonly #closing = new AbortController();
   readonly #rootsListeners = new Set<() => void>();
+  readonly #onOpened: LegacySessionOptions["onOpened"];
+  readonly #onChanged: LegacySessionOptions["onChanged"];
+  readonly #subscriptions = new Set<string>();
   protocolVersion: string = latestLegacyVersion;
   clientInfo: ClientInfo | undefined;
   capabilities: JsonObject = {};
@@ -63,6 +83,10 @@ export class LegacySession implements ServerSession {
     this.#maxInFlight = options.maxInFlight ?? 256;
     this.#askTimeoutMs = options.askTimeoutMs ?? 600_000;
     this.#traceOf = options.traceOf;
+    this.#onOpened = options.onOpened;
+    this.#onChanged = options.onChanged;
+    const { continues } = options;
+    if (continues !== undefined) this.#continue(continues);
     this.router = new MessageRouter(
       send,
       {
@@ -71,8 +95,13 @@ export class LegacySession implements ServerSession {
         notification: (method) => this.#notification(method),
         unexpected: (reason) => options.onUnexpected?.(reason),
       },
-      { maxInbound: this.#maxInFlight },
+      { maxInbound: this.#maxInFlight, ...(continues && { lastId: continues.lastRequestId }) },
     );
+  }
+
+  /** The resources that the client subscribed to, up to a limit of their length. */
+  get subscriptions(): readonly string[] {
+    return [...this.#subscriptions];
   }
 
   get closed(): AbortSignal {
@@ -140,7 +169,11 @@ export class LegacySession implements ServerSession {
   async #request(request: InboundRequest): Promise<JsonObject> {
     const { method, params } = request;
     if (method === "ping") return {};
-    if (method === "initialize") return this.#initialize(params);
+    if (method === "initialize") {
+      const result = this.#initialize(params);
+      await this.#onOpened?.();
+      return result;
+    }
     if (this.#state !== "open") {
       throw invalidRequest(`Cannot answer "${method}" before "initialize"`);
     }
@@ -173,7 +206,9 @@ export class LegacySession implements ServerSession {
       ask: (name, question, askSignal) => this.#ask(name, question, askSignal, isAnswered ? undefined : id),
     };
     try {
-      return toLegacyResult(await this.#service.handle(serviceRequest));
+      const result = await this.#service.handle(serviceRequest);
+      if (subscribing.has(method)) this.#subscribed(method, params["uri"]);
+      return toLegacyResult(result);
     } finally {
       isAnswered = true;
     }
@@ -201,12 +236,33 @@ export class LegacySession implements ServerSession {
     };
   }
 
+  /** Continues a session of an earlier run; its owner reports it to the service. */
+  #continue({ protocolVersion, clientInfo, capabilities, logLevel, subscriptions }: ContinuedSession): void {
+    this.protocolVersion = protocolVersion;
+    this.clientInfo = clientInfo as unknown as ClientInfo | undefined;
+    this.capabilities = capabilities;
+    this.logLevel = logLevel;
+    for (const uri of subscriptions ?? []) this.#subscriptions.add(uri);
+    this.#state = "open";
+  }
+
+  /** Records that `method` subscribed to a resource or ended a subscription. */
+  #subscribed(method: string, uri: unknown): void {
+    if (this.#onChanged === undefined || typeof uri !== "string") return;
+    const count = this.#subscriptions.size;
+    if (method === "resources/unsubscribe") this.#subscriptions.delete(uri);
+    else if (lengthOf(this.#subscriptions) + uri.length <= keptMaxLength) this.#subscriptions.add(uri);
+    if (this.#subscriptions.size !== count) this.#onChanged();
+  }
+
   #setLogLevel(params: JsonObject): JsonObject {
     const level = params["level"];
     if (typeof level !== "string" || !(logLevels as readonly string[]).includes(level)) {
       throw invalidRequest(`Unknown log level; allowed are ${logLevels.join(", ")}`, rpcCodes.invalidParams);
     }
+    const isChanged = this.logLevel !== level;
     this.logLevel = level;
+    if (isChanged) this.#onChanged?.();
     return {};
   }
 
@@ -267,8 +323,17 @@ function toLegacyResult(result: JsonObject): JsonObject {
   return { ...rest, content: [{ type: "text", text: JSON.stringify(content) }] };
 }
 
-/** Longest text of what a session keeps of its client, in UTF-16 units. */
+/** Longest text of each part that a session keeps of its client, in UTF-16 units. */
 const keptMaxLength = 16 * 1024;
+
+/** Methods that change the subscriptions of a session. */
+const subscribing: ReadonlySet<string> = new Set(["resources/subscribe", "resources/unsubscribe"]);
+
+function lengthOf(texts: ReadonlySet<string>): number {
+  let length = 0;
+  for (const text of texts) length += text.length;
+  return length;
+}
 
 /** Checks a member of the handshake that the session keeps. @throws {McpError} -32602 */
 function checkSize(name: string, value: unknown): void {

@@ -8,7 +8,7 @@
  */
 
 import { hash } from "node:crypto";
-import type { JsonObject } from "@toolcrib/json";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Identity, identityKey, isOperator } from "@toolcrib/tool";
 import type { Listener, View } from "./service.ts";
 
@@ -55,6 +55,19 @@ export class ListWatch {
     }
   }
 
+  /**
+   * Adds a client of an earlier run of the gateway, whose lists can be other ones by now.
+   *
+   * @param capabilities those of its view; it is notified once of each list whose changes they announce
+   */
+  addContinued(client: ListClient, capabilities: JsonObject): void {
+    this.add(client);
+    for (const kind of kinds) {
+      const offered = capabilities[kind];
+      if (isJsonObject(offered) && offered["listChanged"] === true) notifyChanged(client, kind);
+    }
+  }
+
   /** Ends the notifications of `client`. */
   remove(client: ListClient): void {
     const key = keyOf(client);
@@ -97,7 +110,7 @@ export class ListWatch {
       if (audience.seen.get(kind) === digest) continue;
       audience.seen.set(kind, digest);
       for (const [client, wanted] of audience.clients) {
-        if (wanted.has(kind)) client.notify(`notifications/${kind}/list_changed`, {});
+        if (wanted.has(kind)) notifyChanged(client, kind);
       }
     }
   }
@@ -106,6 +119,10 @@ export class ListWatch {
     const items = Array.from(this.#itemsOf(kind, view, identity), digestOfItem);
     return hash("sha256", items.join(" "), "base64");
   }
+}
+
+function notifyChanged(client: ListClient, kind: ListKind): void {
+  client.notify(`notifications/${kind}/list_changed`, {});
 }
 
 /** Digests are kept for as long as the entries that they are made of. */

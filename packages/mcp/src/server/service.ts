@@ -96,6 +96,11 @@ export interface McpService {
   handle(request: ServiceRequest): Promise<JsonObject>;
   /** Reports a legacy session that finished its handshake. */
   sessionOpened(session: ServerSession): void;
+  /**
+   * Reports a legacy session that continues one of an earlier run, with the resources that its client subscribed to.
+   * Everything that the client sees can be another one since. @default `sessionOpened`
+   */
+  sessionRestored?(session: ServerSession, subscriptions: readonly string[]): void;
   /** Reports a legacy session that ended. */
   sessionClosed(session: ServerSession): void;
   /** Starts to send changes to `listener`. Resolves to the supported part of its filter. */

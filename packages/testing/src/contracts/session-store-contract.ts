@@ -23,8 +23,13 @@ function sessionOf(id: string, changes: Partial<SessionRecord> = {}): SessionRec
  * Defines the tests.
  *
  * @param open opens a store without sessions that uses the clock `now`.
+ * @param maxSessions the limit of the store. @default 10,000
  */
-export function testSessionStore(engine: string, open: (now: () => number) => Promise<SessionStore>): void {
+export function testSessionStore(
+  engine: string,
+  open: (now: () => number) => Promise<SessionStore>,
+  maxSessions = 10_000,
+): void {
   describe(`SessionStore: ${engine}`, () => {
     test("add() adds a session that get() and list() return", async () => {
       const store = await open(() => 1000);
@@ -90,10 +95,26 @@ export function testSessionStore(engine: string, open: (now: () => number) => Pr
       assert.deepEqual(await store.list(), []);
     });
 
-    test("add() refuses more than 10,000 sessions, and drops expired ones first", async () => {
+    test("change() replaces what the client can change, and ignores an unknown session", async () => {
+      const store = await open(() => 1000);
+      await store.add(sessionOf("a"));
+      await store.change({ id: "a", logLevel: "warning", subscriptions: ["test://a"] });
+      await store.change({ id: "unknown", logLevel: "debug" });
+      const changed = sessionOf("a", { logLevel: "warning", subscriptions: ["test://a"] });
+      assert.deepEqual(await store.list(), [changed]);
+      await store.touch([{ id: "a", lastSeenAt: 2000, expiresAt: 6000 }]);
+      assert.deepEqual(await store.get("a"), { ...changed, lastSeenAt: 2000, expiresAt: 6000 });
+      const subscriptions = ["x".repeat(70_000)];
+      await assert.rejects(store.change({ id: "a", subscriptions }), { code: "STORE_RECORD_TOO_LARGE" });
+      await store.change({ id: "a" });
+      assert.deepEqual(await store.list(), [sessionOf("a", { lastSeenAt: 2000, expiresAt: 6000 })]);
+    });
+
+    test("add() refuses more sessions than the limit, and drops expired ones first", async () => {
       let now = 1000;
       const store = await open(() => now);
-      for (let at = 0; at < 10_000; at += 1) await store.add(sessionOf(`s${at}`));
+      const ofClient = (at: number) => ({ identity: { issuer: "toolcrib:token", subject: `ci${at}` } });
+      for (let at = 0; at < maxSessions; at += 1) await store.add(sessionOf(`s${at}`, ofClient(at)));
       await assert.rejects(store.add(sessionOf("more")), { code: "STORE_FULL" });
       now = 5000;
       await store.add(sessionOf("more", { expiresAt: 9000 }));

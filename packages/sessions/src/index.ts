@@ -1,0 +1,2 @@
+// For other packages here.
+export { openSessionStore } from "./file-session-store.ts";
