@@ -56,6 +56,11 @@ export class InvertedIndex {
     return this.#slots.has(id);
   }
 
+  /** Returns the slot of a document, if it is in the index. */
+  slotOf(id: string): number | undefined {
+    return this.#slots.get(id);
+  }
+
   idOf(slot: number): string {
     return this.#ids[slot]!;
   }

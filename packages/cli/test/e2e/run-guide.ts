@@ -35,6 +35,7 @@ export const guidesWithoutTranscript: readonly string[] = [
   "adopted-servers.md",
   "hooks.md",
   "oauth.md",
+  "search.md",
   "telemetry.md",
   "toolpack-images.md",
 ];
