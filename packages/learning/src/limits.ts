@@ -39,8 +39,8 @@ export const wordLimits = {
   clients: 1000,
   /** Words of all clients; the client with the most of them loses its oldest tools first. */
   words: 200_000,
-  /** Shared words of one tool; those of the fewest clients are dropped. */
-  sharedWordsPerTool: 64,
+  /** Shared words of one tool; the last ones by the alphabet are dropped. */
+  sharedWordsPerTool: 256,
   /** Highest weight of a word: so many uses. */
   weightMax: 20,
   /** Words that weigh less are dropped: a single use after half a year. */

@@ -2,8 +2,8 @@
  * The learned words in the form that searches use: those of each client for its own searches, and those that
  * `sharedAfter` clients taught the same tool for the searches of all.
  *
- * A client counts once for a shared word, however often it taught the word. So one client alone changes nothing in
- * the searches of another one, unless the word is shared without it.
+ * A client counts once for a shared word, however often it taught the word, and a word that is shared counts the same
+ * whether three clients taught it or a hundred. So one client alone changes nothing in the searches of another one.
  */
 
 import { TaughtWords } from "@toolcrib/search";
@@ -128,12 +128,12 @@ export class TaughtIndex {
   }
 
   #share(tool: string): void {
-    const votes = [...(this.#sharedVotes.get(tool) ?? [])];
-    const most = votes.sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1));
-    const words = most.slice(0, wordLimits.sharedWordsPerTool);
+    const shared = this.#sharedVotes.get(tool)?.keys() ?? [];
+    // Neither weight nor choice depends on the number of clients: one more changes nothing.
+    const words = [...shared].sort().slice(0, wordLimits.sharedWordsPerTool);
     this.#shared.set(
       tool,
-      words.map(([word, count]) => [word, Math.min(count, wordLimits.weightMax)] as const),
+      words.map((word) => [word, sharedAfter] as const),
     );
   }
 }

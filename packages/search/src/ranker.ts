@@ -146,9 +146,7 @@ export class Ranker {
     let count = 0;
     if (match !== "word") return count;
     for (const words of this.#taught) {
-      words.eachTf(termText, (id, tf) => {
-        const slot = this.#index.slotOf(id);
-        if (slot === undefined) return;
+      words.eachTf(termText, this.#index, (slot, tf) => {
         if (this.#taughtTfs[slot] === 0) this.#taughtSlots[count++] = slot;
         if (tf > this.#taughtTfs[slot]!) this.#taughtTfs[slot] = tf;
       });

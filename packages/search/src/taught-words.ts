@@ -21,14 +21,29 @@ const b = 0.75;
 /** The name of taught words in the reasons of a hit: by uses of the searching client, or by those of several. */
 export type TaughtField = "learned" | "shared";
 
+/** The slots of documents by their ids. `version` changes with them. */
+interface DocumentSlots {
+  readonly version: number;
+  slotOf(id: string): number | undefined;
+}
+
 /** Words of tools, besides those of their definitions. */
 export class TaughtWords {
   readonly field: TaughtField;
-  /** Per term: the weight of each tool that has it. */
-  readonly #postings = new Map<string, Map<string, number>>();
-  readonly #terms = new Map<string, ReadonlyMap<string, number>>();
-  readonly #lengths = new Map<string, number>();
+  /** The number of each tool with words. Numbers are reused. */
+  readonly #numbers = new Map<string, number>();
+  /** By number. */
+  readonly #ids: string[] = [];
+  readonly #lengths: number[] = [];
+  readonly #terms: (ReadonlyMap<string, number> | undefined)[] = [];
+  readonly #freeNumbers: number[] = [];
+  /** Per term: the weight of each tool that has it, by number. */
+  readonly #postings = new Map<string, Map<number, number>>();
   #lengthSum = 0;
+  /** The slot of each number in the documents that were searched last, -1 for none: ids are looked up once and not for each word. */
+  #slots = new Int32Array(0);
+  #documents: DocumentSlots | undefined;
+  #version = -1;
 
   constructor(field: TaughtField) {
     this.field = field;
@@ -51,7 +66,7 @@ export class TaughtWords {
 
   /** Number of tools with words. */
   get size(): number {
-    return this.#lengths.size;
+    return this.#numbers.size;
   }
 
   /** Replaces the words of a tool. Weights of 0 and below are left out. */
@@ -66,29 +81,35 @@ export class TaughtWords {
       length += weight;
     }
     if (terms.size === 0) return;
+    const number = this.#freeNumbers.pop() ?? this.#ids.length;
     for (const [term, weight] of terms) {
       const tools = this.#postings.get(term);
-      if (tools === undefined) this.#postings.set(term, new Map([[id, weight]]));
-      else tools.set(id, weight);
+      if (tools === undefined) this.#postings.set(term, new Map([[number, weight]]));
+      else tools.set(number, weight);
     }
-    this.#terms.set(id, terms);
-    this.#lengths.set(id, length);
+    this.#numbers.set(id, number);
+    this.#ids[number] = id;
+    this.#terms[number] = terms;
+    this.#lengths[number] = length;
     this.#lengthSum += length;
+    this.#documents = undefined;
   }
 
   /** Removes the words of a tool. */
   delete(id: string): void {
-    const terms = this.#terms.get(id);
-    if (terms === undefined) return;
-    for (const term of terms.keys()) {
+    const number = this.#numbers.get(id);
+    if (number === undefined) return;
+    for (const term of this.#terms[number]!.keys()) {
       const tools = this.#postings.get(term);
-      tools?.delete(id);
+      tools?.delete(number);
       if (tools?.size === 0) this.#postings.delete(term);
     }
-    this.#terms.delete(id);
-    this.#lengthSum -= this.#lengths.get(id)!;
-    this.#lengths.delete(id);
-    if (this.#lengths.size === 0) this.#lengthSum = 0;
+    this.#numbers.delete(id);
+    this.#ids[number] = "";
+    this.#terms[number] = undefined;
+    this.#freeNumbers.push(number);
+    this.#lengthSum = this.#numbers.size === 0 ? 0 : this.#lengthSum - this.#lengths[number]!;
+    this.#documents = undefined;
   }
 
   /** Whether a tool was taught `term`. */
@@ -96,19 +117,35 @@ export class TaughtWords {
     return this.#postings.has(term);
   }
 
-  /** Calls `take` with each tool that was taught `term`, and its weighted tf as in ranker.ts. */
-  eachTf(term: string, take: (id: string, tf: number) => void): void {
+  /** Calls `take` with the slot of each document that was taught `term`, and its weighted tf as in ranker.ts. */
+  eachTf(term: string, documents: DocumentSlots, take: (slot: number, tf: number) => void): void {
     const tools = this.#postings.get(term);
     if (tools === undefined) return;
-    const slope = (b * this.#lengths.size) / this.#lengthSum;
-    for (const [id, weight] of tools) take(id, (boost * weight) / (1 - b + slope * this.#lengths.get(id)!));
+    this.#lookUp(documents);
+    const slope = this.#slope();
+    for (const [number, weight] of tools) {
+      const slot = this.#slots[number]!;
+      if (slot >= 0) take(slot, (boost * weight) / (1 - b + slope * this.#lengths[number]!));
+    }
   }
 
   /** Returns the weighted tf of `term` in the words of the tool `id`; 0 without. */
   tfOf(term: string, id: string): number {
-    const weight = this.#postings.get(term)?.get(id);
-    if (weight === undefined) return 0;
-    const slope = (b * this.#lengths.size) / this.#lengthSum;
-    return (boost * weight) / (1 - b + slope * this.#lengths.get(id)!);
+    const number = this.#numbers.get(id);
+    const weight = number === undefined ? undefined : this.#postings.get(term)?.get(number);
+    if (number === undefined || weight === undefined) return 0;
+    return (boost * weight) / (1 - b + this.#slope() * this.#lengths[number]!);
+  }
+
+  #slope(): number {
+    return (b * this.#numbers.size) / this.#lengthSum;
+  }
+
+  #lookUp(documents: DocumentSlots): void {
+    if (documents === this.#documents && documents.version === this.#version) return;
+    if (this.#slots.length < this.#ids.length) this.#slots = new Int32Array(this.#ids.length * 2);
+    for (const [number, id] of this.#ids.entries()) this.#slots[number] = documents.slotOf(id) ?? -1;
+    this.#documents = documents;
+    this.#version = documents.version;
   }
 }
