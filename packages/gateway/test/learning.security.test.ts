@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { JsonObject } from "@toolcrib/json";
-import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { makeTemporaryDirectory, sampleManifest, sampleToolspec, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
   onHttp,
@@ -19,6 +19,7 @@ import {
   type TestGateway,
   toolNamed,
 } from "./gateway-harness.ts";
+import { echoManifest, putPackages } from "./package-harness.ts";
 
 const operator = localIdentity("cli", "cli");
 const secret = "correct-horse-battery";
@@ -146,7 +147,7 @@ test("many wrong uses of one client move no tool of another client's results", a
   await using gateway = await startShopGateway(server, home);
   const [ann, ben, eve] = await Promise.all(["ann", "ben", "eve"].map((as) => gateway.connect({ as })));
   for (const client of [ann!, ben!]) await use(client, "reimburse order price", "refund");
-  await untilFound(ann!, "reimburse", "refund");
+  for (const client of [ann!, ben!]) await untilFound(client, "reimburse", "refund");
   const queries = [
     "order",
     "goods price",
@@ -197,4 +198,51 @@ test("a word never shows a tool that its client may not find", async () => {
   await untilFound(eve, "reimburse", "refund");
   const dan = await gateway.connect({ as: "dan" });
   assert.deepEqual(await search(dan, "reimburse"), []);
+});
+
+test("examples of toolspecs, and names of the tests of packages and saved tools, find tools before their first use", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  const testFile = JSON.stringify({
+    name: "parrot a sentence",
+    input: { message: "a" },
+    expected: { message: "a" },
+  });
+  putPackages(home, [{ manifest: echoManifest, files: { "tests/echo.test.json": testFile } }]);
+  const example = `
+    examples:
+      - description: pigeonholes of an emporium
+        args: { owner: hobby shop, limit: 3 }
+        request: { url: "https://api.acme.example/owners/hobby%20shop/repos?limit=3" }
+`;
+  const toolspec = sampleToolspec("acme")
+    .replace("schemaVersion: 1", "schemaVersion: 2")
+    .replace("  - name: get_repo", `${example.slice(1)}  - name: get_repo`);
+  await using gateway = await startTestGateway(
+    {
+      toolspecs: [{ path: "./pair", id: "acme" }],
+      packages: { "demo.echo": { endpoint: { url: "http://127.0.0.1:9/" }, trust_state: "verified" } },
+    },
+    {
+      home,
+      files: {
+        "pair/manifest.yaml": sampleManifest("acme", { credentials: "" }),
+        "pair/toolspec.yaml": toolspec,
+      },
+    },
+  );
+  const find = (query: string) => gateway.gateway.search(operator, query, 5).map(({ id }) => id);
+  assert.deepEqual(find("pigeonhole"), ["acme:list_repos"]);
+  assert.deepEqual(find("hobby"), ["acme:list_repos"]);
+  assert.deepEqual(find("parrot"), ["demo.echo:echo"]);
+  const client = await gateway.connect();
+  const code = "return 1";
+  await client.callTool({
+    name: "save_tool",
+    arguments: { name: "constant", description: "Returns one", inputSchema: {}, code },
+  });
+  const recorded = { name: "constant", record: true, caseName: "unicorn" };
+  const tested = await client.callTool({ name: "test_saved_tool", arguments: recorded });
+  assert.notEqual(tested.isError, true, JSON.stringify(tested));
+  await waitUntil(() => gateway.gateway.search(operator, "unicorn", 5).length === 1);
 });
