@@ -26,7 +26,7 @@ export const cliCodes = {
     "Other definitions wait for approval than those that were shown, or an approval of the call would not count any more.",
   CLI_APPROVAL_NOT_FOUND: "No such tool or call waits for approval.",
   CLI_SERVER_NOT_FOUND: "No tool server has this id.",
-  CLI_CLIENT_NOT_FOUND: "No client of this name has received labelled data.",
+  CLI_CLIENT_NOT_FOUND: "No client of this name has received labelled data, or taught search words.",
   CLI_CONNECTION_NOT_FOUND: "A client was not connected to this home.",
   CLI_CALL_NOT_FOUND: "The audit trail has no call with this id.",
   CLI_RUNNER_MISSING: "The program that fetches or builds a server (npx, uvx, go) is not installed.",

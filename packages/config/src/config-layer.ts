@@ -77,6 +77,7 @@ export interface ConfigLayer {
     | "execution"
     | "sandbox"
     | "registries"
+    | "search"
   > & { readonly hooks?: HooksLayer | undefined };
   /** Ids of all tool servers, toolspecs and provider targets, including invalid ones. */
   readonly serverIds: readonly PlacedId[];

@@ -38,12 +38,22 @@ export interface GatewayConfig {
     /** Milliseconds between two runs; undefined: they do not run by themselves. */
     readonly everyMs: number | undefined;
   };
+  /** Search of tools. */
+  readonly search: SearchConfig;
   readonly execution: ExecutionConfig;
   readonly sandbox: SandboxConfig;
   /** Registries of tool packages, in the order in which they are asked. */
   readonly registries: readonly RegistryConfig[];
   /** The data labels of all tool servers and toolspecs, also where only some of them are started. */
   readonly dataLabels: readonly string[];
+}
+
+/** Search of tools (`search`). */
+export interface SearchConfig {
+  /** Whether searches teach words. @default true */
+  readonly learns: boolean;
+  /** Names of clients from which nothing is learned. */
+  readonly learnsExcept: readonly string[];
 }
 
 /** A registry of tool packages. */

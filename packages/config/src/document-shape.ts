@@ -23,6 +23,7 @@ import { hooksShape } from "./hooks-shape.ts";
 import { packagesShape } from "./packages-shape.ts";
 import { policyShape } from "./policy-shape.ts";
 import { registriesShape } from "./registries-shape.ts";
+import { searchShape } from "./search-shape.ts";
 import { serveShape } from "./serve-shape.ts";
 import { telemetryShape } from "./telemetry-shape.ts";
 import { testsShape } from "./tests-shape.ts";
@@ -90,6 +91,7 @@ const fields = {
   packages: packagesShape,
   tests: testsShape,
   registries: registriesShape,
+  search: searchShape,
   execution: executionShape,
   sandbox: record({
     description: "Sandboxes of the processes of tool servers.",

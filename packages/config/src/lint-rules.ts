@@ -124,31 +124,36 @@ function lintClients(layer: ConfigLayer, tokenNames: readonly string[]): Diagnos
   });
 }
 
-/** Checks the clients that limits and hooks name. @param names the names that clients can have, besides the standing ones */
+/** Checks the clients that limits, hooks and `search.learn_except` name. @param names the names that clients can have, besides the standing ones */
 function lintClientLists(layer: ConfigLayer, names: readonly string[]): Diagnostic[] {
-  const { guards, hooks } = layer.sections;
+  const { guards, hooks, search } = layer.sections;
   const known = new Set([...names, ...standingClients]);
   const lists = [
     { path: ["guards", "limits"], items: guards?.limits ?? [], what: "The limit" },
     { path: ["hooks", "before_call"], items: hooks?.before_call ?? [], what: "The hook" },
     { path: ["hooks", "after_call"], items: hooks?.after_call ?? [], what: "The hook" },
   ];
-  return lists.flatMap(({ path, items, what }) =>
+  const named = lists.flatMap(({ path, items, what }) =>
     items.flatMap(({ clients = [] }: { readonly clients?: readonly string[] | undefined }, item) =>
-      clients.flatMap((name, at) => {
-        const place = [...path, item, "clients", at];
-        const span = nodeAt(layer.tree, place)?.span;
-        if (known.has(name) || span === undefined) return [];
-        const near = nearestName(name, [...known]);
-        return toWarning(layer, {
-          message: `${what} names the client ${quote(name)}, which does not exist: no token has this name`,
-          hint: `${near === undefined ? "" : `did you mean ${near}? otherwise `}create the token: toolcrib token create NAME`,
-          span,
-          path: pathText(place),
-        });
-      }),
+      clients.map((name, at) => ({ name, place: [...path, item, "clients", at], what })),
     ),
   );
+  const excepted = (search?.learn_except ?? []).map((name, at) => ({
+    name,
+    place: ["search", "learn_except", at],
+    what: "The list",
+  }));
+  return [...named, ...excepted].flatMap(({ name, place, what }) => {
+    const span = nodeAt(layer.tree, place)?.span;
+    if (known.has(name) || span === undefined) return [];
+    const near = nearestName(name, [...known]);
+    return toWarning(layer, {
+      message: `${what} names the client ${quote(name)}, which does not exist: no token has this name`,
+      hint: `${near === undefined ? "" : `did you mean ${near}? otherwise `}create the token: toolcrib token create NAME`,
+      span,
+      path: pathText(place),
+    });
+  });
 }
 
 function toWarning(

@@ -30,6 +30,7 @@ import { lintRules } from "./lint-rules.ts";
 import { toPackagesConfig } from "./packages-shape.ts";
 import { lintFloor, mergedFloor } from "./policy-floor.ts";
 import { toRegistriesConfig } from "./registries-shape.ts";
+import { toSearchConfig } from "./search-shape.ts";
 import { toPolicyConfig, toServeConfig } from "./section-config.ts";
 import { toTelemetryConfig } from "./telemetry-shape.ts";
 import { everyMsOf } from "./tests-interval.ts";
@@ -117,6 +118,7 @@ function composed(
       totals: toTotals(sections.sandbox),
     },
     registries: toRegistriesConfig(sections.registries),
+    search: toSearchConfig(sections.search),
   };
 }
 

@@ -254,6 +254,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
       },
       sandbox: { mode: "required", registryHosts: [], totals: {} },
       registries: [],
+      search: { learns: true, learnsExcept: [] },
     });
   }
 });

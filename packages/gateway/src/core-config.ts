@@ -5,6 +5,7 @@ import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import type { CallHooksDeps } from "@toolcrib/hooks";
 import type { BackendSelector } from "@toolcrib/inventory";
+import type { SearchLearning } from "@toolcrib/learning";
 import type { ServerInfo } from "@toolcrib/mcp";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { SearchOptions } from "@toolcrib/search";
@@ -36,6 +37,8 @@ export interface GatewayCoreDeps extends Pick<GuardDeps, "pauses" | "budgetStore
   readonly selectBackend?: BackendSelector | undefined;
   /** Parameters of the ranking of searches. */
   readonly search?: SearchOptions | undefined;
+  /** Observes searches and calls, and returns the words that they taught. @default search learns nothing */
+  readonly learning?: Pick<SearchLearning, "taughtFor" | "isObserving" | "searched" | "called"> | undefined;
   /** Whether `search_tools`, `describe_tool` and `call_tool` exist. @default true */
   readonly hasMetaTools?: boolean | undefined;
   /** Remembers accepted and quarantined definitions. @default they are forgotten with the process */

@@ -22,6 +22,7 @@ import type { IndexedTool } from "@toolcrib/inventory";
 import {
   createGatewayPolicy,
   FirstContact,
+  findTools,
   type GatewayPolicy,
   type ListingClient,
   ownFacts,
@@ -62,6 +63,7 @@ import { executionRules } from "./call/execution-rules.ts";
 import { governedCall } from "./call/governed-call.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
 import { LabelTracker } from "./call/label-tracker.ts";
+import { observedCall } from "./call/observed-call.ts";
 import type { CoreConfig, GatewayCoreDeps, Program } from "./core-config.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
@@ -275,23 +277,12 @@ export class GatewayCore {
     return this.#allowed(identity).map((entry) => scrubber.value(toSummary(entry)));
   }
 
-  /** Searches among the tools that `identity` may find. */
-  search(identity: Identity, query: string, limit: number): readonly ToolHit[] {
-    const { index } = this;
-    const filter = (id: string) => {
-      const entry = index.find(id);
-      return entry !== undefined && this.#isFound(identity, entry);
-    };
-    return index.search.search(query, { limit, filter }).map(({ id, score, why }) => {
-      const entry = index.find(id) as IndexedTool;
-      return {
-        id,
-        name: entry.wireName,
-        score: Math.round(score * 1000) / 1000,
-        why: why.map(({ word, field }) => `${word} in ${field}`),
-        description: this.#deps.scrubber.value(entry.tool.definition.description),
-      };
-    });
+  /** Searches among the tools that `identity` may find. @param explains whether the hits have the parts of their scores */
+  search(identity: Identity, query: string, limit: number, explains = false): readonly ToolHit[] {
+    const { scrubber, learning } = this.#deps;
+    const isFound = (entry: IndexedTool) => this.#isFound(identity, entry);
+    const taught = learning?.taughtFor(identity);
+    return findTools({ index: this.index, scrubber }, query, { limit, isFound, taught, explains });
   }
 
   /** Finds a tool that `identity` may use, by `ToolId` or wire name. */
@@ -389,7 +380,9 @@ export class GatewayCore {
   }
 
   #run(target: CallTarget, args: JsonObject, origin: CallOrigin): Promise<CallOutcome> {
-    return governedCall(this.#callDeps, target, args, origin);
+    const outcome = governedCall(this.#callDeps, target, args, origin);
+    const { learning } = this.#deps;
+    return learning?.isObserving === true ? observedCall(learning, outcome, target, origin) : outcome;
   }
 
   #createService(): GatewayService {
@@ -418,7 +411,15 @@ export class GatewayCore {
 
   #createMetaSource(): MetaSource {
     return new MetaSource({
-      search: (identity, query, limit) => this.search(identity, query, limit),
+      search: (context, query, limit) => {
+        const hits = this.search(context.identity, query, limit);
+        this.#deps.learning?.searched(
+          context,
+          query,
+          hits.map(({ id }) => id),
+        );
+        return hits;
+      },
       describe: (identity, name) => {
         const entry = this.find(identity, name);
         if (entry === undefined) throw this.explain(identity, name);

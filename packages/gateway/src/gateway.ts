@@ -9,7 +9,7 @@ import type { PolicyStatus } from "@toolcrib/cedar";
 import type { CodedError } from "@toolcrib/diagnostics";
 import type { RuleUsage } from "@toolcrib/guards";
 import type { Hooks } from "@toolcrib/hooks";
-import type { IdleRule, SourceStatuses } from "@toolcrib/inventory";
+import type { FoundTool, IdleRule, SourceStatuses } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
 import type { HeadAnchors, QuarantinedDefinition } from "@toolcrib/store";
@@ -32,14 +32,7 @@ export interface ToolSummary {
 }
 
 /** A search hit. */
-export interface ToolHit {
-  readonly id: ToolId;
-  readonly name: string;
-  readonly score: number;
-  /** The words of the query that matched and the fields, as short texts such as `file in name`. */
-  readonly why: readonly string[];
-  readonly description?: string;
-}
+export type ToolHit = FoundTool;
 
 /** The state of the whole gateway. `servers` and `toolspecs` list the configured sources. */
 export interface GatewayStatus extends SourceStatuses {
@@ -115,8 +108,8 @@ export interface Gateway extends AsyncDisposable {
   status(): GatewayStatus;
   /** Tools that `identity` may use, in list order. */
   listTools(identity: Identity): readonly ToolSummary[];
-  /** Searches among the tools that `identity` may use. @param limit 1..100. */
-  search(identity: Identity, query: string, limit: number): readonly ToolHit[];
+  /** Searches among the tools that `identity` may use. @param limit 1..100. @param explains whether the hits have `parts` */
+  search(identity: Identity, query: string, limit: number, explains?: boolean): readonly ToolHit[];
   /** A tool by `ToolId` or wire name; undefined if it does not exist or may not be used. */
   describe(identity: Identity, name: string): Tool | undefined;
   /** The policy in force and everything that it decides about, for its operator. */

@@ -51,6 +51,7 @@ import type { GatewayDeps } from "./gateway-deps.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { openHooks } from "./hooks/open-hooks.ts";
 import { openAudit } from "./open-audit.ts";
+import { openLearning } from "./open-learning.ts";
 import { openPackages } from "./packages/open-installed-packages.ts";
 import {
   openPolicies,
@@ -160,6 +161,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     ),
     fingerprints: config.audit.fingerprints ? await openFingerprints(home, { randomBytes }) : undefined,
     callApprovals: new CallApprovals(home, { now, randomBytes }),
+    learning: await openLearning(config, { home, logger, scrubber, now, randomBytes }, opening),
     seenLabels: await openSeenLabels(config.dataLabels, { home, logger, now, randomBytes }, opening),
     hooks: hooks && { hooks, monotonicMs },
     approveCommand: `toolcrib${deps.homeFlag ?? ""} approve`,
@@ -348,8 +350,8 @@ class RunningGateway implements Gateway {
     return this.#core.listTools(identity);
   }
 
-  search(identity: Identity, query: string, limit: number): readonly ToolHit[] {
-    return this.#core.search(identity, query, limit);
+  search(identity: Identity, query: string, limit: number, explains?: boolean): readonly ToolHit[] {
+    return this.#core.search(identity, query, limit, explains);
   }
 
   explain(identity: Identity, name: string): CodedError {
@@ -451,6 +453,7 @@ class RunningGateway implements Gateway {
       routes: operatorRoutes({
         approvals,
         pauses: this.#core.pauses,
+        search: (operator, query, limit) => this.search(operator, query, limit, true),
         policySituation: () => this.policySituation(),
       }),
       status: (identity) => this.#statusFor(identity),

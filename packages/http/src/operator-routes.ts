@@ -4,18 +4,25 @@ import { approvalRoutes, type OperatorApprovals } from "./approval-routes.ts";
 import { type OperatorPauses, pauseRoutes } from "./pause-routes.ts";
 import { policyRoutes } from "./policy-routes.ts";
 import type { ApiRoute } from "./route-access.ts";
+import { type OperatorSearch, searchRoutes } from "./search-routes.ts";
 
 /** The parts of a gateway that its operator sees and changes. */
 export interface OperatorRoutesDeps {
   readonly approvals: OperatorApprovals;
   readonly pauses: OperatorPauses;
+  readonly search: OperatorSearch;
   /** Returns tools, resources and prompts with the facts about them (`targets`), and the policy. */
   readonly policySituation: () => object;
 }
 
-/** Returns the routes of approvals, of pauses and of the policy in force, by their paths. */
-export function operatorRoutes({ approvals, pauses, policySituation }: OperatorRoutesDeps): {
+/** Returns the routes of approvals, of pauses, of explained searches and of the policy in force, by their paths. */
+export function operatorRoutes({ approvals, pauses, search, policySituation }: OperatorRoutesDeps): {
   readonly [path: string]: ApiRoute;
 } {
-  return { ...approvalRoutes(approvals), ...pauseRoutes(pauses), ...policyRoutes(policySituation) };
+  return {
+    ...approvalRoutes(approvals),
+    ...pauseRoutes(pauses),
+    ...searchRoutes(search),
+    ...policyRoutes(policySituation),
+  };
 }

@@ -85,6 +85,7 @@ export class LazyIndex {
       description,
       tags: tool.tags,
       inputSchema,
+      examples: tool.examples?.map((text) => this.#scrubber?.value(text) ?? text),
     });
   }
 

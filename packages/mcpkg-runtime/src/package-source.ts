@@ -24,6 +24,8 @@ import { toolOf } from "./tool-definition.ts";
 /** A package that can run, and how. */
 export interface PackageSettings {
   readonly manifest: Manifest;
+  /** Names of its tests and what they show, which search reads. @default none */
+  readonly examples?: readonly string[];
   /** Milliseconds until a call is failed. */
   readonly deadlineMs: number;
   /** Members of the `_meta` of its definition. @default none */
@@ -68,7 +70,8 @@ export class PackageSource implements ToolSource {
     this.id = settings.manifest.toolId;
     this.#settings = settings;
     this.#deps = deps;
-    this.#tool = toolOf(settings.manifest, settings.notes);
+    const { manifest, notes, examples = [] } = settings;
+    this.#tool = { ...toolOf(manifest, notes), ...(examples.length === 0 ? {} : { examples }) };
     this.#health = { state: "starting", since: deps.now() };
   }
 

@@ -24,6 +24,8 @@ export type SearchMatch = "word" | "prefix" | "typo" | "name";
 export interface Clause {
   readonly word: string;
   readonly match: "word" | "name";
+  /** The text of the term of the word itself. */
+  readonly termText: string;
   /** The term of the word itself, if the index contains it. */
   readonly term: number | undefined;
   /** Alternative terms. */
@@ -42,8 +44,17 @@ const correctionsScanned = 16_384;
 const correctedWordsMax = 4;
 const correctedMinChars = 4;
 
-/** Returns the clauses of a query in its order; the one for the exact name comes last. */
-export function clausesOf(query: string, words: readonly QueryWord[], index: InvertedIndex): Clause[] {
+/**
+ * Returns the clauses of a query in its order; the one for the exact name comes last.
+ *
+ * @param isTaught whether a term that no document has finds documents nevertheless
+ */
+export function clausesOf(
+  query: string,
+  words: readonly QueryWord[],
+  index: InvertedIndex,
+  isTaught: (term: string) => boolean,
+): Clause[] {
   const { dictionary } = index;
   const clauses: Clause[] = [];
   let correctionsLeft = correctedWordsMax;
@@ -57,14 +68,14 @@ export function clausesOf(query: string, words: readonly QueryWord[], index: Inv
       others = correctionsOf(text, index);
       othersMatch = "typo";
     }
-    if (term === undefined && others.length === 0) continue;
-    clauses.push({ word: text, match: "word", term, others, othersMatch });
+    if (term === undefined && others.length === 0 && !isTaught(termText)) continue;
+    clauses.push({ word: text, match: "word", termText, term, others, othersMatch });
   }
   const name = exactNameWord(query);
   const nameTerm = name === undefined ? undefined : dictionary.findTerm(name);
   if (name !== undefined && nameTerm !== undefined) {
     const word = withoutSign(name);
-    clauses.push({ word, match: "name", term: nameTerm, others: [], othersMatch: "prefix" });
+    clauses.push({ word, match: "name", termText: name, term: nameTerm, others: [], othersMatch: "prefix" });
   }
   return clauses;
 }

@@ -42,6 +42,12 @@ export class InvertedIndex {
   readonly #fieldTerms: number[] = [];
   readonly #words: number[] = [];
   #length = 0;
+  #version = 0;
+
+  /** Changes whenever a document gets or loses its slot. */
+  get version(): number {
+    return this.#version;
+  }
 
   get documentCount(): number {
     return this.#slots.size;
@@ -54,6 +60,11 @@ export class InvertedIndex {
 
   has(id: string): boolean {
     return this.#slots.has(id);
+  }
+
+  /** Returns the slot of a document, if it is in the index. */
+  slotOf(id: string): number | undefined {
+    return this.#slots.get(id);
   }
 
   idOf(slot: number): string {
@@ -91,6 +102,7 @@ export class InvertedIndex {
       this.dictionary.release(word);
     }
     this.#slots.delete(id);
+    this.#version += 1;
     this.#ids[slot] = "";
     this.#freeSlots.push(slot);
     return true;
@@ -109,6 +121,7 @@ export class InvertedIndex {
     }
     this.#ids[slot] = id;
     this.#slots.set(id, slot);
+    this.#version += 1;
     return slot;
   }
 

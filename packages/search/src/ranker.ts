@@ -18,6 +18,10 @@
  * term together, at a discount and never with a higher idf than the word itself.
  * A document gets the higher of the two scores, not both.
  *
+ * Taught words (taught-words.ts) are one more field: they add to tf' of their term, and
+ * df(t) counts the documents that have t in any field. Without taught words for a
+ * query, its scores are those of the index alone.
+ *
  * Scores are added in the order of the query, so equal contents have equal scores
  * to the last bit. Nothing is sorted here.
  */
@@ -27,6 +31,7 @@ import { withoutSign } from "./exact-name.ts";
 import type { InvertedIndex } from "./inverted-index.ts";
 import { type ResolvedSearchOptions, type SearchField, searchFields } from "./options.ts";
 import { fieldBits, fieldMask } from "./posting-lists.ts";
+import type { TaughtField, TaughtWords } from "./taught-words.ts";
 
 /** One part of a score: a word of the query that occurs in one field. */
 export interface SearchReason {
@@ -39,7 +44,8 @@ export interface SearchReason {
    * `typo`: one typing error away from a word that no document has. `name`: the query is the tool's name.
    */
   readonly match: SearchMatch;
-  readonly field: SearchField;
+  /** `learned` and `shared` are words that uses taught the tool. */
+  readonly field: SearchField | TaughtField;
   /** The contribution to the score, above 0. */
   readonly contribution: number;
 }
@@ -77,17 +83,24 @@ export class Ranker {
   #given = new Float64Array(0);
   #othersTfs = new Float64Array(0);
   #othersSlots = new Uint32Array(0);
+  /** Per slot, zero between clauses: the tf' of taught words. */
+  #taughtTfs = new Float64Array(0);
+  #taughtSlots = new Uint32Array(0);
+  #taught: readonly TaughtWords[] = [];
 
   constructor(index: InvertedIndex, options: ResolvedSearchOptions) {
     this.#index = index;
     this.#options = options;
   }
 
-  rank(clauses: readonly Clause[]): Ranking {
+  rank(clauses: readonly Clause[], taught: readonly TaughtWords[] = []): Ranking {
     this.#prepare();
-    const weighed = clauses.map((clause) =>
-      clause.others.length === 0 ? this.#rankTerm(clause) : this.#rankWithOthers(clause),
-    );
+    this.#taught = taught;
+    const weighed = clauses.map((clause) => {
+      const taughtCount = this.#takeTaught(clause);
+      if (clause.others.length === 0 && taughtCount === 0) return this.#rankTerm(clause);
+      return this.#rankWithOthers(clause, taughtCount);
+    });
     return {
       slots: this.#slots,
       count: this.#count,
@@ -105,6 +118,8 @@ export class Ranker {
       this.#given = new Float64Array(length);
       this.#othersTfs = new Float64Array(length);
       this.#othersSlots = new Uint32Array(length);
+      this.#taughtTfs = new Float64Array(length);
+      this.#taughtSlots = new Uint32Array(length);
     } else {
       for (let hit = 0; hit < this.#count; hit += 1) this.#scores[this.#slots[hit]!] = 0;
     }
@@ -126,19 +141,52 @@ export class Ranker {
     return { ...clause, factor, othersFactor: 0 };
   }
 
-  #rankWithOthers(clause: Clause): WeighedClause {
+  /** Collects the tf' of taught words. @returns the number of documents that have any */
+  #takeTaught({ match, termText }: Clause): number {
+    let count = 0;
+    if (match !== "word") return count;
+    for (const words of this.#taught) {
+      words.eachTf(termText, this.#index, (slot, tf) => {
+        if (this.#taughtTfs[slot] === 0) this.#taughtSlots[count++] = slot;
+        if (tf > this.#taughtTfs[slot]!) this.#taughtTfs[slot] = tf;
+      });
+    }
+    return count;
+  }
+
+  /** Number of documents with `term`, in a field or taught. */
+  #dfOf(term: number | undefined, taughtCount: number): number {
+    if (term === undefined) return taughtCount;
+    if (taughtCount === 0) return this.#index.postings.dfs[term]!;
+    let df = taughtCount;
+    this.#eachTf(term, (slot) => {
+      if (this.#taughtTfs[slot] === 0) df += 1;
+    });
+    return df;
+  }
+
+  #rankWithOthers(clause: Clause, taughtCount: number): WeighedClause {
     const { term } = clause;
     const { k1 } = this.#options;
-    const df = term === undefined ? 0 : this.#index.postings.dfs[term]!;
-    const factor = term === undefined ? 0 : this.#factor(df);
+    const df = this.#dfOf(term, taughtCount);
+    const factor = df === 0 ? 0 : this.#factor(df);
     const givenSlots: number[] = [];
+    const give = (slot: number, tf: number): void => {
+      const score = (factor * tf) / (k1 + tf);
+      this.#given[slot] = score;
+      givenSlots.push(slot);
+      this.#give(slot, score);
+    };
     if (term !== undefined) {
       this.#eachTf(term, (slot, tf) => {
-        const score = (factor * tf) / (k1 + tf);
-        this.#given[slot] = score;
-        givenSlots.push(slot);
-        this.#give(slot, score);
+        give(slot, tf + this.#taughtTfs[slot]!);
+        this.#taughtTfs[slot] = 0;
       });
+    }
+    for (let at = 0; at < taughtCount; at += 1) {
+      const slot = this.#taughtSlots[at]!;
+      if (this.#taughtTfs[slot]! > 0) give(slot, this.#taughtTfs[slot]!);
+      this.#taughtTfs[slot] = 0;
     }
     let othersCount = 0;
     for (const other of clause.others) {
@@ -206,8 +254,10 @@ export class Ranker {
     factor: number,
   ): SearchReason[] {
     const { postings, lengths, dictionary } = this.#index;
-    const parts: { term: number; field: number; tf: number }[] = [];
-    let tf = 0;
+    const parts: { term: string; field: SearchReason["field"]; tf: number }[] = [];
+    const taught = match === "word" ? this.#taughtPart(slot, clause.termText) : undefined;
+    if (taught !== undefined) parts.push({ term: clause.termText, ...taught });
+    let tf = taught?.tf ?? 0;
     for (const term of terms) {
       const end = postings.starts[term]! + postings.lengths[term]!;
       for (let at = postings.find(term, slot); at < end; at += 1) {
@@ -215,17 +265,29 @@ export class Ranker {
         if (key >>> fieldBits !== slot) break;
         const field = key & fieldMask;
         const part = postings.tfs[at]! / (this.#bases[field]! + this.#slopes[field]! * lengths[key]!);
-        if (part > 0) parts.push({ term, field, tf: part });
+        const text = withoutSign(dictionary.termText(term));
+        if (part > 0) parts.push({ term: text, field: searchFields[field]!, tf: part });
         tf += part;
       }
     }
     return parts.map((part) => ({
       word: clause.word,
-      term: withoutSign(dictionary.termText(part.term)),
+      term: part.term,
       match,
-      field: searchFields[part.field]!,
+      field: part.field,
       contribution: (factor * part.tf) / (this.#options.k1 + tf),
     }));
+  }
+
+  /** The taught words that count for the document at `slot`; undefined without. */
+  #taughtPart(slot: number, term: string): { readonly field: TaughtField; readonly tf: number } | undefined {
+    const id = this.#index.idOf(slot);
+    let most: { field: TaughtField; tf: number } | undefined;
+    for (const words of this.#taught) {
+      const tf = words.tfOf(term, id);
+      if (tf > (most?.tf ?? 0)) most = { field: words.field, tf };
+    }
+    return most;
   }
 }
 

@@ -15,6 +15,7 @@ import { resolveSearchOptions, type SearchOptions, searchLimits } from "./option
 import { parseQuery } from "./parse-query.ts";
 import { Ranker, type SearchReason } from "./ranker.ts";
 import { SearchError } from "./search-error.ts";
+import type { TaughtWords } from "./taught-words.ts";
 
 /** A document that matches a query. */
 export interface SearchHit {
@@ -31,6 +32,8 @@ export interface SearchRequest {
   readonly limit?: number;
   /** Whether a document may be returned. Called before the limit applies, and only for hits that can be among the results. */
   readonly filter?: (id: string) => boolean;
+  /** Words that uses taught tools, besides those of their definitions. A word of a tool in several of them counts once, where it weighs most. @default none */
+  readonly taught?: readonly TaughtWords[];
 }
 
 /** A search index over tools. */
@@ -80,7 +83,7 @@ export class ToolSearch {
    * @throws {SearchError} `SEARCH_QUERY_TOO_LONG` past 1,000 words or 32,768 characters,
    *   `SEARCH_LIMIT_INVALID` for a limit that is not an integer from 1 to 1,000.
    */
-  search(query: string, { limit = 20, filter }: SearchRequest = {}): readonly SearchHit[] {
+  search(query: string, { limit = 20, filter, taught = [] }: SearchRequest = {}): readonly SearchHit[] {
     if (!Number.isInteger(limit) || limit < 1 || limit > searchLimits.resultsMax) {
       throw new SearchError(
         "SEARCH_LIMIT_INVALID",
@@ -89,7 +92,8 @@ export class ToolSearch {
     }
     const index = this.#index;
     const words = parseQuery(query);
-    const ranking = this.#ranker.rank(clausesOf(query, words, index));
+    const isTaught = (term: string): boolean => taught.some((one) => one.has(term));
+    const ranking = this.#ranker.rank(clausesOf(query, words, index, isTaught), taught);
     const idOf = (slot: number): string => index.idOf(slot);
     const accepts = filter === undefined ? () => true : (slot: number) => filter(idOf(slot));
     return bestHits(ranking, limit, idOf, accepts).map((slot) => ({

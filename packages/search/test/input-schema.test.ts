@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createToolSearch, searchLimits } from "@toolcrib/search";
+import { createToolSearch } from "@toolcrib/search";
 
 function check(inputSchema: unknown, query: string, isFound = true): void {
   const search = createToolSearch();
@@ -77,13 +77,13 @@ test("At most 500 parameters are read", () => {
     {},
   ]);
   const schema = { properties: Object.fromEntries(names) };
-  check(schema, names[searchLimits.parametersMax - 1]![0] as string);
-  check(schema, names[searchLimits.parametersMax]![0] as string, false);
+  check(schema, names[499]![0] as string);
+  check(schema, names[500]![0] as string, false);
 });
 
 test("At most 16,384 characters of a field are read", () => {
   const search = createToolSearch();
-  const filler = "x ".repeat(searchLimits.fieldMaxChars / 2 - 3);
+  const filler = "x ".repeat(16_384 / 2 - 3);
   search.add({ id: "1", name: "tool", namespace: "", description: `${filler}inside beyond` });
   assert.equal(search.search("inside ").length, 1);
   assert.equal(search.search("beyond ").length, 0);

@@ -8,6 +8,7 @@
  *     approvals/saved-tools.json approvals of saved tools
  *     pins/*.json                pins of the definitions of one source
  *     seen-labels.json           labels of the data that clients received
+ *     search/*.json              words that clients taught search
  *     guards/pauses.json         what the operator paused
  *     guards/budgets.json        what was used of budgets
  *     test-history/*.json        results of the tests of packages, and packages that are held back

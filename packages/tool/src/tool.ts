@@ -46,6 +46,8 @@ export interface Tool {
   /** `ToolSource.id` of the source that lists and executes it. */
   readonly sourceId: string;
   readonly definition: ToolDefinition;
+  /** Texts that show its use, which search reads: examples, and names of tests. @default none */
+  readonly examples?: readonly string[];
   /**
    * The only client that lists and finds it, besides the operator; or a function that decides for each client, the
    * operator included. @default every client that may use it

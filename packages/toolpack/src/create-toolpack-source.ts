@@ -111,7 +111,7 @@ class ToolpackSource implements ToolSource {
     this.#served = new Map(
       servedTools(settings).map(({ definition, tool }) => [
         definition.name,
-        { tool, listed: toTool(id, manifest, definition) },
+        { tool, listed: toTool(id, manifest, definition, tool) },
       ]),
     );
     const served = [...this.#served.values()];
@@ -218,7 +218,8 @@ function unknownTool(name: string, names: readonly string[], { name: spec }: Too
 type Definition = ReturnType<typeof toolDefinitions>[number]["definition"];
 
 /** Converts a definition. The id has no version: the namespace names the API, and there is one version of it. */
-function toTool(id: string, { category }: Manifest, definition: Definition): Tool {
+function toTool(id: string, { category }: Manifest, definition: Definition, tool: ToolspecTool): Tool {
+  const examples = exampleTextsOf(tool);
   return {
     id: toToolId(id, definition.name),
     namespace: id,
@@ -226,7 +227,21 @@ function toTool(id: string, { category }: Manifest, definition: Definition): Too
     origin: "toolspec",
     sourceId: id,
     definition,
+    ...(examples.length === 0 ? {} : { examples }),
   };
+}
+
+/** Maximum number of texts and of characters of each. */
+const exampleTextsMax = 50;
+const exampleTextMaxChars = 500;
+
+/** Returns what the examples of a tool are about, and the texts among their arguments that have words: not ids and dates. */
+function exampleTextsOf({ examples = [] }: ToolspecTool): readonly string[] {
+  const texts = examples.flatMap(({ description = "", args }) => [description, ...Object.values(args)]);
+  return texts
+    .filter((text) => typeof text === "string")
+    .filter((text) => text.length <= exampleTextMaxChars && /^[^\d/]*\p{L}{2}[^\d/]*\s[^\d/]*$/u.test(text))
+    .slice(0, exampleTextsMax);
 }
 
 /** Compiled paths by their texts. */

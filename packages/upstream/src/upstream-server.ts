@@ -190,9 +190,13 @@ export class UpstreamServer implements ToolSource {
         }
       },
     });
-    const toCallerError = (error: unknown) => toCallerError(this.#sender, error, this.#isStopping);
-    const isStopping = () => this.#isStopping;
-    this.#repeatedDeps = { shared: this.#shared, settings, logger, toCallerError, isStopping };
+    this.#repeatedDeps = {
+      shared: this.#shared,
+      settings,
+      logger,
+      toCallerError: (error) => toCallerError(this.#sender, error, this.#isStopping),
+      isStopping: () => this.#isStopping,
+    };
     this.features = this.#createFeatures();
   }
 

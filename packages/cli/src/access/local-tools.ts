@@ -136,6 +136,7 @@ function toToolAccess(gateway: Gateway): ToolAccess {
     gatewayUrl: undefined,
     list: async () => list(),
     search: async (query, limit) => gateway.search(identity, query, limit),
+    explainSearch: async (query, limit) => gateway.search(identity, query, limit, true),
     async describe(name) {
       const tool = gateway.describe(identity, name);
       const summary = gateway.listTools(identity).find(({ id }) => id === tool?.id);

@@ -91,6 +91,13 @@ class RemoteTools implements ToolAccess {
     return hitsOf(result).map((hit) => ({ ...hit, id: ids.get(hit.name) ?? hit.name }));
   }
 
+  async explainSearch(query: string, limit: number): Promise<readonly ToolHit[]> {
+    const path = `/api/v1/search?${new URLSearchParams({ query, limit: String(limit) })}`;
+    const answer = await getFromGateway(this.#address, path, this.#signal, listTimeoutMs);
+    if (!Array.isArray(answer)) throw unexpected("/api/v1/search");
+    return answer as unknown as readonly ToolHit[];
+  }
+
   async describe(name: string): Promise<ToolDescription | undefined> {
     const summary = (await this.#listAll()).find((tool) => tool.id === name || tool.wireName === name);
     if (summary === undefined) return undefined;

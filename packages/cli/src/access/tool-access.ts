@@ -46,6 +46,8 @@ export interface ToolAccess extends AsyncDisposable {
   list(): Promise<readonly ToolSummary[]>;
   /** Searches tools, best match first. @param limit 1 to 50. */
   search(query: string, limit: number): Promise<readonly ToolHit[]>;
+  /** Searches as `search`; the hits have the parts of their scores. */
+  explainSearch(query: string, limit: number): Promise<readonly ToolHit[]>;
   /** Returns a tool by `ToolId` or wire name, if it exists. */
   describe(name: string): Promise<ToolDescription | undefined>;
   /** Returns why a tool that exists is not offered; undefined for a name that no tool has. */

@@ -1,5 +1,6 @@
 /** `toolcrib search WORDS…`: finds tools by what they do. */
 
+import type { ToolHit } from "@toolcrib/gateway";
 import { noteMissing, openToolAccess } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -10,31 +11,77 @@ import { firstSentence } from "./list-tools.ts";
 /** Maximum number of reasons in a table row; `--json` has all. */
 const reasonsMaxCount = 3;
 
+/** Options of the command. */
+interface SearchOptions {
+  readonly limit: number;
+  readonly why?: boolean;
+}
+
 /** Runs the command. */
-export async function searchTools(context: CliContext, query: string, limit: number): Promise<ExitCode> {
+export async function searchTools(
+  context: CliContext,
+  query: string,
+  { limit, why: explains = false }: SearchOptions,
+): Promise<ExitCode> {
   const { output } = context;
   if (query.trim() === "")
     throw new CliError("CLI_USAGE", "The search has no words", { hint: "give a few words" });
   await using access = await openToolAccess(context);
-  const hits = await access.search(query, limit);
-  output.json(hits.map(({ id, name, score, why }) => ({ id, name, score, why })));
+  const hits = explains ? await access.explainSearch(query, limit) : await access.search(query, limit);
+  output.json(
+    hits.map(({ id, name, score, why, parts }) => ({ id, name, score, why, ...(explains ? { parts } : {}) })),
+  );
   if (hits.length === 0) output.print("No tool matches; try other words.");
-  else {
-    output.table(
-      [
-        { title: "TOOL", paint: (cell) => output.style("cyan", cell) },
-        { title: "SCORE" },
-        { title: "WHY", canShrink: true, paint: (cell) => output.style("dim", cell) },
-        { title: "DESCRIPTION", canShrink: true },
-      ],
-      hits.map(({ name, score, why, description }) => [
-        name,
-        score.toFixed(2),
-        safeLine(why.slice(0, reasonsMaxCount).join(", ")),
-        firstSentence(description ?? ""),
-      ]),
-    );
-  }
+  else if (explains) printParts(context, hits);
+  else printHits(context, hits);
   noteMissing(context, await access.servers());
   return exitCodes.done;
+}
+
+function printHits({ output }: CliContext, hits: readonly ToolHit[]): void {
+  output.table(
+    [
+      { title: "TOOL", paint: (cell) => output.style("cyan", cell) },
+      { title: "SCORE" },
+      { title: "WHY", canShrink: true, paint: (cell) => output.style("dim", cell) },
+      { title: "DESCRIPTION", canShrink: true },
+    ],
+    hits.map(({ name, score, why, description }) => [
+      name,
+      score.toFixed(2),
+      safeLine(why.slice(0, reasonsMaxCount).join(", ")),
+      firstSentence(description ?? ""),
+    ]),
+  );
+}
+
+/** What the fields of the parts of a score are for people; the others are called as in the definition. */
+const fieldNames: { readonly [field: string]: string } = {
+  learned: "learned from your use",
+  shared: "learned from several clients",
+  parameterNames: "parameter names",
+  parameterDescriptions: "parameter descriptions",
+};
+
+function printParts({ output }: CliContext, hits: readonly ToolHit[]): void {
+  output.table(
+    [
+      { title: "TOOL", paint: (cell) => output.style("cyan", cell) },
+      { title: "SCORE" },
+      { title: "PART" },
+      { title: "WORD" },
+      { title: "IN", canShrink: true },
+      { title: "MATCH", paint: (cell) => output.style("dim", cell) },
+    ],
+    hits.flatMap(({ name, score, parts = [] }) =>
+      parts.map(({ word, field, match, contribution }, at) => [
+        at === 0 ? name : "",
+        at === 0 ? score.toFixed(2) : "",
+        contribution.toFixed(2),
+        safeLine(word),
+        fieldNames[field] ?? field,
+        match,
+      ]),
+    ),
+  );
 }

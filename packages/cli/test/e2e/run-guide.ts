@@ -36,6 +36,7 @@ export const guidesWithoutTranscript: readonly string[] = [
   "connecting-clients.md",
   "hooks.md",
   "oauth.md",
+  "search.md",
   "telemetry.md",
   "toolpack-images.md",
 ];

@@ -27,7 +27,7 @@ import type { ToolHit } from "../gateway.ts";
 
 /** Operations of the gateway that the meta-tools use. */
 export interface MetaSourceDeps {
-  search(identity: Identity, query: string, limit: number): readonly ToolHit[];
+  search(context: CallContext, query: string, limit: number): readonly ToolHit[];
   /** The tool that `identity` may see under `name`, as it is on the wire. @throws {GatewayError} the reason why there is none */
   describe(identity: Identity, name: string): ToolDefinition;
   /** Makes an inner call of the meta-tool's call. @throws {CodedError} when it does not exist or fails */
@@ -175,7 +175,7 @@ export class MetaSource implements ToolSource {
     if (waiting !== undefined) await waiting;
     switch (name) {
       case metaToolNames.search:
-        return this.#search(args, context.identity);
+        return this.#search(args, context);
       case metaToolNames.describe:
         return this.#describe(args, context.identity);
       case metaToolNames.waiting:
@@ -198,8 +198,8 @@ export class MetaSource implements ToolSource {
     };
   }
 
-  #search(args: JsonObject, identity: Identity): ToolResult {
-    const hits = this.#deps.search(identity, String(args["query"]), Number(args["limit"] ?? 10));
+  #search(args: JsonObject, context: CallContext): ToolResult {
+    const hits = this.#deps.search(context, String(args["query"]), Number(args["limit"] ?? 10));
     const found = hits.map(({ name, description, score, why }) => ({
       name,
       ...(description === undefined ? undefined : { description: summarize(description) }),

@@ -24,7 +24,8 @@ export interface OpenedPackage {
   readonly installed: InstalledPackage;
   readonly manifest: Manifest;
   readonly files: PackageFiles;
-  readonly testCount: number;
+  /** Names of its tests and what they show. */
+  readonly examples: readonly string[];
   readonly config: PackageConfig;
 }
 
@@ -47,6 +48,7 @@ export function createPackageSource(opened: OpenedPackage, deps: CreatePackageDe
   return new PackageSource(
     {
       manifest,
+      examples: opened.examples,
       deadlineMs: packageDeadlineMs(manifest, config),
       plan:
         chain && ((args, caller) => planChain(manifest, chain, args, { tools: tools(caller), monotonicMs })),

@@ -171,9 +171,10 @@ export class PackageSources implements AsyncDisposable {
     try {
       const { manifest, files, tests } = openInstalledPackage(installed, this.#validator);
       const config = this.#configOf(installed);
+      const examples = [...tests.values()].flatMap(({ name, description = "" }) => [name, description]);
       this.#egressIds.set(packageEgressId(toolId), toolId);
       const source = createPackageSource(
-        { installed, manifest, files, testCount: tests.size, config },
+        { installed, manifest, files, examples, config },
         {
           context: this.#context,
           egress: this.#egress,

@@ -19,6 +19,7 @@ import { analyseComposite } from "../run/analyse/analyse-composite.ts";
 import { type CompositeFacts, deriveFacts, type Reach } from "../run/analyse/reach.ts";
 import type { Catalog, CatalogTool } from "../run/catalog.ts";
 import { savedNamespace } from "../run/tool-directory.ts";
+import { parseTestCases } from "../test/test-case.ts";
 import { approvedReachOf } from "./approved-reach.ts";
 import { responseSchema } from "./envelope.ts";
 import { lintInputSchema } from "./lint-input-schema.ts";
@@ -113,6 +114,8 @@ export function toTool(
   if (lintInputSchema(saved.inputSchema, validator).length > 0) return undefined;
   const { name, description } = saved;
   const { reach, annotations } = facts;
+  // Names alone: the recorded parameters and replies are data.
+  const tests = parseTestCases(saved.toolcrib).value.map((test) => test.name);
   const definition: ToolDefinition = {
     name,
     description,
@@ -132,6 +135,7 @@ export function toTool(
     origin: "saved",
     sourceId: savedSourceId,
     definition,
+    ...(tests.length === 0 ? undefined : { examples: tests }),
     ...(limitedBy === undefined ? undefined : { listedFor: limitedBy }),
   };
 }
