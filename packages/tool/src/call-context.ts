@@ -78,6 +78,8 @@ export interface CallContext {
   /** `_meta` of the request without the members that belong to one hop (progress token, protocol keys). */
   readonly meta?: JsonObject;
   readonly session?: ClientSession;
+  /** The software of the client that caused the call, as it reports it. */
+  readonly clientInfo?: ClientInfo | undefined;
   /** MCP `ClientCapabilities` of the client that caused the call; absent where there is none. */
   readonly clientCapabilities?: JsonObject | undefined;
   /** The lowest level of log messages that the request asked for (2026-07-28), if any. */

@@ -8,7 +8,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import { FairShare } from "@toolcrib/lifecycle";
+import type { FairShare } from "@toolcrib/lifecycle";
 import { type CallContext, type InputRounds, identityKey } from "@toolcrib/tool";
 import type { Seat } from "./call-seats.ts";
 import {
@@ -31,11 +31,8 @@ export interface ParkedCallsDeps {
 
 /** Milliseconds in which questions that a server asks together become one round. */
 const gatherMs = 5;
-
-/** Creates the places for parked calls of all servers. @param max of all clients; one client gets at most half of them */
-export function createParkedPlaces(max: number): FairShare {
-  return new FairShare(max);
-}
+/** Messages of a server that are kept between two rounds of a call, and their size in characters; later ones are dropped. */
+const maxKept = { messages: 100, length: 65_536 } as const;
 
 /** The parked calls of one server. */
 export class ParkedCalls {
@@ -117,6 +114,9 @@ class ParkedCall {
   /** The request of the client that gets progress, messages and the next result. */
   #context: CallContext | undefined;
   #waiter: Waiter | undefined;
+  /** Progress and messages of the server since the last round, for the next one. */
+  #kept: ((context: CallContext) => void)[] = [];
+  #keptLength = 0;
   /** The end of the call, until a request of the client collects it. */
   #outcome: ((waiter: Waiter) => void) | undefined;
   #questionCount = 0;
@@ -136,8 +136,9 @@ class ParkedCall {
       rounds: undefined,
       signal: this.#controller.signal,
       session: this.#seat?.client,
-      progress: (params) => this.#context?.progress(params),
-      notify: (method, params) => this.#context?.notify(method, params),
+      progress: (params) =>
+        this.#pass(params, (current) => current.wantsProgress && current.progress(params)),
+      notify: (method, params) => this.#pass(params, (current) => current.notify(method, params)),
       ask: (method, params, signal) => this.#ask(method, params, signal),
     } as CallContext;
     const next = this.#next(given);
@@ -191,10 +192,26 @@ class ParkedCall {
           act(value);
         };
       this.#context = context;
+      const kept = this.#kept;
+      this.#kept = [];
+      this.#keptLength = 0;
+      for (const pass of kept) pass(context);
       this.#waiter = { resolve: settled(resolve), reject: settled(reject) };
       if (signal.aborted) cancelled();
       else signal.addEventListener("abort", cancelled, { once: true });
     });
+  }
+
+  /** Passes a message on to the request of the client, or keeps it for the next one. */
+  #pass(params: JsonObject, pass: (context: CallContext) => void): void {
+    if (this.#context !== undefined) {
+      pass(this.#context);
+      return;
+    }
+    const { length } = JSON.stringify(params);
+    if (this.#kept.length >= maxKept.messages || this.#keptLength + length > maxKept.length) return;
+    this.#kept.push(pass);
+    this.#keptLength += length;
   }
 
   #ask(method: string, given: JsonObject, signal: AbortSignal): Promise<JsonObject> {

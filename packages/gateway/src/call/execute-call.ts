@@ -111,7 +111,7 @@ function toContext(
   const { callId, parentId, depth } = call.subject;
   const { id: tool } = target;
   const { identity, owners, era, meta, session, wantsProgress, clientChannel } = origin;
-  const { clientCapabilities, logLevel, rounds } = origin;
+  const { clientInfo, clientCapabilities, logLevel, rounds } = origin;
   return {
     callId,
     tool,
@@ -125,6 +125,7 @@ function toContext(
     deadline: call.startedAt + target.deadlineMs,
     meta: call.trace === undefined ? meta : call.trace.metaOf(meta),
     session,
+    clientInfo,
     clientCapabilities,
     logLevel,
     rounds,
