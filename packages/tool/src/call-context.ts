@@ -86,6 +86,15 @@ export interface CallContext {
   readonly logLevel?: string | undefined;
   /** Present if the result may be questions to the client; otherwise they are asked with `ask`. */
   readonly rounds?: InputRounds | undefined;
+  /**
+   * Watches for the end of a call that waits for its client between two rounds, where nothing runs that a pause could
+   * cancel. Present with `rounds`.
+   *
+   * @param end ends the call.
+   * @returns ends the watch.
+   * @throws {CodedError} when it is paused now.
+   */
+  readonly whileParked?: ((end: (reason: Error) => void) => () => void) | undefined;
   /** Whether the client requested progress. */
   readonly wantsProgress: boolean;
   /** Reports progress (`progress`, `total`, `message` of `notifications/progress`). */

@@ -1,7 +1,6 @@
 /**
- * An upstream MCP server as a tool source. It connects, lists, and stays
- * connected: after a failure it tries again with growing pauses, and its lists
- * stay known meanwhile, so that one failing server disturbs neither the other
+ * An upstream MCP server as a tool source. It connects, lists, and stays connected: after a failure it tries again
+ * with growing pauses, and its lists stay known meanwhile, so that one failing server disturbs neither the other
  * servers nor the names that clients know.
  *
  * It never repeats a request that the server can have started to process, and never
@@ -9,7 +8,7 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
-import { disposeOnce, FairShare, ListenerSet } from "@toolcrib/lifecycle";
+import { disposeOnce, ListenerSet } from "@toolcrib/lifecycle";
 import {
   type CallContext,
   type ClientSession,
@@ -33,9 +32,10 @@ import {
   passedOnCapabilities,
   sharedCapabilities,
 } from "./client-sessions.ts";
-import { askable } from "./input-required.ts";
+import { askable, isAskedForInner } from "./input-required.ts";
 import { LivenessCheck } from "./liveness-check.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
+import { ParkedCalls } from "./parked-calls.ts";
 import { Quarantine } from "./quarantine.ts";
 import { receivedResult, type Sender, senderOf } from "./received.ts";
 import { mayRepeat } from "./repeated-request.ts";
@@ -146,7 +146,7 @@ export class UpstreamServer implements ToolSource {
     const { stopped } = this.#shared;
     this.#rounds = new CallRounds({
       serverId,
-      places: deps.parkedPlaces ?? new FairShare(limits.maxParkedCalls),
+      places: deps.parkedPlaces ?? ParkedCalls.places(limits.maxParkedCalls, now),
       answerTimeoutMs: limits.answerTimeoutMs,
       asks: this.#asks,
       logs: () => this.#capabilities["logging"] !== undefined,
@@ -437,9 +437,9 @@ export class UpstreamServer implements ToolSource {
   ): Promise<JsonObject> {
     if (this.#quarantine.error !== undefined) return Promise.reject(this.#quarantine.error);
     return this.#load.run(context, () =>
-      context.rounds === undefined
-        ? this.#send(method, params, context, options)
-        : this.#rounds.send(context, (one) => this.#send(method, params, one, options)),
+      context.rounds !== undefined || isAskedForInner(context)
+        ? this.#rounds.send(context, (one) => this.#send(method, params, one, options))
+        : this.#send(method, params, context, options),
     );
   }
 
