@@ -35,6 +35,7 @@ const steps: readonly Step[] = [
   { name: "cases", command: script("scripts/test.ts", ...listSampledTests()) },
   { name: "policies", command: script("scripts/verify-policies.ts") },
   { name: "mcp", command: script("scripts/conformance.ts") },
+  { name: "features", command: script("scripts/features.ts") },
   { name: "starlark-go", command: script("scripts/verify-starlark.ts") },
   { name: "release", command: script("scripts/verify-release.ts") },
 ];

@@ -7,6 +7,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { readErrorCodes } from "../error-codes.ts";
+import type { Results } from "../features/results.ts";
+import { compatibilityPage } from "../features/table.ts";
 import type { Workspace } from "../workspace.ts";
 import { apiPage, listApi } from "./api-page.ts";
 import { enforcementPage } from "./enforcement-page.ts";
@@ -26,6 +28,7 @@ export async function makePages(workspace: Workspace): Promise<Pages> {
   const libraries = packages.filter((one) => listApi(one, workspace.checker).length > 0);
   return new Map([
     ...libraries.map((one) => [`docs/api/${one.folder}.api.md`, apiPage(one, workspace.checker)] as const),
+    ["docs/reference/compatibility.md", compatibilityPage(featureResults())],
     ["docs/reference/errors.md", errorsPage(readErrorCodes(workspace).codes)],
     ["docs/reference/enforcement.md", enforcementPage()],
     ["docs/reference/limits.md", limitsPage(packages)],
@@ -34,6 +37,11 @@ export async function makePages(workspace: Workspace): Promise<Pages> {
     ["docs/reference/toolcrib.schema.json", await configSchema()],
     ...(await toolspecSchemas()),
   ]);
+}
+
+/** The results of `npm run features`, which fails where they are not true. */
+function featureResults(): Results {
+  return JSON.parse(readFileSync(join(import.meta.dirname, "../features/results.json"), "utf8")) as Results;
 }
 
 /** The help of every command, generated from the definitions of the commands. */

@@ -54,6 +54,7 @@ import {
   type ToolResult,
   toToolId,
 } from "@toolcrib/tool";
+import { ParkedCalls } from "@toolcrib/upstream";
 import { CallLog } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
@@ -198,6 +199,7 @@ export class GatewayCore {
       journals: new CallJournals(now),
       targetOf: (identity, name) => this.#innerTarget(identity, name),
       pauses: this.pauses,
+      parked: ParkedCalls.ofInnerCalls(ownNamespace, now),
       callLimits: this.callLimits,
       hooks: deps.hooks && { ...deps.hooks, ...hiding, rules: executionRules, pauses: this.pauses, logger },
     };

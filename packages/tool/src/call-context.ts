@@ -78,12 +78,23 @@ export interface CallContext {
   /** `_meta` of the request without the members that belong to one hop (progress token, protocol keys). */
   readonly meta?: JsonObject;
   readonly session?: ClientSession;
+  /** The software of the client that caused the call, as it reports it. */
+  readonly clientInfo?: ClientInfo | undefined;
   /** MCP `ClientCapabilities` of the client that caused the call; absent where there is none. */
   readonly clientCapabilities?: JsonObject | undefined;
   /** The lowest level of log messages that the request asked for (2026-07-28), if any. */
   readonly logLevel?: string | undefined;
   /** Present if the result may be questions to the client; otherwise they are asked with `ask`. */
   readonly rounds?: InputRounds | undefined;
+  /**
+   * Watches for the end of a call that waits for its client between two rounds, where nothing runs that a pause could
+   * cancel. Present with `rounds`.
+   *
+   * @param end ends the call.
+   * @returns ends the watch.
+   * @throws {CodedError} when it is paused now.
+   */
+  readonly whileParked?: ((end: (reason: Error) => void) => () => void) | undefined;
   /** Whether the client requested progress. */
   readonly wantsProgress: boolean;
   /** Reports progress (`progress`, `total`, `message` of `notifications/progress`). */

@@ -81,6 +81,7 @@ export class CallRounds {
     const canAsk = declaresAskable(context);
     const wantsLogs = context.logLevel !== undefined && logs();
     if ((!canAsk && !wantsLogs) || !(await isLegacy(context))) return attempt(context);
+    if (rounds === undefined) return this.#sendInner(context, attempt);
     const made = canAsk ? withPages(attempt, serverId, context) : attempt;
     const client = {
       capabilities: context.clientCapabilities ?? {},
@@ -88,6 +89,23 @@ export class CallRounds {
     };
     const seat = needsOwnSession(client, asks) ? this.#seats.take(context) : undefined;
     return this.#parked.run(context, seat, made);
+  }
+
+  /** Makes an inner call, whose questions the call around it passes on: in a session in which nothing else runs. */
+  async #sendInner(
+    context: CallContext,
+    attempt: (context: CallContext) => Promise<JsonObject>,
+  ): Promise<JsonObject> {
+    const client = { capabilities: context.clientCapabilities ?? {}, logLevel: undefined };
+    if (!needsOwnSession(client, this.#deps.asks)) return attempt(context);
+    const seat = this.#seats.take(context);
+    try {
+      return await attempt({ ...context, session: seat.client });
+    } finally {
+      // The server may not notice that its request was cancelled while it waits.
+      if (context.signal.aborted) seat.end();
+      else seat.release();
+    }
   }
 
   /** Ends all calls that wait for answers. */

@@ -1,7 +1,7 @@
 /**
  * Clients of the modern era in the place of sessions: such a client has no session, and a legacy server that asks
  * needs one in which a single call runs. A seat is a client for one call at a time. The session that belongs to it is
- * used again by the next call of the same identity with the same capabilities.
+ * used again by the next call of the same program of the same identity with the same capabilities.
  */
 
 import { canonicalJson, type JsonObject } from "@toolcrib/json";
@@ -39,7 +39,10 @@ export class CallSeats {
   /** Returns a seat for the call `context`. */
   take(context: CallContext): Seat {
     const capabilities = passedOnCapabilities({ capabilities: context.clientCapabilities ?? {} });
-    const key = `${identityKey(context.identity)} ${canonicalJson(capabilities)}`;
+    const { clientInfo } = context;
+    // The name decides nothing about access: it keeps the state of two programs of one person apart, such as their roots.
+    const program = clientInfo === undefined ? "" : `${clientInfo.name} ${clientInfo.version}`;
+    const key = canonicalJson([identityKey(context.identity), capabilities, program]);
     const at = this.#free.findIndex((seat) => seat.key === key);
     const [known] = at === -1 ? [] : this.#free.splice(at, 1);
     this.#count += 1;

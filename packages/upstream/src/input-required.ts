@@ -73,8 +73,13 @@ export function questionOver(server: string, reason: string): UpstreamError {
 }
 
 /** Whether a person or a program at the client can get questions of this call. */
-function canBeAsked({ rounds, session }: CallContext): boolean {
-  return rounds !== undefined || session !== undefined;
+function canBeAsked(context: CallContext): boolean {
+  return context.rounds !== undefined || context.session !== undefined || isAskedForInner(context);
+}
+
+/** Whether a call is made within one of a client without a session: its questions become the result of that call. */
+export function isAskedForInner(context: CallContext): boolean {
+  return context.session === undefined && context.depth > 0 && declaresAskable(context);
 }
 
 /** Returns the capabilities of the client of a call that the server of a modern request learns. */

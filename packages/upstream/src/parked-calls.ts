@@ -1,14 +1,13 @@
 /**
- * Calls of modern clients at a legacy server that asks while it runs. The questions are the result of the call; the
- * request to the server stays open, parked, until the client repeats the call with the answers.
+ * Calls of modern clients that ask while they run: at a legacy server, or within a composite. The questions are the
+ * result of the call, which stays open, parked, until the client repeats it with the answers.
  *
- * A parked call has a deadline, belongs to a limited number of parked calls of its client and of all clients, and can
- * be continued only with the state that its questions came with. The gateway seals that state, and binds it to the
- * identity, the tool and the arguments of the call.
+ * A parked call has a deadline, belongs to a limited number of parked calls of its client and of all clients, ends when
+ * it is paused, and can be continued only with the state that its questions came with. The gateway seals that state, and
+ * binds it to the identity, the tool and the arguments of the call.
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import { FairShare } from "@toolcrib/lifecycle";
 import { type CallContext, type InputRounds, identityKey } from "@toolcrib/tool";
 import type { Seat } from "./call-seats.ts";
 import {
@@ -17,27 +16,34 @@ import {
   type Question,
   questionOver,
   questionResult,
+  readState,
 } from "./input-required.ts";
+import { ParkedPlaces } from "./parked-places.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
 /** Dependencies of `ParkedCalls`. */
 export interface ParkedCallsDeps {
+  /** The id of the server, or of the source whose calls ask. */
   readonly serverId: string;
   /** Places for parked calls, of all servers together. */
-  readonly places: FairShare;
+  readonly places: ParkedPlaces;
   /** Milliseconds for the answers to one round of questions. */
   readonly answerTimeoutMs: number;
 }
 
+/** Parked calls of composites: each keeps a program in memory. */
+const maxInnerParked = 64;
+/** Milliseconds for the answers to one round of questions of a composite. */
+const innerAnswerTimeoutMs = 600_000;
+/** Rounds of one parked call. */
+const maxRounds = 100;
+
 /** Milliseconds in which questions that a server asks together become one round. */
 const gatherMs = 5;
+/** Messages of a server that are kept between two rounds of a call, and their size in characters; later ones are dropped. */
+const maxKept = { messages: 100, length: 65_536 } as const;
 
-/** Creates the places for parked calls of all servers. @param max of all clients; one client gets at most half of them */
-export function createParkedPlaces(max: number): FairShare {
-  return new FairShare(max);
-}
-
-/** The parked calls of one server. */
+/** The parked calls of one server, or of all composites. */
 export class ParkedCalls {
   readonly #deps: ParkedCallsDeps;
   readonly #parked = new Map<string, ParkedCall>();
@@ -45,6 +51,30 @@ export class ParkedCalls {
 
   constructor(deps: ParkedCallsDeps) {
     this.#deps = deps;
+  }
+
+  /** Creates places for the parked calls of several servers. @param max of all clients; one client gets at most half of them */
+  static places(max: number, now: () => number): ParkedPlaces {
+    return new ParkedPlaces(max, now);
+  }
+
+  /** Creates the parked calls of a source whose calls make inner calls, such as composites. */
+  static ofInnerCalls(sourceId: string, now: () => number): ParkedCalls {
+    const places = new ParkedPlaces(maxInnerParked, now);
+    return new ParkedCalls({ serverId: sourceId, places, answerTimeoutMs: innerAnswerTimeoutMs });
+  }
+
+  /**
+   * Makes a call that has no session of its own, or continues it.
+   *
+   * @param make makes the call for a context in whose name it asks.
+   */
+  async send(context: CallContext, make: (context: CallContext) => Promise<JsonObject>): Promise<JsonObject> {
+    const { rounds } = context;
+    const parked = readState(rounds?.state, this.#deps.serverId)?.parked;
+    return rounds === undefined || parked === undefined
+      ? this.run(context, undefined, make)
+      : this.continue(parked, rounds, context);
   }
 
   /** Calls that wait for answers. */
@@ -114,13 +144,22 @@ class ParkedCall {
   #seat: Seat | undefined;
   readonly #controller = new AbortController();
   readonly #questions = new Map<string, OpenQuestion>();
+  /** The labels of the data that the call received. */
+  #labels: CallContext["run"];
   /** The request of the client that gets progress, messages and the next result. */
   #context: CallContext | undefined;
   #waiter: Waiter | undefined;
+  /** Progress and messages of the server since the last round, for the next one. */
+  #kept: ((context: CallContext) => void)[] = [];
+  #keptLength = 0;
   /** The end of the call, until a request of the client collects it. */
   #outcome: ((waiter: Waiter) => void) | undefined;
   #questionCount = 0;
+  #roundCount = 0;
+  /** Ends the call. It runs from the first open question on, until all are answered: answers to some do not prolong it. */
   #timer: NodeJS.Timeout | undefined;
+  /** Ends the watch for pauses between two rounds. */
+  #endWatch: (() => void) | undefined;
   #hasPlace = false;
 
   constructor(id: string, { identity }: CallContext, seat: Seat | undefined, deps: ParkedCallDeps) {
@@ -136,10 +175,12 @@ class ParkedCall {
       rounds: undefined,
       signal: this.#controller.signal,
       session: this.#seat?.client,
-      progress: (params) => this.#context?.progress(params),
-      notify: (method, params) => this.#context?.notify(method, params),
+      progress: (params) =>
+        this.#pass(params, (current) => current.wantsProgress && current.progress(params)),
+      notify: (method, params) => this.#pass(params, (current) => current.notify(method, params)),
       ask: (method, params, signal) => this.#ask(method, params, signal),
     } as CallContext;
+    this.#labels = given.run;
     const next = this.#next(given);
     send(context).then(
       (result) => this.#settle(({ resolve }) => resolve(result)),
@@ -151,7 +192,14 @@ class ParkedCall {
   resume(responses: JsonObject, context: CallContext): Promise<JsonObject> {
     const { serverId } = this.#deps;
     if (this.#waiter !== undefined) throw questionOver(serverId, "its call is being continued");
-    clearTimeout(this.#timer);
+    this.#endWatch?.();
+    this.#endWatch = undefined;
+    this.#deps.places.continued(this.#holder, this);
+    this.#roundCount += 1;
+    if (this.#roundCount > maxRounds) {
+      this.end(endless(serverId));
+      throw endless(serverId);
+    }
     const next = this.#next(context);
     for (const [key, question] of this.#questions) {
       const answer = responses[key];
@@ -159,6 +207,7 @@ class ParkedCall {
       this.#questions.delete(key);
       question.resolve(answer);
     }
+    if (this.#questions.size === 0) this.#stopTimer();
     if (this.#outcome !== undefined) this.#deliver(this.#outcome);
     else if (this.#questions.size > 0) this.#gather();
     return next;
@@ -191,10 +240,26 @@ class ParkedCall {
           act(value);
         };
       this.#context = context;
+      const kept = this.#kept;
+      this.#kept = [];
+      this.#keptLength = 0;
+      for (const pass of kept) pass(context);
       this.#waiter = { resolve: settled(resolve), reject: settled(reject) };
       if (signal.aborted) cancelled();
       else signal.addEventListener("abort", cancelled, { once: true });
     });
+  }
+
+  /** Passes a message on to the request of the client, or keeps it for the next one. */
+  #pass(params: JsonObject, pass: (context: CallContext) => void): void {
+    if (this.#context !== undefined) {
+      pass(this.#context);
+      return;
+    }
+    const { length } = JSON.stringify(params);
+    if (this.#kept.length >= maxKept.messages || this.#keptLength + length > maxKept.length) return;
+    this.#kept.push(pass);
+    this.#keptLength += length;
   }
 
   #ask(method: string, given: JsonObject, signal: AbortSignal): Promise<JsonObject> {
@@ -204,14 +269,14 @@ class ParkedCall {
     const context = this.#context;
     if (!canAnswer(context?.clientCapabilities ?? {}, method, params))
       return Promise.reject(missingCapability(serverId, method, params));
-    const refusal = this.#hasPlace ? undefined : places.refusalFor(this.#holder);
+    const refusal = this.#hasPlace ? undefined : places.take(this.#holder, this);
     if (refusal !== undefined) return Promise.reject(crowded(serverId, refusal === "share"));
-    if (!this.#hasPlace) places.take(this.#holder);
     this.#hasPlace = true;
     this.#questionCount += 1;
     const key = `q${this.#questionCount}`;
     return new Promise((resolve, reject) => {
       this.#questions.set(key, { method, params, resolve, reject });
+      this.#startTimer();
       signal.addEventListener("abort", () => {
         if (this.#questions.delete(key)) reject(signal.reason);
       });
@@ -224,18 +289,36 @@ class ParkedCall {
     setTimeout(() => {
       if (this.#waiter === undefined || this.#questions.size === 0 || this.#outcome !== undefined) return;
       const open = [...this.#questions].map(([key, { method, params }]) => [key, { method, params }]);
-      const { serverId: server, answerTimeoutMs } = this.#deps;
+      const { serverId: server, places } = this.#deps;
       const result = questionResult(Object.fromEntries(open), { server, parked: this.#id });
+      const whileParked = this.#context?.whileParked;
       this.#deps.onParked();
-      this.#timer = setTimeout(() => this.end(tooLate(server, answerTimeoutMs)), answerTimeoutMs);
-      this.#timer.unref();
+      places.parked(this.#holder, this);
       this.#deliver(({ resolve }) => resolve(result));
+      try {
+        this.#endWatch = whileParked?.((reason) => this.end(reason));
+      } catch (reason) {
+        // It was paused in this moment.
+        this.end(reason);
+      }
     }, gatherMs);
+  }
+
+  #startTimer(): void {
+    const { serverId, answerTimeoutMs } = this.#deps;
+    this.#timer ??= setTimeout(() => this.end(tooLate(serverId, answerTimeoutMs)), answerTimeoutMs).unref();
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   #settle(outcome: (waiter: Waiter) => void): void {
     this.#outcome = outcome;
     this.#questions.clear();
+    // The client has time to collect the end of a call that did not wait for its answers.
+    if (this.#waiter === undefined) this.#startTimer();
     if (this.#controller.signal.aborted) this.#free();
     this.#seat?.release();
     this.#seat = undefined;
@@ -246,15 +329,19 @@ class ParkedCall {
     const waiter = this.#waiter;
     if (waiter === undefined) return;
     this.#waiter = undefined;
+    // What the call received in earlier rounds is in what it returns in this one.
+    if (this.#context?.run !== this.#labels) this.#context?.run?.add(this.#labels?.labels ?? []);
     this.#context = undefined;
     if (this.#outcome !== undefined) this.#free();
     outcome(waiter);
   }
 
   #free(): void {
-    clearTimeout(this.#timer);
+    this.#stopTimer();
+    this.#endWatch?.();
+    this.#endWatch = undefined;
     this.#deps.onEnd();
-    if (this.#hasPlace) this.#deps.places.giveBack(this.#holder);
+    if (this.#hasPlace) this.#deps.places.giveBack(this.#holder, this);
     this.#hasPlace = false;
   }
 }
@@ -272,6 +359,11 @@ function crowded(server: string, isShare: boolean): UpstreamError {
 }
 
 function tooLate(server: string, answerTimeoutMs: number): UpstreamError {
-  const text = `The client did not answer the questions of the server "${server}" within ${answerTimeoutMs / 1000} s`;
+  const text = `The client did not answer the questions of "${server}" within ${answerTimeoutMs / 1000} s`;
   return new UpstreamError("UPSTREAM_QUESTION_OVER", text, { data: { server } });
+}
+
+function endless(server: string): UpstreamError {
+  const text = `A call of "${server}" asked its client in more than ${maxRounds} rounds`;
+  return new UpstreamError("UPSTREAM_QUESTIONS_ENDLESS", text, { data: { server } });
 }

@@ -1,12 +1,13 @@
 /** Settings, limits and dependencies of an upstream server, and the defaults of the limits. */
 
 import type { Logger } from "@toolcrib/diagnostics";
-import type { FairShare, StartTimer } from "@toolcrib/lifecycle";
+import type { StartTimer } from "@toolcrib/lifecycle";
 import type { ClientTransport, CredentialProvider, HttpClient, TransportSettings } from "@toolcrib/mcp";
 import type { LaunchSpec, ProcessLauncher } from "@toolcrib/process";
 import type { ClientInfo, Era, Identity, ToolAnnotations } from "@toolcrib/tool";
 import type { RememberedServer } from "./definition-memory.ts";
 import type { AskForLogin } from "./login-questions.ts";
+import type { ParkedPlaces } from "./parked-places.ts";
 
 /** The transport to a server, with all references to secrets resolved. */
 export type ResolvedTransport =
@@ -157,7 +158,7 @@ export interface UpstreamDeps {
    */
   readonly startBackgroundTimer?: StartTimer;
   /** Places for calls that wait for answers of their clients, of all servers together. @default places of this server only */
-  readonly parkedPlaces?: FairShare;
+  readonly parkedPlaces?: ParkedPlaces;
   /** Name and version that the gateway sends to servers. */
   readonly clientInfo: ClientInfo;
 }

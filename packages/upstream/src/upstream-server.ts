@@ -1,7 +1,6 @@
 /**
- * An upstream MCP server as a tool source. It connects, lists, and stays
- * connected: after a failure it tries again with growing pauses, and its lists
- * stay known meanwhile, so that one failing server disturbs neither the other
+ * An upstream MCP server as a tool source. It connects, lists, and stays connected: after a failure it tries again
+ * with growing pauses, and its lists stay known meanwhile, so that one failing server disturbs neither the other
  * servers nor the names that clients know.
  *
  * It never repeats a request that the server can have started to process, unless the
@@ -10,7 +9,7 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
-import { disposeOnce, FairShare, ListenerSet } from "@toolcrib/lifecycle";
+import { disposeOnce, ListenerSet } from "@toolcrib/lifecycle";
 import {
   type CallContext,
   type ClientSession,
@@ -34,10 +33,11 @@ import {
   passedOnCapabilities,
   sharedCapabilities,
 } from "./client-sessions.ts";
-import { askable } from "./input-required.ts";
+import { askable, isAskedForInner } from "./input-required.ts";
 import { LivenessCheck } from "./liveness-check.ts";
 import { withLoginQuestion } from "./login-questions.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
+import { ParkedCalls } from "./parked-calls.ts";
 import { Quarantine } from "./quarantine.ts";
 import { receivedResult, type Sender, senderOf } from "./received.ts";
 import { RepeatedRequest, type RepeatedRequestDeps } from "./repeated-request.ts";
@@ -147,7 +147,7 @@ export class UpstreamServer implements ToolSource {
     const { stopped } = this.#shared;
     this.#rounds = new CallRounds({
       serverId,
-      places: deps.parkedPlaces ?? new FairShare(limits.maxParkedCalls),
+      places: deps.parkedPlaces ?? ParkedCalls.places(limits.maxParkedCalls, now),
       answerTimeoutMs: limits.answerTimeoutMs,
       asks: this.#asks,
       logs: () => this.#capabilities["logging"] !== undefined,
@@ -441,9 +441,9 @@ export class UpstreamServer implements ToolSource {
   ): Promise<JsonObject> {
     if (this.#quarantine.error !== undefined) return Promise.reject(this.#quarantine.error);
     const make = (given = context) =>
-      given.rounds === undefined
-        ? this.#send(method, params, given, options)
-        : this.#rounds.send(given, (one) => this.#send(method, params, one, options));
+      given.rounds !== undefined || isAskedForInner(given)
+        ? this.#rounds.send(given, (one) => this.#send(method, params, one, options))
+        : this.#send(method, params, given, options);
     const { askForLogin: ask } = this.#settings;
     const work = ask === undefined ? make : () => withLoginQuestion(this.id, ask, context, make);
     return this.#load.run(context, work);

@@ -3,7 +3,6 @@
 import { McpError } from "@toolcrib/mcp";
 import type { CallContext, Identity } from "@toolcrib/tool";
 import type { CallOptions } from "../gateway.ts";
-import { toClientInfo } from "../service/client-info.ts";
 import type { CallOrigin } from "./call-target.ts";
 
 /**
@@ -18,7 +17,7 @@ export function originOfInner(context: CallContext, isDirect: boolean): CallOrig
     ...context,
     rounds: isDirect ? context.rounds : undefined,
     clientChannel: context,
-    clientInfo: toClientInfo(context.session?.clientInfo),
+    clientInfo: context.clientInfo,
     parent: { callId: context.callId, depth: context.depth, tool: context.tool },
   };
 }

@@ -56,6 +56,8 @@ export interface CallTarget {
     | undefined;
   /** Whether it can call other tools through the gateway. */
   readonly callsTools: boolean;
+  /** Whether questions of its inner calls wait here: its source does not pass them on as a result itself. */
+  readonly asksForInnerCalls: boolean;
   readonly inputSchema: JsonObject | undefined;
   /** Whether arguments pass that fit `inputSchema` only after a conversion of types. */
   readonly coercesArguments: boolean;

@@ -11,6 +11,7 @@ import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics"
 import type { JsonObject } from "@toolcrib/json";
 import type { TextScrubber } from "@toolcrib/redaction";
 import { type CallContext, identityKey } from "@toolcrib/tool";
+import type { ParkedCalls } from "@toolcrib/upstream";
 import { GatewayError } from "../gateway-error.ts";
 import { CallDeadline } from "./call-deadline.ts";
 import type { BegunCall } from "./call-log.ts";
@@ -34,6 +35,8 @@ export interface ExecutionDeps extends ScrubberDeps {
   readonly labels: LabelTracker | undefined;
   /** What the operator paused. */
   readonly pauses: Pick<Pauses, "refusal" | "enter">;
+  /** Calls of composites that wait for answers of their clients. */
+  readonly parked: Pick<ParkedCalls, "send">;
 }
 
 /**
@@ -71,7 +74,10 @@ export function execute(
     const limitMs = target.deadlineMs - call.usedMs;
     const deadline = new CallDeadline(limitMs, deps.now, () => end(timeoutError(target)));
     const context = toContext(deps, target, call, requester, controller.signal, { channel, deadline });
-    target.execute(args, context).then(
+    const run = (one: CallContext) => target.execute(args, one);
+    // Questions of inner calls become the result of the call of a client that takes them so.
+    const isParkable = context.rounds !== undefined && target.asksForInnerCalls;
+    (isParkable ? deps.parked.send(context, run) : run(context)).then(
       (result) => {
         settle();
         resolve(result);
@@ -111,7 +117,7 @@ function toContext(
   const { callId, parentId, depth } = call.subject;
   const { id: tool } = target;
   const { identity, owners, era, meta, session, wantsProgress, clientChannel } = origin;
-  const { clientCapabilities, logLevel, rounds } = origin;
+  const { clientInfo, clientCapabilities, logLevel, rounds } = origin;
   return {
     callId,
     tool,
@@ -125,9 +131,11 @@ function toContext(
     deadline: call.startedAt + target.deadlineMs,
     meta: call.trace === undefined ? meta : call.trace.metaOf(meta),
     session,
+    clientInfo,
     clientCapabilities,
     logLevel,
     rounds,
+    whileParked: rounds && ((endCall) => deps.pauses.enter(target, origin, endCall)),
     wantsProgress,
     progress(params) {
       if (!channel.isOpen || !relays.allows(identityKey(identity))) return;

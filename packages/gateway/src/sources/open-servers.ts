@@ -14,7 +14,6 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { ServerExits } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
 import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
-import { FairShare } from "@toolcrib/lifecycle";
 import type { AccessTokens, ServerLogins } from "@toolcrib/oauth";
 import { believe } from "@toolcrib/policy";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
@@ -22,6 +21,7 @@ import { adviceOn, exitPort, ServerSandboxes } from "@toolcrib/sandbox";
 import {
   createUpstreamServer,
   DefinitionMemory,
+  ParkedCalls,
   type ServerMemory,
   type UpstreamServer,
 } from "@toolcrib/upstream";
@@ -43,7 +43,10 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
   );
   const serverIds = config.toolServers.map(({ id }) => id);
   const exits = new ServerExits(context, serverIds, exitPort);
-  const parkedPlaces = new FairShare(context.upstreamLimits?.maxParkedCalls ?? maxParkedCalls);
+  const parkedPlaces = ParkedCalls.places(
+    context.upstreamLimits?.maxParkedCalls ?? maxParkedCalls,
+    context.now,
+  );
   const sandboxes = new ServerSandboxes({
     sandboxes: context.sandboxes,
     openExit: (server) => exits.open(server),
@@ -95,7 +98,7 @@ interface ServerDeps {
   readonly exits: ServerExits;
   readonly packages: PackageStore;
   /** Calls that wait for answers of their clients. */
-  readonly parkedPlaces: FairShare;
+  readonly parkedPlaces: ReturnType<typeof ParkedCalls.places>;
   readonly oauth: ServerLogins | undefined;
 }
 

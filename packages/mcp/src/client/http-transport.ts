@@ -49,6 +49,8 @@ const deleteTimeoutMs = 1000;
 const listenWaitMs = 1000;
 /** Longest wait for the responses of an expired session to requests that were already sent. */
 const expiryTimeoutMs = 1000;
+/** Longest wait for cancellations that are being sent when the connection is closed. */
+const cancelTimeoutMs = 1000;
 
 const noReceiver: TransportReceiver = { message() {}, failed() {}, closed() {}, invalid() {} };
 
@@ -65,6 +67,8 @@ export class HttpTransport implements ClientTransport {
   readonly #exchanges = new RequestTable<AbortController>();
   /** Requests that the server has not begun to answer. */
   readonly #unseen = new Set<RpcId>();
+  /** Cancellations that are being sent; closing waits for them, because a server need not end its calls with the session. */
+  readonly #cancelling = new Set<Promise<void>>();
   #receiver = noReceiver;
   #listenStream: ListenStream | undefined;
   readonly #listening = Promise.withResolvers<void>();
@@ -99,7 +103,10 @@ export class HttpTransport implements ClientTransport {
       void this.#request(message, message.id, hints);
     } else if ("method" in message && message.method === "notifications/cancelled") {
       // In the modern era, closing the stream cancels the request. In the legacy era the server may keep it open.
-      if (this.#requester.isLegacy) void this.#notify(message, hints);
+      if (this.#requester.isLegacy) {
+        const sent = this.#notify(message, hints).finally(() => this.#cancelling.delete(sent));
+        this.#cancelling.add(sent);
+      }
       this.#exchanges.get(paramsOf(message)["requestId"] as RpcId)?.abort();
     } else {
       const sent = this.#notify(message, hints);
@@ -125,6 +132,10 @@ export class HttpTransport implements ClientTransport {
     clearTimeout(this.#expiryTimer);
     if (this.#isClosed && !wasExpired) return;
     this.#isClosed = true;
+    if (this.#cancelling.size > 0) {
+      const late = sleep(cancelTimeoutMs, undefined, { ref: false });
+      await Promise.race([Promise.all(this.#cancelling), late]);
+    }
     this.#abortAll(new McpError("MCP_CONNECTION_CLOSED", "The connection was closed"));
     if (this.#requester.sessionId !== undefined && !wasExpired) {
       await this.#requester

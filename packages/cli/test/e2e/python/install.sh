@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the official Python SDK, in the versions that tests use as clients, below
-# node_modules/.cache. Every package is pinned by its version and its hashes, and no
+# Installs the official Python SDK, in the versions that tests use as clients, and FastMCP,
+# below node_modules/.cache. Every package is pinned by its version and its hashes, and no
 # code of a package is run for the installation.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -20,7 +20,9 @@ install_version() {
 # In their own shells, so that a failed command ends each of them.
 (install_version v1) & first=$!
 (install_version v2) & second=$!
+(install_version fastmcp) & third=$!
 status=0
 wait "$first" || status=1
 wait "$second" || status=1
+wait "$third" || status=1
 exit "$status"
