@@ -7,6 +7,7 @@
 import type { Approvals, PauseStatus, Pauses, WaitingServer } from "@toolcrib/admission";
 import type { PolicyStatus } from "@toolcrib/cedar";
 import type { CodedError } from "@toolcrib/diagnostics";
+import type { EndpointUsage } from "@toolcrib/discovery";
 import type { RuleUsage } from "@toolcrib/guards";
 import type { Hooks } from "@toolcrib/hooks";
 import type { IdleRule, SourceStatuses } from "@toolcrib/inventory";
@@ -52,6 +53,8 @@ export interface GatewayStatus extends SourceStatuses {
   readonly ownTools: number;
   readonly sessions: number;
   readonly callsInFlight: number;
+  /** What lists of tools cost, in estimated tokens. */
+  readonly discovery: DiscoveryStatus;
   /** Rules of the policy that match no tool or prompt of the servers that they name. */
   readonly idleRules: readonly IdleRule[];
   /** The policy files; absent where there are none, and for clients. */
@@ -71,6 +74,17 @@ export interface GatewayStatus extends SourceStatuses {
   readonly hooks?: ReturnType<Hooks["usage"]>;
   /** What became of the telemetry; absent where none is configured. For clients without addresses and reasons. */
   readonly telemetry?: ReturnType<Telemetry["status"]>;
+}
+
+/** What lists of tools cost, in estimated tokens. */
+export interface DiscoveryStatus {
+  /** The endpoints that the reader of the status may use. */
+  readonly endpoints: readonly EndpointUsage[];
+  /** Of all lists that clients received, and what these would have cost more in the mode `full`. */
+  readonly listedTokens: number;
+  readonly savedTokens: number;
+  /** Of results that were cut off and not read later. */
+  readonly cutTokens: number;
 }
 
 /** The outcome of a call. Exactly one completion or denial is recorded for each. */
@@ -127,6 +141,8 @@ export interface Gateway extends AsyncDisposable {
   call(identity: Identity, name: string, args: JsonObject, options?: CallOptions): Promise<CallOutcome>;
   /** Last lines of a stdio server's standard error; none for other sources. @throws {GatewayError} `SERVER_NOT_FOUND` */
   serverLog(id: string, lines: number): readonly string[];
+  /** The names of the profiles that `identity` may use. */
+  profilesOf(identity: Identity): readonly string[];
   /** Starts the HTTP server. @throws {HttpError} `HTTP_…` */
   listen(): Promise<{ readonly url: string }>;
   /**

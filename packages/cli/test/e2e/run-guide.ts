@@ -29,13 +29,15 @@ export const guideGroups = {
 
 /**
  * Guides without transcripts. The example of hooks.md is tested in the package gateway; telemetry.md needs a
- * collector, and adopted-servers.md and toolpack-images.md download.
+ * collector; that of tools-for-agents.md is tested in the package gateway, too; adopted-servers.md and
+ * toolpack-images.md download.
  */
 export const guidesWithoutTranscript: readonly string[] = [
   "adopted-servers.md",
   "hooks.md",
   "oauth.md",
   "telemetry.md",
+  "tools-for-agents.md",
   "toolpack-images.md",
 ];
 
