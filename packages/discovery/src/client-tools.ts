@@ -81,6 +81,11 @@ export class ClientTools {
     return entry.facts.isSearchable && !this.#deps.listing.isHidden(entry) && this.isAllowed(identity, entry);
   }
 
+  /** Whether any endpoint cuts results. */
+  get cutsResults(): boolean {
+    return this.#deps.listing.cutsResults;
+  }
+
   /** Whether a tool is never listed or found. */
   isHidden(entry: IndexedTool): boolean {
     return this.#deps.listing.isHidden(entry);

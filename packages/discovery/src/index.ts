@@ -6,6 +6,7 @@ export { createOverrides, createToolListing, defaultResultTokenBudget } from "./
 export { explainArguments } from "./explain-arguments.ts";
 export { MetaSource } from "./meta-source.ts";
 export { LongResults } from "./read-more.ts";
+export { estimateTokens } from "./token-estimate.ts";
 export type { ListSettings, ProfileSettings } from "./tool-listing.ts";
 export {
   completedArguments,

@@ -45,6 +45,8 @@ export interface MetaSourceDeps {
   callTool(context: CallContext, name: string, args: JsonObject): Promise<ToolResult>;
   /** Waits until the lists of the sources are known; undefined when there is nothing to wait for. */
   untilListed(context: CallContext): Promise<unknown> | undefined;
+  /** Whether an endpoint cuts results, so that `read_more` is of use. */
+  readonly cutsResults: boolean;
   /** Returns the part of a long result that `cursor` names. @throws {CodedError} when there is none */
   readMore(context: CallContext, cursor: string): ToolResult;
   /** The servers with definitions that wait for approval, as far as `identity` may see them. */
@@ -125,7 +127,6 @@ const definitions: readonly ToolDefinition[] = [
     },
     annotations: { title: "Call a tool", readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   },
-  readMoreDefinition,
 ];
 
 const waitingDefinition: ToolDefinition = {
@@ -155,7 +156,8 @@ export class MetaSource implements ToolSource {
   constructor(deps: MetaSourceDeps) {
     this.#deps = deps;
     this.#health = { state: "ready", since: deps.now() };
-    this.#always = definitions.map((definition) => this.#toTool(definition));
+    const offered = deps.cutsResults ? [...definitions, readMoreDefinition] : definitions;
+    this.#always = offered.map((definition) => this.#toTool(definition));
   }
 
   /** Offers `list_waiting_servers` to the clients that see one of the servers that wait, or no longer. */

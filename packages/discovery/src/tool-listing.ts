@@ -77,6 +77,12 @@ export class ToolListing {
     return this.#profiles;
   }
 
+  /** Whether any endpoint cuts results. */
+  get cutsResults(): boolean {
+    const { endpoint } = this.#deps;
+    return [endpoint, ...this.#profiles.values()].some(({ resultTokenBudget }) => resultTokenBudget > 0);
+  }
+
   /** Whether `serve.tools.hidden` hides a tool. */
   isHidden({ id, wireName }: IndexedTool): boolean {
     return this.#hidden.find(id, wireName) !== undefined;

@@ -181,7 +181,7 @@ describe("startGateway()", () => {
       pauses: [],
       idleRules: [],
       anchors: [],
-      ownTools: 11,
+      ownTools: 10,
       packages: [],
     });
     assert.ok(Date.parse(startedAt) <= Date.now());

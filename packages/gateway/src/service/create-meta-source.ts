@@ -44,6 +44,7 @@ export function createMetaSource(deps: MetaToolsDeps): MetaSource {
   const { index, tools, unknownTools, results, scrubber, callInner } = deps;
   return new MetaSource({
     ...deps,
+    cutsResults: tools.cutsResults,
     search: (identity, query, limit) =>
       tools.search(identity, query, limit).map((found) => ({
         ...toHit(found, scrubber),
