@@ -177,6 +177,35 @@ test("serve --stdio writes only the protocol to standard output", async () => {
   assert.equal(runFileIn(directory.path), undefined);
 });
 
+test("serve --stdio --profile serves a profile, and no other one", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const profiles = { reading: { exclude: ["*"], instructions: "Read only." }, ours: { clients: ["ci"] } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ ...config, profiles }));
+  const lines = [
+    {
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+    },
+    { id: 2, method: "tools/list", params: {} },
+  ];
+  const stdin = lines.map((line) => `${JSON.stringify({ jsonrpc: "2.0", ...line })}\n`).join("");
+  const serve = (...flags: string[]) =>
+    runToolcrib(["serve", ...flags], { directory: directory.path, stdin });
+  const { stdout } = await serve("--stdio", "--profile", "reading");
+  const [opened, listed] = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.match(opened.result.instructions, /^Read only\./);
+  assert.deepEqual(listed.result.tools, []);
+  const unknown = await serve("--stdio", "--profile", "readin");
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /There is no profile "readin" for this client\n.*did you mean "?reading/);
+  assert.match((await serve("--stdio", "--profile", "ours")).stderr, /the profiles are reading|did you mean/);
+  assert.match((await serve("--profile", "reading")).stderr, /--profile is for --stdio/);
+});
+
 test("a stale run file, or one that other users can write, is ignored", async () => {
   await using directory = await makeTemporaryDirectory();
   mkdirSync(directory.join(".toolcrib/run"), { recursive: true, mode: 0o700 });

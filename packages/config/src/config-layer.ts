@@ -71,6 +71,8 @@ export interface ConfigLayer {
     | "packages"
     | "policy"
     | "serve"
+    | "profiles"
+    | "tools"
     | "audit"
     | "telemetry"
     | "tests"

@@ -7,9 +7,16 @@
 
 import type { PolicyFile } from "@toolcrib/cedar";
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
+import type { ListSettings, ProfileSettings, ToolOverride } from "@toolcrib/discovery";
 import type { Limits } from "@toolcrib/guards";
 import type { TokenIssuer } from "@toolcrib/oauth";
-import type { ContainmentPart, JudgedPart, MutabilityClass, TrustState } from "@toolcrib/policy";
+import type {
+  ContainmentPart,
+  JudgedPart,
+  MutabilityClass,
+  PolicySettings,
+  TrustState,
+} from "@toolcrib/policy";
 import type { SecretRef } from "@toolcrib/secrets";
 import type { openTelemetry } from "@toolcrib/telemetry";
 import type { AdoptedSource, Manifest, Toolspec } from "@toolcrib/toolspec";
@@ -30,6 +37,10 @@ export interface GatewayConfig {
   /** Programs and URLs that are asked about calls. */
   readonly hooks: HooksConfig;
   readonly serve: ServeConfig;
+  /** By name, in the order of the configuration. */
+  readonly profiles: { readonly [name: string]: ProfileConfig };
+  /** What the operator changes about tools, in the order of the configuration (`tools`). */
+  readonly toolOverrides: readonly ToolOverrideConfig[];
   readonly audit: AuditConfig;
   /** `undefined`: no telemetry is sent. */
   readonly telemetry: TelemetryConfig | undefined;
@@ -55,6 +66,12 @@ export interface SearchConfig {
   /** Names of clients from which nothing is learned. */
   readonly learnsExcept: readonly string[];
 }
+
+/** How the endpoint of a profile lists tools; what it contains is in `policy.profiles`. */
+export type ProfileConfig = ProfileSettings;
+
+/** What the operator changes about the tools that a pattern matches. */
+export type ToolOverrideConfig = ToolOverride;
 
 /** A registry of tool packages. */
 export interface RegistryConfig {
@@ -408,6 +425,8 @@ export interface PolicyConfig extends PolicyRules {
   /** Policies in Cedar. Without a file, the lists alone decide. */
   readonly files: readonly PolicyFile[];
   readonly floor: PolicyFloor;
+  /** What the profiles contain; absent without profiles. */
+  readonly profiles?: PolicySettings["profiles"];
 }
 
 /** The rules of one client. */
@@ -416,6 +435,8 @@ export interface ClientRules extends PolicyRules {
   readonly identity?: { readonly issuer: string; readonly subject: string } | undefined;
   /** Whether the person at the client may approve its calls through elicitation. @default false */
   readonly approvesByElicitation?: boolean;
+  /** The profile that the client is bound to. @default none */
+  readonly profile?: string | undefined;
   /** Roles in policies. @default none */
   readonly roles?: readonly string[] | undefined;
   /** Labels in policies. @default none */
@@ -438,8 +459,12 @@ export interface ServeConfig {
   readonly auth: "token" | "none";
   /** Access tokens of identity providers, besides or instead of tokens of the home. @default none are accepted */
   readonly oauth?: ServeOAuthConfig;
-  /** How tools are listed. `auto` becomes `search` above `autoModeMaxTools` tools. @default "full" */
+  /** How tools are listed. `auto` becomes `search` where the list costs more than `list.tokenBudget`. @default "full" */
   readonly mode: "full" | "search" | "auto";
+  /** Lists of the mode `auto`. @default 10000 tokens, 8 tools */
+  readonly list: Pick<ListSettings, "tokenBudget" | "mostUsed">;
+  /** Tokens of a result that a client receives at once; 0 for any number. @default 25000, or 0 in the mode `full` */
+  readonly results: { readonly tokenBudget: number | undefined };
   /** Longest time that the first list or search of a client waits for starting servers. @default 5 */
   readonly listWaitSeconds: number;
   /** Whether other gateways may use the home at the same time. @default true */

@@ -14,6 +14,7 @@ import {
   type ValueOf,
 } from "@toolcrib/document";
 import { auditShape } from "./audit-shape.ts";
+import { profilesShape, toolOverridesShape } from "./discovery-shape.ts";
 import { quote } from "./display-source.ts";
 import { registryHostsShape } from "./egress-allow-shape.ts";
 import { egressShape } from "./egress-shape.ts";
@@ -69,6 +70,8 @@ const fields = {
   guards: guardsShape,
   hooks: hooksShape,
   serve: serveShape,
+  profiles: profilesShape,
+  tools: toolOverridesShape,
   audit: auditShape,
   telemetry: telemetryShape,
   secrets: record({
@@ -153,6 +156,8 @@ export const documentShape = record({
     servers: "write tool_servers, or put the servers of another program into a separate file and pass both",
     mcpServers: "put the servers of another program into a separate file and pass both",
     mcp_servers: "did you mean tool_servers?",
+    profile: "did you mean profiles?",
+    overrides: "did you mean tools?",
     tool_specs: "did you mean toolspecs?",
     apis: "did you mean toolspecs?",
     registry: "did you mean registries?",

@@ -28,7 +28,6 @@ export { oauthServerOf, readSecretText } from "./resolve-oauth.ts";
 export { resolveTelemetryConnection } from "./resolve-telemetry.ts";
 export { resolveTransport } from "./resolve-transport.ts";
 export { SecretResolver } from "./secret-resolver.ts";
-export { autoModeMaxTools } from "./serve-shape.ts";
 export { lintServerId } from "./server-id.ts";
 export { isLoopbackHost } from "./server-url.ts";
 export { suggestedSecretName } from "./toolspec-facts.ts";

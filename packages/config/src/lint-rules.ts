@@ -91,13 +91,18 @@ function toNames(id: string, tools: readonly { readonly name: string }[]): reado
 
 /** The lists of patterns of a layer. */
 function ruleLists({
-  sections: { policy, guards, hooks, serve, audit },
+  sections: { policy, guards, hooks, serve, audit, profiles, tools: overrides },
 }: ConfigLayer): readonly { readonly path: Path; readonly patterns: readonly string[] }[] {
   const tools = ["serve", "tools"];
   const listsOfItems = (path: Path, items: readonly { readonly tools?: readonly string[] | undefined }[]) =>
     items.map((item, at) => ({ path: [...path, at, "tools"], patterns: item.tools ?? [] }));
   return [
-    ...ruleListsOf({ ...policy, waiveApproval: policy?.waive_approval }),
+    ...ruleListsOf({ ...policy, waiveApproval: policy?.waive_approval, profiles }),
+    { path: ["tools"], patterns: Object.keys(overrides ?? {}) },
+    ...Object.entries(profiles ?? {}).map(([name, { pinned = [] }]) => ({
+      path: ["profiles", name, "pinned"],
+      patterns: pinned,
+    })),
     ...listsOfItems(["guards", "limits"], guards?.limits ?? []),
     { path: ["guards", "costs"], patterns: Object.keys(guards?.costs ?? {}) },
     ...listsOfItems(["hooks", "before_call"], hooks?.before_call ?? []),

@@ -18,6 +18,7 @@ import {
   needsSandbox,
   notEnforcedOf,
 } from "./containment.ts";
+import { toOverridesConfig, toProfilesConfig } from "./discovery-shape.ts";
 import type { ConfigDocument } from "./document-shape.ts";
 import { toEgressConfig } from "./egress-shape.ts";
 import { toExecutionConfig } from "./execution-shape.ts";
@@ -26,6 +27,7 @@ import { toHooksConfig } from "./hooks-shape.ts";
 import { type HasCommand, lintCommands } from "./lint-commands.ts";
 import { lintExposure, lintResourceHost } from "./lint-exposure.ts";
 import { lintIds } from "./lint-ids.ts";
+import { lintProfiles } from "./lint-profiles.ts";
 import { lintRules } from "./lint-rules.ts";
 import { toPackagesConfig } from "./packages-shape.ts";
 import { lintFloor, mergedFloor } from "./policy-floor.ts";
@@ -69,7 +71,8 @@ export function mergeConfigs(
 ): ConfigResult {
   const findings = layers.flatMap((layer) => layer.diagnostics);
   for (const layer of layers) findings.push(...lintComposed([layer]));
-  findings.push(...lintComposed(layers), ...lintRules(layers, tokenNames), ...lintResourceHost(layers));
+  findings.push(...lintComposed(layers), ...lintProfiles(layers), ...lintRules(layers, tokenNames));
+  findings.push(...lintResourceHost(layers));
   if (hasCommand !== undefined) findings.push(...lintCommands(layers, hasCommand));
   const diagnostics = withoutRepeats(findings);
   return {
@@ -87,7 +90,8 @@ function composed(
   { certificates, policyFiles }: FilesOfConfig,
 ): GatewayConfig {
   const sections = mergedSections(layers);
-  const policy = toPolicyConfig(sections.policy, mergedFloor(layers), policyFiles);
+  const policy = toPolicyConfig(sections.policy, mergedFloor(layers), sections.profiles, policyFiles);
+  const serve = toServeConfig(sections.serve);
   const toolServers = mergedServers(layers).map((server) => completed(server, policy.floor));
   const toolspecs = mergedToolspecs(layers);
   const maxPrograms = sections.sandbox?.max_package_programs ?? 16;
@@ -107,7 +111,9 @@ function composed(
     policy,
     guards: toGuardsConfig(sections.guards),
     hooks: toHooksConfig(sections.hooks),
-    serve: toServeConfig(sections.serve),
+    serve,
+    profiles: toProfilesConfig(sections.profiles, serve),
+    toolOverrides: toOverridesConfig(sections.tools),
     audit: toAuditConfig(sections.audit),
     telemetry: toTelemetryConfig(sections.telemetry),
     tests: { everyMs: everyMsOf(sections.tests?.every) },

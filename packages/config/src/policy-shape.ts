@@ -44,6 +44,13 @@ const approvals = record({
   },
 });
 
+const profile = text({
+  description:
+    "The profile that the client is bound to: its /mcp is that profile, and it may use nothing that is not in it.",
+  maxLength: 64,
+  examples: ["triage"],
+});
+
 const identityHint = "write identity: { issuer: …, subject: … }";
 
 /** Most policy files, and most roles of a client. */
@@ -84,7 +91,7 @@ export const policyShape = record({
       record({
         description: "Rules for one client, in addition to the general ones.",
         name: "PolicyRules",
-        fields: { ...rules, roles, labels: labelsShape, identity, approvals },
+        fields: { ...rules, roles, labels: labelsShape, identity, approvals, profile },
         hints: { issuer: identityHint, subject: identityHint },
       }),
       {

@@ -6,6 +6,8 @@
 import assert from "node:assert/strict";
 import type { PolicyFile } from "@toolcrib/cedar";
 import type { PolicyConfig, PolicyFloor, PolicyRules, ServeConfig } from "./config-types.ts";
+import { toListConfig, toProfileRules } from "./discovery-shape.ts";
+import type { ConfigDocument } from "./document-shape.ts";
 import type { PolicyDocument } from "./policy-shape.ts";
 import { toServeOAuth } from "./serve-auth-shape.ts";
 import { parseListen, type ServeDocument, serveDefaults } from "./serve-shape.ts";
@@ -14,12 +16,14 @@ import { parseListen, type ServeDocument, serveDefaults } from "./serve-shape.ts
 export function toPolicyConfig(
   document: PolicyDocument | undefined,
   floor: PolicyFloor,
+  profiles: ConfigDocument["profiles"],
   files: ReadonlyMap<string, PolicyFile>,
 ): PolicyConfig {
   const clients = Object.entries(document?.clients ?? {}).map(
-    ([name, { identity, approvals, roles, labels, ...rules }]) => {
+    ([name, { identity, approvals, roles, labels, profile, ...rules }]) => {
       const own = {
         ...toRules(rules),
+        ...(profile === undefined ? {} : { profile }),
         ...(roles === undefined ? {} : { roles }),
         ...(labels === undefined ? {} : { labels }),
         ...(approvals?.elicitation === true ? { approvesByElicitation: true } : {}),
@@ -33,6 +37,7 @@ export function toPolicyConfig(
     waiveApproval: document?.waive_approval ?? [],
     files: (document?.files ?? []).map((path) => files.get(path) ?? { path, name: path, text: undefined }),
     floor,
+    ...toProfileRules(profiles),
   };
 }
 
@@ -51,6 +56,8 @@ export function toServeConfig(document: ServeDocument | undefined): ServeConfig 
     mode: document?.mode ?? serveDefaults.mode,
     listWaitSeconds: document?.list_wait_seconds ?? serveDefaults.listWaitSeconds,
     sharesHome: document?.shared_home ?? true,
+    list: toListConfig(document?.list),
+    results: { tokenBudget: document?.results?.token_budget },
     tools: { hidden: document?.tools?.hidden ?? [], pinned: document?.tools?.pinned ?? [] },
     allowedHosts: document?.allowed_hosts ?? [],
     allowedOrigins: document?.allowed_origins ?? [],

@@ -4,12 +4,10 @@
  */
 
 import { choice, either, flag, integer, invalid, list, record, text, type ValueOf } from "@toolcrib/document";
+import { listShape, modeShape, resultsShape } from "./discovery-shape.ts";
 import { quote } from "./display-source.ts";
 import { toolPatterns } from "./pattern-shape.ts";
 import { serveOAuthShape } from "./serve-auth-shape.ts";
-
-/** With more tools than this, `serve.mode: auto` offers search in place of the full list. */
-export const autoModeMaxTools = 40;
 
 const hostName = {
   source: "(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])(?::[0-9]{1,5})?",
@@ -80,12 +78,9 @@ export const serveShape = record({
       serveOAuthShape,
       "Authentication of clients. none is allowed on loopback only.",
     ),
-    mode: choice({
-      description: `Listed tools: full lists all tools, search lists three that find, describe and call the others, auto is search above ${autoModeMaxTools} tools.`,
-      values: ["full", "search", "auto"],
-      aliases: { all: "full", list: "full", dynamic: "auto", lazy: "search" },
-      default: serveDefaults.mode,
-    }),
+    mode: modeShape(serveDefaults.mode),
+    list: listShape,
+    results: resultsShape,
     list_wait_seconds: integer({
       description:
         "Longest time that the first list or search of a client waits for servers that are starting, in seconds. Later tools are announced with list_changed.",

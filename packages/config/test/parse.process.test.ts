@@ -211,12 +211,16 @@ test("parseConfig() returns the default configuration for an empty text", () => 
         after: [],
         limits: { maxRunning: 16, maxWaiting: 128, inputMaxBytes: 4_194_304, answerMaxBytes: 4_194_304 },
       },
+      profiles: {},
+      toolOverrides: [],
       serve: {
         listen: { host: "127.0.0.1", port: 7420 },
         auth: "token",
         listWaitSeconds: 5,
         sharesHome: true,
         mode: "full",
+        list: { tokenBudget: 10_000, mostUsed: 8 },
+        results: { tokenBudget: undefined },
         tools: { hidden: [], pinned: [] },
         allowedHosts: [],
         allowedOrigins: [],
@@ -290,13 +294,40 @@ test("parseConfig() reads every field of every section", () => {
     waiveApproval: [],
     files: [],
     floor: { networkEgress: "allow", filesystemWrite: "allow", maxExecutionSeconds: 3600 },
+    profiles: { reading: { tools: ["files:*"], servers: ["files"], exclude: ["*:delete_*"] } },
   });
+  assert.deepEqual(config.profiles, {
+    reading: {
+      mode: "search",
+      tokenBudget: 700,
+      mostUsed: 0,
+      pinned: ["files:read", "files:read"],
+      resultTokenBudget: 0,
+      instructions: "Read.",
+      clients: ["ci"],
+    },
+  });
+  assert.deepEqual(plain(config.toolOverrides), [
+    {
+      pattern: "files:read",
+      name: "read_file",
+      title: "Read",
+      description: "Reads.",
+      resultTokenBudget: 100,
+      arguments: {
+        path: { hidden: false, default: "/tmp", description: "Where." },
+        mode: { fixed: { a: [1] } },
+      },
+    },
+  ]);
   assert.deepEqual(config.serve, {
     listen: { host: "::1", port: 0 },
     auth: "none",
     listWaitSeconds: 5,
     mode: "auto",
     sharesHome: false,
+    list: { tokenBudget: 5000, mostUsed: 3 },
+    results: { tokenBudget: 9000 },
     tools: { hidden: ["files:rm"], pinned: ["files:read"] },
     allowedHosts: ["tools.example.com"],
     allowedOrigins: ["https://app.example.com"],

@@ -94,6 +94,8 @@ serve:
   auth: none
   mode: auto
   shared_home: false
+  list: { token_budget: 5000, most_used: 3 }
+  results: { token_budget: 9000 }
   tools: { hidden: ["files:rm"], pinned: ["files:read"] }
   allowed_hosts: [tools.example.com]
   allowed_origins: [https://app.example.com]
@@ -105,6 +107,8 @@ serve:
     max_concurrent_calls: 5
     max_calls_per_server: 4
     max_queued_calls_per_server: 3
+profiles: { reading: { tools: ["files:*"], servers: [files], exclude: ["*:delete_*"], clients: [ci], mode: search, pinned: ["files:read"], instructions: Read., list: { token_budget: 700, most_used: 0 }, results: { token_budget: 0 } } }
+tools: { "files:read": { name: read_file, title: Read, description: Reads., result_token_budget: 100, arguments: { path: { hidden: false, default: /tmp, description: Where. }, mode: { fixed: { a: [1] } } } } }
 telemetry: { otlp: { endpoint: "https://otlp.example.com/x", protocol: http/json, headers: { authorization: { prefix: "Bearer ", secret_key_ref: OTLP } }, allow_http: false }, traces: true, metrics: false, logs: true, service_name: crib, sample_ratio: 0.5, resource_attributes: { deployment.environment.name: ci }, metrics_interval_seconds: 10 }
 audit: { durability: fsync, retention_max_bytes: 268435456, client_max_bytes_per_day: 67108864, retention_days: 30, anchor: { file: anchors.jsonl, command: [logger, -t, toolcrib] }, fingerprints: false, redact: [{ tool: "files:*", arguments: [content, /meta/a~1b, rows.*.email, "*"] }] }
 secrets: {}
@@ -131,6 +135,14 @@ export const faultyShapes: readonly string[] = [
   "tool_servers: [{ id: a, transport: { kind: stdio, command: x }, labels: { a: 1 } }]",
   "serve: { auth: jwt }",
   "serve: { mode: x }",
+  "serve: { list: { token_budget: -1 } }",
+  "serve: { results: { max_tokens: 1 } }",
+  "profiles: { a: { allow: [x] } }",
+  "profiles: { 'a b': {} }",
+  "profiles: { a: { servers: [a/b] } }",
+  "tools: { 'a:b': { args: {} } }",
+  "tools: { 'a:b': { name: 'a b' } }",
+  "tools: { 'a:b': { arguments: { x: { hidden: maybe } } } }",
   "serve: { limits: { max_sessions: 0 } }",
   "policy: { allow: x }",
   "audit: { durability: x }",

@@ -10,13 +10,13 @@ import type { ServerInfo } from "@toolcrib/mcp";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { SearchOptions } from "@toolcrib/search";
 import type { AuditStore, CallApprovals, PinMemory, SeenLabels } from "@toolcrib/store";
-import type { CallContext } from "@toolcrib/tool";
+import type { CallContext, Identity } from "@toolcrib/tool";
 import type { CallMetrics } from "./call/call-log.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
 
 /** The sections that a core needs. Without `execution`, composite tools are listed as its default says. */
 export type CoreConfig = Pick<GatewayConfig, "policy" | "serve"> &
-  Partial<Pick<GatewayConfig, "execution" | "guards" | "audit">>;
+  Partial<Pick<GatewayConfig, "execution" | "guards" | "audit" | "profiles" | "toolOverrides">>;
 
 /** A program, and the call that runs it. */
 export interface Program extends Pick<CallContext, "signal" | "deadline"> {
@@ -51,6 +51,8 @@ export interface GatewayCoreDeps extends Pick<GuardDeps, "pauses" | "budgetStore
   readonly fingerprints?: GovernedCallDeps["fingerprints"];
   /** Programs that are asked about calls, and the clock of their time. @default none */
   readonly hooks?: Pick<CallHooksDeps, "hooks" | "monotonicMs"> | undefined;
+  /** Ids of the tools that a client used most, first, as they are listed until the end of the process. @default none */
+  readonly mostUsed?: ((identity: Identity) => readonly string[]) | undefined;
   /** The command by which the operator approves. @default "toolcrib approve" */
   readonly approveCommand?: string | undefined;
 }

@@ -17,12 +17,17 @@ import {
   type WaitingServer,
 } from "@toolcrib/admission";
 import { digestPolicy } from "@toolcrib/config";
-import { isCodedError } from "@toolcrib/diagnostics";
+import {
+  ClientTools,
+  createOverrides,
+  createToolListing,
+  LongResults,
+  type MetaSource,
+} from "@toolcrib/discovery";
 import type { IndexedTool } from "@toolcrib/inventory";
 import {
   createGatewayPolicy,
   FirstContact,
-  findTools,
   type GatewayPolicy,
   type ListingClient,
   ownFacts,
@@ -46,8 +51,7 @@ import {
 import {
   type CallContext,
   type Identity,
-  isListedFor,
-  isOperator,
+  localIdentity,
   metaToolNames,
   ownNamespace,
   type Tool,
@@ -66,15 +70,14 @@ import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
 import { LabelTracker } from "./call/label-tracker.ts";
 import { observedCall } from "./call/observed-call.ts";
 import type { CoreConfig, GatewayCoreDeps, Program } from "./core-config.ts";
-import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
-import { GatewayError } from "./gateway-error.ts";
+import type { CallOptions, CallOutcome, DiscoveryStatus, ToolHit, ToolSummary } from "./gateway.ts";
+import type { GatewayError } from "./gateway-error.ts";
+import { createMetaSource, toHit } from "./service/create-meta-source.ts";
 import { GatewayService } from "./service/gateway-service.ts";
-import { composeInstructions } from "./service/instructions.ts";
-import { MetaSource } from "./service/meta-source.ts";
 import { toInnerResult } from "./service/outcome-to-wire.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
 import { LateTools } from "./sources/late-tools.ts";
-import { ToolListing, toSummary } from "./tool-listing.ts";
+import { toSummary } from "./tool-summary.ts";
 
 /** Greatest depth of inner calls. */
 const maxCallDepth = 16;
@@ -88,6 +91,10 @@ export class GatewayCore {
   readonly roster: SourceRoster;
   readonly service: GatewayService;
   readonly visibility: Visibility;
+  /** The tools that each client may use, finds and is listed. */
+  readonly tools: ClientTools;
+  /** Results that clients read in parts. */
+  readonly results: LongResults;
   /** What waits for the operator. */
   readonly approvals: Approvals;
   /** What the operator paused. */
@@ -99,7 +106,6 @@ export class GatewayCore {
   /** Calls in flight. */
   readonly inFlight = new InFlight();
   readonly #deps: GatewayCoreDeps;
-  readonly #listing: ToolListing;
   readonly #targets: CallTargets;
   readonly #callDeps: GovernedCallDeps;
   readonly #firstContact: FirstContact;
@@ -112,26 +118,22 @@ export class GatewayCore {
     const selectBackend = deps.selectBackend ?? selectByKind;
     this.#deps = deps;
     this.policy = createGatewayPolicy(config.policy);
-    this.#listing = new ToolListing(config.serve, config.execution?.isEnabled === true);
     const { pins, callApprovals: calls, approveCommand = "toolcrib approve" } = deps;
     const onUnreadable = () => this.approvals.reconsider();
     const pinDeps = { audit, logger, scrubber, now, pins, approveCommand, onUnreadable };
     this.#definitionPins = new DefinitionPins(pinDeps);
+    const overrides = createOverrides(config.toolOverrides ?? [], logger);
     this.index = new ToolIndex({
       selectBackend,
       search: deps.search,
       scrubber,
+      override: overrides.override,
       hold: holdBy(this.#definitionPins),
       onQuarantine: () => this.#updateTools(),
     });
-    this.#quarantine = new Quarantine({
-      audit,
-      logger,
-      scrubber,
-      now,
-      pins,
-      healthOf: (sourceId) => this.roster.entries.find(({ id }) => id === sourceId)?.source.health().state,
-    });
+    const healthOf: ConstructorParameters<typeof Quarantine>[0]["healthOf"] = (sourceId) =>
+      this.roster.entries.find(({ id }) => id === sourceId)?.source.health().state;
+    this.#quarantine = new Quarantine({ audit, logger, scrubber, now, pins, healthOf });
     this.roster = new SourceRoster({
       index: this.index,
       audit,
@@ -159,19 +161,22 @@ export class GatewayCore {
     }));
     this.visibility = new Visibility(this);
     const { index, policy, roster, visibility, inFlight } = this;
-    const isFound = (identity: Identity, entry: IndexedTool) => this.#isFound(identity, entry);
+    const listing = createToolListing(config, deps.mostUsed);
+    const taughtFor = (identity: Identity) => deps.learning?.taughtFor(identity);
+    this.tools = new ClientTools({ index, policy, roster, visibility, listing, clientKeys, taughtFor });
+    this.results = new LongResults(deps);
+    const isFound = (identity: Identity, entry: IndexedTool) => this.tools.isFound(identity, entry);
     const unknownTools = new UnknownTools({ index, policy, roster, visibility, isFound });
     this.#unknownTools = unknownTools;
     const waived = new ToolPatterns(config.policy.waiveApproval);
-    this.#targets = new CallTargets({ selectBackend, index: this.index, unknownTools, waived });
-    const hiding = {
-      scrubber,
-      unverifiedScrubber: withoutHidden(scrubber),
-      hiddenArguments: new HiddenArguments(config.audit?.redact ?? [], {
-        callToolId: toToolId(ownNamespace, metaToolNames.call),
-        find: (name) => this.index.find(name),
-      }),
-    };
+    this.#targets = new CallTargets({
+      selectBackend,
+      index,
+      unknownTools,
+      waived,
+      overrides: overrides.overrides,
+    });
+    const hiding = hidingOf(config, scrubber, this.index);
     this.#callDeps = {
       policy: this.policy,
       validator: new SchemaValidator(),
@@ -228,6 +233,12 @@ export class GatewayCore {
     this.roster.onListChange((kind, sourceId) => this.service.changed(kind, new Set([sourceId])));
   }
 
+  /** What lists cost. @param identity their reader. @default the operator */
+  discovery(identity: Identity = localIdentity("library", "library")): DiscoveryStatus {
+    const { tools, results } = this;
+    return { endpoints: tools.endpoints(identity), ...tools.usage, cutTokens: results.cutTokens };
+  }
+
   /** Number of tools, without Toolcrib's own. */
   get toolCount(): number {
     return this.index.tools.filter(({ facts }) => !facts.isOwn).length;
@@ -276,21 +287,18 @@ export class GatewayCore {
   /** The tools that `identity` may use. */
   listTools(identity: Identity): readonly ToolSummary[] {
     const { scrubber } = this.#deps;
-    return this.#allowed(identity).map((entry) => scrubber.value(toSummary(entry)));
+    return this.tools.allowed(identity).map((entry) => scrubber.value(toSummary(entry)));
   }
 
   /** Searches among the tools that `identity` may find. @param explains whether the hits have the parts of their scores */
   search(identity: Identity, query: string, limit: number, explains = false): readonly ToolHit[] {
-    const { scrubber, learning } = this.#deps;
-    const isFound = (entry: IndexedTool) => this.#isFound(identity, entry);
-    const taught = learning?.taughtFor(identity);
-    return findTools({ index: this.index, scrubber }, query, { limit, isFound, taught, explains });
+    const { scrubber } = this.#deps;
+    return this.tools.search(identity, query, limit).map((found) => toHit(found, scrubber, explains));
   }
 
   /** Finds a tool that `identity` may use, by `ToolId` or wire name. */
   find(identity: Identity, name: string): IndexedTool | undefined {
-    const entry = this.index.find(name);
-    return entry !== undefined && this.#isAllowed(identity, entry) ? entry : undefined;
+    return this.tools.find(identity, name);
   }
 
   /** Returns a tool that `identity` may use, with the definition that clients are shown, without secrets. */
@@ -397,7 +405,8 @@ export class GatewayCore {
       policy: this.policy,
       visibility: this.visibility,
       roster: this.roster,
-      listed: (identity, serverId) => this.#listing.listed(this.#allowed(identity), serverId),
+      tools: this.tools,
+      results: this.results,
       untilListed: (client, serverId) => this.#firstContact.untilListed(client, serverId),
       lateTarget: (request) => this.#lateTools.target(request),
       unknownTools: this.#unknownTools,
@@ -407,67 +416,18 @@ export class GatewayCore {
       scrubber,
       pageSize,
       run: now().toString(36),
-      instructions: (identity) => this.#instructions(identity),
     });
   }
 
   #createMetaSource(): MetaSource {
-    return new MetaSource({
-      search: (context, query, limit) => {
-        const hits = this.search(context.identity, query, limit);
-        this.#deps.learning?.searched(
-          context,
-          query,
-          hits.map(({ id }) => id),
-        );
-        return hits;
-      },
-      describe: (identity, name) => {
-        const entry = this.find(identity, name);
-        if (entry === undefined) throw this.explain(identity, name);
-        if (!this.#listing.isHidden(entry)) return entry.wireDefinition;
-        throw new GatewayError("TOOL_UNAVAILABLE", `The tool "${entry.wireName}" is hidden`, {
-          hint: "it is not listed or described (serve.tools.hidden); it can be called by its name",
-        });
-      },
-      callTool: (context, name, args) => this.#callByName(context, name, args),
+    const { scrubber, now, learning, approveCommand = "toolcrib approve" } = this.#deps;
+    return createMetaSource({
+      ...{ index: this.index, tools: this.tools, unknownTools: this.#unknownTools, results: this.results },
+      ...{ scrubber, now, learning, approveCommand },
+      callInner: (...call) => this.callInner(...call),
       untilListed: (context) => this.untilListed(context),
       waiting: (identity) => this.waitingFor(identity),
-      approveCommand: this.#deps.approveCommand ?? "toolcrib approve",
-      now: this.#deps.now,
     });
-  }
-
-  /** Makes an inner call as `callInner`, of a tool that its caller finds. To it, other tools do not exist. */
-  async #callByName(context: CallContext, name: string, args: JsonObject): Promise<ToolResult> {
-    const { identity } = context;
-    const unknown = () => this.#unknownTools.errorFor(identity, name);
-    const entry = this.index.find(name);
-    if (entry !== undefined && (await this.index.listedFor(identity, entry)) === undefined) throw unknown();
-    // It is the client's own call, unless a composite called this tool.
-    return this.callInner(context, name, args, context.depth === 0).catch((error: unknown) => {
-      const isDenied = isCodedError(error) && error.code === "POLICY_DENIED";
-      throw isDenied && !isOperator(identity) ? unknown() : error;
-    });
-  }
-
-  #instructions(identity: Identity): string {
-    const listed = this.#listing.listed(this.#allowed(identity), undefined);
-    const usable = this.roster.featureSources.filter(({ id }) => this.visibility.isUsable(identity, id));
-    const names = new Set(listed.filter(({ facts }) => facts.isOwn).map(({ wireName }) => wireName));
-    return this.#deps.scrubber.text(composeInstructions(usable, names));
-  }
-
-  #allowed(identity: Identity): readonly IndexedTool[] {
-    return this.index.tools.filter((entry) => this.#isAllowed(identity, entry));
-  }
-
-  #isAllowed(identity: Identity, entry: IndexedTool): boolean {
-    return isListedFor(entry.tool, identity) && this.policy.allowsListing(identity, entry);
-  }
-
-  #isFound(identity: Identity, entry: IndexedTool): boolean {
-    return entry.facts.isSearchable && !this.#listing.isHidden(entry) && this.#isAllowed(identity, entry);
   }
 
   #findings(identity?: Identity): readonly QuarantineFinding[] {
@@ -494,4 +454,16 @@ export class GatewayCore {
   #updateAll(): void {
     if (!this.#quarantine.isEmpty) this.#quarantine.update(this.#findings(), () => true);
   }
+}
+
+/** What hides values in results and records. */
+function hidingOf({ audit }: CoreConfig, scrubber: GatewayCoreDeps["scrubber"], index: ToolIndex) {
+  return {
+    scrubber,
+    unverifiedScrubber: withoutHidden(scrubber),
+    hiddenArguments: new HiddenArguments(audit?.redact ?? [], {
+      callToolId: toToolId(ownNamespace, metaToolNames.call),
+      find: (name) => index.find(name),
+    }),
+  };
 }

@@ -7,11 +7,13 @@
 import type { Approvals, PauseStatus, Pauses, WaitingServer } from "@toolcrib/admission";
 import type { PolicyStatus } from "@toolcrib/cedar";
 import type { CodedError } from "@toolcrib/diagnostics";
+import type { EndpointUsage } from "@toolcrib/discovery";
 import type { RuleUsage } from "@toolcrib/guards";
 import type { Hooks } from "@toolcrib/hooks";
-import type { FoundTool, IdleRule, SourceStatuses } from "@toolcrib/inventory";
+import type { IdleRule, SourceStatuses } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
+import type { ToolSearch } from "@toolcrib/search";
 import type { HeadAnchors, QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { PolicySituation } from "./policy/open-policy-state.ts";
@@ -32,7 +34,16 @@ export interface ToolSummary {
 }
 
 /** A search hit. */
-export type ToolHit = FoundTool;
+export interface ToolHit {
+  readonly id: ToolId;
+  readonly name: string;
+  readonly score: number;
+  /** The words of the query that matched and the fields, as short texts such as `file in name`. */
+  readonly why: readonly string[];
+  /** The parts of the score, the greatest first, where they were asked for. */
+  readonly parts?: ReturnType<ToolSearch["search"]>[number]["why"];
+  readonly description?: string;
+}
 
 /** The state of the whole gateway. `servers` and `toolspecs` list the configured sources. */
 export interface GatewayStatus extends SourceStatuses {
@@ -45,6 +56,8 @@ export interface GatewayStatus extends SourceStatuses {
   readonly ownTools: number;
   readonly sessions: number;
   readonly callsInFlight: number;
+  /** What lists of tools cost, in estimated tokens. */
+  readonly discovery: DiscoveryStatus;
   /** Rules of the policy that match no tool or prompt of the servers that they name. */
   readonly idleRules: readonly IdleRule[];
   /** The policy files; absent where there are none, and for clients. */
@@ -64,6 +77,17 @@ export interface GatewayStatus extends SourceStatuses {
   readonly hooks?: ReturnType<Hooks["usage"]>;
   /** What became of the telemetry; absent where none is configured. For clients without addresses and reasons. */
   readonly telemetry?: ReturnType<Telemetry["status"]>;
+}
+
+/** What lists of tools cost, in estimated tokens. */
+export interface DiscoveryStatus {
+  /** The endpoints that the reader of the status may use. */
+  readonly endpoints: readonly EndpointUsage[];
+  /** Of all lists that clients received, and what these would have cost more in the mode `full`. */
+  readonly listedTokens: number;
+  readonly savedTokens: number;
+  /** Of results that were cut off and not read later. */
+  readonly cutTokens: number;
 }
 
 /** The outcome of a call. Exactly one completion or denial is recorded for each. */
@@ -120,6 +144,8 @@ export interface Gateway extends AsyncDisposable {
   call(identity: Identity, name: string, args: JsonObject, options?: CallOptions): Promise<CallOutcome>;
   /** Last lines of a stdio server's standard error; none for other sources. @throws {GatewayError} `SERVER_NOT_FOUND` */
   serverLog(id: string, lines: number): readonly string[];
+  /** The names of the profiles that `identity` may use. */
+  profilesOf(identity: Identity): readonly string[];
   /** Starts the HTTP server. @throws {HttpError} `HTTP_…` */
   listen(): Promise<{ readonly url: string }>;
   /**

@@ -6,12 +6,13 @@
  */
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { openPins, watchApprovals } from "@toolcrib/admission";
 import type { LivePolicies } from "@toolcrib/cedar";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import type { CodedError } from "@toolcrib/diagnostics";
+import { openToolUse } from "@toolcrib/discovery";
 import {
   type ControlServer,
   GatewayMetrics,
@@ -28,7 +29,7 @@ import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
 import { createProcessLauncher } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
-import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
+import { Sandboxes } from "@toolcrib/sandbox";
 import { openSessionStore } from "@toolcrib/sessions";
 import {
   BudgetStore,
@@ -39,7 +40,7 @@ import {
   openFingerprints,
   type Store,
 } from "@toolcrib/store";
-import { type Identity, isOperator, type Tool } from "@toolcrib/tool";
+import { type Identity, isOperator, localIdentity, type Tool } from "@toolcrib/tool";
 import { runAnchorCommand } from "./anchor-command.ts";
 import { createCallIds } from "./call/call-id.ts";
 import { openClientAuthentication } from "./client-authentication.ts";
@@ -59,6 +60,7 @@ import {
   type PolicySituation,
   policySituationOf,
 } from "./policy/open-policy-state.ts";
+import { sandboxFacts, userHomeOf } from "./sandbox-facts.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
 import { openToolspecs } from "./sources/open-toolspecs.ts";
@@ -162,6 +164,11 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     fingerprints: config.audit.fingerprints ? await openFingerprints(home, { randomBytes }) : undefined,
     callApprovals: new CallApprovals(home, { now, randomBytes }),
     learning: await openLearning(config, { home, logger, scrubber, now, randomBytes }, opening),
+    mostUsed: await openToolUse(config, {
+      audit: store.audit,
+      now,
+      sleep: (ms) => delay(ms, undefined, { ref: false }),
+    }),
     seenLabels: await openSeenLabels(config.dataLabels, { home, logger, now, randomBytes }, opening),
     hooks: hooks && { hooks, monotonicMs },
     approveCommand: `toolcrib${deps.homeFlag ?? ""} approve`,
@@ -213,20 +220,6 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     logins: context.logins,
     resources: opening.move(),
   });
-}
-
-/** The facts about this process that sandboxes depend on. */
-function sandboxFacts(env: GatewayDeps["env"]): ConstructorParameters<typeof Sandboxes>[0] {
-  return {
-    uid: process.getuid?.() ?? -1,
-    gid: process.getgid?.() ?? -1,
-    temporaryDirectory: chooseStartParent(tmpdir()),
-    userHome: userHomeOf(env),
-  };
-}
-
-function userHomeOf(env: GatewayDeps["env"]): string {
-  return env["HOME"] ?? homedir();
 }
 
 function cancellation(timer: NodeJS.Timeout): () => void {
@@ -342,6 +335,7 @@ class RunningGateway implements Gateway {
       waiting: this.#core.approvals.servers(),
       ...this.#core.pauses.facts(),
       limits: this.#core.callLimits?.usage() ?? [],
+      discovery: this.#core.discovery(identity),
       ...(telemetry === undefined ? {} : { telemetry }),
     };
   }
@@ -368,6 +362,10 @@ class RunningGateway implements Gateway {
 
   policySituation(): PolicySituation {
     return policySituationOf(this.#config.policy, this.#parts.policies, this.#core.policyTargets());
+  }
+
+  profilesOf(identity: Identity): readonly string[] {
+    return this.#core.tools.profilesOf(identity);
   }
 
   serverLog(id: string, lines: number): readonly string[] {
@@ -436,7 +434,7 @@ class RunningGateway implements Gateway {
   /** The status without the servers that `identity` may not see; complete for the operator. */
   #statusFor(identity: Identity | undefined): GatewayStatus {
     if (identity !== undefined && isOperator(identity)) return this.status();
-    const status = this.#facts(identity);
+    const status = this.#facts(identity ?? localIdentity("anonymous", "anonymous"));
     const isShown = (id: string) => identity !== undefined && this.#core.visibility.isVisible(identity, id);
     const tools = identity === undefined ? [] : this.#core.listTools(identity);
     const waiting = identity === undefined ? [] : this.#core.waitingFor(identity);
@@ -457,6 +455,7 @@ class RunningGateway implements Gateway {
         policySituation: () => this.policySituation(),
       }),
       status: (identity) => this.#statusFor(identity),
+      profilesOf: (identity) => this.#core.tools.profilesOf(identity),
       isVisible: (identity, id) => this.#core.visibility.isVisible(identity, id),
       tools: async (identity) => {
         await this.#core.untilListed({ identity });

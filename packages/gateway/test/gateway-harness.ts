@@ -66,6 +66,8 @@ export function createTestLogger(): TestLogger {
 export interface Caller {
   /** The endpoint of this server. @default that of all servers */
   readonly server?: string;
+  /** The endpoint of this profile, in place of that of a server. */
+  readonly profile?: string;
   /** Name of the token that the client sends. With `authenticate`, the token itself. @default none */
   readonly as?: string;
 }
@@ -76,7 +78,7 @@ export interface TestGateway extends AsyncDisposable {
   readonly home: string;
   readonly logger: TestLogger;
   /** Returns the URL of the endpoint of all servers, or of one; starts the HTTP server on first use. */
-  endpoint(server?: string): Promise<URL>;
+  endpoint(server?: string, profile?: string): Promise<URL>;
   /** Connects a client of the SDK's first generation. */
   connect(options?: Caller & ClientOptions): Promise<Client>;
   /** Connects a client of the SDK's second generation. */
@@ -157,24 +159,25 @@ export async function startTestGateway(
     gateway,
     home,
     logger,
-    async endpoint(server) {
+    async endpoint(server, profile) {
       opened ??= gateway.listen();
       const { url } = await opened;
+      if (profile !== undefined) return new URL(`${url}/mcp/p/${profile}`);
       return new URL(server === undefined ? `${url}/mcp` : `${url}/mcp/s/${server}`);
     },
-    async connect({ server, as, ...clientOptions } = {}) {
+    async connect({ server, profile, as, ...clientOptions } = {}) {
       const client = new Client({ name: "first", version: "1.0.0" }, clientOptions);
-      const url = await test.endpoint(server);
+      const url = await test.endpoint(server, profile);
       await client.connect(new StreamableHTTPClientTransport(url, send(as)));
       clients.add(client);
       return client;
     },
-    async connectModern({ server, as, ...clientOptions } = {}) {
+    async connectModern({ server, profile, as, ...clientOptions } = {}) {
       const client = new V2Client(
         { name: "second", version: "2.0.0" },
         { versionNegotiation: { mode: { pin: "2026-07-28" } }, ...clientOptions },
       );
-      await client.connect(new HttpV2(await test.endpoint(server), send(as)));
+      await client.connect(new HttpV2(await test.endpoint(server, profile), send(as)));
       clients.add(client);
       return client;
     },

@@ -189,7 +189,7 @@ describe("a change of a list", () => {
     assert.deepEqual(heard, ["tools"]);
     assert.match(await found("brand new thing"), /^echo__brand_new_thing/);
     await change({ redefine: "echo" });
-    await waitUntil(async () => (await found("redefined")).startsWith("echo__echo: "));
+    await waitUntil(async () => (await found("redefined")).startsWith("echo__echo("));
     await change({ remove: "brand_new_thing" });
     await waitUntil(async () => !(await found("brand new thing")).includes("brand_new_thing"));
     await assert.rejects(client.callTool({ name: "echo__brand_new_thing" }), /Unknown tool/);
@@ -208,7 +208,13 @@ describe("serve.mode and serve.tools", () => {
     assert.deepEqual(await names(full), ["search_tools", ...compositeTools, "echo__echo", "echo__fail"]);
     assert.deepEqual(await names(full, "echo"), ["echo", "fail"]);
     await using search = await startTestGateway({ tool_servers, serve: { mode: "search", tools } });
-    assert.deepEqual(await names(search), ["search_tools", "describe_tool", "call_tool", "echo__fail"]);
+    assert.deepEqual(await names(search), [
+      "search_tools",
+      "describe_tool",
+      "call_tool",
+      "read_more",
+      "echo__fail",
+    ]);
     assert.deepEqual(await names(search, "echo"), ["echo", "fail"]);
     const client = await search.connect();
     const call = async (name: string, given: object) =>
@@ -241,11 +247,11 @@ describe("serve.mode and serve.tools", () => {
     };
     const answerOf = (work: Promise<unknown>) => work.then(JSON.stringify, String);
     const search = { mode: "search" };
-    const three = ["search_tools", "describe_tool", "call_tool"];
+    const four = ["search_tools", "describe_tool", "call_tool", "read_more"];
     const enabled = { enabled: true };
-    await check({ serve: search }, three);
-    await check({ serve: search, execution: enabled }, [...three, ...compositeTools]);
-    await check({ serve: { ...search, tools: { pinned: ["toolcrib:save_tool"] } } }, [...three, "save_tool"]);
+    await check({ serve: search }, four);
+    await check({ serve: search, execution: enabled }, [...four, ...compositeTools]);
+    await check({ serve: { ...search, tools: { pinned: ["toolcrib:save_tool"] } } }, [...four, "save_tool"]);
     await check({ execution: enabled }, ["search_tools", ...compositeTools, "echo__echo"]);
     const hidden = ["toolcrib:*_saved_*", "search_tools", "save_tool"];
     const others = ["eval_starlark", "describe_language", "echo__echo"];
@@ -255,19 +261,26 @@ describe("serve.mode and serve.tools", () => {
     assert.match(answer, /Unknown tool/);
   });
 
-  it("switch to search above 40 tools of servers when the mode is auto", async () => {
-    for (const [count, expected] of [
-      [40, 48],
-      [41, 3],
-    ] as const) {
-      await using echo = await startEchoHttpServer({ builtin: [], tools: count });
-      await using test = await startTestGateway({
-        tool_servers: [onHttp("echo", echo.url)],
-        serve: { mode: "auto" },
-      });
-      assert.equal((await names(test)).length, expected);
-      assert.equal((await names(test, "echo")).length, count);
-    }
+  it("switch to search above the budget of tokens when the mode is auto, and back only with the tools", async () => {
+    await using echo = await startEchoHttpServer({ builtin: [], tools: 60 });
+    const tool_servers = [onHttp("echo", echo.url)];
+    const listedWith = async (token_budget: number) => {
+      const serve = { mode: "auto", list: { token_budget } };
+      await using test = await startTestGateway({ tool_servers, serve });
+      assert.equal((await names(test, "echo")).length, 60);
+      const [first, second] = [await names(test), await names(test)];
+      assert.deepEqual(first, second);
+      const [endpoint] = test.gateway.status().discovery.endpoints;
+      assert.equal(endpoint?.listed, first.length);
+      return { first, fullTokens: endpoint?.fullTokens ?? 0 };
+    };
+    const { first: all, fullTokens } = await listedWith(1_000_000);
+    assert.deepEqual(all.slice(0, 2), ["search_tools", "read_more"]);
+    assert.equal(all.length, 2 + compositeTools.length + 60);
+    // The list that fits exactly is whole; one token less is too much.
+    assert.deepEqual((await listedWith(fullTokens)).first, all);
+    const four = ["search_tools", "describe_tool", "call_tool", "read_more"];
+    assert.deepEqual((await listedWith(fullTokens - 1)).first, four);
   });
 });
 

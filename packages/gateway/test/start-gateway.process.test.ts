@@ -162,7 +162,13 @@ describe("startGateway()", () => {
     const client = await test.connect();
     const call = gateway.call(somebody, "a:sleep", { ms: 200 });
     await waitUntil(() => gateway.status().callsInFlight === 1);
-    const { servers, startedAt, url, ...rest } = gateway.status();
+    const { servers, startedAt, url, discovery, ...rest } = gateway.status();
+    const { endpoints, ...lists } = discovery;
+    assert.deepEqual(lists, { listedTokens: 0, savedTokens: 0, cutTokens: 0 });
+    assert.deepEqual(
+      endpoints.map(({ path, mode, listed, tools: all }) => ({ path, mode, listed, all })),
+      [{ path: "/mcp", mode: "full", listed: 12, all: 12 }],
+    );
     assert.deepEqual(rest, {
       version: "0.0.1",
       toolspecs: [],

@@ -7,6 +7,7 @@ export const httpCodes = {
     "The token of a request is valid, and does not have the scopes that every request needs.",
   HTTP_HEADER_DUPLICATE: "A header that can occur only once occurs more often.",
   HTTP_NOT_FOUND: "Nothing is served at this path.",
+  PROFILE_NOT_FOUND: "The endpoint names a profile that does not exist, or that the client may not use.",
   HTTP_METHOD_NOT_ALLOWED: "The path is served, but not with this method.",
   HTTP_ROLE_REQUIRED: "The route changes the gateway, and the caller does not have the role for that.",
   HTTP_QUERY_INVALID: "A query parameter of an API request is not valid.",

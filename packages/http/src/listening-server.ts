@@ -31,6 +31,8 @@ export interface ServerDeps extends StatusRoutesDeps {
   readonly service: McpService;
   /** Returns the ids of the tool servers, toolspecs and packages, each with an endpoint of its own. Packages come and go. */
   readonly serverIds: () => readonly string[];
+  /** Returns the names of the profiles that a client may use. @default none */
+  readonly profilesOf?: RequestHandlerDeps["profilesOf"];
   /** Routes in addition to the status routes, by path. @default none */
   readonly routes?: { readonly [path: string]: ApiRoute };
   /** Returns the route of a path that names a server. @default none */
@@ -176,6 +178,7 @@ export class ListeningServer implements DrainableServer {
         statusRoutes.routeOf(path) ?? (Object.hasOwn(routes, path) ? routes[path] : serverRouteOf?.(path)),
       serverIds,
       isVisible: deps.isVisible,
+      profilesOf: deps.profilesOf ?? (() => []),
       refuser,
       logger,
     });

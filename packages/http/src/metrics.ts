@@ -32,6 +32,10 @@ export interface MeasuredStatus {
   readonly pausesProblem?: string;
   /** What was used of each limit. */
   readonly limits: readonly { readonly name: string; readonly refused: number; readonly usedRatio: number }[];
+  /** Estimated tokens of the lists that clients received, of those that these saved, and of results that were cut off and not read. */
+  readonly discovery?:
+    | { readonly listedTokens: number; readonly savedTokens: number; readonly cutTokens: number }
+    | undefined;
   /** What became of the telemetry for a collector. */
   readonly telemetry?:
     | {
@@ -220,6 +224,7 @@ function statusMetrics(status: MeasuredStatus): Metric[] {
       help: "Largest share of the budget of a limit that was used in its hour or day.",
       samples: status.limits.map(({ name, usedRatio }) => ({ labels: { limit: name }, value: usedRatio })),
     },
+    ...discoveryMetrics(status.discovery),
     ...telemetryMetrics(status.telemetry?.signals ?? []),
     {
       name: "toolcrib_upstream_up",
@@ -238,6 +243,31 @@ function statusMetrics(status: MeasuredStatus): Metric[] {
         restarts === undefined ? [] : [{ labels: { server: id }, value: restarts }],
       ),
     },
+  ];
+}
+
+function discoveryMetrics(discovery: MeasuredStatus["discovery"]): Metric[] {
+  if (discovery === undefined) return [];
+  const { listedTokens, savedTokens, cutTokens } = discovery;
+  return [
+    single(
+      "toolcrib_list_tokens_total",
+      "counter",
+      "Estimated tokens of the lists of tools that clients received.",
+      listedTokens,
+    ),
+    single(
+      "toolcrib_list_tokens_saved_total",
+      "counter",
+      "Estimated tokens that these lists would have had more in the mode full.",
+      savedTokens,
+    ),
+    single(
+      "toolcrib_result_tokens_cut",
+      "gauge",
+      "Estimated tokens of results that were cut off and not read later.",
+      cutTokens,
+    ),
   ];
 }
 

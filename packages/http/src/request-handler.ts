@@ -17,7 +17,7 @@ import { HttpError } from "./http-error.ts";
 import { type ProtectedResource, scopeRefusal, unauthorizedAt } from "./protected-resource.ts";
 import { discardBody, type Refusal, type Refuser, refusalError } from "./refusal.ts";
 import { type ApiRoute, decideAccess, methodNotAllowed } from "./route-access.ts";
-import { unknownServer, visibleIds } from "./status-routes.ts";
+import { unknownProfile, unknownServer, visibleIds } from "./status-routes.ts";
 
 /** The scopes that a valid token does not have and every request needs. */
 export interface MissingScopes {
@@ -48,11 +48,14 @@ export interface RequestHandlerDeps {
   readonly serverIds: () => readonly string[];
   /** Whether a client may see a server; one that it may not see does not exist for it. */
   readonly isVisible: (identity: Identity, serverId: string) => boolean;
+  /** Returns the names of the profiles that a client may use; another one does not exist for it. */
+  readonly profilesOf: (identity: Identity) => readonly string[];
   readonly refuser: Refuser;
   readonly logger: Logger;
 }
 
 const serverPrefix = "/mcp/s/";
+const profilePrefix = "/mcp/p/";
 
 /** The destination of a request. */
 interface Route {
@@ -149,12 +152,27 @@ export class RequestHandler {
     identity: Identity,
   ): void | Promise<void> {
     const { serverIds, isVisible, refuser, mcp } = this.#deps;
+    if (view.startsWith("p/")) return this.#toProfile(request, response, view, identity);
     const server = view.slice(2);
     if (view !== "" && (!serverIds().includes(server) || !isVisible(identity, server))) {
       const visible = visibleIds(serverIds(), identity, isVisible);
       return refuser.refuse(request, response, unknownServer(server, visible));
     }
     return mcp.handle(request, response, { view, identity });
+  }
+
+  #toProfile(
+    request: HttpRequest,
+    response: HttpResponse,
+    view: string,
+    identity: Identity,
+  ): void | Promise<void> {
+    const { profilesOf, refuser, mcp } = this.#deps;
+    const profile = view.slice(2);
+    const names = profilesOf(identity);
+    if (!names.includes(profile)) return refuser.refuse(request, response, unknownProfile(profile, names));
+    // The profile narrows what the client may use, in everything that follows from this request.
+    return mcp.handle(request, response, { view, identity: { ...identity, profile } });
   }
 
   #toSse(
@@ -198,9 +216,10 @@ export class RequestHandler {
   }
 }
 
-/** `""` for the endpoint of all servers, `s/<server>` for that of one. */
+/** `""` for the endpoint of all servers, `s/<server>` for that of one, `p/<profile>` for that of a profile. */
 function viewOf(path: string): string | undefined {
   if (path === "/mcp") return "";
+  if (path.startsWith(profilePrefix)) return `p/${path.slice(profilePrefix.length)}`;
   return path.startsWith(serverPrefix) ? `s/${path.slice(serverPrefix.length)}` : undefined;
 }
 
@@ -264,6 +283,6 @@ const notFound: Refusal = {
   error: refusalError(
     "HTTP_NOT_FOUND",
     "Nothing is served at this path",
-    "MCP clients use /mcp, or /mcp/s/<server>",
+    "MCP clients use /mcp, /mcp/s/<server> or /mcp/p/<profile>",
   ),
 };

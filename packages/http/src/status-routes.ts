@@ -154,9 +154,23 @@ export function visibleIds(
  * @param serverIds the servers that the caller may see
  */
 export function unknownServer(id: string, serverIds: readonly string[]): Refusal {
-  const ids = serverIds.slice(0, 50).join(", ");
-  const hint = ids === "" ? "there is no server that you may use" : `the servers are ${ids}`;
+  return unknownName("SERVER_NOT_FOUND", "server", id, serverIds);
+}
+
+/** Returns the 404 response for a path with a profile that does not exist for the caller. @param names those that do */
+export function unknownProfile(name: string, names: readonly string[]): Refusal {
+  return unknownName("PROFILE_NOT_FOUND", "profile", name, names);
+}
+
+function unknownName(
+  code: "SERVER_NOT_FOUND" | "PROFILE_NOT_FOUND",
+  noun: string,
+  name: string,
+  names: readonly string[],
+): Refusal {
+  const known = names.slice(0, 50).join(", ");
+  const hint = known === "" ? `there is no ${noun} that you may use` : `the ${noun}s are ${known}`;
   // A name that cannot be an id is not repeated.
-  const name = /^[A-Za-z0-9_.-]{1,64}$/.test(id) ? `"${id}"` : "of this name";
-  return { status: 404, error: refusalError("SERVER_NOT_FOUND", `There is no server ${name}`, hint) };
+  const shown = /^[A-Za-z0-9_.-]{1,64}$/.test(name) ? `"${name}"` : "of this name";
+  return { status: 404, error: refusalError(code, `There is no ${noun} ${shown}`, hint) };
 }

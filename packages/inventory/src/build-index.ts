@@ -25,8 +25,10 @@ import { foldsOf, toWireName, wirePrefixOf } from "./wire-name.ts";
 /** A tool in the index. */
 export interface IndexedTool {
   readonly id: ToolId;
-  /** Name on the wire of the endpoint that shows all servers. */
+  /** Name on the wire of the endpoint that shows all servers: that of policies, approvals and the audit trail. */
   readonly wireName: string;
+  /** The name that clients are shown there: `wireName`, unless the operator gave it another one. */
+  readonly listedName: string;
   /** The tool of the backend that the selector prefers. */
   readonly tool: Tool;
   /** The source of that backend. */
@@ -34,9 +36,9 @@ export interface IndexedTool {
   /** Facts about that source. */
   readonly facts: SourceFacts;
   readonly backends: readonly Backend[];
-  /** The definition that clients are shown, with its own name: its annotations are those that the gateway believes. */
+  /** The definition that clients are shown, with its own name: its annotations are those that the gateway believes, and the operator can have changed it. */
   readonly shownDefinition: ToolDefinition;
-  /** The same with `wireName` in place of the source's own name. */
+  /** The same with `listedName` in place of the source's own name. */
   readonly wireDefinition: ToolDefinition;
   /** Folded forms of its name (`foldsOf`). */
   readonly folds: readonly string[];
@@ -57,6 +59,9 @@ export interface QuarantinedTool {
 
 /** Returns why a well-formed tool is held back; undefined for one that is offered. */
 export type HoldTool = (tool: Tool, facts: SourceFacts) => HeldReason | undefined;
+
+/** Returns a definition as the operator wants clients to see it, with its own name. @param wireName of the tool as its server names it */
+export type OverrideDefinition = (definition: ToolDefinition, tool: Tool, wireName: string) => ToolDefinition;
 
 /** A source, and the facts about it. */
 export interface IndexedSource {
@@ -84,7 +89,11 @@ export const emptyIndex: BuiltIndex = {
 /** Builds the index of `sources`. @param previous entries that are kept where nothing changed */
 export function buildIndex(
   sources: readonly IndexedSource[],
-  { select, hold }: { readonly select: BackendSelector; readonly hold: HoldTool },
+  how: {
+    readonly select: BackendSelector;
+    readonly hold: HoldTool;
+    readonly override?: OverrideDefinition | undefined;
+  },
   previous: ReadonlyMap<ToolId, IndexedTool>,
 ): BuiltIndex {
   const byId = new Map<ToolId, IndexedTool>();
@@ -92,9 +101,9 @@ export function buildIndex(
   const bySource = new Map<string, Map<string, IndexedTool>>();
   const folded = new Map<string, IndexedTool>();
   const quarantined: QuarantinedTool[] = [];
-  for (const [id, backends] of backendsOf(sources, hold, quarantined)) {
-    const entry = toEntry(id, backends, select, previous.get(id));
-    const { wireName, tool, folds } = entry;
+  for (const [id, backends] of backendsOf(sources, how.hold, quarantined)) {
+    const entry = toEntry(id, backends, how, previous.get(id));
+    const { wireName, listedName, tool, folds } = entry;
     const other = collisionOf(entry, folded, byName);
     if (other !== undefined) {
       const reason = `"${id}" is too similar to "${other.id}", which was declared first`;
@@ -103,12 +112,15 @@ export function buildIndex(
     }
     for (const fold of folds) folded.set(fold, entry);
     byId.set(id, entry);
-    byName.set(wireName, entry);
+    byName.set(listedName, entry);
+    if (!byName.has(wireName)) byName.set(wireName, entry);
     for (const alias of aliasesOf(tool, entry.facts)) if (!byName.has(alias)) byName.set(alias, entry);
     for (const { source, tool: own } of backends) {
       const ofSource = bySource.get(source.id) ?? new Map<string, IndexedTool>();
       bySource.set(source.id, ofSource);
-      if (!ofSource.has(own.definition.name)) ofSource.set(own.definition.name, entry);
+      for (const name of [own.definition.name, entry.shownDefinition.name]) {
+        if (!ofSource.has(name)) ofSource.set(name, entry);
+      }
     }
   }
   return { byId, byName, bySource, quarantined };
@@ -193,7 +205,7 @@ function wireNameOf({ namespace, version, definition }: Tool, { isSingleTool }: 
 }
 
 function collisionOf(
-  { folds, wireName }: IndexedTool,
+  { folds, listedName }: IndexedTool,
   folded: ReadonlyMap<string, IndexedTool>,
   byName: ReadonlyMap<string, IndexedTool>,
 ): IndexedTool | undefined {
@@ -201,13 +213,13 @@ function collisionOf(
     const other = folded.get(fold);
     if (other !== undefined) return other;
   }
-  return byName.get(wireName);
+  return byName.get(listedName);
 }
 
 function toEntry(
   id: ToolId,
   backends: readonly BackendOfSource[],
-  select: BackendSelector,
+  { select, override }: Pick<Parameters<typeof buildIndex>[1], "select" | "override">,
   previous: IndexedTool | undefined,
 ): IndexedTool {
   const chosen =
@@ -217,10 +229,18 @@ function toEntry(
   const { namespace, version, definition } = tool;
   const name = version === undefined ? definition.name : `${definition.name}-${version}`;
   const wireName = wireNameOf(tool, facts);
-  const folds = foldsOf(wirePrefixOf(namespace), name, wireName);
-  const shownDefinition = asBelieved(definition, facts);
-  const wireDefinition = { ...shownDefinition, name: wireName };
-  return { id, wireName, tool, source, facts, backends, shownDefinition, wireDefinition, folds };
+  const prefix = wirePrefixOf(namespace);
+  const believed = asBelieved(definition, facts);
+  const shownDefinition = override === undefined ? believed : override(believed, tool, wireName);
+  const own = shownDefinition.name;
+  const listedName = own === definition.name ? wireName : toWireName(prefix, own);
+  const folds = new Set(foldsOf(prefix, name, wireName));
+  if (listedName !== wireName) for (const fold of foldsOf(prefix, own, listedName)) folds.add(fold);
+  const wireDefinition = { ...shownDefinition, name: listedName };
+  return {
+    ...{ id, wireName, listedName, tool, source, facts, backends, shownDefinition, wireDefinition },
+    folds: [...folds],
+  };
 }
 
 function asBelieved(definition: ToolDefinition, { trust }: SourceFacts): ToolDefinition {

@@ -10,7 +10,6 @@ export {
 } from "./access-subject.ts";
 export { type Backend, type BackendSelector, selectByKind } from "./backend.ts";
 export type { IndexedTool } from "./build-index.ts";
-export { type FoundTool, findTools } from "./find-tools.ts";
 export { FirstContact, type ListingClient } from "./first-contact.ts";
 export { findIdleRules, type IdleRule, warnAboutIdleRules } from "./idle-rules.ts";
 export { policyTargetsOf } from "./policy-targets.ts";

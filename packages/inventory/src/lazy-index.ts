@@ -40,8 +40,8 @@ export class LazyIndex {
   }
 
   /** Adds or replaces a tool. */
-  set({ id, tool }: IndexedTool): void {
-    this.#pending.set(id, tool);
+  set({ id, tool, shownDefinition: definition }: IndexedTool): void {
+    this.#pending.set(id, definition === tool.definition ? tool : { ...tool, definition });
   }
 
   /** Removes a tool. */

@@ -16,6 +16,7 @@ import {
   type HoldTool,
   type IndexedSource,
   type IndexedTool,
+  type OverrideDefinition,
   type QuarantinedTool,
 } from "./build-index.ts";
 import { type DefinitionScrubber, LazyIndex } from "./lazy-index.ts";
@@ -27,7 +28,7 @@ interface AddedSource extends IndexedSource {
 
 /** The index. */
 export class ToolIndex {
-  readonly #how: { readonly select: BackendSelector; readonly hold: HoldTool };
+  readonly #how: Parameters<typeof buildIndex>[1];
   readonly #onQuarantine: (() => void) | undefined;
   readonly #listeners = new ListenerSet<[sourceIds: ReadonlySet<string>]>();
   readonly #search: LazyIndex;
@@ -48,11 +49,13 @@ export class ToolIndex {
       readonly scrubber?: DefinitionScrubber;
       /** Holds tools back. @default every well-formed tool is offered */
       readonly hold?: HoldTool;
+      /** Changes the definitions that clients are shown. @default they are those of their servers */
+      readonly override?: OverrideDefinition | undefined;
       readonly onQuarantine?: () => void;
     } = {},
   ) {
     const { selectBackend = selectByKind, hold = () => undefined } = options;
-    this.#how = { select: selectBackend, hold };
+    this.#how = { select: selectBackend, hold, override: options.override };
     this.#onQuarantine = options.onQuarantine;
     this.#search = new LazyIndex(options.scrubber, options.search);
   }

@@ -19,6 +19,10 @@ export interface SchemaProblem {
   readonly path: string;
   /** The problem and the allowed values, such as `must have required property 'text'`. At most 500 characters. */
   readonly message: string;
+  /** The keyword that is violated, such as `required`; absent where no keyword is. */
+  readonly keyword?: string;
+  /** The name of the property that is missing or not allowed. */
+  readonly member?: string;
   /** The types that the schema accepts at this place, where the value has another type. */
   readonly types?: readonly string[];
 }
@@ -169,7 +173,15 @@ function toProblem(error: ErrorLike): SchemaProblem {
     message = `must be ${JSON.stringify(parameters["allowedValue"])}`;
   }
   const types = error.keyword === "type" ? [parameters["type"]].flat().map(String) : undefined;
-  return { path: error.instancePath, message: cut(message), ...(types === undefined ? {} : { types }) };
+  const member =
+    parameters["missingProperty"] ?? parameters["additionalProperty"] ?? parameters["unevaluatedProperty"];
+  return {
+    path: error.instancePath,
+    message: cut(message),
+    keyword: error.keyword,
+    ...(typeof member === "string" ? { member } : {}),
+    ...(types === undefined ? {} : { types }),
+  };
 }
 
 const maxListed = 50;

@@ -197,7 +197,7 @@ describe("A pattern is answered in time linear in the text", () => {
       const verdict = new SchemaValidator().validate({ pattern }, attack);
       assert.deepEqual(verdict, {
         kind: "invalid",
-        problems: [{ path: "", message: `must match pattern "${pattern}"` }],
+        problems: [{ path: "", keyword: "pattern", message: `must match pattern "${pattern}"` }],
       });
     }
   });

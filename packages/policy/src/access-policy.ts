@@ -55,6 +55,16 @@ export class AccessPolicy<Subject extends PolicySubject> {
     this.#files = files;
   }
 
+  /** The profile that narrows the rights of `identity`; undefined for none. */
+  profileOf(identity: Identity): string | undefined {
+    return this.#lists.profileOf(identity);
+  }
+
+  /** The profile that `identity` is bound to, so that it can use no other; undefined for none. */
+  boundProfileOf(identity: Identity): string | undefined {
+    return this.#lists.boundProfileOf(identity);
+  }
+
   /** Counts the replacements of the policy files. Decisions of different generations can differ. */
   get generation(): number {
     return this.#generation;

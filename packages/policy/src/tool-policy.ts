@@ -13,10 +13,22 @@
  * Some tools need no entry in an allow list (`defaultAllowed`), because they show
  * and call only what their caller may use. A deny list can exclude them.
  *
+ * A profile is a named subset of everything. It only narrows: a client that is bound to one, or came through its
+ * endpoint, may use what the other rules allow and the profile contains.
+ *
  * It never parses a configuration and records nothing.
  */
 
-import { type Identity, identityKey, isSameIdentity, localIdentityKeys, type ToolId } from "@toolcrib/tool";
+import {
+  type Identity,
+  identityKey,
+  isSameIdentity,
+  localIdentityKeys,
+  metaToolNames,
+  ownNamespace,
+  type ToolId,
+  toToolId,
+} from "@toolcrib/tool";
 import { isNormalizedUri } from "./resource-spellings.ts";
 import { ToolPatterns, toResourceNames } from "./tool-patterns.ts";
 
@@ -49,19 +61,35 @@ export interface PatternRules {
 interface ClientRules extends PatternRules {
   /** The client. @default the local identities of that name (`localIdentityKeys`) */
   readonly identity?: Pick<Identity, "issuer" | "subject"> | undefined;
+  /** The profile that the client is bound to. @default none */
+  readonly profile?: string | undefined;
+}
+
+/** What a profile contains: what all of its lists match, without `exclude`. */
+interface ProfileRules {
+  /** Patterns of tools, resources and prompts. @default all */
+  readonly tools?: readonly string[] | undefined;
+  /** Ids of sources, in which `*` and `?` stand for any characters. @default all */
+  readonly servers?: readonly string[] | undefined;
+  readonly exclude: readonly string[];
 }
 
 /** Lists of patterns for all clients, and additional ones for single clients. */
 export interface PolicySettings extends PatternRules {
   /** Additional rules for single clients, by name. */
   readonly clients: { readonly [name: string]: ClientRules };
+  /** Named subsets. @default none */
+  readonly profiles?: { readonly [name: string]: ProfileRules } | undefined;
 }
 
 interface Rules {
-  /** Path of the rules in the configuration, such as `policy.clients.ci`. */
-  readonly path: string;
+  /** Paths of the lists in the configuration, such as `policy.clients.ci.allow`. */
+  readonly allowPath: string;
+  readonly denyPath: string;
   readonly allow: ToolPatterns | undefined;
   readonly deny: ToolPatterns;
+  /** Whether it is a part of a profile, for which saved tools are as any other tools. */
+  readonly isProfile: boolean;
 }
 
 const allowedByDefault: Decision = { kind: "allow", rule: "default" };
@@ -75,17 +103,31 @@ export class ToolPolicy {
   /** All rules of a client, those for all clients included, by `identityKey`. */
   readonly #clients = new Map<string, readonly Rules[]>();
   readonly #defaultAllowed: ToolPatterns;
+  /** The rules of each profile. */
+  readonly #profiles = new Map<string, readonly Rules[]>();
+  /** The profile that a client is bound to, by `identityKey`. */
+  readonly #bound = new Map<string, string>();
   /** The client of the last decision: a list or a search decides many times for one client. */
   #last: { readonly identity: Identity; readonly layers: readonly Rules[] } | undefined;
 
   /** @param defaultAllowed patterns of tools that need no entry in an allow list */
   constructor(settings: PolicySettings, defaultAllowed: readonly string[]) {
     this.#everyone = [toRules(settings, "policy")];
+    for (const [name, rules] of Object.entries(settings.profiles ?? {})) {
+      this.#profiles.set(name, toProfileRules(rules, `profiles.${name}`));
+    }
     for (const [name, rules] of Object.entries(settings.clients)) {
-      const { identity } = rules;
+      const { identity, profile } = rules;
       const own = toRules(rules, `policy.clients.${name}`);
       const keys = identity === undefined ? localIdentityKeys(name) : [identityKey(identity)];
-      for (const key of keys) this.#clients.set(key, [...(this.#clients.get(key) ?? this.#everyone), own]);
+      for (const key of keys) {
+        const layers = [...(this.#clients.get(key) ?? this.#everyone), own];
+        this.#clients.set(
+          key,
+          profile === undefined ? layers : [...this.#layersOfProfile(profile), ...layers],
+        );
+        if (profile !== undefined) this.#bound.set(key, profile);
+      }
     }
     this.#defaultAllowed = new ToolPatterns(defaultAllowed);
   }
@@ -99,25 +141,41 @@ export class ToolPolicy {
   decide(identity: Identity, id: ToolId, wireName: string): Decision {
     const layers = this.#layersFor(identity);
     const resource = toResourceNames(id, wireName);
-    for (const { path, deny } of layers) {
+    for (const { denyPath, deny } of layers) {
       const found = resource === undefined ? deny.find(id, wireName) : deny.findInAnySpelling(resource);
       if (found !== undefined) {
-        return denied(identity, id, `${path}.deny[${found.at}]`, `the pattern "${found.text}" denies it`);
+        return denied(identity, id, `${denyPath}[${found.at}]`, `the pattern "${found.text}" denies it`);
       }
     }
     const strict = resource === undefined ? undefined : strictRules(layers, id);
-    if (strict !== undefined) return unnormalized(identity, id, `${strict.path}.deny`);
+    if (strict !== undefined) return unnormalized(identity, id, strict.denyPath);
     let rule = allowedByDefault;
-    for (const { path, allow } of layers) {
+    for (const { allowPath, allow, isProfile } of layers) {
       if (allow === undefined) continue;
       const found = resource === undefined ? allow.find(id, wireName) : allow.findInAllSpellings(resource);
       if (found === undefined) {
-        if (this.#defaultAllowed.find(id, wireName) !== undefined) return allowedAsDefault;
-        return denied(identity, id, `${path}.allow`, "no pattern allows it");
+        const always = isProfile ? metaTools : this.#defaultAllowed;
+        if (always.find(id, wireName) !== undefined) return allowedAsDefault;
+        return denied(
+          identity,
+          id,
+          allowPath,
+          isProfile ? "the profile does not contain it" : "no pattern allows it",
+        );
       }
-      rule = { kind: "allow", rule: `${path}.allow[${found.at}]` };
+      rule = { kind: "allow", rule: `${allowPath}[${found.at}]` };
     }
     return rule;
+  }
+
+  /** The profile that narrows the rights of `identity`: that of its endpoint, or the one that it is bound to. */
+  profileOf(identity: Identity): string | undefined {
+    return identity.profile ?? this.boundProfileOf(identity);
+  }
+
+  /** The profile that the client is bound to. */
+  boundProfileOf(identity: Identity): string | undefined {
+    return this.#bound.size === 0 ? undefined : this.#bound.get(identityKey(identity));
   }
 
   /** Whether the rules can allow `identity` anything in `namespace`. */
@@ -130,12 +188,37 @@ export class ToolPolicy {
   /** The rules that apply to `identity`. */
   #layersFor(identity: Identity): readonly Rules[] {
     const last = this.#last;
-    if (last !== undefined && isSameIdentity(identity, last.identity)) return last.layers;
-    const layers = this.#clients.get(identityKey(identity)) ?? this.#everyone;
+    const { profile } = identity;
+    if (last !== undefined && isSameIdentity(identity, last.identity) && profile === last.identity.profile) {
+      return last.layers;
+    }
+    const own = this.#clients.get(identityKey(identity)) ?? this.#everyone;
+    const layers = profile === undefined ? own : [...this.#layersOfProfile(profile), ...own];
     // A copy: a program may reuse its object for another client.
     this.#last = { identity: { ...identity }, layers };
     return layers;
   }
+
+  /** Its rules. They come before all others: what every allow list allows may not pass a profile. */
+  #layersOfProfile(name: string): readonly Rules[] {
+    return this.#profiles.get(name) ?? [toRules({ allow: [], deny: [] }, `profiles.${name}`)];
+  }
+}
+
+/** Toolcrib's tools that show and call only what is in a profile, and belong to each. */
+const metaTools = new ToolPatterns(Object.values(metaToolNames).map((name) => toToolId(ownNamespace, name)));
+
+function toProfileRules({ tools, servers, exclude }: ProfileRules, path: string): readonly Rules[] {
+  const rules = {
+    allowPath: `${path}.tools`,
+    denyPath: `${path}.exclude`,
+    allow: tools && new ToolPatterns(tools),
+    deny: new ToolPatterns(exclude),
+    isProfile: true,
+  };
+  if (servers === undefined) return [rules];
+  const ofServers = new ToolPatterns(servers.map((id) => `${id}:*`));
+  return [{ ...rules, allowPath: `${path}.servers`, allow: ofServers, deny: new ToolPatterns([]) }, rules];
 }
 
 /** Returns the rules that refuse the resource `id` because its URI is not normalized. */
@@ -167,7 +250,9 @@ const normalizedHint =
 
 function toRules(rules: PatternRules, path: string): Rules {
   return {
-    path,
+    allowPath: `${path}.allow`,
+    denyPath: `${path}.deny`,
+    isProfile: false,
     allow: rules.allow === undefined ? undefined : new ToolPatterns(rules.allow),
     deny: new ToolPatterns(rules.deny),
   };

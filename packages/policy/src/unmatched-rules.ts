@@ -40,6 +40,14 @@ export function ruleListsOf(
   policy: WrittenRules & {
     readonly clients?: { readonly [name: string]: WrittenRules } | undefined;
     readonly waiveApproval?: readonly string[] | undefined;
+    readonly profiles?:
+      | {
+          readonly [name: string]: {
+            readonly tools?: readonly string[] | undefined;
+            readonly exclude?: readonly string[] | undefined;
+          };
+        }
+      | undefined;
   },
 ): readonly RuleList[] {
   const listsAt = (path: readonly string[], { allow = [], deny = [] }: WrittenRules) => [
@@ -51,6 +59,10 @@ export function ruleListsOf(
     ...listsAt(["policy"], policy),
     { path: ["policy", "waive_approval"], patterns: policy.waiveApproval ?? [] },
     ...clients.flatMap(([name, rules]) => listsAt(["policy", "clients", name], rules)),
+    ...Object.entries(policy.profiles ?? {}).flatMap(([name, { tools = [], exclude = [] }]) => [
+      { path: ["profiles", name, "tools"], patterns: tools },
+      { path: ["profiles", name, "exclude"], patterns: exclude },
+    ]),
   ];
 }
 

@@ -150,6 +150,7 @@ describe("the listing of a registry", () => {
       "add",
       "call_tool",
       "describe_tool",
+      "read_more",
       "search_tools",
     ]);
   });

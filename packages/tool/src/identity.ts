@@ -23,6 +23,8 @@ export interface Identity {
     readonly roles: readonly string[];
     readonly labels: { readonly [key: string]: string };
   };
+  /** The profile through whose endpoint the caller came. It narrows what the caller may use. @default none */
+  readonly profile?: string | undefined;
 }
 
 /** Issuers that Toolcrib itself vouches for. */
@@ -112,10 +114,10 @@ export function identityKey(identity: Pick<Identity, "issuer" | "subject">): str
  * gives it other roles or labels than before has another key.
  */
 export function rightsKey(identity: Identity): string {
-  const { name, roles, attributes } = identity;
+  const { name, roles, attributes, profile } = identity;
   const key = identityKey(identity);
-  if (roles.length === 0 && attributes === undefined) return key;
-  return JSON.stringify([key, name, roles, attributes]);
+  if (roles.length === 0 && attributes === undefined && profile === undefined) return key;
+  return JSON.stringify([key, name, roles, attributes, profile]);
 }
 
 const localPrefix = "toolcrib:";

@@ -12,4 +12,5 @@ export const metaToolNames = {
   describe: "describe_tool",
   call: "call_tool",
   waiting: "list_waiting_servers",
+  readMore: "read_more",
 } as const;

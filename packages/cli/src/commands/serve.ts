@@ -7,6 +7,10 @@ export const command = defineCommand({
   summary: "serve the configured tools on one MCP endpoint",
   options: {
     stdio: { help: "use MCP over standard input and output, for a client that starts this command" },
+    profile: {
+      value: "name",
+      help: "with --stdio, serve this profile of the configuration instead of everything",
+    },
     listen: {
       short: "l",
       value: "host:port",
@@ -20,7 +24,7 @@ export const command = defineCommand({
     mode: {
       value: "mode",
       choices: ["full", "search", "auto"],
-      help: "tools in a client's list: all tools, a few tools that find the others, or by their number",
+      help: "tools in a client's list: all tools, a few tools that find the others, or by what all would cost",
     },
     quiet: { short: "q", help: "print nothing on standard output" },
   },

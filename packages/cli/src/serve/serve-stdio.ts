@@ -6,18 +6,22 @@ import { type McpService, startStdioServer } from "@toolcrib/mcp";
 import { localIdentity } from "@toolcrib/tool";
 import type { ProcessContext } from "../process-context.ts";
 
-/** Serves `service` until the client disconnects or the signal aborts. */
+/** The client on standard input and output. */
+export const stdioIdentity = localIdentity("stdio", "stdio");
+
+/** Serves `service`, or a profile of it, until the client disconnects or the signal aborts. */
 export async function serveStdio(
   service: McpService,
   context: ProcessContext,
   logger: Logger,
+  profile?: string,
 ): Promise<void> {
   await using server = startStdioServer(
     service,
     { input: context.stdin, output: context.stdout as NodeJS.WriteStream },
     {
-      view: "",
-      identity: localIdentity("stdio", "stdio"),
+      view: profile === undefined ? "" : `p/${profile}`,
+      identity: { ...stdioIdentity, ...(profile === undefined ? {} : { profile }) },
       sessionId: randomUUID(),
       onUnexpected: (reason) => logger.debug({ reason }, "unexpected message"),
     },

@@ -6,7 +6,7 @@
 
 import { resolve } from "node:path";
 import { readToken } from "@toolcrib/auth";
-import { CodedError, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
+import { CodedError, didYouMean, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type Gateway, startGateway } from "@toolcrib/gateway";
 import { findRunningGateways, removeRunFile, writeRunFile } from "../access/run-file.ts";
 import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
@@ -21,12 +21,13 @@ import { version } from "../version.ts";
 import { announce, announceServers } from "./announce.ts";
 import { probeAddress } from "./probe-address.ts";
 import { releaseMemory } from "./release-memory.ts";
-import { serveStdio, untilInterrupted } from "./serve-stdio.ts";
+import { serveStdio, stdioIdentity, untilInterrupted } from "./serve-stdio.ts";
 import { takeHome } from "./take-home.ts";
 
 /** Options of the command. */
 export interface ServeFlags {
   readonly stdio?: boolean;
+  readonly profile?: string;
   readonly listen?: string;
   readonly auth?: string;
   readonly mode?: string;
@@ -44,6 +45,11 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   if (flags.stdio === true && (flags.listen !== undefined || options.isJson)) {
     throw new CliError("CLI_USAGE", `--stdio cannot be used with ${options.isJson ? "--json" : "--listen"}`, {
       hint: "with --stdio, standard input and output carry only the protocol",
+    });
+  }
+  if (flags.profile !== undefined && flags.stdio !== true) {
+    throw new CliError("CLI_USAGE", "--profile is for --stdio", {
+      hint: "over HTTP, clients choose a profile by its path: /mcp/p/NAME",
     });
   }
   const found = await loadCliConfig(context, flags);
@@ -69,7 +75,9 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
     });
     void releaseMemory(gateway);
     try {
-      if (flags.stdio === true) await serveStdio(gateway.service, context, logger);
+      const { profile } = flags;
+      if (profile !== undefined) requireProfile(profile, gateway.profilesOf(stdioIdentity));
+      if (flags.stdio === true) await serveStdio(gateway.service, context, logger, profile);
       else await serveHttp(context, gateway, loaded, flags.quiet === true);
     } finally {
       await gateway[Symbol.asyncDispose]();
@@ -78,6 +86,17 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
     process.off("SIGHUP", hungUp);
   }
   return exitCodes.done;
+}
+
+/** @param names the profiles that the client may use */
+function requireProfile(profile: string, names: readonly string[]): void {
+  if (names.includes(profile)) return;
+  throw new CliError("CLI_USAGE", `There is no profile ${JSON.stringify(profile)} for this client`, {
+    hint:
+      names.length === 0
+        ? "the configuration has none that it may use (profiles)"
+        : (didYouMean(profile, names) ?? `the profiles are ${names.join(", ")}`),
+  });
 }
 
 /** The Metatool document knows no approvals: its user accepts the servers by writing them down. */

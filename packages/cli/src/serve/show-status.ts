@@ -129,12 +129,11 @@ async function showRunning(
       `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map((part) => partText(part, judgedParts)).join(", ")}${reason}`,
     );
   }
-  output.print(...servers.flatMap((server) => differenceLines(server, output)));
-  output.print(...servers.flatMap(loginLines));
-  // A gateway of an earlier version does not count its own tools.
-  const own = status.ownTools === undefined ? "" : ` and ${status.ownTools} of Toolcrib's own`;
   output.print(
-    `${counted(tools, "tool")}${own}, ${counted(sessions, "session")}, ${counted(callsInFlight, "call")} in flight`,
+    ...servers.flatMap((server) => differenceLines(server, output)),
+    ...servers.flatMap(loginLines),
+    `${counted(tools, "tool")}${ownText(status)}, ${counted(sessions, "session")}, ${counted(callsInFlight, "call")} in flight`,
+    ...listLines(status),
   );
   for (const { id, reason, since } of quarantined) {
     // A gateway of an earlier version does not report the time.
@@ -355,4 +354,27 @@ function loginLines({ id, login }: SourceStatus): readonly string[] {
   const having = scopes.length === 0 ? "" : `, scopes ${safeLine(scopes.join(" "))}`;
   const until = accessTokenEnds === undefined ? "" : `, access token until ${safeLine(accessTokenEnds)}`;
   return [`login ${safeLine(id)}: ${state === "logged in" ? `logged in${at}${having}${until}` : "needed"}`];
+}
+
+/** A gateway of an earlier version does not count its own tools. */
+function ownText({ ownTools }: Partial<Pick<GatewayStatus, "ownTools">>): string {
+  return ownTools === undefined ? "" : ` and ${ownTools} of Toolcrib's own`;
+}
+
+/** Tokens from which on the only list, in the mode `full`, is mentioned. */
+const largeListTokens = 10_000;
+
+/** The lines about what lists cost: of profiles, of short lists, and of a long one. A gateway of an earlier version does not know. */
+function listLines({ discovery }: Pick<Partial<GatewayStatus>, "discovery">): readonly string[] {
+  const { endpoints = [] } = discovery ?? {};
+  const [all] = endpoints;
+  const isPlain = endpoints.length === 1 && all?.mode === "full" && all.tokens < largeListTokens;
+  if (isPlain) return [];
+  return endpoints.map(({ path, mode, listed, tools, tokens, fullTokens }) => {
+    const isLong = listed === tools && mode === "full" && tokens >= largeListTokens;
+    const short =
+      listed === tools ? "" : `; the whole list has ${counted(tools, "tool")} and ${fullTokens} tokens`;
+    const hint = isLong ? "; serve.mode: auto lists fewer" : "";
+    return `list of ${safeLine(path)} (${safeLine(mode)}): ${counted(listed, "tool")}, about ${tokens} tokens${short}${hint}`;
+  });
 }

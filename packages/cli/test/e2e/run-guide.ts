@@ -29,7 +29,8 @@ export const guideGroups = {
 
 /**
  * Guides without transcripts. The example of hooks.md is tested in the package gateway; telemetry.md needs a
- * collector, adopted-servers.md and toolpack-images.md download, and connecting-clients.md asks at a terminal.
+ * collector; that of tools-for-agents.md is tested in the package gateway, too; adopted-servers.md and
+ * toolpack-images.md download, and connecting-clients.md asks at a terminal.
  */
 export const guidesWithoutTranscript: readonly string[] = [
   "adopted-servers.md",
@@ -38,6 +39,7 @@ export const guidesWithoutTranscript: readonly string[] = [
   "oauth.md",
   "search.md",
   "telemetry.md",
+  "tools-for-agents.md",
   "toolpack-images.md",
 ];
 

@@ -20,6 +20,7 @@ import { approveCall, callKey } from "./approve-call.ts";
 import { toCallError } from "./call-error.ts";
 import type { ArgumentFacts, BegunCall, CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
+import { withFixedArguments } from "./check-values.ts";
 import { cleanPlaces } from "./clean-places.ts";
 import type { GovernedCallDeps } from "./governed-call-deps.ts";
 import type { LabelledCall } from "./label-tracker.ts";
@@ -79,9 +80,15 @@ export interface MadeBefore {
 export function checkCall(
   deps: GovernedCallDeps,
   { target, origin, call, labelled }: AskedCall,
-  args: JsonObject,
+  given: JsonObject,
 ): CheckedCall | { readonly refusal: Refusal } {
   const { depth } = call.subject;
+  let args = given;
+  try {
+    args = withFixedArguments(target, given);
+  } catch (error) {
+    return { refusal: { ...describeArguments(deps, target, given).facts, error: error as GatewayError } };
+  }
   // Authorize. Only the policy decides about the call; its arguments are described for the record.
   const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
   const { facts, error: notJson } = describeArguments(deps, target, args);

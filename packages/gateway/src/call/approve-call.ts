@@ -13,7 +13,7 @@ import { canonicalJson, type JsonObject } from "@toolcrib/json";
 import type { Decision } from "@toolcrib/policy";
 import { type Identity, identityKey, isOperator, type PlannedCall } from "@toolcrib/tool";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
-import { validateArguments } from "./check-values.ts";
+import { validateArguments, withFixedArguments } from "./check-values.ts";
 import type { GovernedCallDeps } from "./governed-call-deps.ts";
 
 /** A call that may be made as far as the policy is concerned. */
@@ -152,7 +152,7 @@ function planSteps(
 
 function toStep(deps: ApproveCallDeps, planned: PlannedCall, identity: Identity): Step {
   const target = deps.targetOf(identity, planned.tool);
-  const args = planned.arguments;
+  const args = plannedArguments(target, planned);
   const argumentsDigest = args === undefined ? undefined : digestOf(args);
   const needsApproval =
     target !== undefined && isApprovalNeeded(target, identity) && !deps.isWaived(target, args ?? {});
@@ -164,11 +164,26 @@ function toStep(deps: ApproveCallDeps, planned: PlannedCall, identity: Identity)
     target.plan?.(args, { identity }) === undefined;
   return {
     ...planned,
+    ...(args === undefined ? undefined : { arguments: args }),
     target,
     argumentsDigest,
     needsApproval,
     approvedKey: isExact ? callKey(target, argumentsDigest) : undefined,
   };
+}
+
+/** Returns the arguments of a planned call as it is made: with those that the operator sets. */
+function plannedArguments(
+  target: CallTarget | undefined,
+  { arguments: args }: PlannedCall,
+): JsonObject | undefined {
+  if (target?.override === undefined || args === undefined) return args;
+  try {
+    return withFixedArguments(target, args);
+  } catch {
+    // The call itself will be refused.
+    return args;
+  }
 }
 
 function approvableSteps(deps: ApproveCallDeps, steps: readonly Step[]): ApprovableSteps {

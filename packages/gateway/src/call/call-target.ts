@@ -4,6 +4,7 @@
  * so that the governed call knows nothing about kinds of sources.
  */
 
+import type { MergedOverride } from "@toolcrib/discovery";
 import type { AccessSubject } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { ServiceRequest } from "@toolcrib/mcp";
@@ -59,6 +60,10 @@ export interface CallTarget {
   /** Whether questions of its inner calls wait here: its source does not pass them on as a result itself. */
   readonly asksForInnerCalls: boolean;
   readonly inputSchema: JsonObject | undefined;
+  /** The input schema that clients are shown, in which the operator can have changed arguments. */
+  readonly shownSchema: JsonObject | undefined;
+  /** Changes of the operator; undefined where there are none. */
+  readonly override: MergedOverride | undefined;
   /** Whether arguments pass that fit `inputSchema` only after a conversion of types. */
   readonly coercesArguments: boolean;
   /** Whether `null` passes for an optional argument: its server decides what it means. */

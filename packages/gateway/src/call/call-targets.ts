@@ -4,6 +4,7 @@
  * facts about it.
  */
 
+import type { ToolOverrides } from "@toolcrib/discovery";
 import type { Backend, BackendSelector, FeatureSource, IndexedTool, ToolIndex } from "@toolcrib/inventory";
 import { deadlineOf, type FeatureKind, featureSubject, type SourceFacts } from "@toolcrib/inventory";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
@@ -31,6 +32,8 @@ export interface CallTargetsDeps {
   readonly unknownTools: Pick<UnknownTools, "errorFor">;
   /** Tools of unverified servers whose calls need no approval (`policy.waive_approval`). */
   readonly waived: ToolPatterns;
+  /** What the operator changes about tools. */
+  readonly overrides: ToolOverrides;
 }
 
 /** Makes targets. The target of a tool is kept with its entry in the index. */
@@ -48,7 +51,7 @@ export class CallTargets {
     const targets = isPrefixed ? this.#targets : this.#ownTargets;
     let target = targets.get(entry);
     if (target === undefined) {
-      target = toolTarget(entry, isPrefixed ? entry.wireName : entry.tool.definition.name, this.#deps);
+      target = toolTarget(entry, isPrefixed ? entry.listedName : entry.shownDefinition.name, this.#deps);
       targets.set(entry, target);
     }
     return target;
@@ -101,6 +104,8 @@ export class CallTargets {
       asksForInnerCalls: false,
       deadlineMs: source.facts.deadlineMs,
       inputSchema: undefined,
+      shownSchema: undefined,
+      override: undefined,
       coercesArguments: false,
       passesNulls: false,
       outputSchema: undefined,
@@ -130,6 +135,8 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     asksForInnerCalls: facts.callsTools && source.returnsQuestions !== true,
     deadlineMs: deadlineOf(source, facts, tool),
     inputSchema: source.checksArguments === true ? undefined : tool.definition.inputSchema,
+    shownSchema: entry.shownDefinition.inputSchema,
+    override: deps.overrides.of(id, wireName),
     coercesArguments: facts.coercesArguments,
     passesNulls: facts.backendKind === "mcp",
     outputSchema: tool.definition.outputSchema,

@@ -1,5 +1,6 @@
 /** The checks of the values of a call against the schemas of its tool and against the limits. */
 
+import { completedArguments, explainArguments, hiddenNames } from "@toolcrib/discovery";
 import { isCoercible, isJsonObject, type JsonObject, jsonSize } from "@toolcrib/json";
 import { isInputRequired, textResult } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
@@ -10,6 +11,18 @@ import type { GovernedCallDeps } from "./governed-call-deps.ts";
 export function toArguments(value: unknown): JsonObject | undefined {
   if (value === undefined) return {};
   return isJsonObject(value) ? value : undefined;
+}
+
+/** Returns the arguments of a call with those that the operator sets. @throws {GatewayError} for one that the client may not send */
+export function withFixedArguments(
+  { override, shownName }: Pick<CallTarget, "override" | "shownName">,
+  args: JsonObject,
+): JsonObject {
+  if (override === undefined) return args;
+  const completed = completedArguments(override, args);
+  if ("args" in completed) return completed.args;
+  const message = `"${shownName}" was not called: its argument "${completed.refused}" is set by the operator of the gateway`;
+  throw new GatewayError("PARAMS_INVALID", message, { hint: "leave the argument out" });
 }
 
 /** Returns an error result that lists all problems, so that a model can correct the call; undefined if the arguments are valid. */
@@ -31,12 +44,13 @@ export function validateArguments(
     );
     return undefined;
   }
-  const lines = verdict.problems.map(
-    ({ path, message }) => `- ${path === "" ? "the arguments" : path} ${message}`,
-  );
-  const text = `Invalid arguments for "${target.shownName}":\n${lines.join("\n")}`;
+  const hidden = target.override === undefined ? [] : hiddenNames(target.override);
+  const sent = Object.entries(args).filter(([name]) => !hidden.includes(name));
+  const { shownName: tool, shownSchema: schema = target.inputSchema } = target;
+  const { problems } = verdict;
+  const call = { tool, schema, args: Object.fromEntries(sent), problems, hidden };
   return {
-    ...textResult(text, true),
+    ...textResult(explainArguments(call, deps.validator), true),
     _meta: { "toolcrib/code": "ARGUMENTS_INVALID", "toolcrib/callId": callId },
   } as JsonObject;
 }

@@ -34,7 +34,7 @@ export function currentEntry(
   const current = index.find(entry.id);
   if (current === entry) return entry;
   if (current === undefined) {
-    const serverId = shownName === entry.wireName ? undefined : entry.tool.sourceId;
+    const serverId = shownName === entry.listedName ? undefined : entry.tool.sourceId;
     throw unknownTools.errorFor(identity, shownName, serverId);
   }
   if (isSameTool(entry, current)) return current;

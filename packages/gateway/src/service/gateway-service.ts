@@ -6,6 +6,7 @@
  */
 
 import { InputStates, type InputStatesDeps, type RelayLimit } from "@toolcrib/admission";
+import type { ClientTools, LongResults } from "@toolcrib/discovery";
 import type { FeatureSource, IndexedTool, ListingClient, SourceRoster, ToolIndex } from "@toolcrib/inventory";
 import { type FeatureKind, featureSubject, type GatewayPolicy, type Visibility } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
@@ -40,6 +41,7 @@ import type { CallOutcome } from "../gateway.ts";
 import type { GatewayError } from "../gateway-error.ts";
 import type { LateRequest } from "../sources/late-tools.ts";
 import { allowedValues, deniedUri } from "./completion-values.ts";
+import { cutResult } from "./create-meta-source.ts";
 import {
   findPrompt,
   findReference,
@@ -74,8 +76,10 @@ export interface GatewayServiceDeps extends InputStatesDeps {
   readonly index: ToolIndex;
   readonly policy: GatewayPolicy;
   readonly roster: Pick<SourceRoster, "featureSources">;
-  /** The tools that are listed for `identity`, in order: of one server, or of the endpoint of all. */
-  readonly listed: (identity: Identity, serverId: string | undefined) => readonly IndexedTool[];
+  /** The tools that each client is listed. */
+  readonly tools: ClientTools;
+  /** Keeps the rest of long results. */
+  readonly results: LongResults;
   /**
    * Waits until the lists of the sources are known, once for each client; undefined when there is nothing to wait for.
    * @param serverId waits for one server only
@@ -96,8 +100,6 @@ export interface GatewayServiceDeps extends InputStatesDeps {
   readonly pageSize: number;
   /** Differs between two runs of the program. */
   readonly run: string;
-  /** Text for models about the endpoint of all servers. */
-  readonly instructions: (identity: Identity) => string;
 }
 
 type ListKey = "tools" | "resources" | "resourceTemplates" | "prompts";
@@ -165,7 +167,8 @@ export class GatewayService implements McpService {
 
   /** Text for models about a view. */
   instructions(view: View, identity: Identity): string | undefined {
-    if (serverOfView(view) === undefined) return this.#deps.instructions(identity);
+    if (serverOfView(view) === undefined)
+      return this.#deps.scrubber.text(this.#deps.tools.instructions(identity));
     return this.#deps.scrubber.value(this.#serverOf(view)?.features.instructions());
   }
 
@@ -173,7 +176,7 @@ export class GatewayService implements McpService {
   toolInputSchema(view: View, identity: Identity, name: string): JsonObject | undefined {
     const entry = this.#findTool(view, name);
     if (entry === undefined || !isListedFor(entry.tool, identity)) return undefined;
-    return this.#deps.policy.allowsListing(identity, entry) ? entry.tool.definition.inputSchema : undefined;
+    return this.#deps.policy.allowsListing(identity, entry) ? entry.shownDefinition.inputSchema : undefined;
   }
 
   /** Answers a request of a client. @throws {CodedError} which becomes a JSON-RPC error */
@@ -291,7 +294,10 @@ export class GatewayService implements McpService {
     if (isConcealed(outcome, identity, target, policy))
       throw unknownTools.errorFor(identity, name, serverOfView(view));
     const result = toWireResult(forClient(outcome, identity, target), request.era);
-    return isInputRequired(result) ? this.#sealed(result, request, target, args ?? {}, outcome) : result;
+    if (isInputRequired(result)) return this.#sealed(result, request, target, args ?? {}, outcome);
+    return serverOfView(view) === undefined
+      ? cutResult(this.#deps, identity, target, args ?? {}, result)
+      : result;
   }
 
   /** The round of questions that a request belongs to; undefined where the client is asked while its call runs. */
@@ -437,6 +443,9 @@ export class GatewayService implements McpService {
       state + scrubber.generation + policy.generation,
       () => this.#itemsOf(key, view, identity).map(toShown),
     );
+    if (key === "tools" && params["cursor"] === undefined) {
+      this.#deps.tools.countList(list.items, identity, serverOfView(view));
+    }
     const page = pageOf(list.items, params["cursor"], `${key} ${list.edition}`, pageSize);
     return page.nextCursor === undefined
       ? { [key]: page.items }
@@ -454,7 +463,7 @@ export class GatewayService implements McpService {
   /** The definitions of a view's tools. An unchanged definition keeps its identity. */
   #toolsOf(view: View, identity: Identity): readonly JsonObject[] {
     const id = serverOfView(view);
-    const tools = this.#deps
+    const tools = this.#deps.tools
       .listed(identity, id)
       .map(({ shownDefinition, wireDefinition }) => (id === undefined ? wireDefinition : shownDefinition));
     return tools as unknown as readonly JsonObject[];

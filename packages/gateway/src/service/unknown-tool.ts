@@ -103,8 +103,8 @@ export class UnknownTools {
       entry !== undefined &&
       (serverId === undefined || entry.tool.sourceId === serverId) &&
       isFound(identity, entry);
-    const shownName = ({ wireName, tool }: IndexedTool) =>
-      serverId === undefined ? wireName : tool.definition.name;
+    const shownName = ({ listedName, shownDefinition }: IndexedTool) =>
+      serverId === undefined ? listedName : shownDefinition.name;
     const near = nearestName(name, index.tools.values().filter(isMeant).map(shownName));
     if (near !== undefined) return near;
     // The part after the server's name says what is meant.

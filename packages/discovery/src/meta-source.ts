@@ -1,8 +1,8 @@
 /**
  * Toolcrib's own tools: find a tool, describe it, call it. With them a client
  * needs three definitions instead of thousands. They show and call only the
- * tools that their caller may use. A fourth one is offered while tools wait for the
- * operator's approval: it explains why they are missing.
+ * tools that their caller may use. One more reads the rest of a long result, and one is offered while tools wait
+ * for the operator's approval: it explains why they are missing.
  */
 
 import type { WaitingServer } from "@toolcrib/admission";
@@ -23,17 +23,33 @@ import {
   toToolId,
   type Unsubscribe,
 } from "@toolcrib/tool";
-import type { ToolHit } from "../gateway.ts";
+import { readMoreDefinition } from "./read-more.ts";
+
+/** A tool that a search found. */
+export interface FoundTool {
+  readonly name: string;
+  readonly score: number;
+  /** The words of the query that matched and the fields. */
+  readonly why: readonly string[];
+  readonly description?: string | undefined;
+  /** The tool in one line (`signatureOf`). */
+  readonly signature: string;
+}
 
 /** Operations of the gateway that the meta-tools use. */
 export interface MetaSourceDeps {
-  search(context: CallContext, query: string, limit: number): readonly ToolHit[];
+  /** Searches for the client of a call. */
+  search(context: CallContext, query: string, limit: number): readonly FoundTool[];
   /** The tool that `identity` may see under `name`, as it is on the wire. @throws {GatewayError} the reason why there is none */
   describe(identity: Identity, name: string): ToolDefinition;
   /** Makes an inner call of the meta-tool's call. @throws {CodedError} when it does not exist or fails */
   callTool(context: CallContext, name: string, args: JsonObject): Promise<ToolResult>;
   /** Waits until the lists of the sources are known; undefined when there is nothing to wait for. */
   untilListed(context: CallContext): Promise<unknown> | undefined;
+  /** Whether an endpoint cuts results, so that `read_more` is of use. */
+  readonly cutsResults: boolean;
+  /** Returns the part of a long result that `cursor` names. @throws {CodedError} when there is none */
+  readMore(context: CallContext, cursor: string): ToolResult;
   /** The servers with definitions that wait for approval, as far as `identity` may see them. */
   waiting(identity: Identity): readonly WaitingServer[];
   /** The command by which the operator approves. */
@@ -48,7 +64,7 @@ const definitions: readonly ToolDefinition[] = [
     name: metaToolNames.search,
     title: "Search tools",
     description:
-      "Find tools by what they do. Returns names and short descriptions, best first. Describe a tool before calling it for the first time.",
+      "Find tools by what they do. Returns signatures with short descriptions, best first: name(argument: type, optional?: type) -> result. Describe a tool where its signature leaves a question open.",
     inputSchema: {
       type: "object",
       properties: {
@@ -72,6 +88,7 @@ const definitions: readonly ToolDefinition[] = [
             type: "object",
             properties: {
               name: { type: "string" },
+              signature: { type: "string" },
               description: { type: "string" },
               score: { type: "number" },
               why: { type: "array", items: { type: "string" } },
@@ -140,7 +157,8 @@ export class MetaSource implements ToolSource {
   constructor(deps: MetaSourceDeps) {
     this.#deps = deps;
     this.#health = { state: "ready", since: deps.now() };
-    this.#always = definitions.map((definition) => this.#toTool(definition));
+    const offered = deps.cutsResults ? [...definitions, readMoreDefinition] : definitions;
+    this.#always = offered.map((definition) => this.#toTool(definition));
   }
 
   /** Offers `list_waiting_servers` to the clients that see one of the servers that wait, or no longer. */
@@ -170,8 +188,9 @@ export class MetaSource implements ToolSource {
 
   async call(tool: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
     const { name } = tool.definition;
-    // A call waits for the server of its tool only.
-    const waiting = name === metaToolNames.call ? undefined : this.#deps.untilListed(context);
+    // A call waits for the server of its tool only, and what is read exists already.
+    const waitsForNone = name === metaToolNames.call || name === metaToolNames.readMore;
+    const waiting = waitsForNone ? undefined : this.#deps.untilListed(context);
     if (waiting !== undefined) await waiting;
     switch (name) {
       case metaToolNames.search:
@@ -180,6 +199,8 @@ export class MetaSource implements ToolSource {
         return this.#describe(args, context.identity);
       case metaToolNames.waiting:
         return this.#listWaiting(context.identity);
+      case metaToolNames.readMore:
+        return this.#deps.readMore(context, String(args["cursor"]));
       default:
         return this.#deps.callTool(context, String(args["name"]), (args["arguments"] ?? {}) as JsonObject);
     }
@@ -200,8 +221,9 @@ export class MetaSource implements ToolSource {
 
   #search(args: JsonObject, context: CallContext): ToolResult {
     const hits = this.#deps.search(context, String(args["query"]), Number(args["limit"] ?? 10));
-    const found = hits.map(({ name, description, score, why }) => ({
+    const found = hits.map(({ name, signature, description, score, why }) => ({
       name,
+      signature,
       ...(description === undefined ? undefined : { description: summarize(description) }),
       score,
       why,
@@ -209,7 +231,9 @@ export class MetaSource implements ToolSource {
     const text =
       found.length === 0
         ? "No tool matches. Try other words."
-        : found.map(({ name, description }) => `${name}: ${description ?? "(no description)"}`).join("\n");
+        : found
+            .map(({ signature, description }) => `${signature} — ${description ?? "(no description)"}`)
+            .join("\n");
     return { ...textResult(text), structuredContent: { tools: found } };
   }
 

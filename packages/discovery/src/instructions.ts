@@ -1,4 +1,4 @@
-/** Instructions for models about the endpoint of all servers. Pure. */
+/** Instructions for models about the endpoint of all servers, or of a profile. Pure. */
 
 import type { FeatureSource } from "@toolcrib/inventory";
 import { metaToolNames } from "@toolcrib/tool";
@@ -10,9 +10,18 @@ const allInstructionsMaxLength = 32_000;
 /** The tool whose description explains composites. */
 const saveTool = "save_tool";
 
-/** Composes the text about Toolcrib's own tools, of which `listed` are listed, and the instructions of `sources`. */
-export function composeInstructions(sources: readonly FeatureSource[], listed: ReadonlySet<string>): string {
+/**
+ * Composes the text about Toolcrib's own tools, of which `listed` are listed, and the instructions of `sources`.
+ *
+ * @param own those of a profile, in place of the instructions of its servers
+ */
+export function composeInstructions(
+  sources: readonly FeatureSource[],
+  listed: ReadonlySet<string>,
+  own: string | undefined,
+): string {
   let text = [
+    ...(own === undefined ? [] : [own.trim(), ""]),
     "Tools of several servers behind one endpoint. A tool's name is its server's name, two underscores, and the server's own name for it.",
     ...(listed.has(metaToolNames.search) ? [`Find tools by what they do with ${metaToolNames.search}.`] : []),
     ...(listed.has(metaToolNames.waiting)
@@ -23,7 +32,11 @@ export function composeInstructions(sources: readonly FeatureSource[], listed: R
     ...(listed.has(saveTool)
       ? [`Make many calls in one step, or save a program as a tool: see ${saveTool}.`]
       : []),
+    ...(listed.has(metaToolNames.readMore)
+      ? [`Long results are cut: their end says how to go on with ${metaToolNames.readMore}.`]
+      : []),
   ].join("\n");
+  if (own !== undefined) return text;
   for (const { id, features } of sources) {
     const own = features.instructions()?.trim() ?? "";
     if (own === "") continue;

@@ -1,0 +1,199 @@
+/**
+ * The tools of each client: those that it may use, those that search finds for it, and those that its endpoint
+ * lists, with what the lists cost in tokens. A client of a profile sees what is in the profile.
+ *
+ * It calls nothing. Who may use what, the policy decides.
+ */
+
+import type { GatewayPolicy, IndexedTool, SourceRoster, ToolIndex, Visibility } from "@toolcrib/inventory";
+import type { JsonObject } from "@toolcrib/json";
+import type { ToolSearch } from "@toolcrib/search";
+import { type Identity, identityKey, isListedFor, isOperator, type ToolDefinition } from "@toolcrib/tool";
+import { composeInstructions } from "./instructions.ts";
+import { tokensOfList } from "./token-estimate.ts";
+import type { ListSettings, ToolListing } from "./tool-listing.ts";
+
+type SearchRequest = NonNullable<Parameters<ToolSearch["search"]>[1]>;
+
+/** Dependencies of `ClientTools`. */
+export interface ClientToolsDeps {
+  readonly index: Pick<ToolIndex, "tools" | "find" | "search">;
+  readonly policy: GatewayPolicy;
+  readonly roster: Pick<SourceRoster, "featureSources">;
+  readonly visibility: Pick<Visibility, "isUsable">;
+  readonly listing: ToolListing;
+  /** Returns the words that uses taught, as they count for `identity`. They weigh in the order, and make no tool visible. */
+  readonly taughtFor: (identity: Identity) => SearchRequest["taught"];
+  /** Returns the keys of the identities that the configuration calls by a name. */
+  readonly clientKeys: (name: string) => readonly string[];
+}
+
+/** A tool that a search found. */
+export interface FoundEntry {
+  readonly entry: IndexedTool;
+  readonly score: number;
+  /** The words of the query that matched, and the fields, with their parts of the score. */
+  readonly why: ReturnType<ToolSearch["search"]>[number]["why"];
+}
+
+/** What the list of an endpoint costs. */
+export interface EndpointUsage {
+  /** Path of the endpoint, such as `/mcp` or `/mcp/p/triage`. */
+  readonly path: string;
+  readonly mode: ListSettings["mode"];
+  /** Number of listed tools, and of those that `full` would list. */
+  readonly listed: number;
+  readonly tools: number;
+  /** Estimated tokens of the list, and of that of `full`. */
+  readonly tokens: number;
+  readonly fullTokens: number;
+}
+
+/** Estimated tokens of all lists that clients received, and of those that they were spared. */
+export interface ListUsage {
+  readonly listedTokens: number;
+  readonly savedTokens: number;
+}
+
+/** The tools of all clients of one gateway. */
+export class ClientTools {
+  readonly #deps: ClientToolsDeps;
+  /** The tokens of lists that are cached. */
+  readonly #measured = new WeakMap<readonly JsonObject[], ListUsage>();
+  #usage: ListUsage = { listedTokens: 0, savedTokens: 0 };
+
+  constructor(deps: ClientToolsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Counts of all lists so far. */
+  get usage(): ListUsage {
+    return this.#usage;
+  }
+
+  /** The tools that `identity` may use. */
+  allowed(identity: Identity): readonly IndexedTool[] {
+    return this.#deps.index.tools.filter((entry) => this.isAllowed(identity, entry));
+  }
+
+  /** Whether `identity` may use a tool. */
+  isAllowed(identity: Identity, entry: IndexedTool): boolean {
+    return isListedFor(entry.tool, identity) && this.#deps.policy.allowsListing(identity, entry);
+  }
+
+  /** Whether search may return a tool to `identity`. */
+  isFound(identity: Identity, entry: IndexedTool): boolean {
+    return entry.facts.isSearchable && !this.#deps.listing.isHidden(entry) && this.isAllowed(identity, entry);
+  }
+
+  /** Whether any endpoint cuts results. */
+  get cutsResults(): boolean {
+    return this.#deps.listing.cutsResults;
+  }
+
+  /** Whether a tool is never listed or found. */
+  isHidden(entry: IndexedTool): boolean {
+    return this.#deps.listing.isHidden(entry);
+  }
+
+  /** Finds a tool that `identity` may use, by `ToolId` or wire name. */
+  find(identity: Identity, name: string): IndexedTool | undefined {
+    const entry = this.#deps.index.find(name);
+    return entry !== undefined && this.isAllowed(identity, entry) ? entry : undefined;
+  }
+
+  /** Searches among the tools that `identity` may find. */
+  search(identity: Identity, query: string, limit: number): readonly FoundEntry[] {
+    const { index, taughtFor } = this.#deps;
+    const filter = (id: string) => {
+      const entry = index.find(id);
+      return entry !== undefined && this.isFound(identity, entry);
+    };
+    return index.search
+      .search(query, { limit, filter, taught: taughtFor(identity) })
+      .map(({ id, score, why }) => ({ entry: index.find(id) as IndexedTool, score, why }));
+  }
+
+  /** The tools that an endpoint lists for `identity`. @param serverId that of one server */
+  listed(identity: Identity, serverId: string | undefined): readonly IndexedTool[] {
+    return this.#listedIn(identity, serverId).tools;
+  }
+
+  #listedIn(identity: Identity, serverId: string | undefined): ReturnType<ToolListing["listed"]> {
+    const profile = this.#deps.policy.profileOf(identity);
+    return this.#deps.listing.listed(this.allowed(identity), identity, profile, serverId);
+  }
+
+  /** The settings of the endpoint of `identity`. */
+  settingsOf(identity: Identity): ReturnType<ToolListing["settingsOf"]> {
+    return this.#deps.listing.settingsOf(this.#deps.policy.profileOf(identity));
+  }
+
+  /** Text for models about the endpoint of all servers, or of the profile, as `identity` sees it. */
+  instructions(identity: Identity): string {
+    const { roster, visibility } = this.#deps;
+    const listed = this.listed(identity, undefined);
+    const usable = roster.featureSources.filter(({ id }) => visibility.isUsable(identity, id));
+    const names = new Set(listed.filter(({ facts }) => facts.isOwn).map(({ wireName }) => wireName));
+    return composeInstructions(usable, names, this.settingsOf(identity).instructions);
+  }
+
+  /** The names of the profiles that `identity` may use, in the order of the configuration. */
+  profilesOf(identity: Identity): readonly string[] {
+    const { policy, listing, clientKeys } = this.#deps;
+    const bound = policy.boundProfileOf(identity);
+    if (bound !== undefined) return listing.profiles.has(bound) ? [bound] : [];
+    const names = listing.profiles
+      .entries()
+      .filter(
+        ([, { clients }]) =>
+          clients === undefined ||
+          isOperator(identity) ||
+          clients.some((name) => clientKeys(name).includes(identityKey(identity))),
+      );
+    return [...names].map(([name]) => name);
+  }
+
+  /** Counts a list that a client receives. @param items the same array for as long as the list is the same */
+  countList(items: readonly JsonObject[], identity: Identity, serverId: string | undefined): void {
+    let own = this.#measured.get(items);
+    if (own === undefined) {
+      const listedTokens = tokensOfList(items as unknown as readonly ToolDefinition[]);
+      const { tools, whole } = this.#listedIn(identity, serverId);
+      const isShort = tools !== whole;
+      const savedTokens = isShort ? Math.max(0, tokensOf(whole) - listedTokens) : 0;
+      own = { listedTokens, savedTokens };
+      this.#measured.set(items, own);
+    }
+    this.#usage = {
+      listedTokens: this.#usage.listedTokens + own.listedTokens,
+      savedTokens: this.#usage.savedTokens + own.savedTokens,
+    };
+  }
+
+  /** What the lists cost of the endpoints that `identity` may use. */
+  endpoints(identity: Identity): readonly EndpointUsage[] {
+    const bound = this.#deps.policy.boundProfileOf(identity);
+    const profiles = bound === undefined ? this.profilesOf(identity) : [];
+    return [
+      this.#endpoint("/mcp", identity),
+      ...profiles.map((profile) => this.#endpoint(`/mcp/p/${profile}`, { ...identity, profile })),
+    ];
+  }
+
+  #endpoint(path: string, identity: Identity): EndpointUsage {
+    const { tools, whole } = this.#listedIn(identity, undefined);
+    return {
+      path,
+      mode: this.settingsOf(identity).mode,
+      listed: tools.length,
+      tools: whole.length,
+      tokens: tokensOf(tools),
+      fullTokens: tokensOf(whole),
+    };
+  }
+}
+
+function tokensOf(entries: readonly IndexedTool[]): number {
+  return tokensOfList(entries.map(({ wireDefinition }) => wireDefinition));
+}
