@@ -108,8 +108,8 @@ test("a gateway is a client of a server behind the provider, from its login to t
         assert.deepEqual(await twenty(`${id}__whoami`), new Set([`whoami for the client ${id}`]));
         assert.equal(grants("client_credentials"), before);
         for (const token of server.tokens) {
-        if ((await provider.find(token))?.clientId === id) server.refuse(token);
-      }
+          if ((await provider.find(token))?.clientId === id) server.refuse(token);
+        }
         assert.deepEqual(await twenty(`${id}__whoami`), new Set([`whoami for the client ${id}`]));
         assert.equal(grants("client_credentials"), before + 1);
       },

@@ -31,8 +31,10 @@ export interface UpstreamSettings {
    * Resolves references to secrets. Called at each connection, so that a rotated
    * secret is used without a restart, and again when the server answers with 401.
    * An error makes only this server unavailable; the next attempt calls it again.
+   *
+   * @param identity the client whose own session it is for; undefined for the shared session
    */
-  readonly resolveTransport: () => Promise<ResolvedTransport>;
+  readonly resolveTransport: (identity?: Identity) => Promise<ResolvedTransport>;
   /**
    * Returns the credentials of requests over HTTP, in addition to the headers of the transport, for the session of one
    * client or for the shared session. @default the headers alone
