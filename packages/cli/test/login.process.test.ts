@@ -167,3 +167,51 @@ test("issuers of client tokens that cannot be reached are named by doctor and se
   assert.match(gateway.stderr(), new RegExp(unreachable));
   assert.equal(gateway.stderr().includes(`"issuer":"${provider.issuer}"`), false);
 });
+
+test("secrets of clients are set by name, and status shows whose there are without their values", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const headers = { Authorization: { secret_key_ref: { store: "notes", per: "identity" } } };
+  const transport = { kind: "streamable_http", url: "http://127.0.0.1:9/mcp", headers };
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ tool_servers: [{ id: "notes", transport, trust_state: "verified" }] }),
+  );
+  const value = "s3cret-of-one-client";
+  const setting = { directory: directory.path, env: { ITS_SECRET: value } };
+  const run = (...words: readonly string[]) => runToolcrib(words, setting);
+  const outputs = [await run("status")];
+  assert.match(outputs[0]?.stdout ?? "", /secret notes of notes, one for each client: no client yet/);
+  for (const client of ["default", "ada@https://login.example.com"]) {
+    const set = await run("secret", "set", "notes", "--identity", client, "--from-env", "ITS_SECRET");
+    assert.match(set.stdout, /secret_key_ref: \{ store: notes, per: identity \}/);
+    outputs.push(set, await run("secret", "test", "notes", "--identity", client));
+  }
+  outputs.push(await run("status"));
+  assert.match(
+    outputs.at(-1)?.stdout ?? "",
+    /secret notes of notes, one for each client: default and 1 of an identity provider/,
+  );
+  assert.equal((await run("secret", "rm", "notes", "--identity", "default")).code, 0);
+  const gone = await run("secret", "rm", "notes", "--identity", "default");
+  assert.equal(gone.code, 4);
+  assert.match(gone.stderr, /"notes" of the client "default"/);
+  for (const { stdout, stderr } of outputs) assert.equal((stdout + stderr).includes(value), false);
+  const check = async (document: object) => {
+    writeFileSync(directory.join("bad.json"), JSON.stringify(document));
+    return (await run("config", "check", "bad.json")).stdout;
+  };
+  const stdio = {
+    kind: "stdio",
+    command: "true",
+    env: { TOKEN: { secret_key_ref: { store: "a", per: "identity" } } },
+  };
+  assert.match(
+    await check({ tool_servers: [{ id: "s", transport: stdio }] }),
+    /only headers of tool servers/,
+  );
+  const inFile = { Authorization: { secret_key_ref: { file: "a", per: "identity" } } };
+  assert.match(
+    await check({ tool_servers: [{ id: "s", transport: { ...transport, headers: inFile } }] }),
+    /per: identity needs a secret of the store/,
+  );
+});

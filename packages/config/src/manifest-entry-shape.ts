@@ -7,47 +7,61 @@
 import { dictionary, either, invalid, list, record, type Shape, text } from "@toolcrib/document";
 import type { SecretRef } from "@toolcrib/secrets";
 import { quote } from "./display-source.ts";
-import { reportInline, secretKeyRef } from "./text-shape.ts";
+import { identitySecretKeyRef, reportInline, secretKeyRef } from "./text-shape.ts";
 
 const toolName = { source: "[A-Za-z0-9_.-]{1,128}", meaning: "the name of a tool" };
 
-const credentialRecord = record({
-  name: "Credential",
-  description: "Location of the secret of the credential.",
-  fields: { secret_key_ref: { required: secretKeyRef } },
-  hints: {
-    env: "write secret_key_ref: { env: NAME }",
-    file: "write secret_key_ref: { file: PATH }",
-    store: "write secret_key_ref: { store: NAME }",
-    prefix: "remove it: the manifest defines how the secret is sent",
-    secret_ref: "did you mean secret_key_ref?",
-    secretKeyRef: "did you mean secret_key_ref?",
-    value: "the configuration never contains a secret: write secret_key_ref: NAME",
-  },
-});
+function createCredentialRecord(name: string, ref: Shape<SecretRef>) {
+  return record({
+    name,
+    description: "Location of the secret of the credential.",
+    fields: { secret_key_ref: { required: ref } },
+    hints: {
+      env: "write secret_key_ref: { env: NAME }",
+      file: "write secret_key_ref: { file: PATH }",
+      store: "write secret_key_ref: { store: NAME }",
+      prefix: "remove it: the manifest defines how the secret is sent",
+      secret_ref: "did you mean secret_key_ref?",
+      secretKeyRef: "did you mean secret_key_ref?",
+      value: "the configuration never contains a secret: write secret_key_ref: NAME",
+    },
+  });
+}
 
 /** `{ secret_key_ref: … }`. A text in its place is treated as the secret itself and never quoted. */
-export const credentialShape: Shape<SecretRef> = {
-  check(node, place) {
-    if (node.kind === "scalar" && node.text !== "") {
-      return reportInline(
-        node,
-        place,
-        `credential ${quote(place.key)} contains a literal`,
-        `write ${place.key}: { secret_key_ref: NAME } and run toolcrib secret set NAME`,
-      );
-    }
-    return credentialRecord.check(node, place)?.secret_key_ref;
-  },
-  toJsonSchema: credentialRecord.toJsonSchema,
-};
+export const credentialShape = createCredentialShape("Credential", secretKeyRef);
 
-/** The secrets of an entry, by the ids of the credentials of its manifest. */
-export const credentialsShape = dictionary(credentialShape, {
+function createCredentialShape(name: string, ref: Shape<SecretRef>): Shape<SecretRef> {
+  const credentialRecord = createCredentialRecord(name, ref);
+  return {
+    check(node, place) {
+      if (node.kind === "scalar" && node.text !== "") {
+        return reportInline(
+          node,
+          place,
+          `credential ${quote(place.key)} contains a literal`,
+          `write ${place.key}: { secret_key_ref: NAME } and run toolcrib secret set NAME`,
+        );
+      }
+      return credentialRecord.check(node, place)?.secret_key_ref;
+    },
+    toJsonSchema: credentialRecord.toJsonSchema,
+  };
+}
+
+const credentialsOptions = {
   description: "The secret of each credential in the manifest, by the id of the credential.",
   maxEntries: 32,
   key: { source: "[A-Za-z0-9_.-]{1,128}", meaning: "the id of a credential of the manifest" },
-});
+} as const;
+
+/** The secrets of an entry, by the ids of the credentials of its manifest. */
+export const credentialsShape = dictionary(credentialShape, credentialsOptions);
+/** Those of a toolspec, which may be one per identity. */
+export const identityCredentialsShape = dictionary(
+  createCredentialShape("IdentityCredential", identitySecretKeyRef),
+  credentialsOptions,
+);
 
 const allTools: Shape<"all"> = {
   check(node, place) {

@@ -10,6 +10,7 @@ import { type Problem, toDiagnostic } from "@toolcrib/document";
 import { readCertificateFile } from "@toolcrib/files";
 import type { NetworkSettings, TransportSettings } from "@toolcrib/mcp";
 import { looksLikeCredential } from "@toolcrib/redaction";
+import { refFor } from "@toolcrib/secrets";
 import { ConfigError } from "./config-error.ts";
 import type { ConfigText, TemplatePart, ToolServerConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";
@@ -21,16 +22,18 @@ import { lintServerUrl } from "./server-url.ts";
  * Resolves the transport of `server`.
  *
  * @param what what it is, for messages. @default "Tool server"
+ * @param owner the client whose secrets are used where there is one per identity. @default those of the gateway itself
  * @throws {ConfigError} with the code of the first problem, all problems in its message, and the first one's hint.
  */
 export async function resolveTransport(
   server: Pick<ToolServerConfig, "id" | "transport" | "problems" | "source">,
   resolver: SecretResolver,
   what = "Tool server",
+  owner?: SecretOwner,
 ): Promise<TransportSettings> {
   const problems: Diagnostic[] = [...server.problems];
   const report = (problem: Problem): void => void problems.push(toDiagnostic(problem, server.source));
-  const texts = new ServerTexts(server.source.name, resolver, report);
+  const texts = new ServerTexts(server.source.name, resolver, report, owner);
   const { transport } = server;
   let resolved: TransportSettings;
   if (transport.kind === "stdio") {
@@ -58,6 +61,8 @@ export async function resolveTransport(
   return resolved;
 }
 
+/** A client, as `refFor` of `secrets` takes it. */
+type SecretOwner = NonNullable<Parameters<typeof refFor>[1]>;
 type Report = (problem: Problem) => void;
 
 /** Resolves proxy and certificates; undefined when none is declared. */
@@ -115,9 +120,11 @@ class ServerTexts {
   readonly #fileName: string;
   readonly #resolver: SecretResolver;
   readonly #report: Report;
+  readonly #owner: SecretOwner | undefined;
 
   /** @param fileName the file of the declaration, to which paths are relative */
-  constructor(fileName: string, resolver: SecretResolver, report: Report) {
+  constructor(fileName: string, resolver: SecretResolver, report: Report, owner: SecretOwner | undefined) {
+    this.#owner = owner;
     this.#fileName = fileName;
     this.#resolver = resolver;
     this.#report = report;
@@ -154,7 +161,7 @@ class ServerTexts {
   }
 
   async #readSecret(text: ConfigText & { kind: "secret" }, field: string): Promise<string> {
-    const resolution = await this.#resolver.resolve(text.ref, this.#fileName);
+    const resolution = await this.#resolver.resolve(refFor(text.ref, this.#owner), this.#fileName);
     if (resolution.kind === "value") return `${text.prefix}${resolution.value}`;
     const { code, message, hint } = resolution;
     this.#report({ code, message: `${message} (${field})`, hint, span: text.span });

@@ -39,7 +39,7 @@ export class SecretResolver {
   /** Reads the secret that `ref` names; a relative path is relative to the folder of `fileName`. */
   async resolve(ref: SecretRef, fileName: string): Promise<SecretResolution> {
     const place = ref.kind === "file" ? this.absolutePath(ref.path, fileName) : ref.name;
-    const resolution = await readPlace(ref.kind, place, this.#deps);
+    const resolution = ofClient(ref, await readPlace(ref.kind, place, this.#deps));
     if (resolution.kind === "value") this.remember(resolution.value);
     return resolution;
   }
@@ -69,6 +69,18 @@ export class SecretResolver {
   values(): readonly string[] {
     return [...this.#known].sort((a, b) => b.length - a.length);
   }
+}
+
+/** Says whose secret is missing, and how to set it. */
+function ofClient(ref: SecretRef, resolution: SecretResolution): SecretResolution {
+  if (ref.kind !== "store" || ref.of === undefined || resolution.kind === "value") return resolution;
+  if (resolution.code !== "CONFIG_SECRET_NOT_FOUND") return resolution;
+  const { name, client } = ref.of;
+  return failed(
+    resolution.code,
+    `The client ${quote(client)} has no secret ${quote(name)} of its own`,
+    `run toolcrib secret set ${name} --identity ${client}`,
+  );
 }
 
 async function readPlace(

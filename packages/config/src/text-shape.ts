@@ -5,6 +5,7 @@
  */
 
 import {
+  choice,
   type DocumentNode,
   either,
   type Inspect,
@@ -15,6 +16,7 @@ import {
   reportAt,
   type Shape,
   text,
+  type ValueOf,
 } from "@toolcrib/document";
 import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "@toolcrib/redaction";
 import type { SecretRef } from "@toolcrib/secrets";
@@ -30,49 +32,92 @@ const environmentName = {
   meaning: "the name of an environment variable (letters, digits and _)",
 };
 
+const placeFields = {
+  env: text({
+    description: "An environment variable of the gateway.",
+    pattern: environmentName,
+    isNameOfSecret: true,
+    maxLength: 128,
+  }),
+  file: text({
+    description:
+      "A file that contains only the secret; relative to the folder of this file. A trailing line break is removed. Other users must not be able to read the file.",
+    maxLength: 4096,
+  }),
+  store: text({
+    description: "A name in the encrypted secret store (toolcrib secret set NAME).",
+    pattern: secretName,
+    isNameOfSecret: true,
+    maxLength: 128,
+  }),
+  keychain: text({
+    description: "An entry in the keychain of the operating system: service toolcrib, account NAME.",
+    pattern: secretName,
+    isNameOfSecret: true,
+    maxLength: 128,
+  }),
+} as const;
+
+const refHints = {
+  environment: "did you mean env?",
+  value: "the configuration never contains a secret: use store, env or file",
+  name: "for a name in the secret store, write secret_key_ref: NAME",
+} as const;
+
+/** Reports a reference with no place, or with several. */
+function inspectPlaces(value: object, node: DocumentNode, place: Place): void {
+  const given = node.kind === "map" ? node.entries.filter(({ key }) => key !== "per").length : 0;
+  const known = Object.keys(value).filter((key) => key !== "per").length;
+  if (given === 1 || known === 1) return;
+  if (given > 0 && known === 0) return;
+  reportAt(node, place, {
+    code: "CONFIG_INVALID_VALUE",
+    message: `${quote(place.path)} must have exactly one of ${listOf(refFields)}, but has ${given === 0 ? "none" : String(given)}`,
+  });
+}
+
 const refShape = record({
   name: "SecretRef",
   description: "Location of the secret: exactly one of env, file, store, keychain.",
-  fields: {
-    env: text({
-      description: "An environment variable of the gateway.",
-      pattern: environmentName,
-      isNameOfSecret: true,
-      maxLength: 128,
-    }),
-    file: text({
-      description:
-        "A file that contains only the secret; relative to the folder of this file. A trailing line break is removed. Other users must not be able to read the file.",
-      maxLength: 4096,
-    }),
-    store: text({
-      description: "A name in the encrypted secret store (toolcrib secret set NAME).",
-      pattern: secretName,
-      isNameOfSecret: true,
-      maxLength: 128,
-    }),
-    keychain: text({
-      description: "An entry in the keychain of the operating system: service toolcrib, account NAME.",
-      pattern: secretName,
-      isNameOfSecret: true,
-      maxLength: 128,
-    }),
-  },
+  fields: placeFields,
   hints: {
-    environment: "did you mean env?",
-    value: "the configuration never contains a secret: use store, env or file",
-    name: "for a name in the secret store, write secret_key_ref: NAME",
+    ...refHints,
+    per: "only headers of tool servers and credentials of toolspecs can be per: identity",
   },
+  inspect: inspectPlaces,
+});
+
+const identityRefShape = record({
+  name: "IdentitySecretRef",
+  description: "Location of the secret: exactly one of env, file, store, keychain.",
+  fields: {
+    ...placeFields,
+    per: choice({
+      description:
+        "identity: each client has a secret of its own in the store (toolcrib secret set NAME --identity CLIENT). Only with store.",
+      values: ["identity"],
+      aliases: { client: "identity", user: "identity" },
+    }),
+  },
+  hints: refHints,
   inspect(value, node, place) {
-    const given = node.kind === "map" ? node.entries.length : 0;
-    if (given === 1 || Object.keys(value).length === 1) return;
-    if (given > 0 && Object.keys(value).length === 0) return;
-    reportAt(node, place, {
-      code: "CONFIG_INVALID_VALUE",
-      message: `${quote(place.path)} must have exactly one of ${listOf(refFields)}, but has ${given === 0 ? "none" : String(given)}`,
-    });
+    inspectPlaces(value, node, place);
+    if (value.per === undefined) return;
+    const report = (message: string, hint: string) =>
+      reportAt(node, place, { code: "CONFIG_INVALID_VALUE", message, hint });
+    if (value.store === undefined) {
+      report("per: identity needs a secret of the store", "write { store: NAME, per: identity }");
+    } else if (value.store.length > identitySecretMaxLength) {
+      report(
+        `The name of a secret per identity has at most ${identitySecretMaxLength} characters`,
+        "shorten it",
+      );
+    }
   },
 });
+
+/** Longest name of a secret per identity: the names of those of the clients are longer. */
+const identitySecretMaxLength = 90;
 const refFields = ["env", "file", "store", "keychain"] as const;
 
 const nameShape = text({
@@ -83,62 +128,78 @@ const nameShape = text({
   maxLength: 128,
 });
 
-/** `secret_key_ref`: a name, or a map with exactly one location. */
-export const secretKeyRef: Shape<SecretRef> = {
-  check(node, place) {
-    if (node.kind === "scalar") {
-      if (typeof node.value === "string" && looksLikeCredential(node.value)) {
-        return reportInline(node, place, "secret_key_ref contains a possible secret", refHint);
+/** Returns the shape of `secret_key_ref`: a name, or a map with exactly one location. */
+function createSecretKeyRef(isPerIdentity: boolean): Shape<SecretRef> {
+  const mapShape = isPerIdentity ? identityRefShape : refShape;
+  const definition = isPerIdentity ? "IdentitySecretRef" : "SecretRef";
+  return {
+    check(node, place) {
+      if (node.kind === "scalar") {
+        if (typeof node.value === "string" && looksLikeCredential(node.value)) {
+          return reportInline(node, place, "secret_key_ref contains a possible secret", refHint);
+        }
+        const name = nameShape.check(node, place);
+        return name === undefined ? undefined : { kind: "named", name };
       }
-      const name = nameShape.check(node, place);
-      return name === undefined ? undefined : { kind: "named", name };
-    }
-    const ref = refShape.check(node, place);
-    if (ref?.env !== undefined) return { kind: "env", name: ref.env };
-    if (ref?.file !== undefined) return { kind: "file", path: ref.file };
-    if (ref?.store !== undefined) return { kind: "store", name: ref.store };
-    return ref?.keychain === undefined ? undefined : { kind: "keychain", name: ref.keychain };
-  },
-  toJsonSchema: (definitions) => {
-    const schema = refShape.toJsonSchema(definitions);
-    const full = definitions?.get("SecretRef");
-    if (full !== undefined) definitions?.set("SecretRef", { ...full, minProperties: 1, maxProperties: 1 });
-    return {
-      description: "Location of the secret.",
-      oneOf: [nameShape.toJsonSchema(definitions), schema],
-    };
-  },
-};
+      const ref: ValueOf<typeof identityRefShape> | undefined = mapShape.check(node, place);
+      if (ref?.env !== undefined) return { kind: "env", name: ref.env };
+      if (ref?.file !== undefined) return { kind: "file", path: ref.file };
+      if (ref?.store !== undefined)
+        return { kind: "store", name: ref.store, ...(ref.per === undefined ? {} : { per: ref.per }) };
+      return ref?.keychain === undefined ? undefined : { kind: "keychain", name: ref.keychain };
+    },
+    toJsonSchema: (definitions) => {
+      const schema = mapShape.toJsonSchema(definitions);
+      const full = definitions?.get(definition);
+      const maxProperties = isPerIdentity ? 2 : 1;
+      if (full !== undefined) definitions?.set(definition, { ...full, minProperties: 1, maxProperties });
+      return {
+        description: "Location of the secret.",
+        oneOf: [nameShape.toJsonSchema(definitions), schema],
+      };
+    },
+  };
+}
+
+/** `secret_key_ref` of a secret that is the same for all clients. */
+export const secretKeyRef: Shape<SecretRef> = createSecretKeyRef(false);
+/** `secret_key_ref` of a secret that may be one per identity. */
+export const identitySecretKeyRef: Shape<SecretRef> = createSecretKeyRef(true);
 const refHint = "write the name of the secret: secret_key_ref: NAME, or secret_key_ref: { env: NAME }";
 
 /** `{ secret_key_ref: … }` as the value of a header or variable. */
-const secretText = record({
-  name: "SecretText",
-  description: "A secret that Toolcrib reads when it starts the server.",
-  fields: {
-    secret_key_ref: { required: secretKeyRef },
-    prefix: text({
-      description: 'Text before the secret, such as "Bearer ".',
-      maxLength: 64,
-      examples: ["Bearer "],
-      inspect(value, node, place) {
-        if (!looksLikeCredential(value)) return;
-        reportInline(node, place, "the prefix contains a possible secret", refHint);
-      },
-    }),
-  },
-  hints: {
-    env: "write secret_key_ref: { env: NAME }",
-    file: "write secret_key_ref: { file: PATH }",
-    value: "write a literal without a map, and a secret with secret_key_ref",
-    secret_ref: "did you mean secret_key_ref?",
-    valueFrom: "write secret_key_ref: NAME",
-    secretKeyRef: "did you mean secret_key_ref?",
-  },
-});
+const secretText = createSecretText("SecretText", secretKeyRef);
+const identitySecretText = createSecretText("IdentitySecretText", identitySecretKeyRef);
 
-/** Returns the shape of a value of a header (`role` "header") or environment variable. */
-export function textShape(role: "header" | "variable"): Shape<ConfigText> {
+function createSecretText(name: string, ref: Shape<SecretRef>) {
+  return record({
+    name,
+    description: "A secret that Toolcrib reads when it starts the server.",
+    fields: {
+      secret_key_ref: { required: ref },
+      prefix: text({
+        description: 'Text before the secret, such as "Bearer ".',
+        maxLength: 64,
+        examples: ["Bearer "],
+        inspect(value, node, place) {
+          if (!looksLikeCredential(value)) return;
+          reportInline(node, place, "the prefix contains a possible secret", refHint);
+        },
+      }),
+    },
+    hints: {
+      env: "write secret_key_ref: { env: NAME }",
+      file: "write secret_key_ref: { file: PATH }",
+      value: "write a literal without a map, and a secret with secret_key_ref",
+      secret_ref: "did you mean secret_key_ref?",
+      valueFrom: "write secret_key_ref: NAME",
+      secretKeyRef: "did you mean secret_key_ref?",
+    },
+  });
+}
+
+/** Returns the shape of a value of a header (`role` "header") or environment variable. @param isPerIdentity whether a secret may be one per identity */
+export function textShape(role: "header" | "variable", isPerIdentity = false): Shape<ConfigText> {
   const noun = role === "header" ? "header" : "environment variable";
   const isNamed = role === "header" ? isCredentialHeader : isCredentialVariable;
   const literal = text({
@@ -159,7 +220,7 @@ export function textShape(role: "header" | "variable"): Shape<ConfigText> {
   const forms = either(
     (node) => node.kind !== "map",
     literal,
-    secretText,
+    isPerIdentity ? identitySecretText : secretText,
     `The value of the ${noun}: a literal, or a reference to a secret.`,
   );
   return {

@@ -19,7 +19,7 @@ import {
 } from "@toolcrib/document";
 import { looksLikeCredential } from "@toolcrib/redaction";
 import { quote } from "./display-source.ts";
-import { chosenToolsShape, credentialsShape } from "./manifest-entry-shape.ts";
+import { chosenToolsShape, identityCredentialsShape } from "./manifest-entry-shape.ts";
 import { reportInline } from "./text-shape.ts";
 import { dataLabelsShape, idShape, labelsShape } from "./tool-server-shape.ts";
 
@@ -52,7 +52,7 @@ const entryRecord = record({
       examples: ["./specs/acme"],
     }),
     id: idShape,
-    credentials: credentialsShape,
+    credentials: identityCredentialsShape,
     variables: dictionary(
       text({
         description: "The value of the variable.",

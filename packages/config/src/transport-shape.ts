@@ -127,18 +127,24 @@ export const ownHeaders: ReadonlySet<string> = new Set(
 );
 
 /** HTTP headers with references to secrets. */
-export const headersShape = dictionary(textShape("header"), {
-  description: "HTTP headers of every request. Values may use secret_key_ref.",
-  maxEntries: 64,
-  key: {
-    source: "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}",
-    meaning: "letters, digits and - (an HTTP header name)",
-  },
-  inspect(_value, node, place) {
-    const seen = new Set<string>();
-    for (const entry of node.kind === "map" ? node.entries : []) inspectHeader(entry, seen, place);
-  },
-});
+export const headersShape = createHeadersShape(false);
+/** Those of a tool server, whose secrets may be one per identity. */
+const serverHeadersShape = createHeadersShape(true);
+
+function createHeadersShape(isPerIdentity: boolean) {
+  return dictionary(textShape("header", isPerIdentity), {
+    description: "HTTP headers of every request. Values may use secret_key_ref.",
+    maxEntries: 64,
+    key: {
+      source: "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}",
+      meaning: "letters, digits and - (an HTTP header name)",
+    },
+    inspect(_value, node, place) {
+      const seen = new Set<string>();
+      for (const entry of node.kind === "map" ? node.entries : []) inspectHeader(entry, seen, place);
+    },
+  });
+}
 
 function inspectHeader(entry: MapEntry, seen: Set<string>, place: Place): void {
   const folded = entry.key.toLowerCase();
@@ -318,7 +324,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
           hint: "add url: with the endpoint, such as https://host/mcp",
         },
       },
-      headers: headersShape,
+      headers: serverHeadersShape,
       allow_http: flag("Whether url may be plain http to another machine.", { default: false }),
       proxy: describedText(
         "The HTTP proxy to the server: a URL, or env for the one that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name. A URL with a password needs secret_key_ref. Default: a direct connection.",

@@ -13,7 +13,8 @@ import { type WebLogin, WebLogins, type WebLoginsDeps } from "./web-logins.ts";
 
 /** Dependencies of the logins of a gateway. */
 export interface ServerLoginsDeps extends WebLoginsDeps {
-  readonly store: SecretStore;
+  /** Disposed of with the logins. */
+  readonly store: Pick<SecretStore, "get" | "set" | "delete" | "watch"> & AsyncDisposable;
   readonly logger: Logger;
   /** Whether all clients are programs of the user who runs the gateway: only this machine reaches it. */
   readonly areClientsLocal: boolean;

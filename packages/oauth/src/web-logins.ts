@@ -96,6 +96,7 @@ export class WebLogins implements Disposable {
   readonly #flows = new Map<string, Flow>();
   readonly #byTicket = new Map<string, Flow>();
   readonly #byState = new Map<string, Flow>();
+  readonly #opening = new Map<string, Promise<WebLogin | undefined>>();
   readonly #closing = new AbortController();
   #base: string | undefined;
   #running = 0;
@@ -113,10 +114,19 @@ export class WebLogins implements Disposable {
    * Returns the page for a login, the open one where there is one; undefined where there can be none. A client over
    * standard input has no token to prove itself with: its login returns to this machine, like one of the command line.
    */
-  async begin(request: WebLoginRequest): Promise<WebLogin | undefined> {
-    this.#sweep();
+  begin(request: WebLoginRequest): Promise<WebLogin | undefined> {
     const holder = identityKey(request.identity);
     const key = `${request.server.id} ${holder}`;
+    // Calls at a time share one page, also while it is being opened.
+    const running = this.#opening.get(key);
+    if (running !== undefined) return running;
+    const opening = this.#begin(request, holder, key).finally(() => this.#opening.delete(key));
+    this.#opening.set(key, opening);
+    return opening;
+  }
+
+  async #begin(request: WebLoginRequest, holder: string, key: string): Promise<WebLogin | undefined> {
+    this.#sweep();
     const known = this.#flows.get(key);
     if (known !== undefined && known.expiresAt - this.#deps.now() >= reuseMs) return shown(known);
     if (known !== undefined) this.#end(known, false);

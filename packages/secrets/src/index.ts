@@ -8,7 +8,7 @@ export {
   secretVariable,
 } from "./named-secret.ts";
 export { SecretCache } from "./secret-cache.ts";
-export { type SecretRef, secretNameOf } from "./secret-ref.ts";
+export { refFor, type SecretRef, secretNameOf } from "./secret-ref.ts";
 export { createSecretSource, type SecretSource } from "./secret-source.ts";
 export { isSecretName, secretMaxBytes, toSecretValue } from "./secret-text.ts";
 export { SecretsError } from "./secrets-error.ts";

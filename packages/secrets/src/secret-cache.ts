@@ -46,7 +46,7 @@ const unwatchedMs = 2000;
 /** The secrets of one gateway. */
 export class SecretCache {
   readonly #deps: SecretCacheDeps;
-  readonly #secrets: CachedSecret[] = [];
+  readonly #secrets = new Map<() => Promise<string>, CachedSecret>();
   #isWatched = false;
 
   constructor(deps: SecretCacheDeps) {
@@ -71,8 +71,14 @@ export class SecretCache {
       learn(value);
       return { value, keptMs: from === "store" ? this.#storedMs : keptMs[from] };
     });
-    this.#secrets.push(secret);
-    return () => secret.read();
+    const read = () => secret.read();
+    this.#secrets.set(read, secret);
+    return read;
+  }
+
+  /** Forgets a reader that is no longer used, with its value. */
+  release(read: () => Promise<string>): void {
+    this.#secrets.delete(read);
   }
 
   /**
@@ -89,12 +95,12 @@ export class SecretCache {
     try {
       const store = await openSecretStore({ home, env }, { now: this.#deps.now, randomBytes });
       const watch = await store.watch(({ name }) => {
-        for (const secret of this.#secrets) if (secret.storedName === name) secret.forget();
+        for (const secret of this.#secrets.values()) if (secret.storedName === name) secret.forget();
         onChange(name);
       });
       this.#isWatched = true;
       // A value that was read earlier may have changed since.
-      for (const secret of this.#secrets) if (secret.storedName !== undefined) secret.forget();
+      for (const secret of this.#secrets.values()) if (secret.storedName !== undefined) secret.forget();
       return watch;
     } catch (error) {
       logger.warn(

@@ -127,6 +127,16 @@ export function isLocalIssuer(issuer: string): boolean {
   return issuer.startsWith(localPrefix);
 }
 
+/** Returns the name of a client in commands (`--client`, `--identity`); `NAME` where it has none that needs no quotes. */
+export function clientArgument({
+  issuer,
+  subject,
+  name,
+}: Pick<Identity, "issuer" | "subject" | "name">): string {
+  if (isLocalIssuer(issuer)) return name;
+  return /^[\w.@|:-]{1,128}$/.test(subject) ? `${subject}@${issuer}` : "NAME";
+}
+
 /** Returns the short name of the issuer for display: `token`, `stdio`, …, or the URL of an identity provider. */
 export function issuerName({ issuer }: Pick<Identity, "issuer">): string {
   return isLocalIssuer(issuer) ? issuer.slice(localPrefix.length) : issuer;

@@ -8,6 +8,7 @@ export {
 export { type CheckedFeatures, checkFeatures } from "./check-features.ts";
 export { foldName } from "./fold-name.ts";
 export {
+  clientArgument,
   hasRole,
   type Identity,
   identityKey,

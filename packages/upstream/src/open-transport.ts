@@ -46,7 +46,13 @@ export async function openTransport(
   }, options.timeoutMs);
   const signal = AbortSignal.any([options.signal, late.signal]);
   try {
-    const resolved = await abortable(settings.resolveTransport(), signal);
+    const { owner } = options;
+    // What belongs to the gateway is never used for a client that has no identity.
+    if (settings.isPerIdentity === true && owner !== undefined && owner.identity === undefined) {
+      const text = `The server "${settings.id}" needs a client with an identity`;
+      throw new UpstreamError("UPSTREAM_UNAVAILABLE", text, { data: { server: settings.id } });
+    }
+    const resolved = await abortable(settings.resolveTransport(owner?.identity), signal);
     return { ...(await connect(resolved, settings, deps, { ...options, signal })), resolved };
   } finally {
     clearTimeout(timer);

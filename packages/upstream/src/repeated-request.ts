@@ -126,12 +126,12 @@ async function wasUnprocessed(
 
 /** Whether the server rejected credentials that have been replaced since the session was opened. */
 async function isSecretReplaced(
-  { resolved }: UpstreamSession,
+  { resolved, owner }: UpstreamSession,
   error: unknown,
   settings: Pick<UpstreamSettings, "resolveTransport">,
 ): Promise<boolean> {
   if (!isUnauthenticated(error) || resolved.kind === "custom") return false;
   // If the current credentials cannot be read, the caller gets the server's rejection.
-  const current = await settings.resolveTransport().catch(() => resolved);
+  const current = await settings.resolveTransport(owner?.identity).catch(() => resolved);
   return !isDeepStrictEqual(current, resolved);
 }

@@ -40,8 +40,10 @@ export interface UpstreamSettings {
    * Resolves references to secrets. Called at each connection, so that a rotated
    * secret is used without a restart, and again when the server answers with 401.
    * An error makes only this server unavailable; the next attempt calls it again.
+   *
+   * @param identity the client whose own session it is for; undefined for the shared session
    */
-  readonly resolveTransport: () => Promise<ResolvedTransport>;
+  readonly resolveTransport: (identity?: Identity) => Promise<ResolvedTransport>;
   /**
    * Whether a call whose answer is lost with the connection is made again, once, by the annotations of its tool; a read of
    * a resource or a prompt has `readOnlyHint: true`. @default none is

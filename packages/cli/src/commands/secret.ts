@@ -15,10 +15,15 @@ export const command: CliCommandGroup = {
       options: {
         fromEnv: { value: "variable", help: "use the value of this environment variable" },
         fromFile: { value: "file", help: "use the content of this file, without one trailing line break" },
+        identity: {
+          value: "client",
+          help: "that of one client (secret_key_ref: { store: NAME, per: identity }): a token, an entry of policy.clients, cli, stdio, anonymous, or SUBJECT@ISSUER",
+        },
       },
       examples: [
         "toolcrib secret set github-token",
         "toolcrib secret set github-token --from-env GITHUB_TOKEN",
+        "toolcrib secret set notes-token --identity ci",
       ],
       // The command itself refuses excess words: it explains why, and does not repeat a secret.
       acceptsExcess: true,
@@ -34,13 +39,15 @@ export const command: CliCommandGroup = {
       name: "rm",
       summary: "remove a secret (exit code 4 if there is none)",
       arguments: { name: { help: "name of the secret" } },
-      run: async (context, { name }) => (await load()).removeSecret(context, name),
+      options: { identity: { value: "client", help: "that of one client" } },
+      run: async (context, { name }, options) => (await load()).removeSecret(context, name, options),
     }),
     defineCommand({
       name: "test",
       summary: "show whether secret_key_ref: NAME finds a secret, where, and its length; never the value",
       arguments: { name: { help: "name of the secret" } },
-      run: async (context, { name }) => (await load()).testSecret(context, name),
+      options: { identity: { value: "client", help: "that of one client" } },
+      run: async (context, { name }, options) => (await load()).testSecret(context, name, options),
     }),
   ],
 };

@@ -16,12 +16,28 @@ import {
 import type { SecretEntry, SecretStore } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
+import { warnAboutUnknownClients } from "../policy/client-identity.ts";
+import { identitySecretName } from "./identity-secrets.ts";
 import { readSecretInput, type SecretInput } from "./secret-input.ts";
 
 /** Options of `secret set`. */
-export type SecretSetFlags = SecretInput;
+export interface SecretSetFlags extends SecretInput, IdentityFlag {}
+
+/** Names the client that a secret belongs to. */
+interface IdentityFlag {
+  readonly identity?: string;
+}
+
+/** Returns the name in the store: that of the secret itself, or of the one of a client. */
+async function storedName(context: CliContext, name: string, { identity }: IdentityFlag): Promise<string> {
+  if (identity === undefined) return name;
+  const { config } = await loadConfigOrDefaults(context);
+  if (!/@https?:/.test(identity)) warnAboutUnknownClients(context, config, [identity]);
+  return identitySecretName(config, name, identity);
+}
 
 function openStore(context: CliContext): Promise<SecretStore> {
   const { options } = context;
@@ -31,8 +47,8 @@ function openStore(context: CliContext): Promise<SecretStore> {
 /** Runs `secret set`. */
 export async function setSecret(
   context: CliContext,
-  name: string,
-  { isInArguments, ...input }: SecretSetFlags & { readonly isInArguments: boolean },
+  named: string,
+  { isInArguments, identity, ...input }: SecretSetFlags & { readonly isInArguments: boolean },
 ): Promise<ExitCode> {
   const { output } = context;
   if (isInArguments) {
@@ -44,16 +60,18 @@ export async function setSecret(
       },
     );
   }
+  const name = await storedName(context, named, { identity });
   await using store = await openStore(context);
   // Fail before the user types a value that cannot be stored.
   await store.get(name).catch((error: unknown) => {
     if (error instanceof SecretsError && preventsReplacement(error)) throw error;
   });
-  const result = await store.set(name, await readSecretInput(name, input, context));
-  output.json({ name, result });
+  const result = await store.set(name, await readSecretInput(named, input, context));
+  output.json({ name: named, identity, result });
+  const reference = identity === undefined ? named : `{ store: ${named}, per: identity }`;
   output.print(
     result === "created"
-      ? `Stored. Use it in the configuration as secret_key_ref: ${name}`
+      ? `Stored. Use it in the configuration as secret_key_ref: ${reference}`
       : "Replaced. Toolspecs send the new value immediately, servers after their next connection or start",
   );
   const variable = secretVariable(name);
@@ -109,20 +127,25 @@ function timeOf(milliseconds: number | undefined): string | undefined {
 }
 
 /** Runs `secret rm`. */
-export async function removeSecret(context: CliContext, name: string): Promise<ExitCode> {
+export async function removeSecret(
+  context: CliContext,
+  named: string,
+  flags: IdentityFlag,
+): Promise<ExitCode> {
+  const name = await storedName(context, named, flags);
   await using store = await openStore(context);
   if (!(await store.delete(name))) {
     const names = (await store.list()).map((entry) => entry.name);
     throw new SecretsError(
       "SECRETS_NOT_FOUND",
-      `Cannot find secret ${JSON.stringify(name)} in the secret store`,
+      `Cannot find secret ${JSON.stringify(named)}${flags.identity === undefined ? "" : ` of the client ${JSON.stringify(flags.identity)}`} in the secret store`,
       {
         hint:
           didYouMean(name, names) ?? "see toolcrib secret list; remove variables and plain files yourself",
       },
     );
   }
-  context.output.json({ name, result: "removed" });
+  context.output.json({ name: named, identity: flags.identity, result: "removed" });
   context.output.print("Removed.");
   return exitCodes.done;
 }
@@ -133,8 +156,9 @@ function placeText(kind: NamedSecret["kind"], place: string): string {
 }
 
 /** Runs `secret test`. */
-export async function testSecret(context: CliContext, name: string): Promise<ExitCode> {
+export async function testSecret(context: CliContext, named: string, flags: IdentityFlag): Promise<ExitCode> {
   const { output, options } = context;
+  const name = await storedName(context, named, flags);
   const { value, kind, place } = await readNamedSecret(name, {
     env: context.env,
     readFile: readRegularFile,
@@ -142,7 +166,15 @@ export async function testSecret(context: CliContext, name: string): Promise<Exi
   });
   const characters = [...value].length;
   const isOneLine = !/[\r\n]/.test(value);
-  output.json({ name, from: kind, place, characters, bytes: Buffer.byteLength(value), isOneLine });
+  output.json({
+    name: named,
+    identity: flags.identity,
+    from: kind,
+    place,
+    characters,
+    bytes: Buffer.byteLength(value),
+    isOneLine,
+  });
   output.print(
     `${characters} character${characters === 1 ? "" : "s"}, from ${placeText(kind, place)}`,
     ...(isOneLine ? [] : ["It has line breaks: use it in a variable, not in a header."]),

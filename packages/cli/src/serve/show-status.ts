@@ -25,6 +25,7 @@ import { printPauses } from "../guards/pause.ts";
 import { markUnmatched } from "../guards/unmatched-pauses.ts";
 import { counted } from "../output/counted.ts";
 import { type Output, reasonLine, type Style, safeLine } from "../output/output.ts";
+import { identitySecretLines, identitySecrets } from "../secret/identity-secrets.ts";
 import { containmentText } from "./containment-text.ts";
 import { ownCommand } from "./own-command.ts";
 
@@ -40,25 +41,18 @@ async function showRunning(
   others: readonly RunningGateway[],
 ): Promise<ExitCode> {
   const { output } = context;
-  const answer = await getFromGateway(running, "/api/v1/status", context.signal);
-  if (!isJsonObject(answer) || !Array.isArray(answer["servers"])) {
-    throw new CliError(
-      "CLI_GATEWAY_UNUSABLE",
-      `The response of the gateway at ${running.url} has an unknown format`,
-      {
-        hint: "it may run another version: restart it",
-      },
-    );
-  }
+  const answer = await readStatus(context, running);
   // A gateway of an earlier version has no pauses.
-  const { pauses: active = [], ...rest } = answer as unknown as GatewayStatus;
+  const { pauses: active = [], ...rest } = answer;
   const status = { ...rest, pauses: await markUnmatched(context, active) };
   const { calls } = await waitingIn(running, others, context.signal);
   const changed = changedConfigFiles(running);
+  const ownSecrets = await secretsOfClients(context, running);
   // A gateway of an earlier version has no toolspecs.
   const { servers, toolspecs = [], tools, sessions, callsInFlight, quarantined } = status;
   output.json({
     running: true,
+    identitySecrets: ownSecrets,
     pid: running.pid,
     configFiles: running.configFiles,
     changedConfigFiles: changed,
@@ -132,6 +126,7 @@ async function showRunning(
   output.print(
     ...servers.flatMap((server) => differenceLines(server, output)),
     ...servers.flatMap(loginLines),
+    ...identitySecretLines(ownSecrets),
     `${counted(tools, "tool")}${ownText(status)}, ${counted(sessions, "session")}, ${counted(callsInFlight, "call")} in flight`,
     ...listLines(status),
   );
@@ -331,12 +326,22 @@ async function showNone(context: CliContext): Promise<ExitCode> {
       const login = await checkLogin(context, config, server);
       if (login !== undefined) logins.push(login);
     }
-    output.json({ running: false, home: options.home, configFiles: files, servers, toolspecs, logins });
+    const ownSecrets = await identitySecrets(context, config);
+    output.json({
+      running: false,
+      home: options.home,
+      configFiles: files,
+      servers,
+      toolspecs,
+      logins,
+      identitySecrets: ownSecrets,
+    });
     output.print(
       `${ownCommand(context)} serve would serve ${files.join(", ")}: ${[...servers, ...toolspecs].map(({ id }) => id).join(", ") || "no servers"}`,
     );
     for (const { subject, message, fix } of logins)
       output.print(safeLine(`${subject}: ${message}${fix === undefined ? "" : ` (${fix})`}`));
+    output.print(...identitySecretLines(ownSecrets));
   } catch (error) {
     if (!isCodedError(error)) throw error;
     const { code, message, hint } = error;
@@ -344,6 +349,32 @@ async function showNone(context: CliContext): Promise<ExitCode> {
     output.print(message, ...(hint === undefined ? [] : [`${output.style("cyan", "hint")}: ${hint}`]));
   }
   return exitCodes.unavailable;
+}
+
+/** @throws {CliError} `CLI_GATEWAY_UNUSABLE` */
+async function readStatus({ signal }: CliContext, running: RunningGateway): Promise<GatewayStatus> {
+  const answer = await getFromGateway(running, "/api/v1/status", signal);
+  if (isJsonObject(answer) && Array.isArray(answer["servers"])) return answer as unknown as GatewayStatus;
+  throw new CliError(
+    "CLI_GATEWAY_UNUSABLE",
+    `The response of the gateway at ${running.url} has an unknown format`,
+    { hint: "it may run another version: restart it" },
+  );
+}
+
+/** The secrets per identity that the running gateway uses; none where its configuration cannot be read from here. */
+async function secretsOfClients(
+  context: CliContext,
+  { configFiles }: RunningGateway,
+): Promise<Awaited<ReturnType<typeof identitySecrets>>> {
+  const options = { ...context.options, configFiles };
+  try {
+    const { config } = await loadCliConfig({ ...context, options });
+    return await identitySecrets(context, config);
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return [];
+  }
 }
 
 /** The login that the tools of a server are listed with. */

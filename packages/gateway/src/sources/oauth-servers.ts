@@ -4,7 +4,7 @@ import { isLoopbackHost, oauthServerOf, SecretResolver } from "@toolcrib/config"
 import { readRegularFile } from "@toolcrib/files";
 import { ServerLogins } from "@toolcrib/oauth";
 import { openSecretStore } from "@toolcrib/secrets";
-import { type Identity, isLocalIssuer } from "@toolcrib/tool";
+import { clientArgument } from "@toolcrib/tool";
 import type { SourceContext } from "./open-sources.ts";
 
 /** Opens the logins of the servers with OAuth, and the pages at which clients log in. */
@@ -27,19 +27,11 @@ export async function openOAuthServers(context: SourceContext): Promise<ServerLo
       learn: (value) => scrubber.learn(server.id, value),
       internalRanges: egress.internalRanges,
       ca: authorities,
-      loginCommand: (id, identity) => `toolcrib${homeFlag} login ${id}${clientFlag(identity)}`,
+      loginCommand: (id, identity) =>
+        `toolcrib${homeFlag} login ${id}${identity === undefined ? "" : ` --client ${clientArgument(identity)}`}`,
     });
   }
   await logins.watch();
   context.logins.pages = logins.pages;
   return logins;
-}
-
-/** The option of `toolcrib login` that names a client. */
-function clientFlag(identity: Identity | undefined): string {
-  if (identity === undefined) return "";
-  const { issuer, subject, name } = identity;
-  if (isLocalIssuer(issuer)) return ` --client ${name}`;
-  // A subject is a text of the identity provider; one that needs quotes is not shown in a command.
-  return /^[\w.@|:-]{1,128}$/.test(subject) ? ` --client ${subject}@${issuer}` : " --client NAME";
 }

@@ -18,6 +18,7 @@ import type { AccessTokens, ServerLogins } from "@toolcrib/oauth";
 import { believe } from "@toolcrib/policy";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import { adviceOn, exitPort, ServerSandboxes } from "@toolcrib/sandbox";
+import { clientArgument, identityKey } from "@toolcrib/tool";
 import {
   createUpstreamServer,
   DefinitionMemory,
@@ -102,6 +103,15 @@ interface ServerDeps {
   readonly oauth: ServerLogins | undefined;
 }
 
+/** Whether clients use logins or secrets of their own. */
+function isPerIdentity({ transport }: ToolServerConfig): boolean {
+  if (transport.kind === "stdio") return false;
+  const refs = Object.values(transport.headers).map((one) => (one.kind === "secret" ? one.ref : undefined));
+  return (
+    transport.auth?.per === "identity" || refs.some((ref) => ref?.kind === "store" && ref.per === "identity")
+  );
+}
+
 function usesOAuth({ transport }: ToolServerConfig): boolean {
   return transport.kind !== "stdio" && transport.auth !== undefined;
 }
@@ -177,14 +187,15 @@ function createServer(
       ...adoptedTools(server),
       askForLogin: tokens && (({ identity }, isDown) => oauth?.askForLogin(server.id, identity, isDown)),
       credentialsFor: tokens && ((identity) => tokens.credentialsFor(identity)),
-      isPerIdentity: server.transport.kind !== "stdio" && server.transport.auth?.per === "identity",
+      isPerIdentity: isPerIdentity(server),
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,
       remembered: memory.remembered,
       // The secrets of the server are known by now. At the next start they are not, when its definitions are listed.
       remember: (definitions) => memory.save(scrubber.value(definitions)),
-      async resolveTransport() {
+      async resolveTransport(identity) {
+        const owner = identity && { key: identityKey(identity), name: clientArgument(identity) };
         try {
-          return await resolveTransport(server, secrets);
+          return await resolveTransport(server, secrets, undefined, owner);
         } finally {
           for (const value of secrets.values()) scrubber.learn(server.id, value);
         }

@@ -5,7 +5,7 @@
 
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
-import type { LoginPages } from "@toolcrib/http";
+import type { HttpServerDeps } from "@toolcrib/http";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import type { HttpClient, ServerInfo } from "@toolcrib/mcp";
 import type { ProgramRunnerSlot, TrialPackage } from "@toolcrib/mcpkg-runtime";
@@ -48,7 +48,7 @@ export interface SourceContext {
   readonly trialPackages: readonly TrialPackage[];
   readonly packageRunner: ProgramRunnerSlot;
   /** Gets the pages at which clients log in to servers, where there are such servers. */
-  readonly logins: { pages: LoginPages | undefined };
+  readonly logins: { pages: HttpServerDeps["logins"] };
   /** The system, and the Node that runs this process. */
   readonly machine: {
     readonly system: { readonly platform: string; readonly arch: string };

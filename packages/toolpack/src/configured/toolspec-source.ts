@@ -13,15 +13,18 @@ import { isCodedError } from "@toolcrib/diagnostics";
 import type { Egress, EgressSource } from "@toolcrib/egress";
 import type { JsonObject } from "@toolcrib/json";
 import { ListenerSet } from "@toolcrib/lifecycle";
-import { type SecretCache, type SecretRef, secretNameOf } from "@toolcrib/secrets";
-import type {
-  CallContext,
-  Health,
-  SourceChange,
-  Tool,
-  ToolResult,
-  ToolSource,
-  Unsubscribe,
+import { refFor, type SecretCache, type SecretRef, secretNameOf } from "@toolcrib/secrets";
+import {
+  type CallContext,
+  clientArgument,
+  type Health,
+  type Identity,
+  identityKey,
+  type SourceChange,
+  type Tool,
+  type ToolResult,
+  type ToolSource,
+  type Unsubscribe,
 } from "@toolcrib/tool";
 import { egressPatterns, offeredTools, placedCredentials } from "@toolcrib/toolspec";
 import { createToolpackSource } from "../create-toolpack-source.ts";
@@ -30,7 +33,7 @@ import type { CallLoad, ToolspecConfig } from "./toolspecs-context.ts";
 /** Dependencies of an entry. */
 export interface ToolspecSourceDeps {
   readonly egress: Pick<Egress, "fetch">;
-  readonly secrets: Pick<SecretCache, "reader">;
+  readonly secrets: Pick<SecretCache, "reader" | "release">;
   /** Returns a placeholder that cannot be guessed. */
   readonly newPlaceholder: () => string;
   /** Receives each secret value, for scrubbing. */
@@ -52,6 +55,15 @@ export function egressIdOf(id: string): string {
 
 const noTools: readonly Tool[] = [];
 
+/** Clients with secrets of their own whose engine is kept; that of the least recently used is created again. */
+const maxIdentityEngines = 256;
+
+/** The engine of one client with secrets of its own. */
+interface IdentityEngine {
+  readonly engine: ToolSource;
+  readonly readers: readonly NamedReader[];
+}
+
 /** The source of one entry. Its secrets are first read by `start` or `check`. */
 export class ToolspecSource implements ToolSource {
   readonly id: string;
@@ -64,6 +76,10 @@ export class ToolspecSource implements ToolSource {
   readonly #listeners = new ListenerSet<[change: SourceChange]>();
   readonly #readers: NamedReader[] = [];
   readonly #engine: ToolSource | undefined;
+  /** By `identityKey`, the one that was used last at the end. */
+  readonly #identityEngines = new Map<string, IdentityEngine>();
+  readonly #deps: ToolspecSourceDeps;
+  readonly #isPerIdentity: boolean;
   readonly #load: CallLoad;
   readonly #offered: ReadonlySet<string>;
   #health: Health;
@@ -73,6 +89,8 @@ export class ToolspecSource implements ToolSource {
     this.id = config.id;
     this.config = config;
     this.storedNames = storedNamesOf(config);
+    this.#deps = deps;
+    this.#isPerIdentity = Object.values(config.credentials).some(isOfIdentity);
     this.#now = deps.now;
     this.#load = deps.load;
     this.#offered = new Set(namesOf(config));
@@ -134,7 +152,34 @@ export class ToolspecSource implements ToolSource {
   call(tool: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
     const engine = this.#engine;
     assert(engine !== undefined, "a tool of this source was listed");
-    return this.#load.run(context, () => engine.call(tool, args, context));
+    return this.#load.run(context, () =>
+      this.#isPerIdentity ? this.#callAs(tool, args, context) : engine.call(tool, args, context),
+    );
+  }
+
+  /** Makes a call with the secrets of its client, and with no others. @throws {CodedError} where one is missing */
+  async #callAs(tool: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
+    const { engine, readers } = this.#engineOf(context.identity);
+    for (const { read } of readers) await read();
+    context.signal.throwIfAborted();
+    return await engine.call(tool, args, context);
+  }
+
+  #engineOf(identity: Identity): IdentityEngine {
+    const key = identityKey(identity);
+    let known = this.#identityEngines.get(key);
+    if (known === undefined) {
+      const readers: NamedReader[] = [];
+      const owner = { key, name: clientArgument(identity) };
+      known = { engine: createEngine(this.config, readers, this.#deps, owner), readers };
+    } else this.#identityEngines.delete(key);
+    this.#identityEngines.set(key, known);
+    const [oldestKey, oldest] = this.#identityEngines.entries().next().value as [string, IdentityEngine];
+    if (this.#identityEngines.size > maxIdentityEngines) {
+      this.#identityEngines.delete(oldestKey);
+      for (const { read } of oldest.readers) this.#deps.secrets.release(read);
+    }
+    return known;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -168,6 +213,10 @@ function storedNamesOf({ credentials }: ToolspecConfig): ReadonlySet<string> {
   );
 }
 
+function isOfIdentity(ref: SecretRef): boolean {
+  return ref.kind === "store" && ref.per === "identity";
+}
+
 /** Milliseconds that a call may take. */
 const callDeadlineMs = 30_000;
 
@@ -177,7 +226,13 @@ interface NamedReader {
   readonly read: () => Promise<string>;
 }
 
-function createEngine(config: ToolspecConfig, readers: NamedReader[], deps: ToolspecSourceDeps): ToolSource {
+/** @param owner the client whose secrets it uses; without one, the engine lists tools and calls none that need a client's */
+function createEngine(
+  config: ToolspecConfig,
+  readers: NamedReader[],
+  deps: ToolspecSourceDeps,
+  owner?: Parameters<typeof refFor>[1],
+): ToolSource {
   const { id, pair, credentials, source: declaredIn } = config;
   assert(pair !== undefined, "the caller has checked");
   const { manifest, toolspec } = pair;
@@ -186,14 +241,15 @@ function createEngine(config: ToolspecConfig, readers: NamedReader[], deps: Tool
     id: egressIdOf(id),
     allow: egressPatterns(manifest),
     credentials: placedCredentials(manifest, toolspec).map(({ id: credentialId, place, encoding }) => {
-      const ref = credentials[credentialId];
-      assert(ref !== undefined, "the configuration was checked");
+      const declared = credentials[credentialId];
+      assert(declared !== undefined, "the configuration was checked");
+      const ref = refFor(declared, owner);
       const read = deps.secrets.reader(ref, declaredIn.name, (value) => {
         deps.learn(id, value);
         // The password alone is a secret too.
         if (encoding === "basic") deps.learn(id, value.slice(value.indexOf(":") + 1));
       });
-      readers.push({ ref, read });
+      if (owner !== undefined || !isOfIdentity(ref)) readers.push({ ref, read });
       const placeholder = deps.newPlaceholder();
       placeholders.set(credentialId, placeholder);
       return {
