@@ -30,7 +30,7 @@ export interface SessionStoreLimits {
   readonly maxPendingBytes?: number;
   /** Milliseconds that events wait to be written, so that those of a call that ends meanwhile need not be. @default 25 */
   readonly writeDelayMs?: number;
-  /** Milliseconds between two records of the use of a session; it lives as much longer after a restart. @default 60,000 */
+  /** Milliseconds between two records of the use of a session; it lives as much longer after a restart. @default 300,000 */
   readonly touchEveryMs?: number;
 }
 
@@ -45,6 +45,6 @@ export function resolveLimits(limits: SessionStoreLimits = {}): Required<Session
     maxAllEventBytes: limits.maxAllEventBytes ?? 64 * 1024 * 1024,
     maxPendingBytes: limits.maxPendingBytes ?? 8 * 1024 * 1024,
     writeDelayMs: limits.writeDelayMs ?? 25,
-    touchEveryMs: limits.touchEveryMs ?? 60_000,
+    touchEveryMs: limits.touchEveryMs ?? 300_000,
   };
 }

@@ -93,7 +93,10 @@ test("A session continues in the next gateway, with its state and its events, fo
   const adopted = await adopt(second.store, "secret-session-id");
   const changes = { logLevel: "warning", subscriptions: ["test://a"] };
   // A session lives longer after a restart by the time between two records of its use.
-  assert.deepEqual(adopted?.session, sessionOf("secret-session-id", "ci", { ...changes, expiresAt: 65_000 }));
+  assert.deepEqual(
+    adopted?.session,
+    sessionOf("secret-session-id", "ci", { ...changes, expiresAt: 305_000 }),
+  );
   assert.deepEqual(adopted?.events, [event(1, 1), { ...event(1, 2), isWaiting: true }]);
   assert.deepEqual(second.problems, []);
   await second.store.delete("secret-session-id");
@@ -280,11 +283,11 @@ test("Where the home cannot be written, sessions are refused and reported, and n
   assert.equal((await store.get("a"))?.id, "a");
   // It is written when the home is writable again.
   rmSync(join(home, "sessions"));
-  assert.deepEqual(await store.touch([{ id: "a", lastSeenAt: 100_000, expiresAt: 200_000 }]), []);
+  assert.deepEqual(await store.touch([{ id: "a", lastSeenAt: 400_000, expiresAt: 500_000 }]), []);
   await store[Symbol.asyncDispose]();
   const next = open(home);
   await using _next = next.store;
-  assert.equal((await adopt(next.store, "a"))?.session.lastSeenAt, 100_000);
+  assert.equal((await adopt(next.store, "a"))?.session.lastSeenAt, 400_000);
 });
 
 test("A damaged key is reported, and makes no session readable", async () => {
