@@ -159,6 +159,11 @@ describe("through the running gateway", () => {
     const text = await transcript(
       [
         ["search", "returns", "text", "--limit", "3"],
+        ["search", "--why", "returns", "text", "--limit", "1"],
+        ["search", "forget"],
+        ["search", "forget", "--all", "--tool", "echo:echo"],
+        ["search", "forget", "--identity", "nobody"],
+        ["search", "forget", "--all"],
         ["search", "zebra"],
         ["describe", "echo__structured"],
         ["describe", "search_tools", "--json"],

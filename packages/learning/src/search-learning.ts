@@ -33,8 +33,8 @@ export interface SearchLearningDeps {
   readonly randomBytes: (count: number) => Uint8Array;
   /** Removes known secrets from a text. */
   readonly scrub: (text: string) => string;
-  /** Calls back once after a delay, unless it is cancelled; does not keep the process alive. */
-  readonly startTimer: (delayMs: number, callback: () => void) => () => void;
+  /** Calls back once after a delay, unless it is cancelled. @default a timer that does not keep the process alive */
+  readonly startTimer?: (delayMs: number, callback: () => void) => () => void;
   /** Whether nothing is learned from a client, by its `identityKey`. */
   readonly isExcluded: (key: string) => boolean;
 }
@@ -53,6 +53,7 @@ interface WaitingUses {
 /** What the gateways of a home learned. */
 export class SearchLearning implements AsyncDisposable {
   readonly #deps: SearchLearningDeps;
+  readonly #startTimer: NonNullable<SearchLearningDeps["startTimer"]>;
   readonly #files: LearnedFiles;
   readonly #index: TaughtIndex;
   readonly #searches = new ObservedSearches();
@@ -67,6 +68,7 @@ export class SearchLearning implements AsyncDisposable {
 
   private constructor(home: string, deps: SearchLearningDeps) {
     this.#deps = deps;
+    this.#startTimer = deps.startTimer ?? startTimer;
     this.#files = new LearnedFiles(home, {
       randomBytes: deps.randomBytes,
       onProblem: (problem) => this.#log(problem),
@@ -110,7 +112,7 @@ export class SearchLearning implements AsyncDisposable {
     waiting.uses.push({ tool, queries });
     this.#waitingCount += 1;
     this.#waiting.set(key, waiting);
-    this.#cancelStore ??= this.#deps.startTimer(storeDelayMs, () => void this.stored());
+    this.#cancelStore ??= this.#startTimer(storeDelayMs, () => void this.stored());
   }
 
   /** Stores the uses that wait. Never rejects. */
@@ -134,7 +136,7 @@ export class SearchLearning implements AsyncDisposable {
 
   #refreshLater(): void {
     if (this.#isDisposed) return;
-    this.#cancelRefresh = this.#deps.startTimer(refreshMs, () => {
+    this.#cancelRefresh = this.#startTimer(refreshMs, () => {
       void this.#inTurn(() => this.#refresh()).then(() => this.#refreshLater());
     });
   }
@@ -200,4 +202,9 @@ export class SearchLearning implements AsyncDisposable {
     this.#logged.add(problem.message);
     this.#deps.logger.warn({ code: problem.code, reason: problem.message }, "learned words of searches");
   }
+}
+
+function startTimer(delayMs: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, delayMs).unref();
+  return () => clearTimeout(timer);
 }
