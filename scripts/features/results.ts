@@ -28,8 +28,23 @@ export interface Results {
   readonly exceptions: readonly Exception[];
 }
 
-/** Returns a message for each measured cell that is not as recorded. */
+/** Returns a message for each measured cell that is not as recorded, and for each recorded one that was not measured. */
 export function compare(known: Results, cells: readonly Cell[]): string[] {
+  const pairs = new Set(cells.map(({ client, server }) => `${client} at ${server}`));
+  const missing = cellsOf(known).filter(
+    ({ client, server, feature }) =>
+      pairs.has(`${client} at ${server}`) &&
+      !cells.some((cell) => cell.client === client && cell.server === server && cell.feature === feature),
+  );
+  return [
+    ...compareMeasured(known, cells),
+    ...missing.map(
+      ({ client, server, feature }) => `${client} at ${server}, ${feature} is recorded and was not measured`,
+    ),
+  ];
+}
+
+function compareMeasured(known: Results, cells: readonly Cell[]): string[] {
   return cells.flatMap((cell) => {
     const { client, server, feature, outcome } = cell;
     const name = `${client} at ${server}, ${feature}`;
@@ -53,24 +68,25 @@ const wordsFor: { readonly [outcome in Outcome]: string } = {
   neither: "in neither way",
 };
 
-/** Returns the recorded results with the measured cells in place of those of the same client, server and feature. */
+/** Returns the recorded results with the measured cells in place of those of the same clients at the same servers. */
 export function withMeasured(known: Results, cells: readonly Cell[]): Results {
   const both: { [server: string]: { [client: string]: string[] } } = {};
-  const isMeasured = (client: string, server: string, feature: string) =>
-    cells.some((cell) => cell.client === client && cell.server === server && cell.feature === feature);
+  const isMeasured = (client: string, server: string) =>
+    cells.some((cell) => cell.client === client && cell.server === server);
   const add = (server: string, client: string, feature: string) => {
     both[server] ??= {};
     both[server][client] = [...(both[server][client] ?? []), feature];
   };
   for (const [server, ofServer] of Object.entries(known.both)) {
     for (const [client, names] of Object.entries(ofServer)) {
-      for (const feature of names) if (!isMeasured(client, server, feature)) add(server, client, feature);
+      if (isMeasured(client, server)) continue;
+      for (const feature of names) add(server, client, feature);
     }
   }
   for (const { client, server, feature, outcome } of cells)
     if (outcome === "both") add(server, client, feature);
   const exceptions = [
-    ...known.exceptions.filter(({ client, server, feature }) => !isMeasured(client, server, feature)),
+    ...known.exceptions.filter(({ client, server }) => !isMeasured(client, server)),
     ...cells
       .filter(({ outcome }) => outcome !== "both")
       .map((cell) => ({ ...cell, reason: recordedOf(known, cell)?.reason ?? "" })),
