@@ -1,7 +1,7 @@
 /** Tests of packages that are recorded once and replayed without a network, a secret or another tool. */
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -102,6 +102,19 @@ test("tests are recorded with real requests, and replayed with nothing but the p
     // A chain is recorded with the calls of its steps.
     await run(0, ["install", "./shout", "--user"]);
     await run(0, ["test", "./twice", "--record", "--allow-calls"], env);
+    const planned = await run(0, ["install", "./twice", "--user", "--dry-run"]);
+    assert.match(planned.stdout, /^ {2}Reaches calls demo\.shout$/m);
+    const plan = await run(0, ["install", "./shout", "--allow-changed-release", "--dry-run", "--json"]);
+    assert.deepEqual(JSON.parse(plan.stdout).packages[0].access, {
+      hosts: ["shout.example"],
+      credential: "api_key",
+      programs: [],
+      tools: [],
+    });
+    await run(0, ["install", "./twice", "--user"]);
+    const why = await run(0, ["info", "demo.twice", "--why"]);
+    assert.match(why.stdout, /^ {2}a: demo\.shout \(installed 0\.1\.0\)$/m);
+    await run(0, ["uninstall", "demo.twice", "--user"]);
     await run(0, ["uninstall", "demo.shout", "--user"]);
   } finally {
     server.closeAllConnections();
@@ -155,6 +168,12 @@ test("tests are recorded with real requests, and replayed with nothing but the p
     "$.input.text",
     /failed at step \\"b\\".*made the call demo\.shout/,
   );
+  // Installed packages are listed without a configuration, as they are tested.
+  await run(0, ["install", "./shout", "--user"]);
+  rmSync(directory.join("toolcrib.yaml"));
+  assert.match((await run(4, ["list"])).stderr, /"demo\.shout"/);
+  const rotated = await run(1, ["registry", "init", "r", "--key", "none.pem"]);
+  assert.match(rotated.stderr, /hint: .*openssl genpkey -algorithm ed25519 -out none\.pem/);
   // A replay is no history of the tool, and there is one way at a time.
   assert.match((await run(2, ["test", "./shout", "--replay", "--record"])).stderr, /give one of them/);
   // The program of a package, with the replies that it was published with.

@@ -29,6 +29,7 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
+import { withHome } from "../output/with-home.ts";
 import { version } from "../version.ts";
 import { judgeInstalled } from "./explain-implementations.ts";
 import { toJunit } from "./junit.ts";
@@ -101,7 +102,8 @@ export async function testPackage(context: CliContext, text: string, flags: Test
     );
   }
   print(context, runs, { usesConfig, mode: modeOf(flags) });
-  if (results.failed > 0 && !usesConfig) context.output.note(defaultsHint(toolId));
+  if (results.failed > 0 && !usesConfig)
+    context.output.note(withHome(defaultsHint(toolId), context.options.homeFlag));
   return runs.every((run) => run.results.failed === 0) ? exitCodes.done : exitCodes.failed;
 }
 
