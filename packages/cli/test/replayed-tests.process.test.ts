@@ -51,7 +51,7 @@ test("tests are recorded with real requests, and replayed with nothing but the p
   const seen: string[] = [];
   const server = createServer((request, response) => {
     seen.push(request.url ?? "");
-    const text = decodeURIComponent(/^\/v1\/([^?]*)/.exec(request.url ?? "")?.[1] ?? "").toUpperCase();
+    const text = decodeURIComponent(/^\/local\/v1\/([^?]*)/.exec(request.url ?? "")?.[1] ?? "").toUpperCase();
     // An API that repeats the credential.
     response.setHeader("content-type", "application/json").setHeader("x-trace", "of today");
     response.end(JSON.stringify({ text, seen: request.url }));
@@ -68,7 +68,8 @@ test("tests are recorded with real requests, and replayed with nothing but the p
   const config = {
     packages: {
       "demo.shout": {
-        endpoint: { url: `http://127.0.0.1:${port}/v1/{text}` },
+        // Another path than that of the manifest, which the recording has.
+        endpoint: { url: `http://127.0.0.1:${port}/local/v1/{text}` },
         credentials: { token: { secret_key_ref: "SHOUT_KEY" } },
       },
     },
@@ -89,7 +90,10 @@ test("tests are recorded with real requests, and replayed with nothing but the p
     assert.match(recorded.stdout, /^Recorded tests\/one\.test\.json: 1 response$/m);
     assert.match(recorded.stderr, /^NOT RECORDED: tests\/two\.test\.json did not pass\. /m);
     assert.equal(readFileSync(directory.join("shout/tests/two.test.json"), "utf8"), before);
-    assert.deepEqual(seen, ["/v1/abc?key=sk-very-secret-4711", "/v1/abc?key=sk-very-secret-4711"]);
+    assert.deepEqual(seen, [
+      "/local/v1/abc?key=sk-very-secret-4711",
+      "/local/v1/abc?key=sk-very-secret-4711",
+    ]);
     const text = readFileSync(directory.join("shout/tests/one.test.json"), "utf8");
     assert.doesNotMatch(text, /4711|x-trace/);
     const { exchanges, ...others } = JSON.parse(text) as { exchanges: object[] };
@@ -171,7 +175,7 @@ test("tests are recorded with real requests, and replayed with nothing but the p
   // Installed packages are listed without a configuration, as they are tested.
   await run(0, ["install", "./shout", "--user"]);
   rmSync(directory.join("toolcrib.yaml"));
-  assert.match((await run(4, ["list"])).stderr, /"demo\.shout"/);
+  assert.match((await run(5, ["list"])).stderr, /"demo\.shout"/);
   const rotated = await run(1, ["registry", "init", "r", "--key", "none.pem"]);
   assert.match(rotated.stderr, /hint: .*openssl genpkey -algorithm ed25519 -out none\.pem/);
   // A replay is no history of the tool, and there is one way at a time.

@@ -82,7 +82,12 @@ export function openPackageHttp(
   const pass =
     replies === undefined
       ? live
-      : recordedSend(live, replies, { url, credentials, clean: (text) => context.scrubber.text(text) });
+      : recordedSend(live, replies, {
+          url,
+          manifestUrl: manifest.endpoint?.type === "http" ? manifest.endpoint.url : url,
+          credentials,
+          clean: (text) => context.scrubber.text(text),
+        });
   const send: HttpRunnerDeps["send"] = async (request) => {
     const response = await pass(request);
     // The next call gets another token.
@@ -137,21 +142,34 @@ function recordedSend(
   replies: TestReplies,
   {
     url,
+    manifestUrl,
     credentials,
     clean,
   }: {
     readonly url: string;
+    /** The URL without a setting of the operator: a recording is for every machine. */
+    readonly manifestUrl: string;
     readonly credentials: readonly EgressCredential[];
     readonly clean: (text: string) => string;
   },
 ): HttpRunnerDeps["send"] {
-  const { origin } = splitUrl(url);
+  const { origin, path } = splitUrl(url);
+  const toManifest = pathMapping(path, splitUrl(manifestUrl).path);
   return (request) => {
     const { method, body } = request;
     const shown = withoutCredentials(request.url, credentials);
-    const own = shown.startsWith(`${origin}/`) ? shown.slice(origin.length) : shown;
+    const own = shown.startsWith(`${origin}/`) ? toManifest(shown.slice(origin.length)) : shown;
     return replies.request({ method, url: own, body }, () => send(request), clean);
   };
+}
+
+/** Returns a function that replaces the beginning in which the path `from` differs from `to`; other paths stay. */
+function pathMapping(from: string, to: string): (path: string) => string {
+  let same = 0;
+  while (same < Math.min(from.length, to.length) && from.at(-1 - same) === to.at(-1 - same)) same += 1;
+  const [before, after] = [from.slice(0, from.length - same), to.slice(0, to.length - same)];
+  if (/[{}]/.test(before + after)) return (path) => path;
+  return (path) => (path.startsWith(before) ? after + path.slice(before.length) : path);
 }
 
 /** Removes the parameters of a query that carry a placeholder: a replay has none. */
