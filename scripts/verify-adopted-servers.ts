@@ -4,7 +4,7 @@
  * contained, and has to complete calls of an official SDK client through the gateway, after its tools were approved.
  *
  * All other adopted servers of the catalog are then compared with their manifests by `toolcrib lint-manifests --live`
- * where `--all` is given. A server whose runner is missing here is skipped with the reason.
+ * where `--all` is given: the recorded lock or checksum of each is fetched or built, so that it is checked, too. A server whose runner is missing here is skipped with the reason.
  */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
@@ -12,7 +12,7 @@ import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
@@ -77,6 +77,10 @@ const servers: readonly Server[] = [
   },
 ];
 
+// Where scripts/runners/install.sh has put uv; the user's own comes first.
+process.env["PATH"] = [process.env["PATH"], join(root, "node_modules/.cache/toolcrib-uv/bin")].join(
+  delimiter,
+);
 process.exitCode = await verifyServers().finally(() => rmSync(base, { recursive: true, force: true }));
 
 async function verifyServers(): Promise<number> {

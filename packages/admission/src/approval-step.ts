@@ -42,6 +42,8 @@ export interface ApprovableTarget {
   readonly approval:
     | {
         readonly server: string;
+        /** The word for that source, for people. @default "server" */
+        readonly noun?: string | undefined;
         readonly definitionDigest: string;
         /** Whether the tool declares that it writes, so that `mutability_class: read_only` would block it. */
         readonly declaresWrites: boolean;
@@ -211,7 +213,7 @@ function mayAskPerson(
  *   approves what is not shown.
  */
 async function askPerson(
-  { wireName, server }: ApprovableTarget,
+  { wireName, server, approval }: ApprovableTarget,
   { clientChannel, signal }: ApprovableOrigin,
   args: JsonObject | undefined,
 ): Promise<"approved" | "denied" | undefined> {
@@ -219,7 +221,7 @@ async function askPerson(
   if (shown === undefined || shown.length > formMaxLength) return undefined;
   const params = {
     // Questions of servers begin with the name of the server, and never with that of the gateway.
-    message: `Toolcrib asks: allow one call of "${wireName}" of the server "${server}", which nobody has verified? Arguments: ${shown}`,
+    message: `Toolcrib asks: allow one call of "${wireName}" of the ${approval?.noun ?? "server"} "${server}", which nobody has verified? Arguments: ${shown}`,
     requestedSchema: {
       type: "object",
       properties: {
@@ -254,9 +256,10 @@ function required(
   { steps }: Pick<ApprovableCall, "steps">,
 ): string {
   const start = `"${shownName}" was not called: each call needs the operator's approval, because`;
+  const noun = approval?.noun ?? "server";
   const names = steps?.needing.map((name) => `"${name}"`).join(", ") ?? "";
   if (approval?.isOwn === false) return `${start} it calls tools of unverified sources: ${names}`;
-  const own = `${start} its server "${approval?.server}" is unverified and the tool is not known to be read-only`;
+  const own = `${start} its ${noun} "${approval?.server}" is unverified and the tool is not known to be read-only`;
   return names === "" ? own : `${own}; it calls other such tools: ${names}`;
 }
 
@@ -269,7 +272,7 @@ function errorOf(
   const isOwn = target.approval?.isOwn !== false;
   const names = [...(isOwn ? [target.wireName] : []), ...(call.steps?.needing ?? [])];
   const waiver = `policy.waive_approval: [${[...new Set(names)].map((name) => `"${name}"`).join(", ")}]`;
-  const trust = `trust_state: verified for the ${names.length > 1 || !isOwn ? "sources" : "server"}`;
+  const trust = `trust_state: verified for the ${names.length > 1 || !isOwn ? "sources" : (target.approval?.noun ?? "server")}`;
   switch (permission.kind) {
     case "pending":
       return new AdmissionError("APPROVAL_REQUIRED", required(target, call), {

@@ -175,10 +175,11 @@ export class CallJournal {
   /** Inner calls that the approval of the call is for, too: how many of each. */
   readonly #approved = new Map<string, number>();
   #approval: string | undefined;
-  /** When it can no longer be continued; undefined until it waits, and after an inner call was made since. */
+  /** When it can no longer be continued; undefined until it waits, and after an inner call was made since, at any depth. */
   expiresAt: number | undefined;
   #bytes = 0;
   #isWaiting = false;
+  #hasAdvanced = false;
   #isTooLarge = false;
   #isClosed = false;
 
@@ -192,6 +193,11 @@ export class CallJournal {
   /** Whether an inner call of this execution waits for its approval. */
   get isWaiting(): boolean {
     return this.#isWaiting;
+  }
+
+  /** Whether this execution made an inner call, at any depth. */
+  get hasAdvanced(): boolean {
+    return this.#hasAdvanced;
   }
 
   /** Whether its results were too many to keep. */
@@ -235,7 +241,7 @@ export class CallJournal {
   record(key: string, outcome: InnerOutcome, bytes: number): void {
     // A call can end before an inner call that it cancelled.
     if (this.#isTooLarge || this.#isClosed) return;
-    this.expiresAt = undefined;
+    this.#advance();
     if (!this.#reserve(bytes, this.#bytes)) {
       this.#isTooLarge = true;
       return;
@@ -247,14 +253,22 @@ export class CallJournal {
     this.#used.set(key, known.length);
   }
 
-  /** An inner call, or one within it, waits for its approval. */
-  waits(): void {
+  /** An inner call, or one within it, waits for its approval. @param inner the journal of that inner call, if it is kept */
+  waits(inner?: CallJournal): void {
     this.#isWaiting = true;
+    // What it made is not made again, so that the call around it got further, too.
+    if (inner?.hasAdvanced === true) this.#advance();
+  }
+
+  #advance(): void {
+    this.#hasAdvanced = true;
+    this.expiresAt = undefined;
   }
 
   /** Begins another execution. */
   rewind(): void {
     this.#isWaiting = false;
+    this.#hasAdvanced = false;
     this.#used.clear();
   }
 

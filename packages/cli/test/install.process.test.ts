@@ -129,7 +129,7 @@ test("install --locked shows what a clone names, and installs it when that was a
   assert.equal(asked.code, 2);
   assert.match(
     asked.stderr,
-    /mcp\.lock of this project names these packages:\n {2}demo\.echo 1\.0\.0 from .*, signed by sha256:.*\n.*\nhint: .*--yes/,
+    /mcp\.lock of this project names these packages:\n {2}demo\.echo 1\.0\.0 from .*, signed by sha256:.*\n.*\n.*\nhint: .*--yes/,
   );
   assert.equal(existsSync(clone.join(".mcp")), false);
   const done = await inClone("install", "--locked", "--yes");

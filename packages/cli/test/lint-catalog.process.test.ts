@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { checkGolden, makeTemporaryDirectory, runProcess, writeFiles } from "@toolcrib/testing";
 import { cleanEnvironment, golden, launcherPath, runToolcrib, transcript } from "./transcript.ts";
@@ -98,6 +100,47 @@ test("lint-toolspecs and lint-manifests show every problem and exit with 1, or w
   checkGolden(golden("lint-catalog-bad.txt"), text);
 });
 
+test("lint-manifests refuses adopted servers that could not be fetched, without fetching them", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const lock = "acme==1.2.3 --hash=sha256:00\n";
+  const adopted = (name: string, repo: string, digest = createHash("sha256").update(lock).digest("hex")) =>
+    manifest(name)
+      .replace(/source: .*/, `source: {repo: ${repo}, tag: 1.2.3}`)
+      .replace("builder: toolpack", "builder: python")
+      .replace("0a".repeat(32), digest);
+  writeFiles(directory.path, {
+    "manifests/one/0.1.0.yaml": adopted("one", "pypi:acme"),
+    "locks/one/0.1.0.txt": lock,
+    "good.yaml": adopted("good", "pypi:acme"),
+    "good.lock.txt": lock,
+    "manifests/two/0.1.0.yaml": adopted("two", "github.com/acme/server"),
+    "manifests/three/0.1.0.yaml": adopted("three", "pypi:acme"),
+    "manifests/four/0.1.0.yaml": adopted("four", "pypi:acme", "0a".repeat(32)),
+    "locks/four/0.1.0.txt": lock,
+  });
+  for (const path of ["good.yaml", "manifests/one"]) {
+    const { code, stdout, stderr } = await runToolcrib(["lint-manifests", path], {
+      directory: directory.path,
+    });
+    assert.deepEqual([code, stdout], [0, "lint OK: 1 manifest(s)\n"], stderr);
+  }
+  const catalog = join(import.meta.dirname, "../../../catalog");
+  const own = await runToolcrib(["lint-manifests", catalog], { directory: directory.path });
+  assert.match(own.stdout, /^lint OK: \d+ manifest\(s\)\n$/, own.stderr);
+  const { code, stderr } = await runToolcrib(["lint-manifests", "."], { directory: directory.path });
+  assert.equal(code, 1);
+  assert.deepEqual(
+    [...stderr.matchAll(/^manifests\/(\w+)\/\S+ error (\w+)\n(.*)$/gm)].map(([, ...found]) =>
+      found.join(" "),
+    ),
+    [
+      `four MANIFEST_SOURCE_UNUSABLE "image.digest" is sha256:${"0a".repeat(32)}, but the lock of the manifest has sha256:${createHash("sha256").update(lock).digest("hex")}`,
+      'three MANIFEST_SOURCE_UNUSABLE "image.digest" is the SHA-256 of a lock, and the manifest has none',
+      'two MANIFEST_SOURCE_UNUSABLE "source.repo" of the manifest "two" is "github.com/acme/server", which names no package for builder: python',
+    ],
+  );
+});
+
 test("a toolspec and its manifest can be in one folder, under names without a version", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, {
@@ -166,7 +209,9 @@ test("lint-manifests --require-digests refuses images with builder: toolpack tha
   const withDigest = (text: string, digits: string) => text.replace("0a".repeat(32), digits);
   writeFiles(directory.path, {
     "manifests/built/0.1.0.yaml": withDigest(manifest("built"), digest),
-    "manifests/other/0.1.0.yaml": manifest("other").replace("toolpack\ntier", "node\ntier"),
+    "manifests/other/0.1.0.yaml": withDigest(manifest("other"), "0".repeat(64))
+      .replace("toolpack\ntier", "node\ntier")
+      .replace("repo: github.com/example/toolpack, tag: v1", "repo: npm:example, tag: v1.0.0"),
     "manifests/typed/0.1.0.yaml": withDigest(manifest("typed"), "0123456789abcdef".repeat(4)),
     "manifests/zeros/0.1.0.yaml": withDigest(manifest("zeros"), "0".repeat(64)),
   });

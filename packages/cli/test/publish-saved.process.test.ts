@@ -88,6 +88,10 @@ test("a saved tool is published, installed elsewhere with its reach, tested and 
   const untested = await user.run("test", toolId);
   assert.match(untested.stderr, /CLI_TEST_CALLS_OTHERS: .*can call tools that may write: echo:echo/);
   assert.match(await user.done("test", toolId, "--allow-calls"), /1 passed, 0 failed/);
+  assert.match(
+    await user.done("test", toolId, "--replay"),
+    /\(recorded\)\n.*1 passed, 0 failed[\s\S]*Replayed: 1 test/,
+  );
 
   const client = new Client({ name: "client", version: "1" });
   const args = [...commandLine, "serve", "--stdio"];

@@ -71,6 +71,7 @@ function writeFiles(directory: TemporaryDirectory): void {
   write("shout2.star", shout.replace("said.upper()", "said"));
   write("schema.json", JSON.stringify(schema));
   write("broken.star", '# Does nothing.\nx = ecko.echo(text = "a")\nreturn (x\n');
+  write("fails.star", '# Fails.\n#\n# Always.\nfail("no text today")\n');
   write("bare.star", "return 1\n");
   write("once.star", 'return {"n": params.n, "said": echo.echo(text = str(params.n))}\n');
   write("denied.star", 'echo.echo(text = "a")\necho.crash()\n');
@@ -103,6 +104,12 @@ describe("saved tools of this home", () => {
     assert.deepEqual([ran.code, ran.value.result, ran.value.logs], [0, ["A"], ["heard a"]]);
     const tested = await run("saved", "test", "shout", "--record", "--params", '{"text": "a"}');
     assert.deepEqual([tested.value.passed, tested.value.failed, tested.value.recorded], [1, 0, "recorded 1"]);
+    const failing = ["saved", "test", "fails", "--record", "--case", "bad day"];
+    await runToolcrib(["save", "fails.star"], { directory: directory.path });
+    const failed = await runToolcrib(failing, { directory: directory.path });
+    assert.match(failed.stderr, /^THE RECORDED RUN FAILED with runtime_error: fail: no text today$/m);
+    assert.match(failed.stderr, /saved test fails --record --case 'bad day' --params JSON$/m);
+    assert.equal((await run(...failing)).value.recordedError.message, "fail: no text today");
     const shown = await run("saved", "show", "shout");
     assert.equal(shown.value.code, shout);
     assert.equal(shown.value.tests[0].expect.result[0], "A");

@@ -7,13 +7,7 @@
 import { hash } from "node:crypto";
 import { nearestName } from "@toolcrib/diagnostics";
 import { entryOf, fieldOf, listOf, nodeAt, type Problem } from "@toolcrib/document";
-import {
-  type AdoptedSource,
-  adoptedSource,
-  type Manifest,
-  offeredTools,
-  placeholderVariables,
-} from "@toolcrib/toolspec";
+import { type AdoptedSource, adoptedSource, type Manifest, offeredTools } from "@toolcrib/toolspec";
 import type { ServerDeclaration } from "./config-layer.ts";
 import type { AdoptedManifest, ConfigText, StdioTransportConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";
@@ -31,12 +25,12 @@ export function readAdoptedManifest(
   manifest: Manifest,
   { manifestFile, lock }: { readonly manifestFile: string; readonly lock: string | undefined },
 ): AdoptedManifest | (Problem & { readonly hint: string }) {
-  const source = adoptedSource(manifest);
+  const lockDigest = lock === undefined ? undefined : hash("sha256", lock, "hex");
+  const source = adoptedSource(manifest, { lockDigest });
   if (!("kind" in source)) {
-    return { code: "CONFIG_MANIFEST_INVALID", message: source.message, hint: source.hint };
+    const code = source.path === "image.digest" ? "CONFIG_MANIFEST_LOCK" : "CONFIG_MANIFEST_INVALID";
+    return { code, message: source.message, hint: source.hint };
   }
-  const problem = placeholderProblem(manifest) ?? lockProblem(source, lock);
-  if (problem !== undefined) return problem;
   const isGo = source.kind === "go";
   return {
     manifest,
@@ -45,32 +39,6 @@ export function readAdoptedManifest(
     // A lock without its digest is not a record.
     record: isGo ? { moduleDigest: source.digest } : { lock: source.digest === undefined ? undefined : lock },
   };
-}
-
-function placeholderProblem(manifest: Manifest): (Problem & { readonly hint: string }) | undefined {
-  const variables = [...placeholderVariables(manifest).values()];
-  if (new Set(variables).size === variables.length) return undefined;
-  return {
-    code: "CONFIG_MANIFEST_INVALID",
-    message: `The manifest ${quote(manifest.name)} has several sealed credentials in one variable`,
-    hint: "give each of them a placeholderEnv, the variable that the server reads",
-  };
-}
-
-function lockProblem(
-  { kind, digest }: AdoptedSource,
-  lock: string | undefined,
-): (Problem & { readonly hint: string }) | undefined {
-  if (kind === "go" || digest === undefined) return undefined;
-  const hint = "restore the lock, or write both again: toolcrib lint-manifests --live MANIFEST --write";
-  if (lock === undefined) {
-    const message = `"image.digest" is the SHA-256 of a lock, and the manifest has none`;
-    return { code: "CONFIG_MANIFEST_LOCK", message, hint };
-  }
-  const found = hash("sha256", lock, "hex");
-  if (found === digest) return undefined;
-  const message = `"image.digest" is sha256:${digest}, but the lock of the manifest has sha256:${found}`;
-  return { code: "CONFIG_MANIFEST_LOCK", message, hint };
 }
 
 /** Returns `declared` with the process, the containment and the secrets of its manifest. */

@@ -242,6 +242,33 @@ test("repeating a call does not prolong the time in which it continues", async (
   }
 });
 
+test("a step of a chain within a chain prolongs the outer one, as its own steps do, and a repetition does not", async () => {
+  mock.timers.enable({ apis: ["Date"], now: Date.now() });
+  try {
+    await withPackages(async ({ made, call, approve }) => {
+      const outer = "test.apr.outer";
+      const args = { name: "j" };
+      await approve((await call(outer, args)).text);
+      const inner = await call(outer, args);
+      assert.match(inner.text, /"test\.apr\.flow" was not called/);
+      mock.timers.tick(40 * 60_000);
+      await approve((await call(outer, args)).text);
+      // The first step of the inner chain is made now.
+      assert.match((await call(outer, args)).text, /"test\.apr\.send" was not called/);
+      assert.deepEqual(made(), ['make {"name":"outer"}', 'make {"name":"j"}']);
+      mock.timers.tick(40 * 60_000);
+      const waiting = await call(outer, args);
+      assert.match(waiting.text, /"test\.apr\.send" was not called/);
+      mock.timers.tick(20 * 60_000);
+      await approve((await call(outer, args)).text);
+      assert.equal((await call(outer, args)).isError, false);
+      assert.deepEqual(made().slice(2), ['send {"to":"made-2","text":"fixed"}']);
+    });
+  } finally {
+    mock.timers.reset();
+  }
+});
+
 test("a chain within a chain is asked for itself, and nothing before it is repeated", () =>
   withPackages(async ({ made, call, approve }) => {
     const outer = "test.apr.outer";

@@ -35,6 +35,11 @@ test("a registry that a web server serves is read, resolved and fetched from", a
   assert.equal(opened?.statement.keyId, keyIdOf(registryKey));
   assert.equal(opened?.statement.sequence, 2);
   assert.equal(opened?.isFirstUse, true);
+  // The index, and with it its signature, says what each package can reach.
+  assert.deepEqual(
+    opened?.entries.map(({ reach }) => reach?.hosts),
+    versions.map(() => ["example.com"]),
+  );
 
   const selected: readonly (readonly [range: string, version: string])[] = [
     ["", "1.10.0"],

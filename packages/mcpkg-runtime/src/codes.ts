@@ -10,6 +10,7 @@ export const mcpkgRuntimeCodes = {
   PACKAGE_BUSY: "Too many programs of packages run and wait.",
   PACKAGE_CHAIN_INVALID:
     "A chain cannot run: it needs a tool that does not exist, or leads back to itself, or has too many steps.",
+  PACKAGE_REPLY_MISSING: "A test that replays recorded replies made a request or a call that has none.",
   PACKAGE_CHAIN_FAILED: "A step of a chain failed.",
 } as const;
 

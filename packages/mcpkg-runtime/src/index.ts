@@ -10,3 +10,4 @@ export { PackageSources } from "./installed/package-sources.ts";
 export type { ProgramRunnerSlot, TrialPackage } from "./installed/packages-context.ts";
 export { programSecretsOf } from "./local/program-secrets.ts";
 export { runPackageTests, type TestResult, type TestResults } from "./tests/run-package-tests.ts";
+export { TestReplies } from "./tests/test-replies.ts";

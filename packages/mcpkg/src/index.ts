@@ -9,6 +9,7 @@ export { firstNameOf } from "./json-path/parse-path.ts";
 export { PathUse } from "./json-path/path-budget.ts";
 export type { Endpoint, Manifest } from "./manifest/manifest-shape.ts";
 export { isToolId, toolIdOfName } from "./manifest/names.ts";
+export { type PackageReach, packageReach } from "./manifest/package-reach.ts";
 export { type Command, parseCommand } from "./manifest/parse-command.ts";
 export { programsOf, reachOf, readProgram, type StarlarkEndpoint } from "./manifest/starlark-programs.ts";
 export type { PackageTest } from "./manifest/test-shape.ts";

@@ -71,6 +71,8 @@ export const toolspecCodes = {
   MANIFEST_DIGEST_PLACEHOLDER: "The digest of an image that must have been built is a placeholder.",
   MANIFEST_ENTRYPOINT_INVALID: "The entrypoint of an image is not an absolute path.",
   MANIFEST_BUILDER_INVALID: "The builder of an image is unknown.",
+  MANIFEST_SOURCE_UNUSABLE:
+    "A manifest adopts a server that cannot be fetched: its source, version, entrypoint or lock is none that its builder can use.",
   MANIFEST_TIER_INVALID: "The tier of a manifest is neither sealed nor entrusted.",
   MANIFEST_EGRESS_INVALID: "An entry of an egress list is not a host pattern.",
   MANIFEST_EGRESS_DENIED: "An entry of an egress list is on the denylist.",

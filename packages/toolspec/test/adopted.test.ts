@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   adoptedSource,
+  lintCatalog,
   lintLiveTools,
   parseManifest,
   placeholderVariables,
@@ -62,6 +63,11 @@ test("adoptedSource() reads the package, the version, the program and its fixed 
     [{ repo: "@acme/server" }, "source.repo"],
     [{ repo: "npm:../server" }, "source.repo"],
     [{ repo: "npm:a/b" }, "source.repo"],
+    [{ repo: "npm:~a" }, "source.repo"],
+    [{ ...go, repo: "github.com/acme/../x", tag: "v1.0.0" }, "source.repo"],
+    [{ tag: "1.2.3beta" }, "source.tag"],
+    [{ builder: "python", repo: "pypi:x", tag: "1.2.3 || 2" }, "source.tag"],
+    [{ builder: "python", repo: "pypi:x", tag: "1.x" }, "source.tag"],
     [{ tag: "latest" }, "source.tag"],
     [{ tag: "^1.2.3" }, "source.tag"],
     [{ ...go, repo: "npm:x", tag: "v1.0.0" }, "source.repo"],
@@ -74,6 +80,38 @@ test("adoptedSource() reads the package, the version, the program and its fixed 
     assert.ok("path" in source, JSON.stringify(changes));
     assert.equal(source.path, path);
     assert.notEqual(source.hint, "");
+    // Plain lint refuses what could not be fetched.
+    const { diagnostics } = lintCatalog(
+      [{ path: "acme.yaml", text: manifestText(changes), kind: "manifest" }],
+      {
+        subject: "manifests",
+      },
+    );
+    const found = diagnostics.map(({ code, path: at }) => `${code} ${at}`);
+    assert.deepEqual(found, changes.builder === "toolpack" ? [] : [`MANIFEST_SOURCE_UNUSABLE ${path}`]);
+  }
+});
+
+test("adoptedSource() and lint compare the digest of a manifest with its lock", () => {
+  const digest = `${"0".repeat(63)}1`;
+  for (const [changes, lockDigest, expected] of [
+    [{}, digest, undefined],
+    [{}, undefined, /is the SHA-256 of a lock, and the manifest has none/],
+    [{}, digest.replace("1", "2"), /but the lock of the manifest has sha256:0+2$/],
+    [{ builder: "go-static", repo: "github.com/acme/x", tag: "v1.2.3" }, undefined, undefined],
+  ] as const) {
+    const source = adoptedSource(manifestOf(changes), { lockDigest });
+    const { diagnostics } = lintCatalog(
+      [{ path: "acme.yaml", text: manifestText(changes), kind: "manifest", lock: { lockDigest } }],
+      { subject: "manifests" },
+    );
+    if (expected === undefined) {
+      assert.ok("kind" in source);
+      assert.deepEqual(diagnostics, []);
+    } else {
+      assert.ok("path" in source && source.path === "image.digest");
+      assert.match(diagnostics.map(({ message }) => message).join("\n"), expected);
+    }
   }
 });
 

@@ -5,9 +5,10 @@
  */
 
 import { connect } from "node:net";
+import { isCodedError } from "@toolcrib/diagnostics";
 import { readInstalledPackages } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
-import { loadCliConfig } from "../config/load-cli-config.ts";
+import { type LoadedConfig, loadCliConfig, loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { projectFolderOf } from "../config/project-folder.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { counted } from "../output/counted.ts";
@@ -38,7 +39,7 @@ export async function openToolAccess(
   if (running !== undefined) {
     return openRemoteTools(running, context.signal);
   }
-  const loaded = await loadCliConfig(context);
+  const loaded = await loadForTools(context);
   const { toolServers, toolspecs } = loaded.config;
   const configured = [...toolServers, ...toolspecs].map(({ id }) => id);
   const ids = onlyServer === undefined ? configured : [...configured, ...(await installedIds(context))];
@@ -47,6 +48,17 @@ export async function openToolAccess(
   // A package can be a chain, which needs any other tool.
   const started = only === undefined || configured.includes(only) ? only : undefined;
   return openLocalTools(context, loaded, createCommandLogger(context, "silent"), started);
+}
+
+/** Loads the configuration, which installed packages do not need. @throws as `loadCliConfig` where there are neither */
+async function loadForTools(context: CliContext): Promise<LoadedConfig> {
+  try {
+    return await loadCliConfig(context);
+  } catch (error) {
+    const isAbsent = isCodedError(error) && error.code === "CLI_CONFIG_NOT_FOUND";
+    if (!isAbsent || (await installedIds(context)).length === 0) throw error;
+    return { ...(await loadConfigOrDefaults(context)), warnings: [] };
+  }
 }
 
 /** Returns the ids of the installed packages, which are sources of tools as servers are. */

@@ -20,11 +20,18 @@ export const command = defineCommand({
       help: "let the tests of a chain or a program that is not installed call other tools, and those of a program also tools that may write",
     },
     implementation: { value: "id", help: "test this implementation only (default: each that runs here)" },
+    record: {
+      help: "run the tests of a folder with real requests and calls, and write what was received into each test that passed",
+    },
+    replay: {
+      help: "answer requests and calls of other tools from what the tests recorded: nothing is sent, and no secret is needed",
+    },
     junit: { value: "file", help: "also write the results to this file as JUnit XML" },
   },
   examples: [
     "toolcrib test demo.echo",
-    "toolcrib test ./echo --junit results.xml",
+    "toolcrib test ./echo --record",
+    "toolcrib test ./echo --replay --junit results.xml",
     "toolcrib test ./chain --allow-calls",
   ],
   run: async (context, { package: text }, options) =>

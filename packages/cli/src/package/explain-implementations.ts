@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { SchemaValidator } from "@toolcrib/json";
-import type { Manifest } from "@toolcrib/mcpkg";
+import { type Manifest, toolIdOfName } from "@toolcrib/mcpkg";
 import { type InstalledPackage, openInstalledPackage } from "@toolcrib/mcpkg-install";
 import { explainPackage, packageConfigOf, programSecretsOf } from "@toolcrib/mcpkg-runtime";
 import type { CliContext } from "../cli-context.ts";
@@ -11,7 +11,7 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { createSandboxes } from "../sandbox/create-sandboxes.ts";
-import { installedPackage } from "./installed-packages.ts";
+import { installedPackage, readInstalled } from "./installed-packages.ts";
 
 /** Runs the command. Fails where no implementation can run. */
 export async function explainImplementations(context: CliContext, toolId: string): Promise<ExitCode> {
@@ -20,8 +20,22 @@ export async function explainImplementations(context: CliContext, toolId: string
   const installed = await installedPackage(context, toolId, hint);
   const { manifest } = openInstalledPackage(installed, new SchemaValidator());
   if (manifest.chain !== undefined) {
-    output.json({ toolId, chain: manifest.chain.map(({ step, tool }) => ({ step, tool })) });
-    output.print(`${toolId} is a chain: its steps are calls of other tools, each with a choice of its own`);
+    const { packages } = await readInstalled(context);
+    const toolIds = packages.map(({ toolId: id }) => id);
+    const steps = manifest.chain.map(({ step, tool }) => {
+      const called = toolIdOfName(tool, toolIds);
+      const found = packages.find(({ toolId: id }) => id === called);
+      return { step, tool, installed: found?.version ?? null };
+    });
+    output.json({ toolId, version: manifest.version, chain: steps });
+    output.print(
+      `${toolId} ${manifest.version} is a chain: its steps are calls of other tools, each with a choice of its own`,
+      ...steps.map(({ step, tool, installed: found }) => {
+        const state = found === null ? "no installed package" : `installed ${found}`;
+        return `  ${safeLine(`${step}: ${tool}`)} (${state})`;
+      }),
+      `See the choice of a package: toolcrib${context.options.homeFlag} info TOOLID --why`,
+    );
     return exitCodes.done;
   }
   const verdicts = await judgeInstalled(context, installed, manifest);

@@ -12,6 +12,7 @@ import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { accessText } from "./access-text.ts";
 import {
   type AllowFlags,
   changeDeps,
@@ -20,7 +21,8 @@ import {
   toAllowances,
   toPlace,
 } from "./install-context.ts";
-import { isKnownTool, knownNamespaces } from "./known-tools.ts";
+import { configuredPackages, isKnownTool, knownNamespaces } from "./known-tools.ts";
+import { givenSettings } from "./test-settings.ts";
 
 /** Options of `install`. */
 export interface InstallFlags extends AllowFlags, ConfirmFlags {
@@ -95,15 +97,40 @@ export async function installSources(
     packages: plan.packages.map((one) => ({
       ...one,
       publisherKey: one.publisherKey ?? null,
+      registry: one.registry ?? null,
       replaces: one.replaces ?? null,
     })),
   });
+  const reaches = isDone ? () => [] : await accessLines(context, plan);
   if (plan.packages.length === 0) output.print("Everything is installed already.");
   else
     output.print(
-      ...plan.packages.flatMap((one) => linesOf(context, one, isDone ? "Installed" : "Would install")),
+      ...plan.packages.flatMap((one) => [
+        ...linesOf(context, one, isDone ? "Installed" : "Would install"),
+        ...reaches(one),
+      ]),
     );
   return exitCodes.done;
+}
+
+/** Returns the lines about what each new package can reach by its manifest, and what the configuration adds to that. */
+async function accessLines(
+  context: CliContext,
+  plan: InstallPlan,
+): Promise<(planned: Planned) => readonly string[]> {
+  const config = await configuredPackages(context);
+  return ({ toolId, access, isInstalled }) => {
+    if (isInstalled) return [];
+    const own = config !== undefined && Object.hasOwn(config.byId, toolId) ? config.byId[toolId] : undefined;
+    const manifest = plan.candidates.get(toolId)?.opened.manifest;
+    const given = own === undefined || manifest === undefined ? [] : givenSettings(manifest, own);
+    return [
+      `  Reaches ${safeLine(accessText(access))}`,
+      ...(given.length === 0
+        ? []
+        : [`  packages.${toolId} of the configuration gives it ${given.map(safeLine).join("; ")}`]),
+    ];
+  };
 }
 
 /** Shows which tools the programs of the packages can call, and which of those do not exist here. */
@@ -154,7 +181,11 @@ async function isConfirmed(context: CliContext, plan: InstallPlan, flags: Confir
   const title = isLocked
     ? `${lockFileName} of this project names these packages:`
     : "These packages will be installed together:";
-  output.note(title, ...changes.map((one) => `  ${describe(one)}`));
+  const reaches = await accessLines(context, plan);
+  output.note(
+    title,
+    ...changes.flatMap((one) => [`  ${describe(one)}`, ...reaches(one).map((line) => `  ${line}`)]),
+  );
   if (flags.yes === true) return true;
   if (canAsk(context)) {
     const answer = await askLine("Install them? [y/N] ", context);
@@ -169,11 +200,12 @@ async function isConfirmed(context: CliContext, plan: InstallPlan, flags: Confir
 
 type Planned = InstallPlan["packages"][number];
 
-function describe({ toolId, version, replaces, neededBy, publisherKey, source }: Planned): string {
+function describe({ toolId, version, replaces, neededBy, publisherKey, source, registry }: Planned): string {
   const changed = replaces === undefined || replaces === version ? "" : ` (instead of ${replaces})`;
   const needed = neededBy.length === 0 ? "" : `, needed by ${neededBy.join(", ")}`;
   const signer = publisherKey === undefined ? "not signed" : `signed by ${publisherKey}`;
-  return `${toolId} ${version}${changed} from ${safeLine(source)}${needed}, ${signer}`;
+  const place = registry === undefined ? "" : ` of the registry ${safeLine(registry)}`;
+  return `${toolId} ${version}${changed} from ${safeLine(source)}${place}${needed}, ${signer}`;
 }
 
 function linesOf({ output }: CliContext, one: Planned, verb: string): readonly string[] {

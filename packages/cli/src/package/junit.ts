@@ -2,8 +2,12 @@
 
 import type { TestResults } from "@toolcrib/mcpkg-runtime";
 
-/** Returns the XML of a run. @param at RFC 3339 time of its start */
-export function toJunit({ toolId, version, results, durationMs }: TestResults, at: string): string {
+/** Returns the XML of a run. @param at RFC 3339 time of its start @param mode `live`, `record` or `replay` */
+export function toJunit(
+  { toolId, version, results, durationMs }: TestResults,
+  at: string,
+  mode: string,
+): string {
   const failed = results.filter(({ outcome }) => outcome === "failed").length;
   const errors = results.filter(({ outcome }) => outcome === "error").length;
   const counts = `tests="${results.length}" failures="${failed}" errors="${errors}" time="${seconds(durationMs)}"`;
@@ -21,6 +25,7 @@ export function toJunit({ toolId, version, results, durationMs }: TestResults, a
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts}>`,
     `  <testsuite name="${escaped(`${toolId} ${version}`)}" ${counts} timestamp="${escaped(at)}">`,
+    `    <properties><property name="toolcrib.mode" value="${escaped(mode)}"/></properties>`,
     ...cases,
     "  </testsuite>",
     "</testsuites>",

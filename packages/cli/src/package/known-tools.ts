@@ -4,6 +4,7 @@
  * existing: only a call knows what the server has.
  */
 
+import type { GatewayConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { InstallPlan } from "@toolcrib/mcpkg-install";
 import { savedNamespace } from "@toolcrib/tool";
@@ -30,13 +31,24 @@ export function isKnownTool(id: string, known: ReadonlySet<string>): boolean {
   return known.has(id) || (namespace !== savedNamespace && known.has(namespace));
 }
 
+/** The settings of packages; undefined without a configuration, or with one that has errors. */
+export async function configuredPackages(
+  context: CliContext,
+): Promise<GatewayConfig["packages"] | undefined> {
+  return (await readConfig(context))?.packages;
+}
+
 async function configuredIds(context: CliContext): Promise<readonly string[]> {
+  const { toolServers = [], toolspecs = [] } = (await readConfig(context)) ?? {};
+  return [...toolServers, ...toolspecs].map(({ id }) => id);
+}
+
+async function readConfig(context: CliContext): Promise<GatewayConfig | undefined> {
   try {
-    const { config } = await loadCliConfig(context);
-    return [...config.toolServers, ...config.toolspecs].map(({ id }) => id);
+    return (await loadCliConfig(context)).config;
   } catch (error) {
     // Without a configuration, or with one that has errors, no server is known.
-    if (isCodedError(error)) return [];
+    if (isCodedError(error)) return undefined;
     throw error;
   }
 }

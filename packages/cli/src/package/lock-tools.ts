@@ -28,9 +28,13 @@ export async function lockTools(
   output.json({ ok: isSame, changed, missing });
   output.print(
     ...changed.map(
-      (toolId) => `${toolId} is installed otherwise than ${lockFileName} says: run toolcrib lock`,
+      (toolId) =>
+        `${toolId} is installed otherwise than ${lockFileName} says: run toolcrib${context.options.homeFlag} lock`,
     ),
-    ...missing.map((toolId) => `${toolId} is locked and not installed: run toolcrib install --locked`),
+    ...missing.map(
+      (toolId) =>
+        `${toolId} is locked and not installed: run toolcrib${context.options.homeFlag} install --locked`,
+    ),
     ...(isSame ? [`${lockFileName} names exactly what is installed`] : []),
   );
   return isSame ? exitCodes.done : exitCodes.failed;

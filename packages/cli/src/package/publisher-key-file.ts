@@ -15,6 +15,7 @@ import {
 import { keyIdOf, newPublisherKey, readPrivateKey } from "@toolcrib/mcpkg";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
 
 /** The keys of a home, by what they sign: their files, and what is said when one is created. */
 const keysOfHome = {
@@ -39,7 +40,10 @@ export async function signingKey(
   use: keyof typeof keysOfHome,
 ): Promise<KeyObject> {
   const { directory, options, output } = context;
-  if (file !== undefined) return readKeyFile(resolve(directory, file));
+  if (file !== undefined) {
+    const hint = `name an existing key in PEM, or create one: openssl genpkey -algorithm ed25519 -out ${shellQuote(file)}; chmod 600 ${shellQuote(file)}`;
+    return readKeyFile(resolve(directory, file), hint);
+  }
   const { fileName, advice } = keysOfHome[use];
   const path = join(options.home, fileName);
   try {
@@ -56,12 +60,17 @@ export async function signingKey(
   return key;
 }
 
-async function readKeyFile(path: string): Promise<KeyObject> {
+/** @param hint about a file that does not exist */
+async function readKeyFile(path: string, hint?: string): Promise<KeyObject> {
   let content: FileContent;
   try {
     content = await readRegularFile(path, keyMaxBytes);
   } catch (cause) {
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read the key "${path}": ${reasonOf(cause)}`, { cause });
+    const isAbsent = errnoOf(cause) === "ENOENT";
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read the key "${path}": ${reasonOf(cause)}`, {
+      cause,
+      hint: isAbsent ? hint : undefined,
+    });
   }
   const { bytes, mode } = content;
   if (mode !== undefined && isOpenToOthers(mode)) {

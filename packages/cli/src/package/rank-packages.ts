@@ -49,7 +49,10 @@ export async function rankPackages(
   output.json(ranks);
   if (ranks.length === 0) {
     output.print(`No installed package has the capability "${safeLine(capability)}".`);
-    if (known.size === 0) output.note("No package is installed here: toolcrib install FILE installs one");
+    if (known.size === 0)
+      output.note(
+        `No package is installed here: toolcrib${context.options.homeFlag} install FILE installs one`,
+      );
     else output.note(`known: ${[...known].toSorted().slice(0, 50).map(safeLine).join(", ")}`);
     return exitCodes.done;
   }

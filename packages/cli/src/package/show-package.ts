@@ -1,11 +1,19 @@
 /** `toolcrib validate`, `toolcrib info` and `toolcrib verify`: say what a package is. They change nothing. */
 
 import { formatDiagnostics } from "@toolcrib/diagnostics";
-import { type Endpoint, type Manifest, programsOf, reachOf, type SignatureState } from "@toolcrib/mcpkg";
+import {
+  type Endpoint,
+  type Manifest,
+  packageReach,
+  programsOf,
+  reachOf,
+  type SignatureState,
+} from "@toolcrib/mcpkg";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
+import { accessText } from "./access-text.ts";
 import { type FoundPackage, readPackage, readValidPackage } from "./read-package.ts";
 
 /** Runs `validate`. */
@@ -67,6 +75,7 @@ export function printPackage(
   const { manifest, files, tests, signature, digest } = found;
   output.json({
     manifest,
+    reach: packageReach(manifest),
     digest,
     signature: toJson(signature),
     ...facts.json,
@@ -94,6 +103,7 @@ export function printPackage(
     ...row("Tags", meta.tags?.join(", ")),
     ...row("Auth", auth === undefined || auth.type === "none" ? undefined : auth.type),
     ...runsBy(manifest).flatMap(([title, value]) => row(title, value)),
+    ...row("Reaches", accessText(packageReach(manifest))),
     ...row("Tests", String(tests.size)),
     ...row("Files", `${files.size}`),
     ...row("Signature", signatureLine(signature)),

@@ -56,7 +56,7 @@ export async function showRegressions(context: CliContext, toolId: string | unde
   const untested = compared.filter(({ runs }) => runs < 2);
   if (untested.length > 0) {
     output.note(
-      `Fewer than two runs: ${untested.map((one) => one.toolId).join(", ")}; toolcrib test TOOLID makes one`,
+      `Fewer than two runs: ${untested.map((one) => one.toolId).join(", ")}; toolcrib${context.options.homeFlag} test TOOLID makes one`,
     );
   }
   return worse.length === 0 ? exitCodes.done : exitCodes.failed;

@@ -11,7 +11,14 @@ import { replaceFile } from "@toolcrib/files";
 import { type Gateway, startGateway } from "@toolcrib/gateway";
 import { SchemaValidator } from "@toolcrib/json";
 import { reachOf } from "@toolcrib/mcpkg";
-import { recordTestRun, runPackageTests, type TestResult, type TestResults } from "@toolcrib/mcpkg-runtime";
+import {
+  recordTestRun,
+  runPackageTests,
+  TestReplies,
+  type TestResult,
+  type TestResults,
+  type TrialPackage,
+} from "@toolcrib/mcpkg-runtime";
 import { createTestHistory } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
@@ -20,10 +27,13 @@ import { type LoadedConfig, loadConfigOrDefaults } from "../config/load-cli-conf
 import { projectFolderOf } from "../config/project-folder.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
+import { withHome } from "../output/with-home.ts";
 import { version } from "../version.ts";
 import { judgeInstalled } from "./explain-implementations.ts";
 import { toJunit } from "./junit.ts";
+import { requireRecordable, writeRecordings } from "./record-tests.ts";
 import { refuseCalls, refuseWriters } from "./test-calls.ts";
 import { defaultsHint, settingsNote } from "./test-settings.ts";
 import { openTestTarget, type TestTarget } from "./test-target.ts";
@@ -37,6 +47,10 @@ export interface TestFlags {
   readonly allowCalls?: boolean;
   /** Id of the only implementation to test. */
   readonly implementation?: string;
+  /** Whether what is received is written into the tests. */
+  readonly record?: boolean;
+  /** Whether what the tests recorded answers in place of real calls. */
+  readonly replay?: boolean;
 }
 
 const identity = localIdentity("cli", "test");
@@ -51,7 +65,12 @@ export async function testPackage(context: CliContext, text: string, flags: Test
       hint: "write tests/NAME.test.json and name it in tests of the manifest",
     });
   }
-  if (!target.isSameAsInstalled && flags.allowCalls !== true) await refuseCalls(context, found.manifest);
+  if (flags.record === true && flags.replay === true)
+    throw new CliError("CLI_USAGE", "--record makes real calls and --replay makes none: give one of them");
+  const folder = flags.record === true ? requireRecordable(target) : undefined;
+  // A replay makes no calls of others.
+  const mayCall = flags.allowCalls === true || flags.replay === true;
+  if (!target.isSameAsInstalled && !mayCall) await refuseCalls(context, found.manifest);
   const loaded = await loadConfigOrDefaults(context);
   const usesConfig = target.isSameAsInstalled || flags.useConfig === true;
   if (!target.isSameAsInstalled)
@@ -66,12 +85,15 @@ export async function testPackage(context: CliContext, text: string, flags: Test
       results: await runTests(context, target, { flags, loaded, usesConfig, implementation }),
     });
   }
-  if (target.isInstalled) for (const run of runs) await keep(context, target, run, at);
+  // The time and the shape of replayed results say nothing about the tool.
+  if (target.isInstalled && flags.replay !== true)
+    for (const run of runs) await keep(context, target, run, at);
+  if (folder !== undefined) await writeRecordings(context, folder, found, results.results);
   if (flags.junit !== undefined) {
     await replaceFile(
       { randomBytes },
       resolve(context.directory, flags.junit),
-      toJunit(together(runs, results), at),
+      toJunit(together(runs, results), at, modeOf(flags)),
       {
         mode: 0o644,
         keepPermissions: true,
@@ -79,8 +101,9 @@ export async function testPackage(context: CliContext, text: string, flags: Test
       },
     );
   }
-  print(context, runs, usesConfig);
-  if (results.failed > 0 && !usesConfig) context.output.note(defaultsHint(toolId));
+  print(context, runs, { usesConfig, mode: modeOf(flags) });
+  if (results.failed > 0 && !usesConfig)
+    context.output.note(withHome(defaultsHint(toolId), context.options.homeFlag));
   return runs.every((run) => run.results.failed === 0) ? exitCodes.done : exitCodes.failed;
 }
 
@@ -154,8 +177,11 @@ async function runTests(
   const chosen =
     implementation === undefined ? loaded : withImplementation(loaded, trial.toolId, implementation);
   const reach = reachOf(found.manifest);
-  await using gateway = await startTestGateway(context, chosen, { ...trial, usesConfig }, reach);
-  if (flags.allowCalls !== true) refuseWriters(found.manifest, (id) => gateway.describe(identity, id));
+  const mode = modeOf(flags);
+  const replies = mode === "live" ? undefined : new TestReplies(mode);
+  await using gateway = await startTestGateway(context, chosen, { ...trial, usesConfig, replies }, reach);
+  if (flags.allowCalls !== true && flags.replay !== true)
+    refuseWriters(found.manifest, (id) => gateway.describe(identity, id));
   const { output } = context;
   if (implementation !== undefined)
     output.print(`${trial.toolId} as ${output.style("bold", safeLine(implementation))}`);
@@ -166,6 +192,7 @@ async function runTests(
       validator: new SchemaValidator(),
       monotonicMs: () => performance.now(),
       signal: context.signal,
+      replies,
     },
     {
       totalTimeoutMs: flags.timeout,
@@ -192,7 +219,7 @@ function withImplementation(
 export async function startTestGateway(
   context: CliContext,
   { config, files }: TestSettings["loaded"],
-  trial: TestTarget["trial"] & { readonly usesConfig: boolean },
+  trial: TrialPackage,
   reach: readonly string[] = [],
 ): Promise<Gateway> {
   // Of the servers, only those start that a program of the package can call.
@@ -260,21 +287,39 @@ async function keep(
 
 const marks = { passed: "✓", failed: "✗", error: "✗" } as const;
 
-function printResult({ output }: CliContext, { name, path, outcome, failures, latencyMs }: TestResult): void {
+/** How the calls of the tests are answered. */
+type TestMode = "live" | "record" | "replay";
+
+function modeOf({ record, replay }: TestFlags): TestMode {
+  return record === true ? "record" : replay === true ? "replay" : "live";
+}
+
+function printResult(
+  { output }: CliContext,
+  { name, path, outcome, failures, latencyMs, replayed = 0 }: TestResult,
+): void {
   const mark = output.style(outcome === "passed" ? "green" : "red", marks[outcome]);
   const time = output.style("dim", `${latencyMs} ms`);
-  output.print(`${mark} ${safeLine(name)}  ${output.style("dim", safeLine(path))}  ${time}`);
+  const how = replayed === 0 ? "" : "  (recorded)";
+  output.print(`${mark} ${safeLine(name)}  ${output.style("dim", safeLine(path))}  ${time}${how}`);
   for (const failure of failures) output.print(`    ${safeLine(failure)}`);
 }
 
-function print({ output }: CliContext, runs: readonly ImplementationRun[], usesConfig: boolean): void {
+function print(
+  { output }: CliContext,
+  runs: readonly ImplementationRun[],
+  { usesConfig, mode }: { readonly usesConfig: boolean; readonly mode: TestMode },
+): void {
   const [first] = runs;
   if (first === undefined) return;
   const ofEach = runs.flatMap(({ implementation, results: { passed, failed, results } }) =>
     implementation === undefined ? [] : [{ implementation, passed, failed, latencyMs: latencyOf(results) }],
   );
+  const { results: all, ...rest } = first.results;
   output.json({
-    ...first.results,
+    ...rest,
+    mode,
+    results: all.map(({ recording: _recording, ...result }) => result),
     usesConfig,
     latencyMs: latencyOf(first.results.results),
     ...(ofEach.length === 0 ? {} : { implementations: ofEach }),
@@ -286,7 +331,17 @@ function print({ output }: CliContext, runs: readonly ImplementationRun[], usesC
     output.print(
       `${toolId} ${tested}${as}: ${passed} passed, ${failed} failed in ${durationMs} ms (calls: median ${p50} ms, slowest ${max} ms)`,
     );
+    if (mode === "replay") output.print(replayNote(results.results));
   }
+}
+
+/** Says what a replay shows: without requests, it cannot show that the tool works today. */
+function replayNote(results: TestResults["results"]): string {
+  const replayed = results.filter(({ replayed: count = 0 }) => count > 0).length;
+  const others = results.length - replayed;
+  const rest =
+    others === 0 ? "" : `, ${others} without one: a program that ran here, or a test that made no request`;
+  return `Replayed: ${counted(replayed, "test")} answered by recorded replies${rest}. No request of an http endpoint was sent, and no other tool was called`;
 }
 
 function latencyOf(results: TestResults["results"]): { readonly p50: number; readonly max: number } {

@@ -35,8 +35,8 @@ export function defaultsHint(toolId: string): string {
   return `A package that is not installed has no credentials, no paths, no endpoint of yours, and its programs no network. If its tests need one of them, install it and run toolcrib test ${toolId}; --use-config gives a package of your own what packages.${toolId} of the configuration has`;
 }
 
-/** What the entry of a package gives beyond the defaults. */
-function givenSettings({ auth }: Manifest, config: PackageConfig): readonly string[] {
+/** Returns what the entry of a package gives beyond the defaults. */
+export function givenSettings({ auth }: Manifest, config: PackageConfig): readonly string[] {
   const { trustState, credentials, endpointUrl, effective } = config;
   const { networkEgress, egressAllow, filesystemWrite, writePaths, readPaths } = effective;
   const named = Object.entries(credentials).map(

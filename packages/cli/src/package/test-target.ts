@@ -31,6 +31,8 @@ export interface TestTarget extends AsyncDisposable {
   readonly isSameAsInstalled: boolean;
   /** Whether it was named by its toolId. */
   readonly isInstalled: boolean;
+  /** The folder of its author that it was read from; undefined for an archive and an installed package. */
+  readonly folder?: string | undefined;
 }
 
 /**
@@ -41,8 +43,9 @@ export interface TestTarget extends AsyncDisposable {
 export async function openTestTarget(context: CliContext, text: string): Promise<TestTarget> {
   const isNamed = isToolId(text) && !text.endsWith(".mcpkg");
   if (isNamed && !existsSync(resolve(context.directory, text))) return openInstalled(context, text);
-  const { found } = await readValidPackage(context, text);
-  return stagePackage(context, found, text);
+  const { kind, found } = await readValidPackage(context, text);
+  const staged = await stagePackage(context, found, text);
+  return { ...staged, folder: kind === "folder" ? resolve(context.directory, text) : undefined };
 }
 
 async function openInstalled(context: CliContext, toolId: string): Promise<TestTarget> {

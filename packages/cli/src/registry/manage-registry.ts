@@ -47,7 +47,7 @@ export async function createRegistry(
   report(context, registry, `Created the registry ${safeLine(name)} in ${safeLine(folder)}`, {});
   context.output.print(
     `Its key is ${registry.statement.keyId}: tell it to those who use the registry`,
-    `The index expires on ${registry.statement.expiresAt}; each change renews it, and so does: toolcrib registry renew ${safeLine(folder)}`,
+    `The index expires on ${registry.statement.expiresAt}; each change renews it, and so does: toolcrib${context.options.homeFlag} registry renew ${safeLine(folder)}`,
   );
   return exitCodes.done;
 }

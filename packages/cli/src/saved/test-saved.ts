@@ -6,6 +6,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine, safeText } from "../output/output.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
 import { openSaved, requireSaved } from "./open-saved.ts";
 import { envelopeOf, printResponse } from "./print-response.ts";
@@ -66,7 +67,15 @@ async function findNames(context: CliContext, name: string | undefined): Promise
 
 function printReport({ output, options }: CliContext, name: string, report: JsonObject): void {
   const cases = (report["cases"] as readonly JsonValue[]).filter(isJsonObject);
-  if (typeof report["recorded"] === "string") output.print(`Recorded "${safeLine(report["recorded"])}".`);
+  const { recorded, recordedError } = report;
+  if (typeof recorded === "string") output.print(`Recorded "${safeLine(recorded)}".`);
+  if (isJsonObject(recordedError)) {
+    const { type, message } = recordedError;
+    output.note(
+      `${output.style("red", "THE RECORDED RUN FAILED")} with ${safeLine(String(type))}: ${safeText(String(message))}`,
+      `The test "${safeLine(String(recorded))}" passes as long as the tool fails like this. If it should not fail, fix it and record again: toolcrib${options.homeFlag} saved test ${safeLine(name)} --record --case ${shellQuote(safeLine(String(recorded)))} --params JSON`,
+    );
+  }
   for (const { name: title, passed, problems } of cases) {
     const mark = passed === true ? output.style("green", "passed") : output.style("red", "FAILED");
     output.print(`${mark}  ${safeLine(name)}: ${safeLine(String(title))}`);

@@ -1,11 +1,11 @@
 /** Reads the services to build: entries of the catalog, and pairs of files. */
 
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { readCatalogPair } from "@toolcrib/config";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { readRegularFileAtOnce } from "@toolcrib/files";
+import { jsonPathFault } from "@toolcrib/toolpack";
 import type { Toolpack } from "@toolcrib/toolpack-image";
+import { lintCatalog } from "@toolcrib/toolspec";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { readPair } from "../toolpack/read-pair.ts";
@@ -67,24 +67,31 @@ async function readListed(context: CliContext, text: string): Promise<Toolpack> 
     catalogFolder: catalogFolder(context),
   });
   if ("code" in files) throw new CliError("CLI_FILE_UNUSABLE", `Cannot read the files of "${name}"`);
-  return {
-    manifest,
-    toolspec,
-    manifestText: toText(files.manifest.text),
-    toolspecText: toText(files.toolspec.text),
-  };
+  // What is built is what was checked: the files could have been replaced since.
+  const read = (["manifest", "toolspec"] as const).map((kind) => ({
+    path: "pair",
+    name: files[kind].name,
+    text: toText(files[kind].text),
+    kind,
+  }));
+  const [pair] = lintCatalog(read, { subject: "toolspecs", jsonPathFault }).pairs;
+  if (pair === undefined || pair.manifest.name !== name || pair.manifest.version !== manifest.version) {
+    throw new CliError("CLI_FILE_UNUSABLE", `The files of "${name}" changed while they were read`, {
+      hint: "build it again",
+    });
+  }
+  const [manifestText = "", toolspecText = ""] = read.map(({ text }) => text);
+  return { manifest: pair.manifest, toolspec: pair.toolspec, manifestText, toolspecText };
 }
 
 async function readOwn(context: CliContext, manifestPath: string, toolspecPath: string): Promise<Toolpack> {
-  const { manifest, toolspec, warnings } = await readPair(
+  const { manifest, toolspec, warnings, texts } = await readPair(
     { manifest: manifestPath, toolspec: toolspecPath },
     context,
   );
   if (warnings.length > 0) context.output.note(formatDiagnostics(warnings), "");
-  const [manifestText, toolspecText] = await Promise.all(
-    [manifestPath, toolspecPath].map((path) => readFile(resolve(context.directory, path), "utf8")),
-  );
-  return { manifest, toolspec, manifestText: manifestText ?? "", toolspecText: toolspecText ?? "" };
+  const [manifestText, toolspecText] = texts;
+  return { manifest, toolspec, manifestText, toolspecText };
 }
 
 function toText(text: string | Uint8Array): string {

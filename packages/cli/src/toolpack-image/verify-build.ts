@@ -1,10 +1,11 @@
 /** `toolcrib toolpack verify`: compares what `toolpack build` wrote with its signed provenance. Writes nothing. */
 
 import type { KeyObject } from "node:crypto";
+import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { errnoOf, readRegularFile, reasonOf } from "@toolcrib/files";
+import { errnoOf, NotRegularError, openRegularFile, readRegularFile, reasonOf } from "@toolcrib/files";
 import { isSameJson, type JsonObject, parseJson } from "@toolcrib/json";
 import { keyIdOf, openInToto, readPublicKey } from "@toolcrib/mcpkg";
 import { compareBuild } from "@toolcrib/toolpack-image";
@@ -41,7 +42,8 @@ export async function verifyBuild(
     flags.provenance === undefined
       ? await findEnvelope(isFolder ? path : dirname(path), isFolder)
       : resolve(directory, flags.provenance);
-  const envelope = await readBytes(envelopePath, statementMaxBytes);
+  const read = flags.provenance === undefined ? readFound : readBytes;
+  const envelope = await read(envelopePath, statementMaxBytes);
   const keyId = keyIdOf(key);
   let statement: JsonObject | undefined;
   const differences: string[] = [];
@@ -118,19 +120,46 @@ async function readFiles(root: string): Promise<ReadonlyMap<string, Uint8Array>>
     if (entry.isDirectory()) continue;
     const path = join(entry.parentPath, entry.name);
     if (files.size === filesMaxCount) throw tooLarge(root, `more than ${filesMaxCount} files`);
-    const bytes = await readBytes(path, Math.min(fileMaxBytes, left));
+    const bytes = await readFound(path, Math.min(fileMaxBytes, left));
     left -= bytes.length;
     files.set(relative(root, path).split(sep).join("/"), bytes);
   }
   return files;
 }
 
+/** Reads a file that the user named, which can be a link. */
 async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
+  return checkedSize(path, maxBytes, async () => (await readRegularFile(path, maxBytes)).bytes);
+}
+
+/** Reads a file that was found in a folder, through no link: a link has the content of another place, on this machine alone. */
+async function readFound(path: string, maxBytes: number): Promise<Uint8Array> {
+  return checkedSize(path, maxBytes, () => {
+    const descriptor = openRegularFile(path);
+    try {
+      if (fstatSync(descriptor).size > maxBytes) throw tooLarge(path, `more than ${maxBytes} bytes`);
+      return readFileSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  });
+}
+
+async function checkedSize(
+  path: string,
+  maxBytes: number,
+  read: () => Uint8Array | Promise<Uint8Array>,
+): Promise<Uint8Array> {
   let bytes: Uint8Array;
   try {
-    ({ bytes } = await readRegularFile(path, maxBytes));
+    bytes = await read();
   } catch (cause) {
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${reasonOf(cause)}`, { cause });
+    if (cause instanceof CliError) throw cause;
+    const hint =
+      cause instanceof NotRegularError
+        ? "a build has regular files only: remove it, or build again"
+        : undefined;
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${reasonOf(cause)}`, { cause, hint });
   }
   if (bytes.length > maxBytes) throw tooLarge(path, `more than ${maxBytes} bytes`);
   return bytes;

@@ -22,6 +22,8 @@ export interface ReadPair {
   readonly manifest: Manifest;
   readonly toolspec: Toolspec;
   readonly warnings: readonly Diagnostic[];
+  /** The texts that were checked, of the manifest and of the toolspec. */
+  readonly texts: readonly [manifest: string, toolspec: string];
 }
 
 /** Options that name the files. */
@@ -42,12 +44,17 @@ export async function readPair(flags: PairFlags, context: ProcessContext): Promi
   );
   const { pairs, diagnostics } = lintCatalog(files, { subject: "toolspecs", jsonPathFault });
   const [pair] = pairs;
-  if (pair !== undefined) return { ...pair, warnings: diagnostics };
+  const [manifestText = "", toolspecText = ""] = files.map(({ text }) => textOf(text));
+  if (pair !== undefined) return { ...pair, warnings: diagnostics, texts: [manifestText, toolspecText] };
   const count = diagnostics.filter(({ severity }) => severity === "error").length;
   const names = files.map(({ name }) => name).join(", ");
   const message = `The manifest and its toolspec have ${count === 1 ? "an error" : `${count} errors`}: ${names}`;
   const hint = "fix the errors listed above";
   throw new CliError("CLI_CONFIG_INVALID", message, { hint, data: { diagnostics } });
+}
+
+function textOf(text: string | Uint8Array): string {
+  return typeof text === "string" ? text : new TextDecoder().decode(text);
 }
 
 async function readOne(

@@ -1,14 +1,17 @@
 /** `toolcrib lint-toolspecs` and `toolcrib lint-manifests`: report every problem of every file. They change nothing. */
 
+import { hash } from "node:crypto";
 import { resolve } from "node:path";
+import { readAdoptedAt } from "@toolcrib/config";
 import { formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
 import { documentMaxBytes } from "@toolcrib/document";
 import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { type HostDenylist, parseHostDenylist } from "@toolcrib/hosts";
 import { jsonPathFault } from "@toolcrib/toolpack";
-import { type CatalogReport, lintCatalog } from "@toolcrib/toolspec";
+import { type CatalogFile, type CatalogReport, layoutOf, lintCatalog } from "@toolcrib/toolspec";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { toLoadConfigDeps } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { readCatalog } from "./catalog-files.ts";
@@ -33,7 +36,8 @@ export async function lintManifests(
   path: string,
   flags: LintManifestsFlags,
 ): Promise<ExitCode> {
-  const { files } = await readCatalog(context.directory, path, "manifest");
+  const { files: found } = await readCatalog(context.directory, path, "manifest");
+  const files = await Promise.all(found.map((file) => withLock(context, file)));
   const denylist = flags.denylist === undefined ? undefined : await readDenylist(context, flags.denylist);
   const report = lintCatalog(files, {
     subject: "manifests",
@@ -42,6 +46,21 @@ export async function lintManifests(
   });
   if (report.manifestCount === 0 && report.diagnostics.length === 0) throw nothingFound("manifest", path);
   return show(context, report, `lint OK: ${report.manifestCount} manifest(s)`);
+}
+
+/** Adds the digest of the lock beside a manifest: a server is not fetched where both differ. */
+async function withLock(context: CliContext, file: CatalogFile): Promise<CatalogFile> {
+  if ((file.kind ?? layoutOf(file.path)?.kind) !== "manifest") return file;
+  const files = await readAdoptedAt(resolve(context.directory, file.name ?? file.path), {
+    ...toLoadConfigDeps(context),
+    readFile: readRegularFile,
+  });
+  if ("code" in files) throw new CliError("CLI_FILE_UNUSABLE", files.message, { hint: files.hint });
+  const { lock } = files;
+  return {
+    ...file,
+    lock: { lockDigest: lock && hash("sha256", new TextDecoder().decode(lock.text), "hex") },
+  };
 }
 
 function nothingFound(kind: "manifest" | "toolspec", path: string): CliError {

@@ -5,7 +5,17 @@
 
 import assert from "node:assert/strict";
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes, verify } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -300,6 +310,18 @@ test("a build and its parts are verified against the key of their builder; a cha
   );
   await change("alpha-0.1.0.mcpb", undefined, /"alpha-0\.1\.0\.mcpb" is missing/);
   await change("packages/more", Buffer.from(""), /"packages\/more" is not among what the provenance names/);
+  // A link has the right content on this machine only.
+  const linked = async (name: string) => {
+    const path = folder.join("one", name);
+    renameSync(path, folder.join("moved"));
+    symlinkSync(folder.join("moved"), path);
+    await check(["one", ...key], 1, /Cannot read .*: it is a symbolic link|There is no signed provenance/);
+    rmSync(path);
+    renameSync(folder.join("moved"), path);
+  };
+  await linked("sbom.cdx.json");
+  await linked("provenance.dsse.json");
+  await linked("packages");
   await change("provenance.json", Buffer.from("{}"), /"provenance\.json" is not what was signed/);
   const envelope = readFileSync(folder.join("one/provenance.dsse.json"), "utf8");
   const { payload } = JSON.parse(envelope) as { payload: string };

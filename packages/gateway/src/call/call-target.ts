@@ -44,6 +44,7 @@ export interface CallTarget {
   readonly approval:
     | {
         readonly server: string;
+        readonly noun?: string | undefined;
         readonly definitionDigest: string;
         /** Whether the tool declares that it writes, so that `mutability_class: read_only` would block it. */
         readonly declaresWrites: boolean;

@@ -182,6 +182,7 @@ function approvalOf(
   const ifReadOnly = findViolations({ ...trust, mutabilityClass: "read_only" }, claims);
   return {
     server: source.id,
+    noun: facts.configured?.group.slice(0, -1),
     definitionDigest: digestOf(tool.definition),
     declaresWrites: ifReadOnly.some(({ rule }) => rule.event === "mutability.violation"),
   };

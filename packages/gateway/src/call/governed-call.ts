@@ -108,7 +108,7 @@ async function performJournalled(
   });
   const hasFailed = outcome.kind !== "result" || outcome.result.isError === true;
   const end = journals.end(callId, hasFailed);
-  if (end !== undefined) made?.journal.waits();
+  if (end !== undefined) made?.journal.waits(end === "kept" ? journal : undefined);
   else if (made !== undefined && made.outcome === undefined && executed !== undefined)
     made.journal.record(made.key, executed, bytes);
   if (end === undefined || outcome.kind !== "result") return outcome;

@@ -5,7 +5,7 @@
 
 import { lstat } from "node:fs/promises";
 import { errnoOf, reasonOf } from "@toolcrib/files";
-import { type OpenedPackage, reachOf } from "@toolcrib/mcpkg";
+import { type OpenedPackage, type PackageReach, packageReach, reachOf } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
 import { folderOf } from "../install-places.ts";
 import { type LockedPackage, lockFileName } from "../lock/lock-file.ts";
@@ -41,6 +41,8 @@ export interface PlannedPackage {
   /** Id of the key that signed it; undefined: unsigned. */
   readonly publisherKey: string | undefined;
   readonly source: string;
+  /** The registry that `source` was found in. */
+  readonly registry: string | undefined;
   /** The version that it replaces. */
   readonly replaces: string | undefined;
   /** The tools whose chains need it; empty: it was named. */
@@ -51,6 +53,8 @@ export interface PlannedPackage {
   readonly reach: readonly string[];
   /** Those of `reach` that the operator has not approved for it: `applyInstall` refuses it without their approval. */
   readonly reachGrowth: readonly string[];
+  /** What it can reach by its manifest, the tools included. */
+  readonly access: PackageReach;
   /** Whether the key of its publisher is pinned by this installation. */
   readonly isKeyNew: boolean;
 }
@@ -223,7 +227,7 @@ export function reachGrowthOf(
 }
 
 function toPlanned(state: InstallState, candidate: Candidate): PlannedPackage {
-  const { opened, source, neededBy } = candidate;
+  const { opened, source, registry, neededBy } = candidate;
   const { manifest, digest, signature } = opened;
   const entry = entryOf(state, manifest.toolId);
   const publisherKey = signature.kind === "signed" ? signature.keyId : undefined;
@@ -234,11 +238,13 @@ function toPlanned(state: InstallState, candidate: Candidate): PlannedPackage {
     digest,
     publisherKey,
     source,
+    registry,
     replaces: entry?.version,
     neededBy,
     isInstalled: entry !== undefined && entry.digest === digest && isIntact(state.home, entry),
     reach: reachOf(manifest),
     reachGrowth: reachGrowthOf(state, opened),
+    access: packageReach(manifest),
     isKeyNew: publisherKey !== undefined && pinned !== publisherKey,
   };
 }

@@ -1,7 +1,13 @@
 /** An entry of an index: one version of a package, with what search and resolution need of it. Pure. */
 
-import type { Endpoint, Manifest, OpenedPackage } from "@toolcrib/mcpkg";
-import { archiveNameOf } from "@toolcrib/mcpkg";
+import {
+  archiveNameOf,
+  type Endpoint,
+  type Manifest,
+  type OpenedPackage,
+  type PackageReach,
+  packageReach,
+} from "@toolcrib/mcpkg";
 
 /** Where a tool runs. An absent member is not restricted. */
 export interface EntryImplementation {
@@ -28,6 +34,11 @@ export interface IndexEntry {
   readonly implementations: readonly EntryImplementation[];
   /** Tools that a chain calls. */
   readonly needs: readonly string[];
+  /** What it can reach, by its manifest; absent in an entry of an earlier version. */
+  readonly reach?: PackageReach & {
+    /** How many tools are left out. @default 0 */
+    readonly moreTools?: number;
+  };
   /** Names of the tests. */
   readonly tests: readonly string[];
   /** The beginning of each example. */
@@ -48,6 +59,8 @@ export interface IndexEntry {
 const exampleMaxChars = 1000;
 const examplesMaxChars = 2000;
 const testsMaxCount = 50;
+/** Most tools that an entry names; a list of an index has at most 512 items. */
+const toolsMaxCount = 500;
 
 /** Returns the entry of a package. */
 export function toEntry(opened: OpenedPackage, bytes: number, addedAt: string): IndexEntry {
@@ -66,6 +79,7 @@ export function toEntry(opened: OpenedPackage, bytes: number, addedAt: string): 
     kinds: kindsOf(manifest),
     implementations: implementationsOf(manifest),
     needs: [...new Set(chain.map(({ tool }) => tool))],
+    reach: reachFor(manifest),
     tests: [...tests.values()].slice(0, testsMaxCount).map((test) => test.name),
     examples: examplesOf(opened),
     digest,
@@ -78,6 +92,13 @@ export function toEntry(opened: OpenedPackage, bytes: number, addedAt: string): 
 /** Returns the path of the archive of an entry in its registry, with `/` between its parts. */
 export function archivePathOf(entry: Pick<IndexEntry, "toolId" | "version">): string {
   return `packages/${archiveNameOf(entry)}`;
+}
+
+function reachFor(manifest: Manifest): NonNullable<IndexEntry["reach"]> {
+  const reach = packageReach(manifest);
+  const { tools } = reach;
+  if (tools.length <= toolsMaxCount) return reach;
+  return { ...reach, tools: tools.slice(0, toolsMaxCount), moreTools: tools.length - toolsMaxCount };
 }
 
 function kindsOf({ endpoint, implementations = [], chain }: Manifest): readonly string[] {

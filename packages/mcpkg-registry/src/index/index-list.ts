@@ -92,6 +92,7 @@ function readEntry(members: Members): IndexEntry {
   const publisherKey = members.digest("publisherKey");
   const yanked = members.optionalObject("yanked");
   const reason = yanked?.optionalText("reason");
+  const reach = members.optionalObject("reach");
   return {
     toolId,
     version,
@@ -104,6 +105,7 @@ function readEntry(members: Members): IndexEntry {
     kinds: members.texts("kinds"),
     implementations: members.objects("implementations").map(readImplementation),
     needs: members.texts("needs"),
+    ...(reach === undefined ? {} : { reach: readReach(reach) }),
     tests: members.texts("tests"),
     examples: members.texts("examples"),
     digest,
@@ -113,6 +115,17 @@ function readEntry(members: Members): IndexEntry {
     ...(yanked === undefined
       ? {}
       : { yanked: { at: yanked.text("at", 40), ...(reason === undefined ? {} : { reason }) } }),
+  };
+}
+
+function readReach(members: Members): NonNullable<IndexEntry["reach"]> {
+  const credential = members.optionalText("credential");
+  return {
+    hosts: members.texts("hosts"),
+    ...(credential === undefined ? {} : { credential }),
+    programs: members.texts("programs"),
+    tools: members.texts("tools"),
+    ...(members.has("moreTools") ? { moreTools: members.size("moreTools", packageMaxBytes) } : {}),
   };
 }
 

@@ -12,6 +12,7 @@ import type { SecretCache } from "@toolcrib/secrets";
 import type { PackageConfig } from "../installed/package-config.ts";
 import type { PackagesContext } from "../installed/packages-context.ts";
 import { McpkgRuntimeError } from "../runtime-error.ts";
+import type { TestReplies } from "../tests/test-replies.ts";
 import type { HttpRunnerDeps } from "./http-runner.ts";
 import { OAuthTokens } from "./oauth-tokens.ts";
 import { type NamedSecret, type NeededCredential, neededCredential } from "./package-auth.ts";
@@ -26,6 +27,8 @@ export interface PackageHttpDeps {
   >;
   readonly egress: Egress;
   readonly secrets: Pick<SecretCache, "reader">;
+  /** Records or replays the requests of a package whose tests run. @default requests are sent */
+  readonly replies?: TestReplies | undefined;
 }
 
 /** The id of a package as the egress knows it. */
@@ -65,14 +68,26 @@ export function openPackageHttp(
   deps: PackageHttpDeps,
 ): PackageHttp {
   const { toolId } = manifest;
-  const { context, egress } = deps;
+  const { context, egress, replies } = deps;
   const { now, sleep, random, randomBytes, serverInfo } = context;
-  const needed = neededCredential(manifest, config);
+  const isReplay = replies?.mode === "replay";
+  // A replay sends nothing, so that it needs no secret and no host that can be reached.
+  const needed = isReplay ? undefined : neededCredential(manifest, config);
   const opened = needed === undefined ? undefined : credentialOf(toolId, needed, deps, randomBytes);
   const credentials = opened === undefined ? [] : [opened.credential];
-  const pass = isLoopbackUrl(url, config)
-    ? loopbackSend(egress, credentials)
-    : egressSend(egress, sourceOf(toolId, url, credentials));
+  const live =
+    isReplay || isLoopbackUrl(url, config)
+      ? loopbackSend(egress, credentials)
+      : egressSend(egress, sourceOf(toolId, url, credentials));
+  const pass =
+    replies === undefined
+      ? live
+      : recordedSend(live, replies, {
+          url,
+          manifestUrl: manifest.endpoint?.type === "http" ? manifest.endpoint.url : url,
+          credentials,
+          clean: (text) => context.scrubber.text(text),
+        });
   const send: HttpRunnerDeps["send"] = async (request) => {
     const response = await pass(request);
     // The next call gets another token.
@@ -119,6 +134,53 @@ function sourceOf(toolId: string, url: string, credentials: readonly EgressCrede
     allow: [{ ...pattern.value, ports: [port === undefined ? 443 : Number(port)] }],
     credentials,
   };
+}
+
+/** Records what `send` is given and returns, or replays it. */
+function recordedSend(
+  send: HttpRunnerDeps["send"],
+  replies: TestReplies,
+  {
+    url,
+    manifestUrl,
+    credentials,
+    clean,
+  }: {
+    readonly url: string;
+    /** The URL without a setting of the operator: a recording is for every machine. */
+    readonly manifestUrl: string;
+    readonly credentials: readonly EgressCredential[];
+    readonly clean: (text: string) => string;
+  },
+): HttpRunnerDeps["send"] {
+  const { origin, path } = splitUrl(url);
+  const toManifest = pathMapping(path, splitUrl(manifestUrl).path);
+  return (request) => {
+    const { method, body } = request;
+    const shown = withoutCredentials(request.url, credentials);
+    const own = shown.startsWith(`${origin}/`) ? toManifest(shown.slice(origin.length)) : shown;
+    return replies.request({ method, url: own, body }, () => send(request), clean);
+  };
+}
+
+/** Returns a function that replaces the beginning in which the path `from` differs from `to`; other paths stay. */
+function pathMapping(from: string, to: string): (path: string) => string {
+  let same = 0;
+  while (same < Math.min(from.length, to.length) && from.at(-1 - same) === to.at(-1 - same)) same += 1;
+  const [before, after] = [from.slice(0, from.length - same), to.slice(0, to.length - same)];
+  if (/[{}]/.test(before + after)) return (path) => path;
+  return (path) => (path.startsWith(before) ? after + path.slice(before.length) : path);
+}
+
+/** Removes the parameters of a query that carry a placeholder: a replay has none. */
+function withoutCredentials(url: string, credentials: readonly EgressCredential[]): string {
+  const at = url.indexOf("?");
+  if (at === -1) return url;
+  const kept = url
+    .slice(at + 1)
+    .split("&")
+    .filter((part) => !credentials.some(({ placeholder }) => part.includes(placeholder)));
+  return kept.length === 0 ? url.slice(0, at) : `${url.slice(0, at)}?${kept.join("&")}`;
 }
 
 function egressSend(egress: Egress, source: EgressSource): HttpRunnerDeps["send"] {

@@ -59,11 +59,26 @@ export function createPackageSource(opened: OpenedPackage, deps: CreatePackageDe
         const runner =
           chain === undefined
             ? await prepareEndpoints(opened, files, deps, signal)
-            : createChainRunner(manifest, chain, deps.chains);
+            : createChainRunner(manifest, chain, recordedChains(deps));
         return { run: (args, call) => load.run(call, () => runner.run(args, call)) };
       },
     },
   );
+}
+
+/** The calls of a chain, recorded or replayed where its tests run so. A replay needs no tool of a step. */
+function recordedChains({ chains, replies }: CreatePackageDeps): ChainDeps {
+  if (replies === undefined) return chains;
+  return {
+    ...chains,
+    tools(context) {
+      const tools = chains.tools(context);
+      if (replies.mode === "record") return tools;
+      return { ...tools, find: (name) => tools.find(name) ?? { source: name, inputSchema: {} } };
+    },
+    callTool: (context, name, args) =>
+      replies.call(context.callId, name, args, () => chains.callTool(context, name, args)),
+  };
 }
 
 /** @throws {CodedError} why no endpoint of the package can run */
@@ -109,7 +124,7 @@ async function prepareEndpoints(
     toolId,
     folder,
     http: (url) => (opened.get(url) as PackageHttp).deps,
-    starlark: programDeps({ installed, manifest, files: content }, context),
+    starlark: programDeps({ installed, manifest, files: content }, deps),
     local: {
       start,
       withPlace: programs.withPlace,
@@ -132,7 +147,7 @@ async function prepareEndpoints(
 /** Runs the programs of a package with the tools that the operator approved, of those that it declares. */
 function programDeps(
   { installed, manifest, files }: Pick<OpenedPackage, "installed" | "manifest" | "files">,
-  { packageRunner }: PackagesContext,
+  { context: { packageRunner }, replies }: CreatePackageDeps,
 ): StarlarkRunnerDeps {
   const { toolId } = installed;
   const approved = new Set(installed.approvedTools);
@@ -151,6 +166,7 @@ function programDeps(
         inputSchema: manifest.input_schema,
         tools: tools.filter((id) => approved.has(id)),
         timeoutMs,
+        recorded: replies?.takeProgramReplies(),
       };
       return await runner.run(program, args, context);
     },

@@ -182,6 +182,7 @@ export class PackageSources implements AsyncDisposable {
           programs: this.#programs,
           load: this.#context.loadOf(toolId, config.limits.maxConcurrentCalls),
           chains: this.#chains,
+          replies: this.#context.trialPackages.find((one) => one === installed)?.replies,
         },
       );
       const offered = { installed, manifest, source };

@@ -15,12 +15,15 @@ import type { CallContext, Identity, ToolResult } from "@toolcrib/tool";
 import type { ChainDeps } from "../chain/chain-runner.ts";
 import type { ChainTools } from "../chain/chain-tools.ts";
 import type { ProgramOutcome } from "../starlark/starlark-runner.ts";
+import type { TestReplies } from "../tests/test-replies.ts";
 import type { PackagesConfig } from "./package-config.ts";
 
 /** A package whose tests run. */
 export interface TrialPackage extends InstalledPackage {
   /** Whether `packages.<toolId>` of the configuration counts; otherwise it has the defaults of an `unverified` package. */
   readonly usesConfig: boolean;
+  /** Records or replays what its tests call. @default real requests and calls */
+  readonly replies?: TestReplies | undefined;
 }
 
 /** Limits the concurrent calls of one package. */
@@ -44,6 +47,8 @@ export interface PackageProgram {
   readonly tools: readonly string[];
   /** @default the limit of composites */
   readonly timeoutMs: number | undefined;
+  /** Replies to its calls, and its time, of a test that is replayed. @default its calls are made */
+  readonly recorded?: ReturnType<TestReplies["takeProgramReplies"]>;
 }
 
 /** What runs the Starlark programs of packages: composites have it once they were opened. */

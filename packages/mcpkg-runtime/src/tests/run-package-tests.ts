@@ -10,6 +10,7 @@ import { judgeResult, programsOf, type ToolPackage } from "@toolcrib/mcpkg";
 import type { ToolResult } from "@toolcrib/tool";
 import { programMeta } from "../starlark/starlark-runner.ts";
 import { shapeOf } from "./result-shape.ts";
+import type { TestRecording, TestReplies } from "./test-replies.ts";
 
 /** Milliseconds of a call whose test names no timeout. */
 const timeoutDefaultMs = 30_000;
@@ -31,6 +32,10 @@ export interface TestResult {
   readonly latencyMs: number;
   /** Digest of the members and types of the result; absent where there is none. */
   readonly shape?: string;
+  /** How many recorded replies answered in place of real ones; absent in a run that replays none. */
+  readonly replayed?: number;
+  /** What was recorded, for its file; absent in a run that records nothing. */
+  readonly recording?: TestRecording;
 }
 
 /** The results of the tests of a package. */
@@ -54,6 +59,8 @@ export interface RunTestsDeps {
   readonly validator: SchemaValidator;
   readonly monotonicMs: () => number;
   readonly signal: AbortSignal;
+  /** That of the package under test. @default its calls are real, and not recorded */
+  readonly replies?: TestReplies | undefined;
 }
 
 /** Options of a run. */
@@ -85,7 +92,9 @@ export async function runPackageTests(
     const leftMs = totalTimeoutMs - (monotonicMs() - startMs);
     // Timers take whole milliseconds, and the clock does not give them.
     const timeoutMs = Math.ceil(Math.min(test.timeoutMs ?? timeoutDefaultMs, leftMs));
-    const result = await runTest(path, { test, manifest, timeoutMs }, deps);
+    deps.replies?.begin(test);
+    const judged = await runTest(path, { test, manifest, timeoutMs }, deps);
+    const result = deps.replies === undefined ? judged : withReplies(judged, deps.replies);
     results.push(result);
     onResult?.(result);
   }
@@ -98,6 +107,11 @@ export async function runPackageTests(
     failed: results.length - passed,
     durationMs: Math.round(monotonicMs() - startMs),
   };
+}
+
+function withReplies(result: TestResult, replies: TestReplies): TestResult {
+  const { usedCount, recording } = replies.end();
+  return replies.mode === "replay" ? { ...result, replayed: usedCount } : { ...result, recording };
 }
 
 interface PlannedTest {

@@ -48,6 +48,43 @@ const expectedError = record({
   },
 });
 
+const exchange = record({
+  description: "A request of an http endpoint and its response.",
+  fields: {
+    request: {
+      required: record({
+        description: "The request, without headers and credentials.",
+        fields: {
+          method: { required: text({ description: "Its method.", maxLength: 20 }) },
+          url: {
+            required: text({
+              description: "Path and query, or the URL at another host than that of the endpoint.",
+              maxLength: 16_384,
+            }),
+          },
+          body: anyJson("Its body."),
+        },
+      }),
+    },
+    response: {
+      required: record({
+        description: "The response.",
+        fields: {
+          status: { required: integer({ description: "Its status.", minimum: 100, maximum: 599 }) },
+          headers: anyJson("content-type and location, where it has them."),
+          body: text({ description: "Its body, decompressed.", maxLength: 1_048_576, minLength: 0 }),
+          bodyBase64: text({
+            description: "Its body in base64, where it is no text.",
+            maxLength: 1_398_104,
+            minLength: 0,
+            pattern: { source: "[A-Za-z0-9+/]*={0,2}", meaning: "base64" },
+          }),
+        },
+      }),
+    },
+  },
+});
+
 /** The shape of a test. */
 export const testShape = record({
   description: "One test of a tool package.",
@@ -58,8 +95,12 @@ export const testShape = record({
     expected: anyJson("A part of the result: objects may have more members."),
     expectedError,
     replies: list(anyJson("A recorded reply: tool, params, and a result or an error."), {
-      description: "Recorded replies of the tools that a program calls, for runs without calls.",
+      description: "Recorded replies of the tools that a program or a chain calls, for runs without calls.",
       maxItems: 10_000,
+    }),
+    exchanges: list(exchange, {
+      description: "Recorded requests of an http endpoint and their responses, for runs without requests.",
+      maxItems: 100,
     }),
     now: text({
       description: "The time of such a run: nanoseconds since 1970, in digits.",

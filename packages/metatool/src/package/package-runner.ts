@@ -14,6 +14,7 @@ import type { CompositeError, CompositeOutcome } from "../run/outcome.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
 import { type CompositeDeps, runComposite } from "../run/run-composite.ts";
 import { declaredCatalog } from "./declared-catalog.ts";
+import { type ProgramRecording, replayProgram } from "./replay-program.ts";
 
 /** A program of a package. */
 export interface PackageProgram {
@@ -24,6 +25,8 @@ export interface PackageProgram {
   readonly tools: readonly ToolId[];
   /** Longest time of a run in milliseconds, where it is shorter than that of composites. @default that of composites */
   readonly timeoutMs?: number | undefined;
+  /** Replies to its calls, and its time (`TestCase.now`), of a test that is replayed. @default its calls are made */
+  readonly recorded?: ProgramRecording | undefined;
 }
 
 /** What the runner needs. */
@@ -58,7 +61,9 @@ export class PackageRunner {
     const { execution } = this.#options;
     const options = { ...execution, timeoutMs: Math.min(execution.timeoutMs, timeoutMs) };
     const catalog = this.#catalogOf(tools);
-    return await runComposite({ name, code, params: prepared.params, catalog, context, options }, this.#deps);
+    const run = { name, code, params: prepared.params, catalog, context, options };
+    if (program.recorded === undefined) return await runComposite(run, this.#deps);
+    return await replayProgram(run, program.recorded, this.#deps);
   }
 
   /** Returns the error for tools that the caller does not find: to it, those that it may not call do not exist. */

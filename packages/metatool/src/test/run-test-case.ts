@@ -45,7 +45,7 @@ export interface TestReport {
 }
 
 /** The value of `time.now` in a case without one, so that a test does not depend on the day. */
-const defaultNowNs = 946_684_800_000_000_000n;
+export const defaultNowNs = 946_684_800_000_000_000n;
 
 /** Runs a case and compares its outcome. */
 export async function runTestCase(

@@ -39,6 +39,8 @@ export type SavedTestOutcome =
       readonly reports: readonly TestReport[];
       /** Name of the recorded case, if any. */
       readonly recorded: string | undefined;
+      /** How the recorded run failed, if it did: the new case expects this failure. */
+      readonly recordedError: Pick<CompositeError, "type" | "message"> | undefined;
       /** Findings about cases in the file of the tool. They count as failed. */
       readonly diagnostics: readonly Diagnostic[];
     }
@@ -61,6 +63,7 @@ export async function testSavedTool(
   const context = await deps.contextFor(tool, caller);
   const catalog = deps.catalogFor(tool, context);
   let recorded: string | undefined;
+  let recordedError: CompositeError | undefined;
   if (args["record"] === true) {
     const refusal = await deps.refusal(tool);
     if (refusal !== undefined) return { kind: "refused", error: refusal };
@@ -70,7 +73,8 @@ export async function testSavedTool(
     recorded = nameFor(args["caseName"], parseTestCases(tool.toolcrib).value);
     const request = { tool, catalog, context, options: deps.options };
     deps.saved.recordExecution(name, deps.now());
-    const { testCase } = await recordTestCase(recorded, params, prepared.params, request, deps);
+    const { testCase, outcome } = await recordTestCase(recorded, params, prepared.params, request, deps);
+    if (outcome.kind === "error") recordedError = outcome.error;
     tool = await addCases(tool, [testCase], deps.saved);
   }
   const { value: cases, diagnostics } = parseTestCases(tool.toolcrib);
@@ -80,7 +84,7 @@ export async function testSavedTool(
     context.signal.throwIfAborted();
     reports.push(await runTestCase(one, request, deps));
   }
-  return { kind: "tested", tool: name, reports, recorded, diagnostics };
+  return { kind: "tested", tool: name, reports, recorded, recordedError, diagnostics };
 }
 
 async function requireTool(saved: SavedToolStore, name: string): Promise<SavedTool> {
@@ -134,7 +138,7 @@ function nameFor(asked: JsonValue | undefined, cases: readonly TestCase[]): stri
 
 /** Returns the result of the core tool. */
 export function toTestResult(outcome: Extract<SavedTestOutcome, { kind: "tested" }>): ToolResult {
-  const { tool, reports, recorded, diagnostics } = outcome;
+  const { tool, reports, recorded, recordedError, diagnostics } = outcome;
   const unusable = diagnostics.map(({ path = "", message }) => ({
     name: path,
     passed: false,
@@ -160,6 +164,9 @@ export function toTestResult(outcome: Extract<SavedTestOutcome, { kind: "tested"
     passed,
     failed: cases.length - passed,
     ...(recorded === undefined ? undefined : { recorded }),
+    ...(recordedError === undefined
+      ? undefined
+      : { recordedError: { type: recordedError.type, message: recordedError.message } }),
     cases,
   };
   return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };

@@ -61,6 +61,10 @@ A dry run of a saved tool (its argument dry_run: true) also uses the replies of 
       passed: { type: "integer" },
       failed: { type: "integer" },
       recorded: { type: "string", description: "Name of the recorded case" },
+      recordedError: {
+        type: "object",
+        description: "The recorded run failed like this, and the case expects it",
+      },
       cases: {
         type: "array",
         items: {

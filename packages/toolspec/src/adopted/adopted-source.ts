@@ -5,6 +5,7 @@
  *
  * `builder: go-static` names a Go module by its repository. `node` and `python`
  * are additions to the document: their `source.repo` is `npm:NAME` and `pypi:NAME`.
+ * Their `image.digest` is the SHA-256 of the lock of the package, a file of its own.
  */
 
 import { quote } from "@toolcrib/document";
@@ -33,7 +34,7 @@ export interface SourceProblem {
   readonly hint: string;
 }
 
-/** Characters of an entrypoint that are read: the path and its arguments. */
+/** Words of an entrypoint that are read: the path and its arguments. */
 const entrypointMaxWords = 64;
 
 const rules: {
@@ -47,29 +48,73 @@ const rules: {
 } = {
   "go-static": {
     kind: "go",
-    repo: /^(?:https:\/\/)?([a-z0-9][a-z0-9.-]*\.[a-z]{2,}(?:\/[\w.~-]+?)+?)(?:\.git|\/)?$/i,
+    repo: /^(?:https:\/\/)?([a-z0-9][a-z0-9.-]*\.[a-z]{2,}(?:\/[\w~][\w.~-]*?)+?)(?:\.git|\/)?$/i,
     repoHint: "write the path of the module, such as github.com/owner/repository",
-    version: /^(?:[\w./-]+\/)?(v\d+\.\d+\.\d+[\w.+-]*)$/,
+    version: /^(?:[\w./-]+\/)?(v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)$/,
     versionHint: "write a version of the module, such as v1.2.3",
   },
   node: {
     kind: "npm",
-    repo: /^npm:((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)$/,
+    repo: /^npm:((?:@[a-z0-9][a-z0-9._~-]*\/)?[a-z0-9][a-z0-9._~-]*)$/,
     repoHint: "write npm: and the name of the package, such as npm:@scope/server",
-    version: /^v?(\d+\.\d+\.\d+[\w.+-]*)$/,
+    version: /^v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)$/,
     versionHint: "write an exact version, such as 1.2.3",
   },
   python: {
     kind: "python",
     repo: /^pypi:([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)$/,
     repoHint: "write pypi: and the name of the project, such as pypi:mcp-server-time",
-    version: /^v?(\d+(?:\.\d+)*[A-Za-z0-9.!+_-]*)$/,
+    version:
+      /^v?((?:\d+!)?\d+(?:\.\d+)*(?:[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview)[-_.]?\d*)?(?:-\d+|[-_.]?(?:post|rev|r)[-_.]?\d*)?(?:[-_.]?dev[-_.]?\d*)?(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?)$/i,
     versionHint: "write an exact version, such as 1.2.3",
   },
 };
 
-/** Returns the upstream server that `manifest` adopts, or why it adopts none. */
-export function adoptedSource(manifest: Manifest): AdoptedSource | SourceProblem {
+/** What is beside a manifest. */
+export interface BesideManifest {
+  /** SHA-256 of its lock in hexadecimal digits; undefined where it has none. */
+  readonly lockDigest: string | undefined;
+}
+
+/**
+ * Returns the upstream server that `manifest` adopts, or why it adopts none.
+ *
+ * @param beside compared with the digest of the manifest. @default the lock is not compared
+ */
+export function adoptedSource(manifest: Manifest, beside?: BesideManifest): AdoptedSource | SourceProblem {
+  const source = readSource(manifest);
+  if (!("kind" in source)) return source;
+  return (
+    placeholderProblem(manifest) ?? (beside === undefined ? undefined : lockProblem(source, beside)) ?? source
+  );
+}
+
+function placeholderProblem(manifest: Manifest): SourceProblem | undefined {
+  const variables = [...placeholderVariables(manifest).values()];
+  if (new Set(variables).size === variables.length) return undefined;
+  return {
+    path: "credentials",
+    message: `The manifest ${quote(manifest.name)} has several sealed credentials in one variable`,
+    hint: "give each of them a placeholderEnv, the variable that the server reads",
+  };
+}
+
+function lockProblem(
+  { kind, digest }: AdoptedSource,
+  { lockDigest }: BesideManifest,
+): SourceProblem | undefined {
+  if (kind === "go" || digest === undefined || digest === lockDigest) return undefined;
+  return {
+    path: "image.digest",
+    message:
+      lockDigest === undefined
+        ? `"image.digest" is the SHA-256 of a lock, and the manifest has none`
+        : `"image.digest" is sha256:${digest}, but the lock of the manifest has sha256:${lockDigest}`,
+    hint: "restore the lock, or write both again: toolcrib lint-manifests --live MANIFEST --write",
+  };
+}
+
+function readSource(manifest: Manifest): AdoptedSource | SourceProblem {
   const { source, image } = manifest;
   const builder = image.builder ?? "go-static";
   if (builder === "toolpack") {

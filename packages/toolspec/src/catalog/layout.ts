@@ -35,6 +35,8 @@ export function layoutOf(path: string): FileLayout | undefined {
   const version = isBeside ? stem.slice(0, -".toolspec".length) : stem;
   const root = Math.max(parts.lastIndexOf("manifests"), parts.lastIndexOf("toolspecs"));
   const isRooted = root !== -1;
+  // Locks of adopted servers are named as their manifests are: locks/<name>/<version>.json
+  if (!isRooted && parts.at(-2) === "locks") return undefined;
   if (!isRooted && !/^\d+\.\d+\.\d+$/.test(version)) {
     if (!isBeside) return undefined;
     return { kind: "toolspec", name: undefined, version: undefined, pairKey: pairKeyOf(path) };

@@ -15,6 +15,7 @@ import {
   stringOf,
 } from "@toolcrib/document";
 import { findDenied, type HostDenylist, parseHostPattern } from "@toolcrib/hosts";
+import { adoptedSource, type BesideManifest } from "../adopted/adopted-source.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { manifestKind, manifestShape } from "../manifest/manifest-shape.ts";
 import { openSource } from "../open-source.ts";
@@ -37,6 +38,8 @@ export interface CatalogFile {
   readonly name?: string;
   /** Kind of the file. When it is given, the path is not checked. @default derived from the path */
   readonly kind?: "manifest" | "toolspec";
+  /** SHA-256 of the lock beside a manifest that adopts a server, in hexadecimal digits. @default locks are not compared */
+  readonly lock?: BesideManifest;
 }
 
 /** Options of `lintCatalog`. */
@@ -76,6 +79,7 @@ export interface CatalogReport {
 
 interface Entry extends OpenDocument {
   readonly layout: FileLayout;
+  readonly lock: BesideManifest | undefined;
 }
 
 /** Checks the manifests and toolspecs among `files`; other files are ignored. */
@@ -94,6 +98,7 @@ export function lintCatalog(files: readonly CatalogFile[], options: LintCatalogO
     lintPlace(one, "MANIFEST_FILE_MISPLACED");
     if (options.denylist !== undefined) lintDenied(one, options.denylist);
     if (options.needsDigests === true) lintDigest(one);
+    if (options.subject === "manifests") lintSource(one, manifestValues.get(one));
   }
   reportTwins(manifests, "MANIFEST_FILE_DUPLICATE");
   reportTwins(specs, "TOOLSPEC_FILE_DUPLICATE");
@@ -127,7 +132,7 @@ export function lintCatalog(files: readonly CatalogFile[], options: LintCatalogO
   };
 }
 
-function openFile({ path, text, name = path, kind }: CatalogFile): Entry[] {
+function openFile({ path, text, name = path, kind, lock }: CatalogFile): Entry[] {
   const placed = layoutOf(path);
   const layout =
     placed?.kind === kind || kind === undefined
@@ -141,8 +146,8 @@ function openFile({ path, text, name = path, kind }: CatalogFile): Entry[] {
     layout.kind === "manifest" &&
     !/(?:^|\/)manifests\//.test(path) &&
     isToolspecTree(open.tree);
-  if (!isSpec) return [{ ...open, layout }];
-  return [{ ...openSource({ name, text }, toolspecKind), layout: { ...layout, kind: "toolspec" } }];
+  if (!isSpec) return [{ ...open, layout, lock }];
+  return [{ ...openSource({ name, text }, toolspecKind), layout: { ...layout, kind: "toolspec" }, lock }];
 }
 
 function isToolspecTree(tree: DocumentNode | undefined): boolean {
@@ -186,6 +191,18 @@ function lintPlace({ layout, tree, reporter }: Entry, code: string, manifest?: E
       path: field,
     });
   }
+}
+
+/** Reports a manifest that adopts a server which nothing could fetch. Other errors of the file come first. */
+function lintSource({ tree, reporter, lock }: Entry, manifest: Manifest | undefined): void {
+  if (manifest === undefined || manifest.image.builder === "toolpack" || hasErrors(reporter.diagnostics))
+    return;
+  const source = adoptedSource(manifest, lock);
+  if ("kind" in source) return;
+  const { path, message, hint } = source;
+  const fields = path.split(".");
+  const span = fields.reduce<DocumentNode | undefined>(fieldOf, tree)?.span ?? { start: 0, end: 0 };
+  reporter.report({ code: "MANIFEST_SOURCE_UNUSABLE", message, hint, span, path });
 }
 
 function lintDenied({ tree, reporter }: Entry, denylist: HostDenylist): void {
