@@ -3,6 +3,7 @@
 import type { GuardDeps } from "@toolcrib/admission";
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
+import type { TaskFiles } from "@toolcrib/extensions";
 import type { CallHooksDeps } from "@toolcrib/hooks";
 import type { BackendSelector } from "@toolcrib/inventory";
 import type { ServerInfo } from "@toolcrib/mcp";
@@ -48,6 +49,8 @@ export interface GatewayCoreDeps extends Pick<GuardDeps, "pauses" | "budgetStore
   readonly fingerprints?: GovernedCallDeps["fingerprints"];
   /** Programs that are asked about calls, and the clock of their time. @default none */
   readonly hooks?: Pick<CallHooksDeps, "hooks" | "monotonicMs"> | undefined;
+  /** The tasks in the home. @default tasks end with the process */
+  readonly taskFiles?: TaskFiles | undefined;
   /** The command by which the operator approves. @default "toolcrib approve" */
   readonly approveCommand?: string | undefined;
 }

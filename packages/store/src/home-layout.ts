@@ -11,6 +11,7 @@
  *     guards/pauses.json         what the operator paused
  *     guards/budgets.json        what was used of budgets
  *     test-history/*.json        results of the tests of packages, and packages that are held back
+ *     tasks/NNN/ID.json          tasks of clients, written by the package `extensions`
  *     locks/*.lock               locks of writers, of pruning, of the index and of records
  *     locks/*.open               runs of writers that have not ended
  *     toolcrib.db                the index of the segments

@@ -10,21 +10,19 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce, FairShare, ListenerSet } from "@toolcrib/lifecycle";
-import {
-  type CallContext,
-  type ClientSession,
-  type Era,
-  type Health,
-  isInputRequired,
-  type SourceChange,
-  type SourceFeatures,
-  type Tool,
-  type ToolResult,
-  type ToolSource,
-  type Unsubscribe,
+import type {
+  CallContext,
+  ClientSession,
+  Era,
+  Health,
+  SourceChange,
+  SourceFeatures,
+  Tool,
+  ToolResult,
+  ToolSource,
+  Unsubscribe,
 } from "@toolcrib/tool";
 import { CallRounds } from "./call-rounds.ts";
-import { checkedResult } from "./check-result.ts";
 import {
   ClientSessions,
   knownAsks,
@@ -37,15 +35,15 @@ import { askable } from "./input-required.ts";
 import { LivenessCheck } from "./liveness-check.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
 import { Quarantine } from "./quarantine.ts";
-import { receivedResult, type Sender, senderOf } from "./received.ts";
-import { mayRepeat } from "./repeated-request.ts";
+import { type Sender, senderOf } from "./received.ts";
 import { ResourceWatch } from "./resource-watch.ts";
+import { type RequestedServer, sendRequest } from "./send-request.ts";
 import { ServerCatalogue } from "./server-catalogue.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { ServerHealth } from "./server-health.ts";
 import { type LinkOptions, ServerLinks } from "./server-links.ts";
 import { ServerLoad } from "./server-load.ts";
-import { callerOf } from "./session-of-identity.ts";
+import { ServerTasks } from "./server-tasks.ts";
 import type { SharedSession } from "./shared-session.ts";
 import { StderrTail } from "./stderr-tail.ts";
 import { UpstreamError } from "./upstream-error.ts";
@@ -86,6 +84,9 @@ export class UpstreamServer implements ToolSource {
   readonly #links: ServerLinks;
   readonly #shared: SharedSession;
   readonly #rounds: CallRounds;
+  readonly #tasks: ServerTasks;
+  /** What requests are sent to. */
+  readonly #requested: RequestedServer;
   readonly #catalogue: ServerCatalogue;
   readonly #clients: ClientSessions;
   readonly #load: ServerLoad;
@@ -150,7 +151,24 @@ export class UpstreamServer implements ToolSource {
       answerTimeoutMs: limits.answerTimeoutMs,
       asks: this.#asks,
       logs: () => this.#capabilities["logging"] !== undefined,
-      isLegacy: async ({ era, signal }) => (await this.#links.get(era, signal)).connection.era === "legacy",
+      isLegacy: (context) => this.#isLegacy(context),
+    });
+    this.#requested = {
+      settings,
+      sender: this.#sender,
+      links: this.#links,
+      shared: this.#shared,
+      asks: this.#asks,
+      lease: (client, signal, era) => this.#lease(client, signal, era),
+      toCallerError: (error) => this.#toCallerError(error),
+    };
+    this.#tasks = new ServerTasks({
+      ...this.#requested,
+      isInteractive: settings.isInteractive !== false,
+      call: (params, context, options) => this.#request("tools/call", params, context, options),
+      send: (method, params, context) => sendRequest(this.#requested, method, params, context, undefined),
+      isLegacy: (context) => this.#isLegacy(context),
+      capabilities: () => this.#capabilities,
     });
     this.#liveness = new LivenessCheck(
       {
@@ -243,8 +261,11 @@ export class UpstreamServer implements ToolSource {
     beforeSend?: () => void,
   ): Promise<ToolResult> {
     const { name, inputSchema } = definition;
-    const options = { inputSchema, beforeSend };
-    const result = this.#request("tools/call", { name, arguments: args }, context, options);
+    const { task } = context;
+    const result =
+      task === undefined
+        ? this.#request("tools/call", { name, arguments: args }, context, { inputSchema, beforeSend })
+        : this.#tasks.run(definition, args, { ...context, task }, beforeSend);
     return result as Promise<unknown> as Promise<ToolResult>;
   }
 
@@ -324,7 +345,13 @@ export class UpstreamServer implements ToolSource {
   #open(
     options: Omit<
       SessionOptions,
-      "timeoutMs" | "messageMaxBytes" | "onAsked" | "onViolation" | "onSlowed" | "onNotification"
+      | "timeoutMs"
+      | "messageMaxBytes"
+      | "onAsked"
+      | "taskContext"
+      | "onViolation"
+      | "onSlowed"
+      | "onNotification"
     > &
       Pick<LinkOptions, "timeoutMs">,
   ): Promise<UpstreamSession> {
@@ -333,6 +360,7 @@ export class UpstreamServer implements ToolSource {
       ...options,
       messageMaxBytes: this.#limits.messageMaxBytes,
       onAsked: (capability) => this.#asked(capability),
+      taskContext: (id) => this.#tasks.contextOf(id),
       onViolation: (error) => this.#violated(error.message),
       onSlowed: () => this.#load.slowed(),
       onNotification: (method, params, session) => {
@@ -415,6 +443,10 @@ export class UpstreamServer implements ToolSource {
     });
   }
 
+  async #isLegacy({ era, signal }: CallContext): Promise<boolean> {
+    return (await this.#links.get(era, signal)).connection.era === "legacy";
+  }
+
   /** Leases the session for the calls of `client`. */
   async #lease(client: ClientSession | undefined, signal: AbortSignal, era: Era = "legacy"): Promise<Lease> {
     if (this.#quarantine.error !== undefined) throw this.#quarantine.error;
@@ -436,46 +468,12 @@ export class UpstreamServer implements ToolSource {
     options?: RequestOptions,
   ): Promise<JsonObject> {
     if (this.#quarantine.error !== undefined) return Promise.reject(this.#quarantine.error);
+    const requested = this.#requested;
     return this.#load.run(context, () =>
       context.rounds === undefined
-        ? this.#send(method, params, context, options)
-        : this.#rounds.send(context, (one) => this.#send(method, params, one, options)),
+        ? sendRequest(requested, method, params, context, options)
+        : this.#rounds.send(context, (one) => sendRequest(requested, method, params, one, options)),
     );
-  }
-
-  async #send(
-    method: string,
-    params: JsonObject,
-    context: CallContext,
-    options: RequestOptions | undefined,
-  ): Promise<JsonObject> {
-    for (let attempt = 1; ; attempt += 1) {
-      const client = callerOf(context, this.#settings);
-      const isOwn = this.#settings.isPerIdentity === true || needsOwnSession(client, this.#asks);
-      const shared = isOwn ? undefined : this.#links.current(context.era);
-      const lease = shared === undefined ? await this.#lease(client, context.signal, context.era) : undefined;
-      const session = lease?.session ?? (shared as UpstreamSession);
-      try {
-        const answer = await session.request(method, params, context, options);
-        const { era } = session.connection;
-        // Questions were checked when they arrived. In the legacy era the members have no meaning.
-        if (era === "modern" && isInputRequired(answer)) return answer;
-        const result = receivedResult(answer, this.#sender, method);
-        return method === "tools/call"
-          ? checkedResult(result, this.id, { tool: params["name"], era })
-          : result;
-      } catch (error) {
-        if (context.signal.aborted) throw context.signal.reason;
-        const canRepeat = await mayRepeat(session, error, context.signal, {
-          shared: this.#shared,
-          settings: this.#settings,
-        });
-        context.signal.throwIfAborted();
-        if (attempt > 1 || !canRepeat) throw this.#toCallerError(error);
-      } finally {
-        lease?.release();
-      }
-    }
   }
 
   async #withCallerErrors(work: Promise<void>): Promise<void> {

@@ -43,6 +43,8 @@ export interface SessionParts {
 export interface RequestOptions extends Pick<ConnectionRequestOptions, "inputSchema"> {
   /** Called right before the request is sent; what it throws is thrown, and nothing is sent. */
   readonly beforeSend?: (() => void) | undefined;
+  /** Parameters that only a server of the legacy era gets. */
+  readonly legacyParams?: JsonObject | undefined;
 }
 
 /** The level of log messages for older clients that did not name one. */
@@ -132,7 +134,7 @@ export class UpstreamSession implements AsyncDisposable {
     method: string,
     params: JsonObject,
     context: CallContext,
-    { beforeSend, ...options }: RequestOptions = {},
+    { beforeSend, legacyParams, ...options }: RequestOptions = {},
   ): Promise<JsonObject> {
     const settling = this.#logLevel.settle();
     if (settling !== undefined) await abortable(settling, context.signal);
@@ -147,7 +149,9 @@ export class UpstreamSession implements AsyncDisposable {
     this.#requestCount += 1;
     this.#runningCount += 1;
     try {
-      return await connection.request(method, withMeta(params, context), {
+      const sent =
+        connection.era === "legacy" && legacyParams !== undefined ? { ...params, ...legacyParams } : params;
+      return await connection.request(method, withMeta(sent, context), {
         signal: context.signal,
         onProgress: context.wantsProgress
           ? (progress) => context.progress(this.#messages.received("notifications/progress", progress))
@@ -181,6 +185,7 @@ export class UpstreamSession implements AsyncDisposable {
       capabilities: requestCapabilities(context, this.#isInteractive),
       logLevel: logs && session !== undefined ? (logLevel ?? defaultLogLevel) : logLevel,
       acceptsQuestions: askingMethods.has(method),
+      acceptsTask: context.task !== undefined && method === "tools/call",
     };
   }
 

@@ -17,6 +17,8 @@ export function originOfInner(context: CallContext, isDirect: boolean): CallOrig
     isDirect,
     ...context,
     rounds: isDirect ? context.rounds : undefined,
+    // The outer call is the task.
+    task: undefined,
     clientChannel: context,
     clientInfo: toClientInfo(context.session?.clientInfo),
     parent: { callId: context.callId, depth: context.depth, tool: context.tool },

@@ -70,6 +70,7 @@ export function execute(
     signal?.addEventListener("abort", cancel);
     const limitMs = target.deadlineMs - call.usedMs;
     const deadline = new CallDeadline(limitMs, deps.now, () => end(timeoutError(target)));
+    requester.origin.onDeadline?.((ms) => deadline.extend(ms));
     const context = toContext(deps, target, call, requester, controller.signal, { channel, deadline });
     target.execute(args, context).then(
       (result) => {
@@ -111,7 +112,7 @@ function toContext(
   const { callId, parentId, depth } = call.subject;
   const { id: tool } = target;
   const { identity, owners, era, meta, session, wantsProgress, clientChannel } = origin;
-  const { clientCapabilities, logLevel, rounds } = origin;
+  const { clientCapabilities, logLevel, rounds, task } = origin;
   return {
     callId,
     tool,
@@ -128,6 +129,7 @@ function toContext(
     clientCapabilities,
     logLevel,
     rounds,
+    task,
     wantsProgress,
     progress(params) {
       if (!channel.isOpen || !relays.allows(identityKey(identity))) return;

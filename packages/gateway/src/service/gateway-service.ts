@@ -5,9 +5,23 @@
  * use.
  */
 
-import { InputStates, type InputStatesDeps, type RelayLimit, type StateOwner } from "@toolcrib/admission";
-import type { FeatureSource, IndexedTool, ListingClient, SourceRoster, ToolIndex } from "@toolcrib/inventory";
-import { type FeatureKind, featureSubject, type GatewayPolicy, type Visibility } from "@toolcrib/inventory";
+import { InputStates } from "@toolcrib/admission";
+import { declaredFor, TaskRequests, taskMethodPrefix, toTaskRequest } from "@toolcrib/extensions";
+import {
+  type FeatureKind,
+  type FeatureSource,
+  featureSubject,
+  findPrompt,
+  findReference,
+  findResource,
+  type IndexedTool,
+  type IsAllowed,
+  listPrompts,
+  listResources,
+  listResourceTemplates,
+  reasonAgainstPrompt,
+  reasonAgainstResource,
+} from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import {
   LegacyDefinitions,
@@ -23,8 +37,8 @@ import {
   type ServiceRequest,
   type View,
 } from "@toolcrib/mcp";
-import type { SecretScrubber } from "@toolcrib/redaction";
 import {
+  type Era,
   type Identity,
   identityKey,
   isInputRequired,
@@ -34,23 +48,11 @@ import {
 } from "@toolcrib/tool";
 import { originOfProgram } from "../call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
-import type { CallTargets } from "../call/call-targets.ts";
 import { toArguments } from "../call/check-values.ts";
 import type { CallOutcome } from "../gateway.ts";
 import type { GatewayError } from "../gateway-error.ts";
-import type { LateRequest } from "../sources/late-tools.ts";
+import { isConcealed, ownerOf } from "./called-client.ts";
 import { allowedValues, deniedUri } from "./completion-values.ts";
-import {
-  findPrompt,
-  findReference,
-  findResource,
-  type IsAllowed,
-  listPrompts,
-  listResources,
-  listResourceTemplates,
-  reasonAgainstPrompt,
-  reasonAgainstResource,
-} from "./feature-routes.ts";
 import { forClient, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
   completedOf,
@@ -64,51 +66,11 @@ import {
   uriOf,
   withoutMeta,
 } from "./request-params.ts";
+import type { GatewayServiceDeps } from "./service-deps.ts";
 import { Subscriptions } from "./subscriptions.ts";
-import type { UnknownTools } from "./unknown-tool.ts";
-
-/** Dependencies of the service. */
-export interface GatewayServiceDeps extends InputStatesDeps {
-  readonly serverInfo: ServerInfo;
-  readonly index: ToolIndex;
-  readonly policy: GatewayPolicy;
-  readonly roster: Pick<SourceRoster, "featureSources">;
-  /** The tools that are listed for `identity`, in order: of one server, or of the endpoint of all. */
-  readonly listed: (identity: Identity, serverId: string | undefined) => readonly IndexedTool[];
-  /**
-   * Waits until the lists of the sources are known, once for each client; undefined when there is nothing to wait for.
-   * @param serverId waits for one server only
-   */
-  readonly untilListed: (client: ListingClient, serverId: string | undefined) => Promise<void> | undefined;
-  readonly unknownTools: Pick<UnknownTools, "errorFor">;
-  /** Waits for the server of an unknown tool while it starts. @throws {GatewayError} `TOOL_NOT_FOUND` */
-  readonly lateTarget: (request: LateRequest) => Promise<CallTarget>;
-  readonly targets: CallTargets;
-  /** Runs a target through the governed call. */
-  readonly call: (target: CallTarget, args: JsonObject, origin: CallOrigin) => Promise<CallOutcome>;
-  readonly visibility: Pick<Visibility, "mayReach">;
-  /** Limits the messages to each client. */
-  readonly relays: RelayLimit;
-  /** Removes known secrets from lists and errors. */
-  readonly scrubber: SecretScrubber;
-  /** Items on one page of a list. */
-  readonly pageSize: number;
-  /** Differs between two runs of the program. */
-  readonly run: string;
-  /** Text for models about the endpoint of all servers. */
-  readonly instructions: (identity: Identity) => string;
-}
+import { offeredOf } from "./view-capabilities.ts";
 
 type ListKey = "tools" | "resources" | "resourceTemplates" | "prompts";
-
-/** Capabilities of the endpoint of all servers. */
-const allCapabilities = {
-  tools: { listChanged: true },
-  resources: { subscribe: true, listChanged: true },
-  prompts: { listChanged: true },
-  completions: {},
-  logging: {},
-};
 
 /** A call that answers no questions. */
 const firstRound: NonNullable<CallOrigin["rounds"]> = Object.freeze({});
@@ -125,6 +87,7 @@ export class GatewayService implements McpService {
   readonly #subscriptions: Subscriptions;
   readonly #lists: ListCache<JsonObject>;
   readonly #states: InputStates;
+  readonly #taskRequests: TaskRequests;
   readonly #legacyDefinitions = new LegacyDefinitions();
   readonly #changes = { resources: 0, prompts: 0 };
 
@@ -132,6 +95,7 @@ export class GatewayService implements McpService {
     this.#deps = deps;
     this.serverInfo = deps.serverInfo;
     this.#states = new InputStates(deps);
+    this.#taskRequests = new TaskRequests(deps.tasks);
     this.#subscriptions = new Subscriptions({
       sourceOf: (listener, uri) => this.#resourceSource(listener, uri),
       governed: async ({ identity, closed }, source, uri, subscribe) => {
@@ -156,10 +120,17 @@ export class GatewayService implements McpService {
   }
 
   /** Capabilities of a view. A server that is down at the moment is offered with all of them. */
-  capabilities(view: View): JsonObject {
+  capabilities(view: View, identity: Identity, era: Era = "legacy"): JsonObject {
+    const isUsed = ({ id }: FeatureSource) =>
+      serverOfView(view) !== undefined || this.#deps.visibility.isUsable(identity, id);
+    const servers = this.#sourcesOf(view).filter(isUsed);
+    const declared = declaredFor(
+      servers.map(({ features }) => features.capabilities()),
+      era,
+      { mayListTasks: TaskRequests.mayList(identity) },
+    );
     const own = this.#serverOf(view)?.features.capabilities() ?? {};
-    if (Object.keys(own).length === 0) return allCapabilities;
-    return Object.fromEntries(Object.entries(allCapabilities).filter(([name]) => own[name] !== undefined));
+    return { ...offeredOf(own), ...this.#deps.scrubber.value(declared) };
   }
 
   /** Text for models about a view. */
@@ -207,6 +178,8 @@ export class GatewayService implements McpService {
     });
     const uris = await this.#subscriptions.listen(listener, allowed);
     if (uris.length > 0) honored.resourceSubscriptions = uris;
+    const taskIds = this.#taskRequests.listen(listener, serverOfView(listener.view));
+    if (taskIds.length > 0) honored.taskIds = taskIds;
     return honored;
   }
 
@@ -247,7 +220,9 @@ export class GatewayService implements McpService {
       case "resources/unsubscribe":
         return this.#unsubscribe(request);
       default:
-        return Promise.reject(methodNotFound(request.method));
+        return request.method.startsWith(taskMethodPrefix)
+          ? this.#taskRequests.answer(request, serverOfView(request.view))
+          : Promise.reject(methodNotFound(request.method));
     }
   }
 
@@ -267,16 +242,38 @@ export class GatewayService implements McpService {
           })
         : this.#deps.targets.forTool(entry, serverOfView(view) === undefined);
     const args = toArguments(params["arguments"]);
-    const { call, policy, unknownTools } = this.#deps;
-    if (args === undefined && policy.allowsListing(identity, target.subject)) {
-      throw paramsError('"arguments" must be an object');
-    }
+    const isListed = () => this.#deps.policy.allowsListing(identity, target.subject);
+    if (args === undefined && isListed()) throw paramsError('"arguments" must be an object');
     const rounds = this.#roundsOf(request, target, args ?? {});
-    const outcome = await call(target, args ?? {}, toOrigin(request, rounds));
+    const origin = toOrigin(request, rounds);
+    const called = () => (isListed() ? this.#calledTool(target) : undefined);
+    const task = toTaskRequest(request, target.taskSupport, called);
+    if (task === undefined) return this.#madeCall(request, target, args ?? {}, origin);
+    return this.#deps.tasks.run(request, task, (more) =>
+      this.#madeCall(request, target, args ?? {}, { ...origin, ...more }),
+    );
+  }
+
+  /** Calls a tool, and returns the result for its client. */
+  async #madeCall(
+    request: ServiceRequest,
+    target: CallTarget,
+    args: JsonObject,
+    origin: CallOrigin,
+  ): Promise<JsonObject> {
+    const { identity, era, view, params } = request;
+    const { call, policy, unknownTools } = this.#deps;
+    const outcome = await call(target, args, origin);
     if (isConcealed(outcome, identity, target, policy))
-      throw unknownTools.errorFor(identity, name, serverOfView(view));
-    const result = toWireResult(forClient(outcome, identity, target), request.era);
-    return isInputRequired(result) ? this.#sealed(result, request, target, args ?? {}, outcome) : result;
+      throw unknownTools.errorFor(identity, String(params["name"]), serverOfView(view));
+    const result = toWireResult(forClient(outcome, identity, target), era);
+    return isInputRequired(result) ? this.#sealed(result, request, target, args, outcome) : result;
+  }
+
+  /** What decides whether a call of a tool can be a task. */
+  #calledTool({ id, server = "" }: CallTarget) {
+    const source = this.#deps.roster.featureSources.find((one) => one.id === server);
+    return { id, server, capabilities: source?.features.capabilities() ?? {} };
   }
 
   /** The round of questions that a request belongs to; undefined where the client is asked while its call runs. */
@@ -479,22 +476,4 @@ export class GatewayService implements McpService {
     const { policy } = this.#deps;
     return (source, kind, name) => policy.allowsListing(identity, featureSubject(source, kind, name));
   }
-}
-
-/** The call that questions belong to. An approval of it is bound to its definition, too. */
-function ownerOf(identity: Identity, { id, approval }: CallTarget, args: JsonObject): StateOwner {
-  return { identity, target: approval === undefined ? id : `${id} ${approval.definitionDigest}`, args };
-}
-
-/**
- * Whether a client gets the answer for an unknown name in place of a denial: what it may not list does not exist for
- * it. The denial is recorded.
- */
-function isConcealed(
-  { kind }: CallOutcome,
-  identity: Identity,
-  { subject }: CallTarget,
-  policy: GatewayPolicy,
-): boolean {
-  return kind === "denied" && !isOperator(identity) && !policy.allowsListing(identity, subject);
 }

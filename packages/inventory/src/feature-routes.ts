@@ -7,11 +7,15 @@
  * `IsAllowed` decides who may use what; this file never does.
  */
 
-import type { FeatureSource } from "@toolcrib/inventory";
-import { toWireName } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import { createTemplateMatcher } from "@toolcrib/policy";
-import type { CompletionReference } from "./request-params.ts";
+import type { FeatureSource } from "./source-roster.ts";
+import { toWireName } from "./wire-name.ts";
+
+/** A reference to a prompt or a resource template, in a completion request. */
+export type CompletionReference =
+  | { readonly type: "ref/prompt"; readonly name: string }
+  | { readonly type: "ref/resource"; readonly uri: string };
 
 /** Whether a client may use the resource (by URI or template) or prompt (by its own name) of `source`. */
 export type IsAllowed = (source: FeatureSource, kind: "resources" | "prompts", name: string) => boolean;
