@@ -469,7 +469,7 @@ export class GatewayCore {
   }
 
   #isFound(identity: Identity, entry: IndexedTool): boolean {
-    return entry.facts.isSearchable && !this.#listing.isHidden(entry) && this.#isAllowed(identity, entry);
+    return this.#listing.isFound(entry) && this.#isAllowed(identity, entry);
   }
 
   #findings(identity?: Identity): readonly QuarantineFinding[] {

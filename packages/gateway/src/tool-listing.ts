@@ -1,7 +1,7 @@
 /** The tools that an endpoint lists: `serve.mode` and `serve.tools` of the configuration. Pure. */
 
 import { autoModeMaxTools, type GatewayConfig } from "@toolcrib/config";
-import type { IndexedTool } from "@toolcrib/inventory";
+import { type IndexedTool, isAppOnly } from "@toolcrib/inventory";
 import { ToolPatterns } from "@toolcrib/policy";
 import { metaToolNames } from "@toolcrib/tool";
 import type { ToolSummary } from "./gateway.ts";
@@ -26,6 +26,11 @@ export class ToolListing {
   /** Whether `serve.tools.hidden` hides a tool. */
   isHidden({ id, wireName }: IndexedTool): boolean {
     return this.#hidden.find(id, wireName) !== undefined;
+  }
+
+  /** Whether search finds a tool for models: not one that only pages of apps call. */
+  isFound(entry: IndexedTool): boolean {
+    return entry.facts.isSearchable && !this.isHidden(entry) && !isAppOnly(entry.tool.definition);
   }
 
   /**

@@ -1,6 +1,8 @@
 /** Tasks of servers of both eras, for clients of both eras. */
 
 import assert from "node:assert/strict";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
@@ -14,11 +16,12 @@ import {
   createTaskProgram,
   createTasksV1Server,
   fixtureCommand,
+  makeTemporaryDirectory,
   serveV1,
   tasksV1StdioPath,
   waitUntil,
 } from "@toolcrib/testing";
-import { callsIn, onHttp, startTestGateway, textOf } from "./gateway-harness.ts";
+import { callsIn, onHttp, readAudit, startTestGateway, textOf } from "./gateway-harness.ts";
 
 /** A legacy client that answers questions. */
 const asking = { capabilities: { elicitation: { form: {} } } };
@@ -42,7 +45,7 @@ async function endOf(client: Client, name: string, args: JsonObject): Promise<st
 for (const transport of ["http", "stdio"] as const) {
   describe(`a server of 2025-11-25 on ${transport}`, () => {
     test("runs tasks for a client of 2025-11-25", async () => {
-      const program = createTaskProgram();
+      using program = createTaskProgram();
       await using served =
         transport === "http" ? await serveV1(() => createTasksV1Server(program)) : undefined;
       const server: JsonObject =
@@ -148,7 +151,55 @@ for (const transport of ["http", "stdio"] as const) {
           "jobs:slow intent, completed ok",
         ],
       );
-      program.stop();
     });
   });
 }
+
+describe("a restart of the gateway", () => {
+  test("goes on with the tasks of servers, and records their ends once", async () => {
+    using program = createTaskProgram();
+    await using served = await serveV1(() => createTasksV1Server(program));
+    await using folder = await makeTemporaryDirectory();
+    const home = join(folder.path, "home");
+    const document = { tool_servers: [onHttp("jobs", served.url)] };
+    const start = () => startTestGateway(document, { clients: ["ada", "bob"], home });
+    let taskId = "";
+    let ended = "";
+    {
+      await using gateway = await start();
+      const ada = await gateway.connect({ as: "ada" });
+      const request = (name: string, args: JsonObject) =>
+        ada.request(
+          { method: "tools/call", params: { name, arguments: args, task: { ttl: 60_000 } } },
+          CreateTaskResultSchema,
+        );
+      ({ taskId } = (await request("jobs__report", {})).task);
+      ended = (await request("jobs__slow", { ms: 1, text: "before" })).task.taskId;
+      await waitUntil(async () => (await ada.experimental.tasks.getTask(ended)).status === "completed");
+    }
+    const files = readdirSync(join(home, "tasks", "001"));
+    assert.deepEqual(files.toSorted(), [`${taskId}.json`, `${ended}.json`].toSorted());
+    for (const name of files) assert.equal(statSync(join(home, "tasks", "001", name)).mode & 0o777, 0o600);
+    const before = callsIn(readAudit(home)).filter((line) => line.startsWith("jobs:"));
+    assert.deepEqual(before, ["jobs:report intent", "jobs:slow intent, completed ok"]);
+    {
+      await using gateway = await start();
+      const ada = await gateway.connect({ as: "ada" });
+      const bob = await gateway.connect({ as: "bob" });
+      const state = await ada.experimental.tasks.getTask(taskId);
+      assert.equal(state.status, "working", String(state.statusMessage));
+      assert.equal(textOf(await ada.experimental.tasks.getTaskResult(ended, CallToolResultSchema)), "before");
+      await assert.rejects(bob.experimental.tasks.getTaskResult(taskId, CallToolResultSchema), /-32602/);
+      const result = ada.experimental.tasks.getTaskResult(taskId, CallToolResultSchema);
+      await ada.callTool({ name: "jobs__release", arguments: {} });
+      assert.equal(textOf(await result), "reported");
+    }
+    const after = callsIn(readAudit(home)).filter((line) => line.startsWith("jobs:"));
+    assert.deepEqual(after, [
+      "jobs:report intent, completed ok",
+      "jobs:slow intent, completed ok",
+      "jobs:release intent, completed ok",
+    ]);
+    assert.deepEqual(program.ran, ["report", "slow", "release"]);
+  });
+});

@@ -18,6 +18,7 @@ import {
   type ToolSource,
   toToolId,
 } from "@toolcrib/tool";
+import { withWirePage } from "./app-resources.ts";
 import type { Backend, BackendSelector } from "./backend.ts";
 import type { SourceFacts } from "./source-facts.ts";
 import { foldsOf, toWireName, wirePrefixOf } from "./wire-name.ts";
@@ -219,7 +220,7 @@ function toEntry(
   const wireName = wireNameOf(tool, facts);
   const folds = foldsOf(wirePrefixOf(namespace), name, wireName);
   const shownDefinition = asBelieved(definition, facts);
-  const wireDefinition = { ...shownDefinition, name: wireName };
+  const wireDefinition = { ...withWirePage(shownDefinition, source.id), name: wireName };
   return { id, wireName, tool, source, facts, backends, shownDefinition, wireDefinition, folds };
 }
 

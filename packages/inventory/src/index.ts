@@ -8,6 +8,7 @@ export {
   subjectOfId,
   unknownSubject,
 } from "./access-subject.ts";
+export { fromWireUri, isAppOnly, showsApps, withWireContents } from "./app-resources.ts";
 export { type Backend, type BackendSelector, selectByKind } from "./backend.ts";
 export type { IndexedTool } from "./build-index.ts";
 export {

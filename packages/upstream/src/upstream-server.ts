@@ -25,6 +25,7 @@ import type {
 import { CallRounds } from "./call-rounds.ts";
 import {
   ClientSessions,
+  extensionAsks,
   knownAsks,
   type Lease,
   needsOwnSession,
@@ -378,6 +379,8 @@ export class UpstreamServer implements ToolSource {
       const { era, protocolVersion, capabilities, instructions } = session.connection;
       this.#capabilities = capabilities;
       this.#instructions = instructions;
+      if (this.#settings.isInteractive !== false)
+        for (const one of extensionAsks(capabilities)) this.#asks.add(one);
       replaceLists();
       const { length } = this.#catalogue.lists.tools;
       this.#deps.logger.info({ server: this.id, era, protocolVersion, tools: length }, "server is ready");
@@ -468,11 +471,10 @@ export class UpstreamServer implements ToolSource {
     options?: RequestOptions,
   ): Promise<JsonObject> {
     if (this.#quarantine.error !== undefined) return Promise.reject(this.#quarantine.error);
-    const requested = this.#requested;
     return this.#load.run(context, () =>
       context.rounds === undefined
-        ? sendRequest(requested, method, params, context, options)
-        : this.#rounds.send(context, (one) => sendRequest(requested, method, params, one, options)),
+        ? sendRequest(this.#requested, method, params, context, options)
+        : this.#rounds.send(context, (one) => sendRequest(this.#requested, method, params, one, options)),
     );
   }
 

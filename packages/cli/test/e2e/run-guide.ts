@@ -35,6 +35,7 @@ export const guidesWithoutTranscript: readonly string[] = [
   "adopted-servers.md",
   "hooks.md",
   "oauth.md",
+  "tasks-and-apps.md",
   "telemetry.md",
   "toolpack-images.md",
 ];

@@ -14,13 +14,17 @@ import {
   findPrompt,
   findReference,
   findResource,
+  fromWireUri,
   type IndexedTool,
   type IsAllowed,
+  isAppOnly,
   listPrompts,
   listResources,
   listResourceTemplates,
   reasonAgainstPrompt,
   reasonAgainstResource,
+  showsApps,
+  withWireContents,
 } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import {
@@ -74,6 +78,10 @@ type ListKey = "tools" | "resources" | "resourceTemplates" | "prompts";
 
 /** A call that answers no questions. */
 const firstRound: NonNullable<CallOrigin["rounds"]> = Object.freeze({});
+
+const isForAll = () => true;
+/** Whether a tool is listed for a client that shows no pages of apps. */
+const isForModels = (tool: JsonObject) => !isAppOnly(tool);
 
 /** Methods besides `tools/call` whose result can be questions. */
 const askingMethods: ReadonlySet<string> = new Set(["resources/read", "prompts/get"]);
@@ -303,11 +311,22 @@ export class GatewayService implements McpService {
   }
 
   async #readResource(request: ServiceRequest): Promise<JsonObject> {
-    const uri = uriOf(request);
-    const source = await this.#found(request, () => this.#resourceSource(request, uri));
-    if (source === undefined) throw this.#missingResource(request, uri);
+    const asked = uriOf(request);
+    const page = this.#pageOf(request.view, asked);
+    const { uri } = page ?? { uri: asked };
+    const source = page?.source ?? (await this.#found(request, () => this.#resourceSource(request, uri)));
+    if (source === undefined) throw this.#missingResource(request, asked);
     const target = this.#deps.targets.forFeature(source, "resources", uri, "resources/read");
-    return this.#callFeature(request, target, withoutMeta(request.params), () => resourceError(request, uri));
+    const params = { ...withoutMeta(request.params), uri };
+    const result = await this.#callFeature(request, target, params, () => resourceError(request, asked));
+    return page === undefined ? result : withWireContents(result, source.id);
+  }
+
+  /** The page of an app that a URI of the endpoint of all servers names. */
+  #pageOf(view: View, asked: string) {
+    const named = serverOfView(view) === undefined ? fromWireUri(asked) : undefined;
+    const source = named && this.#sourcesOf(view).find(({ id }) => id === named.sourceId);
+    return named === undefined || source === undefined ? undefined : { source, uri: named.uri };
   }
 
   async #getPrompt(request: ServiceRequest): Promise<JsonObject> {
@@ -414,10 +433,11 @@ export class GatewayService implements McpService {
     const toShown = (item: JsonObject) =>
       scrubber.value(key === "tools" && era === "legacy" ? this.#legacyDefinitions.of(item) : item);
     // A secret that is learned and a policy that is replaced make every list stale: all numbers only grow.
+    const isFor = key === "tools" && !showsApps(request.clientCapabilities) ? isForModels : isForAll;
     const list = this.#lists.get(
-      `${key} ${view} ${era} ${isOperator(identity)} ${rightsKey(identity)}`,
+      `${key} ${view} ${era} ${isFor === isForAll} ${isOperator(identity)} ${rightsKey(identity)}`,
       state + scrubber.generation + policy.generation,
-      () => this.#itemsOf(key, view, identity).map(toShown),
+      () => this.#itemsOf(key, view, identity).filter(isFor).map(toShown),
     );
     const page = pageOf(list.items, params["cursor"], `${key} ${list.edition}`, pageSize);
     return page.nextCursor === undefined
@@ -428,9 +448,9 @@ export class GatewayService implements McpService {
   #itemsOf(key: ListKey, view: View, identity: Identity): readonly JsonObject[] {
     const isAllowed = this.#allowedTo(identity);
     if (key === "tools") return this.#toolsOf(view, identity);
-    if (key === "resources") return listResources(this.#sourcesOf(view), isAllowed);
-    if (key === "resourceTemplates") return listResourceTemplates(this.#sourcesOf(view), isAllowed);
-    return listPrompts(this.#sourcesOf(view), isAllowed, serverOfView(view) === undefined);
+    const isPrefixed = serverOfView(view) === undefined;
+    const list = { resources: listResources, resourceTemplates: listResourceTemplates, prompts: listPrompts };
+    return list[key](this.#sourcesOf(view), isAllowed, isPrefixed);
   }
 
   /** The definitions of a view's tools. An unchanged definition keeps its identity. */

@@ -30,15 +30,38 @@ export interface TaskProgram {
   readonly ran: string[];
 }
 
-/** Creates the state. `stop` ends its timers. */
-export function createTaskProgram(): TaskProgram & { stop(): void } {
-  const store = new InMemoryTaskStore();
+/** The store of the SDK, whose tasks otherwise end with the session that created them. */
+class SharedTaskStore extends InMemoryTaskStore {
+  override createTask(...[options, id, request]: Parameters<InMemoryTaskStore["createTask"]>) {
+    return super.createTask(options, id, request);
+  }
+
+  override getTask(id: string) {
+    return super.getTask(id);
+  }
+
+  override storeTaskResult(...[id, status, result]: Parameters<InMemoryTaskStore["storeTaskResult"]>) {
+    return super.storeTaskResult(id, status, result);
+  }
+
+  override getTaskResult(id: string) {
+    return super.getTaskResult(id);
+  }
+
+  override updateTaskStatus(...[id, status, message]: Parameters<InMemoryTaskStore["updateTaskStatus"]>) {
+    return super.updateTaskStatus(id, status, message);
+  }
+}
+
+/** Creates the state. Disposing of it ends its timers. */
+export function createTaskProgram(): TaskProgram & Disposable {
+  const store = new SharedTaskStore();
   return {
     store,
     queue: new InMemoryTaskMessageQueue(),
     waiting: new Set(),
     ran: [],
-    stop: () => store.cleanup(),
+    [Symbol.dispose]: () => store.cleanup(),
   };
 }
 
