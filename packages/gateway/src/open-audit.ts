@@ -14,7 +14,7 @@ export interface AuditDeps {
   /** Receives the lines that are written. */
   readonly onLines: ((text: string) => void) | undefined;
   /** Calls of killed runs that still go on, as tasks of their servers. */
-  readonly openCalls: ReadonlySet<string>;
+  readonly openCalls: ReadonlySet<string> | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;

@@ -124,7 +124,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   );
   const onLines = telemetry?.recorded;
   const taskFiles = opening.use(await openTaskFiles(home, { logger, randomBytes }));
-  const trail = { home, logger, anchors, onLines, now, randomBytes, openCalls: taskFiles.openCalls() };
+  const trail = { home, logger, anchors, onLines, now, randomBytes, openCalls: taskFiles?.openCalls() };
   const store = await openAudit(config, trail, opening);
   const httpClient = createHttpClient(network);
   opening.defer(() => httpClient.destroy());

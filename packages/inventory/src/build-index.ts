@@ -5,7 +5,7 @@
  * and not a new index. Pure, except for `HoldTool`.
  */
 
-import { isSameJson } from "@toolcrib/json";
+import { isJsonObject, isSameJson } from "@toolcrib/json";
 import { believedAnnotations } from "@toolcrib/policy";
 import type { HeldReason } from "@toolcrib/store";
 import {
@@ -219,9 +219,20 @@ function toEntry(
   const name = version === undefined ? definition.name : `${definition.name}-${version}`;
   const wireName = wireNameOf(tool, facts);
   const folds = foldsOf(wirePrefixOf(namespace), name, wireName);
-  const shownDefinition = asBelieved(definition, facts);
+  const shownDefinition = withTaskSupport(asBelieved(definition, facts), source);
   const wireDefinition = { ...withWirePage(shownDefinition, source.id), name: wireName };
   return { id, wireName, tool, source, facts, backends, shownDefinition, wireDefinition, folds };
+}
+
+/**
+ * Adds to the tools of a server with the tasks extension (2026-07-28) that calls of them can be tasks, which clients of
+ * 2025-11-25 look for in the definition.
+ */
+function withTaskSupport(definition: ToolDefinition, { features }: ToolSource): ToolDefinition {
+  const { extensions } = features?.capabilities() ?? {};
+  const hasTasks = isJsonObject(extensions) && extensions["io.modelcontextprotocol/tasks"] !== undefined;
+  if (!hasTasks || definition.execution !== undefined) return definition;
+  return { ...definition, execution: { taskSupport: "optional" } };
 }
 
 function asBelieved(definition: ToolDefinition, { trust }: SourceFacts): ToolDefinition {

@@ -37,7 +37,7 @@ export interface StoreDeps {
    */
   readonly onLines?: ((text: string) => void) | undefined;
   /** Ids of calls that were in flight when a gateway was killed and go on: they get no completion here. @default none */
-  readonly openCalls?: ReadonlySet<string>;
+  readonly openCalls?: ReadonlySet<string> | undefined;
 }
 
 /** An open store. Disposing writes pending records, and rejects with `AUDIT_UNWRITABLE` when that is impossible. */

@@ -47,6 +47,8 @@ export async function sendRequest(
       const { era } = session.connection;
       // Questions were checked when they arrived. In the legacy era the members have no meaning.
       if (era === "modern" && isInputRequired(answer)) return answer;
+      // Its parts are checked one by one: the questions of a task are not about this request.
+      if (method === "tasks/get") return answer;
       if (context.task !== undefined && method === "tools/call") {
         const handle = taskHandle(answer, era, sender);
         if (handle !== undefined) return handle;

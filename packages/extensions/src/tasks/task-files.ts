@@ -108,10 +108,16 @@ export class TaskFiles implements AsyncDisposable {
 /**
  * Opens the tasks of a home, and takes over those that no gateway holds.
  *
+ * @returns undefined where the home itself cannot be used, which its store reports.
  * @throws {ExtensionsError} `TASKS_UNREADABLE`
  */
-export async function openTaskFiles(home: string, deps: TaskFilesDeps): Promise<TaskFiles> {
+export async function openTaskFiles(home: string, deps: TaskFilesDeps): Promise<TaskFiles | undefined> {
   const root = join(home, "tasks");
+  const isUsable = await makePrivateDirectory(home).then(
+    () => true,
+    () => false,
+  );
+  if (!isUsable) return undefined;
   try {
     await makePrivateDirectory(root);
     let own: { readonly directory: string; readonly lock: Disposable } | undefined;
