@@ -5,7 +5,14 @@
  * It calls nothing. Who may use what, the policy decides.
  */
 
-import type { GatewayPolicy, IndexedTool, SourceRoster, ToolIndex, Visibility } from "@toolcrib/inventory";
+import {
+  type GatewayPolicy,
+  type IndexedTool,
+  isAppOnly,
+  type SourceRoster,
+  type ToolIndex,
+  type Visibility,
+} from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { ToolSearch } from "@toolcrib/search";
 import { type Identity, identityKey, isListedFor, isOperator, type ToolDefinition } from "@toolcrib/tool";
@@ -81,9 +88,10 @@ export class ClientTools {
     return isListedFor(entry.tool, identity) && this.#deps.policy.allowsListing(identity, entry);
   }
 
-  /** Whether search may return a tool to `identity`. */
+  /** Whether search may return a tool to `identity`: not one that only pages of apps call. */
   isFound(identity: Identity, entry: IndexedTool): boolean {
-    return entry.facts.isSearchable && !this.#deps.listing.isHidden(entry) && this.isAllowed(identity, entry);
+    const isForModels = entry.facts.isSearchable && !isAppOnly(entry.tool.definition);
+    return isForModels && !this.#deps.listing.isHidden(entry) && this.isAllowed(identity, entry);
   }
 
   /** Whether any endpoint cuts results. */

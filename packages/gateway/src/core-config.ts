@@ -3,6 +3,7 @@
 import type { GuardDeps } from "@toolcrib/admission";
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
+import type { TaskFiles } from "@toolcrib/extensions";
 import type { CallHooksDeps } from "@toolcrib/hooks";
 import type { BackendSelector } from "@toolcrib/inventory";
 import type { SearchLearning } from "@toolcrib/learning";
@@ -53,6 +54,8 @@ export interface GatewayCoreDeps extends Pick<GuardDeps, "pauses" | "budgetStore
   readonly hooks?: Pick<CallHooksDeps, "hooks" | "monotonicMs"> | undefined;
   /** Ids of the tools that a client used most, first, as they are listed until the end of the process. @default none */
   readonly mostUsed?: ((identity: Identity) => readonly string[]) | undefined;
+  /** The tasks in the home. @default tasks end with the process */
+  readonly taskFiles?: TaskFiles | undefined;
   /** The command by which the operator approves. @default "toolcrib approve" */
   readonly approveCommand?: string | undefined;
 }

@@ -24,6 +24,7 @@ import {
   LongResults,
   type MetaSource,
 } from "@toolcrib/discovery";
+import { Tasks } from "@toolcrib/extensions";
 import type { IndexedTool } from "@toolcrib/inventory";
 import {
   createGatewayPolicy,
@@ -69,6 +70,7 @@ import { governedCall } from "./call/governed-call.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
 import { LabelTracker } from "./call/label-tracker.ts";
 import { observedCall } from "./call/observed-call.ts";
+import { resumeTasks } from "./call/resume-tasks.ts";
 import type { CoreConfig, GatewayCoreDeps, Program } from "./core-config.ts";
 import type { CallOptions, CallOutcome, DiscoveryStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import type { GatewayError } from "./gateway-error.ts";
@@ -103,6 +105,8 @@ export class GatewayCore {
   readonly callLimits: CallLimits | undefined;
   readonly #definitionPins: DefinitionPins;
   readonly #quarantine: Quarantine;
+  /** Calls whose clients collect the results later. */
+  readonly tasks: Tasks;
   /** Calls in flight. */
   readonly inFlight = new InFlight();
   readonly #deps: GatewayCoreDeps;
@@ -221,6 +225,7 @@ export class GatewayCore {
       maxConcurrentCalls: config.serve.limits.maxConcurrentCalls,
       now,
     });
+    this.tasks = new Tasks(deps);
     this.service = this.#createService();
     if (deps.hasMetaTools !== false) {
       this.#metaSource = this.#createMetaSource();
@@ -320,6 +325,11 @@ export class GatewayCore {
     return this.#unknownTools.reasonFor(identity, name);
   }
 
+  /** Follows the tasks of earlier runs. Call when the sources are open. */
+  resumeTasks(): void {
+    resumeTasks({ ...this, calls: this.#callDeps, targets: this.#targets, lateTools: this.#lateTools });
+  }
+
   /** Calls a tool for a program or a person on this machine. */
   async call(
     identity: Identity,
@@ -356,18 +366,12 @@ export class GatewayCore {
 
   /**
    * Waits until the lists of the sources are known: once for each client and for `serve.list_wait_seconds`, and
-   * within the time limit of a call for the sources that its program names.
-   *
-   * @returns undefined when there is nothing to wait for.
+   * within the time limit of a call for the sources that its program names. Undefined when there is nothing to wait for.
    */
   untilListed(client: ListingClient, program?: Program): Promise<unknown> | undefined {
-    const forAll = this.#firstContact.untilListed(client);
-    if (program === undefined) return forAll;
-    const { code, signal, deadline } = program;
-    const named = this.#firstContact.pending.filter(({ id }) => code.includes(id));
-    const limitMs = Math.max(0, deadline - this.#deps.now());
-    const forNamed = this.#firstContact.untilKnown(named, limitMs, signal);
-    return forNamed === undefined ? forAll : Promise.all([forNamed, forAll]);
+    return program === undefined
+      ? this.#firstContact.untilListed(client)
+      : this.#firstContact.untilListedFor(client, program, this.#deps.now());
   }
 
   /** Whether clients other than `clients`, by their `identityKey`, have calls in flight. */
@@ -411,6 +415,7 @@ export class GatewayCore {
       lateTarget: (request) => this.#lateTools.target(request),
       unknownTools: this.#unknownTools,
       targets: this.#targets,
+      tasks: this.tasks,
       call: (target, args, origin) => this.#run(target, args, origin),
       relays: this.#callDeps.relays,
       scrubber,

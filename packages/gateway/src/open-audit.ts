@@ -13,6 +13,8 @@ export interface AuditDeps {
   readonly anchors: HeadAnchors;
   /** Receives the lines that are written. */
   readonly onLines: ((text: string) => void) | undefined;
+  /** Calls of killed runs that still go on, as tasks of their servers. */
+  readonly openCalls: ReadonlySet<string> | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
@@ -21,7 +23,7 @@ export interface AuditDeps {
 /** Opens the store. Its disposal, by `opening`, reports a trail that could not be completed instead of throwing. */
 export async function openAudit(
   { audit }: GatewayConfig,
-  { home, logger, anchors, onLines, now, randomBytes }: AuditDeps,
+  { home, logger, anchors, onLines, openCalls, now, randomBytes }: AuditDeps,
   opening: AsyncDisposableStack,
 ): Promise<Store> {
   const store = await openStore(
@@ -40,6 +42,7 @@ export async function openAudit(
       onProblem: (problem) => logger.warn({ code: problem.code, reason: problem.message }, "audit trail"),
       onHead: (line) => anchors.add(line),
       onLines,
+      openCalls,
     },
   );
   opening.defer(async () => {

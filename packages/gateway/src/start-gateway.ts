@@ -13,6 +13,7 @@ import type { LivePolicies } from "@toolcrib/cedar";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import type { CodedError } from "@toolcrib/diagnostics";
 import { openToolUse } from "@toolcrib/discovery";
+import { openTaskFiles } from "@toolcrib/extensions";
 import {
   type ControlServer,
   GatewayMetrics,
@@ -125,7 +126,9 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     opening,
   );
   const onLines = telemetry?.recorded;
-  const store = await openAudit(config, { home, logger, anchors, onLines, now, randomBytes }, opening);
+  const taskFiles = opening.use(await openTaskFiles(home, { logger, randomBytes }));
+  const trail = { home, logger, anchors, onLines, now, randomBytes, openCalls: taskFiles?.openCalls() };
+  const store = await openAudit(config, trail, opening);
   const httpClient = createHttpClient(network);
   opening.defer(() => httpClient.destroy());
   const record: Store["audit"]["record"] = (type, data) => {
@@ -171,12 +174,14 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     }),
     seenLabels: await openSeenLabels(config.dataLabels, { home, logger, now, randomBytes }, opening),
     hooks: hooks && { hooks, monotonicMs },
+    taskFiles,
     approveCommand: `toolcrib${deps.homeFlag ?? ""} approve`,
     pauses: opening.use(createPauseStore(home, { randomBytes })),
     budgetStore: new BudgetStore(home, { now, randomBytes }),
     resumeCommand: `toolcrib${deps.homeFlag ?? ""} resume`,
   });
   opening.defer(() => core.stored());
+  opening.use(core.tasks);
   const policies = await openPolicies(config, { core, record, logger }, opening);
   await Promise.all([core.pauses.refresh(), core.callLimits?.restore()]);
   record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
@@ -277,6 +282,7 @@ class RunningGateway implements Gateway {
       core.settle();
       return this.#indexTools();
     });
+    core.resumeTasks();
     resources.defer(watchApprovals(core.approvals));
     resources.defer(core.pauses.watch());
     if (core.callLimits !== undefined) resources.defer(core.callLimits.keep());
@@ -479,6 +485,7 @@ class RunningGateway implements Gateway {
   /** Accepts no new calls, waits for those in flight, then disposes of everything in reverse order of opening. */
   async #stop(): Promise<void> {
     this.#isStopping = true;
+    this.#core.tasks.leave();
     await Promise.allSettled([this.#opening, this.#openingControl]);
     const deadline = Date.now() + drainMs;
     await Promise.all([this.#http?.drain(drainMs), this.#control?.drain(drainMs)]);

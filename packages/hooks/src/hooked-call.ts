@@ -95,6 +95,17 @@ export class HookedCall {
     return records.length === 0 ? undefined : records;
   }
 
+  /** The arguments as hooks see them. */
+  get shownArguments(): JsonObject {
+    const { scrubber, hiddenArguments } = this.#deps;
+    return wholeArguments(this.#args, scrubber, hiddenArguments.of(this.#parts.target, this.#args));
+  }
+
+  /** Continues a call that an earlier run began: hooks before it were asked then. @param args as hooks see them */
+  resume(args: JsonObject): void {
+    this.#args = args;
+  }
+
   /** Asks the hooks before the call. Never rejects. */
   async before(args: JsonObject): Promise<HookedArguments> {
     this.#args = args;

@@ -5,7 +5,7 @@
  * and not a new index. Pure, except for `HoldTool`.
  */
 
-import { isSameJson } from "@toolcrib/json";
+import { isJsonObject, isSameJson } from "@toolcrib/json";
 import { believedAnnotations } from "@toolcrib/policy";
 import type { HeldReason } from "@toolcrib/store";
 import {
@@ -18,6 +18,7 @@ import {
   type ToolSource,
   toToolId,
 } from "@toolcrib/tool";
+import { withWirePage } from "./app-resources.ts";
 import type { Backend, BackendSelector } from "./backend.ts";
 import type { SourceFacts } from "./source-facts.ts";
 import { foldsOf, toWireName, wirePrefixOf } from "./wire-name.ts";
@@ -230,17 +231,28 @@ function toEntry(
   const name = version === undefined ? definition.name : `${definition.name}-${version}`;
   const wireName = wireNameOf(tool, facts);
   const prefix = wirePrefixOf(namespace);
-  const believed = asBelieved(definition, facts);
+  const believed = withTaskSupport(asBelieved(definition, facts), source);
   const shownDefinition = override === undefined ? believed : override(believed, tool, wireName);
   const own = shownDefinition.name;
   const listedName = own === definition.name ? wireName : toWireName(prefix, own);
   const folds = new Set(foldsOf(prefix, name, wireName));
   if (listedName !== wireName) for (const fold of foldsOf(prefix, own, listedName)) folds.add(fold);
-  const wireDefinition = { ...shownDefinition, name: listedName };
+  const wireDefinition = { ...withWirePage(shownDefinition, source.id), name: listedName };
   return {
     ...{ id, wireName, listedName, tool, source, facts, backends, shownDefinition, wireDefinition },
     folds: [...folds],
   };
+}
+
+/**
+ * Adds to the tools of a server with the tasks extension (2026-07-28) that calls of them can be tasks, which clients of
+ * 2025-11-25 look for in the definition.
+ */
+function withTaskSupport(definition: ToolDefinition, { features }: ToolSource): ToolDefinition {
+  const { extensions } = features?.capabilities() ?? {};
+  const hasTasks = isJsonObject(extensions) && extensions["io.modelcontextprotocol/tasks"] !== undefined;
+  if (!hasTasks || definition.execution !== undefined) return definition;
+  return { ...definition, execution: { taskSupport: "optional" } };
 }
 
 function asBelieved(definition: ToolDefinition, { trust }: SourceFacts): ToolDefinition {

@@ -16,6 +16,14 @@ export interface ListingClient {
   readonly identity: Identity;
 }
 
+/** A program, and the time limit of the call that runs it. */
+interface ListingProgram {
+  readonly code: string;
+  readonly signal: AbortSignal;
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
+}
+
 /** Maximum number of identities without a session whose waits are remembered; more are not waited for. */
 const maxIdentities = 1000;
 
@@ -60,6 +68,22 @@ export class FirstContact {
     const waiting = untilSettled(pending, this.#waitMs);
     waits.set(key, waiting);
     return waiting;
+  }
+
+  /**
+   * Waits as `untilListed`, and for the sources that a program names, within the time limit of its call.
+   *
+   * @param now milliseconds since the epoch.
+   */
+  untilListedFor(
+    client: ListingClient,
+    { code, signal, deadline }: ListingProgram,
+    now: number,
+  ): Promise<unknown> | undefined {
+    const forAll = this.untilListed(client);
+    const named = this.pending.filter(({ id }) => code.includes(id));
+    const forNamed = this.untilKnown(named, Math.max(0, deadline - now), signal);
+    return forNamed === undefined ? forAll : Promise.all([forNamed, forAll]);
   }
 
   #waitsOf(session: object): Map<string, Promise<void>> {

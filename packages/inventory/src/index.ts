@@ -8,8 +8,22 @@ export {
   subjectOfId,
   unknownSubject,
 } from "./access-subject.ts";
+export { fromWireUri, isAppOnly, showsApps, withWireContents } from "./app-resources.ts";
 export { type Backend, type BackendSelector, selectByKind } from "./backend.ts";
 export type { IndexedTool } from "./build-index.ts";
+export {
+  type CompletionReference,
+  findPrompt,
+  findReference,
+  findResource,
+  type IsAllowed,
+  listPrompts,
+  listResources,
+  listResourceTemplates,
+  offersOf,
+  reasonAgainstPrompt,
+  reasonAgainstResource,
+} from "./feature-routes.ts";
 export { FirstContact, type ListingClient } from "./first-contact.ts";
 export { findIdleRules, type IdleRule, warnAboutIdleRules } from "./idle-rules.ts";
 export { policyTargetsOf } from "./policy-targets.ts";

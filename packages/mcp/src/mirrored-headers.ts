@@ -15,6 +15,9 @@ const nameParameter: { readonly [method: string]: string } = {
   "tools/call": "name",
   "prompts/get": "name",
   "resources/read": "uri",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
 };
 
 /** Returns the `Mcp-Name` of a request; undefined for methods without one. */

@@ -111,7 +111,10 @@ test("a token that the server refuses is refreshed, once for all requests", asyn
   assert.deepEqual(new Set(statuses), new Set([200]));
   assert.equal(provider.tokenRequests.filter((grant) => grant === "refresh_token").length, 1);
   // A server that refuses the new one too does not get one after the other, although the refresh changed the store.
-  assert.deepEqual(await tokens.changed([...deps.secrets.keys()][0] as string), { owner: undefined, isReplaced: false });
+  assert.deepEqual(await tokens.changed([...deps.secrets.keys()][0] as string), {
+    owner: undefined,
+    isReplaced: false,
+  });
   server.refuse(await tokenOf(tokens));
   await assert.rejects(callOnce(tokens, server.url), { code: "OAUTH_LOGIN_REQUIRED" });
   assert.equal(provider.tokenRequests.filter((grant) => grant === "refresh_token").length, 1);

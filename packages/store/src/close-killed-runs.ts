@@ -32,6 +32,8 @@ export interface KilledRunDeps {
   readonly own: RunMarker;
   /** Returns the first unfinished intents of the query, at most `unfinishedMax`. */
   readonly unfinished: (query: UnfinishedQuery) => Promise<readonly AuditRecord<"call.intent">[]>;
+  /** Ids of calls that go on, and get their completions when they end. @default none */
+  readonly openCalls?: ReadonlySet<string> | undefined;
   /** Resolves when the record is written. */
   readonly record: (data: CallCompleted) => Promise<void>;
 }
@@ -49,12 +51,16 @@ export async function closeKilledRuns(deps: KilledRunDeps): Promise<void> {
   }
 }
 
-async function closeCalls({ own, unfinished, record }: KilledRunDeps, marker: RunMarker): Promise<void> {
+async function closeCalls(
+  { own, unfinished, openCalls, record }: KilledRunDeps,
+  marker: RunMarker,
+): Promise<void> {
   const { writer } = marker;
   const through = writer === own.writer ? own.after : Number.MAX_SAFE_INTEGER;
   for (let { after } = marker; ; ) {
     const intents = await unfinished({ writer, after, through });
-    await Promise.all(intents.map(({ data }) => record(toUnknown(data))));
+    const ended = intents.filter(({ data }) => openCalls?.has(data.callId) !== true);
+    await Promise.all(ended.map(({ data }) => record(toUnknown(data))));
     const last = intents.at(-1);
     if (last === undefined || intents.length < unfinishedMax) return;
     after = Number(last.sequence);

@@ -59,6 +59,8 @@ export interface FileAuditStoreDeps {
   readonly onHead: (line: string) => void;
   /** Called with the lines of records that were written. */
   readonly onLines: ((text: string) => void) | undefined;
+  /** Ids of calls of killed runs that go on. */
+  readonly openCalls?: ReadonlySet<string> | undefined;
 }
 
 /** What the writer of a signed trail starts with. */
@@ -242,11 +244,12 @@ export class FileAuditStore implements AuditStore {
 
   /** Not awaited: calls do not depend on it. What the end of this process interrupts, the next one does. */
   async #closeKilledRuns(own: RunMarker): Promise<void> {
-    const { layout, onProblem } = this.#deps;
+    const { layout, onProblem, openCalls } = this.#deps;
     try {
       await closeKilledRuns({
         layout,
         own,
+        openCalls,
         unfinished: (query) => this.#index.ask("unfinished", query),
         record: (data) => this.#writer.write("call.completed", data),
       });

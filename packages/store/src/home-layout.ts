@@ -13,6 +13,7 @@
  *     guards/budgets.json        what was used of budgets
  *     test-history/*.json        results of the tests of packages, and packages that are held back
  *     sessions.key, sessions/    sessions of clients (the package sessions)
+ *     tasks/NNN/ID.json          tasks of clients, written by the package `extensions`
  *     locks/*.lock               locks of writers, of pruning, of the index and of records
  *     locks/*.open               runs of writers that have not ended
  *     toolcrib.db                the index of the segments

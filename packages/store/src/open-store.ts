@@ -36,6 +36,8 @@ export interface StoreDeps {
    * @default no call
    */
   readonly onLines?: ((text: string) => void) | undefined;
+  /** Ids of calls that were in flight when a gateway was killed and go on: they get no completion here. @default none */
+  readonly openCalls?: ReadonlySet<string> | undefined;
 }
 
 /** An open store. Disposing writes pending records, and rejects with `AUDIT_UNWRITABLE` when that is impossible. */
@@ -56,9 +58,16 @@ export async function openStore(options: StoreOptions, deps: StoreDeps): Promise
   const layout = toHomeLayout(options.home);
   const auditOptions = resolveAuditOptions(options.audit);
   await createHome(layout);
-  const { now, randomBytes, onProblem = () => undefined, onHead = () => undefined, onLines } = deps;
+  const {
+    now,
+    randomBytes,
+    onProblem = () => undefined,
+    onHead = () => undefined,
+    onLines,
+    openCalls,
+  } = deps;
   const audit = await FileAuditStore.open(
-    { layout, now, randomBytes, onProblem, onHead, onLines },
+    { layout, now, randomBytes, onProblem, onHead, onLines, openCalls },
     auditOptions,
   );
   return { audit, [Symbol.asyncDispose]: () => audit[Symbol.asyncDispose]() };

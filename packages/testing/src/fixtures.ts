@@ -22,6 +22,9 @@ export const conformanceHttpPath = pathOf("conformance-http");
 /** Entry: the server that passes the suite of 2025-11-25, on the first generation of the SDK; stdio, or HTTP with `--http`. */
 export const conformanceV1Path = pathOf("conformance-v1");
 
+/** Entry: a server with tasks of 2025-11-25 on stdio, see `tasks/tasks-v1-server.ts`. */
+export const tasksV1StdioPath = pathOf("tasks-v1-stdio");
+
 /** Entry: a small issue tracker on stdio; its first argument selects `github` or `zenhub`. */
 export const trackerStdioPath = pathOf("tracker-stdio");
 

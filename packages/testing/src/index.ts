@@ -19,6 +19,7 @@ export {
   echoStdioPath,
   fixtureCommand,
   hostileStdioPath,
+  tasksV1StdioPath,
   trackerStdioPath,
   watchedNetworkPath,
 } from "./fixtures.ts";
@@ -87,6 +88,8 @@ export {
   sampleToolspec,
 } from "./sample-toolspecs.ts";
 export { fastSample, leftOut, runCount, runsAll, sampled, slowTest } from "./sampled.ts";
+export { serveV1 } from "./tasks/serve-v1.ts";
+export { createTaskProgram, createTasksV1Server } from "./tasks/tasks-v1-server.ts";
 export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-directory.ts";
 export {
   clearDefaultRoots,

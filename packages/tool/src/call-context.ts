@@ -95,6 +95,24 @@ export interface CallContext {
    * @throws {CodedError} when it is paused now.
    */
   readonly whileParked?: ((end: (reason: Error) => void) => () => void) | undefined;
+  /** Present for a call whose client collects the result later: its server may run it as a task. */
+  readonly task?:
+    | {
+        /** Milliseconds for which the task is kept. */
+        readonly ttlMs: number;
+        /** The task of the server that an earlier run of the gateway started; absent for a new call. */
+        readonly remote: { readonly id: string; readonly era: Era } | undefined;
+        /** Whether the gateway is ending, and the server continues its task without it. */
+        readonly isLeft: boolean;
+        /** The server runs the call as a task. Resolves when that is stored. */
+        accepted(remote: { readonly id: string; readonly era: Era }): Promise<void>;
+        /** Notes what the server says about its task. */
+        changed(state: {
+          readonly statusMessage?: string | undefined;
+          readonly pollIntervalMs?: number | undefined;
+        }): void;
+      }
+    | undefined;
   /** Whether the client requested progress. */
   readonly wantsProgress: boolean;
   /** Reports progress (`progress`, `total`, `message` of `notifications/progress`). */

@@ -29,6 +29,8 @@ export interface ToolDefinition {
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly annotations?: ToolAnnotations;
+  /** Whether calls of it run as tasks (2025-11-25, tasks). */
+  readonly execution?: { readonly taskSupport?: string };
   readonly icons?: readonly JsonObject[];
   readonly _meta?: JsonObject;
   /** Fields of later revisions are passed on unchanged. */

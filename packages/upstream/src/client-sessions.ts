@@ -6,6 +6,7 @@
  * with the client or after an idle time; never while a lease holds it.
  */
 
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { abortable, disposeOnce, FairShare } from "@toolcrib/lifecycle";
 import { type ClientSession, type Identity, identityKey, isSameIdentity } from "@toolcrib/tool";
 import { ClientEntry } from "./client-entry.ts";
@@ -27,16 +28,48 @@ export function needsOwnSession<Client extends Pick<ClientSession, "capabilities
   if (client === undefined) return false;
   const { capabilities, logLevel } = client;
   if (logLevel !== undefined) return true;
-  for (const name of asks) if (capabilities[name] !== undefined) return true;
+  for (const name of asks) if (declares(capabilities, name)) return true;
   return false;
 }
 
-/** Returns the capabilities of a client that its own session declares: those that can be passed on to the client. */
+/** Whether a client declares a capability, or an extension as `extensionAsks` names it. */
+function declares(capabilities: ClientSession["capabilities"], name: string): boolean {
+  if (!name.includes(" ")) return capabilities[name] !== undefined;
+  const [kind = "", extension = ""] = name.split(" ");
+  const declared = capabilities[kind];
+  return isJsonObject(declared) && declared[extension] !== undefined;
+}
+
+/**
+ * Returns names for the extensions that a server declares and the shared session does not: a client that declares one of
+ * them, too, has agreed on it with the server in a session of its own.
+ */
+export function extensionAsks(server: JsonObject): readonly string[] {
+  return extensionKinds.flatMap((kind) => {
+    const declared = server[kind];
+    if (!isJsonObject(declared)) return [];
+    const names = Object.keys(declared).filter((name) => name !== appsExtension && name !== tasksExtension);
+    return names.slice(0, maxExtensions).map((name) => `${kind} ${name}`);
+  });
+}
+
+/** Extensions of one kind that give clients sessions of their own. */
+const maxExtensions = 32;
+const extensionKinds = ["extensions", "experimental"];
+const appsExtension = "io.modelcontextprotocol/ui";
+/** In tasks the gateway itself is the client of the server. */
+const tasksExtension = "io.modelcontextprotocol/tasks";
+
+/** Returns the capabilities of a client that its own session declares: those that can be passed on to the client, and its extensions. */
 export function passedOnCapabilities(
   client: Pick<ClientSession, "capabilities">,
 ): ClientSession["capabilities"] {
   const given = Object.entries(client.capabilities);
-  return Object.fromEntries(given.filter(([name]) => askable.includes(name)));
+  const passed = given.filter(([name]) => askable.includes(name) || name === "experimental");
+  const { extensions } = client.capabilities;
+  if (!isJsonObject(extensions)) return Object.fromEntries(passed);
+  const { [tasksExtension]: _tasks, ...others } = extensions;
+  return { ...Object.fromEntries(passed), extensions: others };
 }
 
 /** Capabilities of the shared session: all that can be passed on to clients, so that a server lists everything it has. */
@@ -44,6 +77,8 @@ export const sharedCapabilities: ClientSession["capabilities"] = {
   sampling: {},
   elicitation: { form: {}, url: {} },
   roots: { listChanged: true },
+  // A server offers its pages to clients that show them only. The gateway lists for each client what it can use.
+  extensions: { [appsExtension]: { mimeTypes: ["text/html;profile=mcp-app"] } },
 };
 
 /** Returns the client capabilities that the server used in earlier runs, without those that it is not allowed to use. */

@@ -28,6 +28,8 @@ export const upstreamCodes = {
     "The maximum number of calls, of this client or of all, already waits for answers to questions.",
   UPSTREAM_LOGIN_NEEDED:
     "The upstream server needs a login, for which the client of the call was asked (elicitation with a page to visit).",
+  UPSTREAM_TASK_CANCELLED: "The upstream server cancelled the task that it ran for a call.",
+  UPSTREAM_TASK_LOST: "The upstream server does not know the task any more that it ran for a call.",
   UPSTREAM_WATCH_REFUSED:
     "The resource cannot be watched: its server does not report changes of it, or the maximum number of resources is watched.",
 } as const;

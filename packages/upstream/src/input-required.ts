@@ -26,7 +26,7 @@ export const askable: readonly string[] = ["sampling", "elicitation", "roots"];
 
 /** Capabilities of clients that the gateway passes on besides those for which a server asks. */
 const otherCapabilities = ["extensions", "experimental"];
-/** An extension whose methods the gateway does not pass on. */
+/** An extension in which the gateway is the client of the server, and the server of the client. */
 const tasksExtension = "io.modelcontextprotocol/tasks";
 
 /** Methods whose result can be questions. */
@@ -74,7 +74,8 @@ export function questionOver(server: string, reason: string): UpstreamError {
 
 /** Whether a person or a program at the client can get questions of this call. */
 function canBeAsked(context: CallContext): boolean {
-  return context.rounds !== undefined || context.session !== undefined || isAskedForInner(context);
+  const { rounds, session, task } = context;
+  return rounds !== undefined || session !== undefined || task !== undefined || isAskedForInner(context);
 }
 
 /** Whether a call is made within one of a client without a session: its questions become the result of that call. */
@@ -93,7 +94,9 @@ export function requestCapabilities(context: CallContext, isInteractive: boolean
       passed[name] = value;
   }
   const { extensions } = passed;
-  if (isJsonObject(extensions) && extensions[tasksExtension] !== undefined) {
+  if (context.task !== undefined) {
+    passed["extensions"] = { ...(isJsonObject(extensions) ? extensions : undefined), [tasksExtension]: {} };
+  } else if (isJsonObject(extensions) && extensions[tasksExtension] !== undefined) {
     const { [tasksExtension]: _tasks, ...rest } = extensions;
     passed["extensions"] = rest;
   }

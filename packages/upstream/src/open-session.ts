@@ -3,7 +3,7 @@
 import type { JsonObject } from "@toolcrib/json";
 import { type Connection, McpError, openConnection } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
-import type { ClientSession, Era } from "@toolcrib/tool";
+import type { CallContext, ClientSession, Era } from "@toolcrib/tool";
 import { type OpenTransport, openTransport } from "./open-transport.ts";
 import { senderOf } from "./received.ts";
 import { ServerMessages } from "./server-messages.ts";
@@ -30,6 +30,8 @@ export interface SessionOptions {
   readonly onProcess?: (process: LaunchedProcess) => void;
   /** Gets the capability that a request of the server needs. */
   readonly onAsked: (capability: string) => void;
+  /** Returns the call that the server runs as the task with this id. */
+  readonly taskContext: (taskId: string) => CallContext | undefined;
   /** Gets the error of each message that breaks a limit. */
   readonly onViolation: (error: McpError) => void;
   /** Called when the server is read slowly, because it sends too much that answers no request. */
@@ -65,6 +67,7 @@ export async function openSession(
     calls,
     isInteractive: settings.isInteractive !== false,
     onAsked: options.onAsked,
+    taskContext: options.taskContext,
     sender: senderOf(settings),
     logger,
     scrub,

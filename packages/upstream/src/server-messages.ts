@@ -6,8 +6,9 @@
  */
 
 import type { Logger } from "@toolcrib/diagnostics";
-import type { JsonObject } from "@toolcrib/json";
-import { type InboundRequest, methodNotFound, type RpcId } from "@toolcrib/mcp";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { type InboundRequest, metaOf, methodNotFound, type RpcId } from "@toolcrib/mcp";
+import type { CallContext } from "@toolcrib/tool";
 import { capabilityFor } from "./input-required.ts";
 import { receivedParams, type Sender } from "./received.ts";
 import type { Recipient, SessionCalls } from "./session-calls.ts";
@@ -23,10 +24,14 @@ export interface ServerMessagesDeps {
   readonly sender: Sender;
   readonly logger: Logger;
   readonly scrub: (text: string) => string;
+  /** Returns the call that the server runs as the task with this id. */
+  readonly taskContext: (taskId: string) => CallContext | undefined;
   /** Gets notifications that belong to no call: list changes and resource updates. */
   readonly onNotification: (method: string, params: JsonObject) => void;
 }
 
+/** The member of `_meta` that relates a message to a task (2025-11-25, tasks). */
+const relatedTask = "io.modelcontextprotocol/related-task";
 /** Characters of an unattributed log message that go to the log. */
 const loggedMaxLength = 1000;
 
@@ -57,6 +62,9 @@ export class ServerMessages {
         { hint: "remove interactive: false if the server has to ask clients", data: { server } },
       );
     }
+    const task = this.#taskOf(params);
+    // Questions of tasks name their call on every session, so that their clients need none of their own.
+    if (task !== undefined) return task.ask(method, params, AbortSignal.any([signal, task.signal]));
     onAsked(capability);
     const recipient = calls.askedBy(relatedTo);
     const context = recipient?.kind === "call" ? recipient.context : calls.refuser(capability);
@@ -88,6 +96,13 @@ export class ServerMessages {
         logger.debug({ server: sender.server }, "completion of an unknown elicitation");
       }
     } else onNotification(method, params);
+  }
+
+  /** Returns the call that a message names as its task (2025-11-25, related-task). */
+  #taskOf(params: JsonObject): CallContext | undefined {
+    const related = metaOf(params)?.[relatedTask];
+    const id = isJsonObject(related) ? related["taskId"] : undefined;
+    return typeof id === "string" ? this.#deps.taskContext(id) : undefined;
   }
 
   /** Logs a message that cannot be attributed. It can be about any client, so no client gets it. */

@@ -10,23 +10,22 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce, ListenerSet } from "@toolcrib/lifecycle";
-import {
-  type CallContext,
-  type ClientSession,
-  type Era,
-  type Health,
-  isInputRequired,
-  type SourceChange,
-  type SourceFeatures,
-  type Tool,
-  type ToolResult,
-  type ToolSource,
-  type Unsubscribe,
+import type {
+  CallContext,
+  ClientSession,
+  Era,
+  Health,
+  SourceChange,
+  SourceFeatures,
+  Tool,
+  ToolResult,
+  ToolSource,
+  Unsubscribe,
 } from "@toolcrib/tool";
 import { CallRounds } from "./call-rounds.ts";
-import { checkedResult } from "./check-result.ts";
 import {
   ClientSessions,
+  extensionAsks,
   knownAsks,
   type Lease,
   needsOwnSession,
@@ -39,15 +38,15 @@ import { withLoginQuestion } from "./login-questions.ts";
 import { openSession, type SessionOptions } from "./open-session.ts";
 import { ParkedCalls } from "./parked-calls.ts";
 import { Quarantine } from "./quarantine.ts";
-import { receivedResult, type Sender, senderOf } from "./received.ts";
-import { RepeatedRequest, type RepeatedRequestDeps } from "./repeated-request.ts";
+import { type Sender, senderOf } from "./received.ts";
 import { lingerMsOf, ResourceWatch } from "./resource-watch.ts";
+import { type RequestedServer, sendRequest } from "./send-request.ts";
 import { ServerCatalogue } from "./server-catalogue.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { ServerHealth } from "./server-health.ts";
 import { type LinkOptions, ServerLinks } from "./server-links.ts";
 import { ServerLoad } from "./server-load.ts";
-import { callerOf } from "./session-of-identity.ts";
+import { ServerTasks } from "./server-tasks.ts";
 import type { SharedSession } from "./shared-session.ts";
 import { StderrTail } from "./stderr-tail.ts";
 import { UpstreamError } from "./upstream-error.ts";
@@ -86,6 +85,9 @@ export class UpstreamServer implements ToolSource {
   readonly #links: ServerLinks;
   readonly #shared: SharedSession;
   readonly #rounds: CallRounds;
+  readonly #tasks: ServerTasks;
+  /** What requests are sent to. */
+  readonly #requested: RequestedServer;
   readonly #catalogue: ServerCatalogue;
   readonly #clients: ClientSessions;
   readonly #load: ServerLoad;
@@ -96,7 +98,6 @@ export class UpstreamServer implements ToolSource {
   readonly #liveness: LivenessCheck;
   readonly #dispose = disposeOnce(() => this.#stop());
   readonly #health: ServerHealth;
-  readonly #repeatedDeps: RepeatedRequestDeps;
   #capabilities: JsonObject = {};
   #instructions: string | undefined;
   #isStopping = false;
@@ -151,7 +152,26 @@ export class UpstreamServer implements ToolSource {
       answerTimeoutMs: limits.answerTimeoutMs,
       asks: this.#asks,
       logs: () => this.#capabilities["logging"] !== undefined,
-      isLegacy: async ({ era, signal }) => (await this.#links.get(era, signal)).connection.era === "legacy",
+      isLegacy: (context) => this.#isLegacy(context),
+    });
+    this.#requested = {
+      settings,
+      sender: this.#sender,
+      links: this.#links,
+      shared: this.#shared,
+      asks: this.#asks,
+      lease: (client, signal, era) => this.#lease(client, signal, era),
+      logger,
+      toCallerError: (error) => toCallerError(this.#sender, error, this.#isStopping),
+      isStopping: () => this.#isStopping,
+    };
+    this.#tasks = new ServerTasks({
+      ...this.#requested,
+      isInteractive: settings.isInteractive !== false,
+      call: (params, context, options) => this.#request("tools/call", params, context, options),
+      send: (method, params, context) => sendRequest(this.#requested, method, params, context, undefined),
+      isLegacy: (context) => this.#isLegacy(context),
+      capabilities: () => this.#capabilities,
     });
     this.#liveness = new LivenessCheck(
       {
@@ -190,13 +210,6 @@ export class UpstreamServer implements ToolSource {
         }
       },
     });
-    this.#repeatedDeps = {
-      shared: this.#shared,
-      settings,
-      logger,
-      toCallerError: (error) => toCallerError(this.#sender, error, this.#isStopping),
-      isStopping: () => this.#isStopping,
-    };
     this.features = this.#createFeatures();
   }
 
@@ -251,8 +264,12 @@ export class UpstreamServer implements ToolSource {
     beforeSend?: () => void,
   ): Promise<ToolResult> {
     const { name, inputSchema, annotations } = definition;
+    const { task } = context;
     const options = { inputSchema, annotations, beforeSend };
-    const result = this.#request("tools/call", { name, arguments: args }, context, options);
+    const result =
+      task === undefined
+        ? this.#request("tools/call", { name, arguments: args }, context, options)
+        : this.#tasks.run(definition, args, { ...context, task }, beforeSend);
     return result as Promise<unknown> as Promise<ToolResult>;
   }
 
@@ -332,7 +349,13 @@ export class UpstreamServer implements ToolSource {
   #open(
     options: Omit<
       SessionOptions,
-      "timeoutMs" | "messageMaxBytes" | "onAsked" | "onViolation" | "onSlowed" | "onNotification"
+      | "timeoutMs"
+      | "messageMaxBytes"
+      | "onAsked"
+      | "taskContext"
+      | "onViolation"
+      | "onSlowed"
+      | "onNotification"
     > &
       Pick<LinkOptions, "timeoutMs">,
   ): Promise<UpstreamSession> {
@@ -341,6 +364,7 @@ export class UpstreamServer implements ToolSource {
       ...options,
       messageMaxBytes: this.#limits.messageMaxBytes,
       onAsked: (capability) => this.#asked(capability),
+      taskContext: (id) => this.#tasks.contextOf(id),
       onViolation: (error) => this.#violated(error.message),
       onSlowed: () => this.#load.slowed(),
       onNotification: (method, params, session) => {
@@ -358,6 +382,8 @@ export class UpstreamServer implements ToolSource {
       const { era, protocolVersion, capabilities, instructions } = session.connection;
       this.#capabilities = capabilities;
       this.#instructions = instructions;
+      if (this.#settings.isInteractive !== false)
+        for (const one of extensionAsks(capabilities)) this.#asks.add(one);
       replaceLists();
       const tools = this.#catalogue.lists.tools.length;
       this.#deps.logger.info({ server: this.id, era, protocolVersion, tools }, "server is ready");
@@ -419,6 +445,10 @@ export class UpstreamServer implements ToolSource {
     });
   }
 
+  async #isLegacy({ era, signal }: CallContext): Promise<boolean> {
+    return (await this.#links.get(era, signal)).connection.era === "legacy";
+  }
+
   /** Leases the session for the calls of `client`. */
   async #lease(client: ClientSession | undefined, signal: AbortSignal, era: Era = "legacy"): Promise<Lease> {
     if (this.#quarantine.error !== undefined) throw this.#quarantine.error;
@@ -440,45 +470,12 @@ export class UpstreamServer implements ToolSource {
     options?: RequestOptions,
   ): Promise<JsonObject> {
     if (this.#quarantine.error !== undefined) return Promise.reject(this.#quarantine.error);
+    const send = (one: CallContext) => sendRequest(this.#requested, method, params, one, options);
     const make = (given = context) =>
-      given.rounds !== undefined || isAskedForInner(given)
-        ? this.#rounds.send(given, (one) => this.#send(method, params, one, options))
-        : this.#send(method, params, given, options);
+      given.rounds !== undefined || isAskedForInner(given) ? this.#rounds.send(given, send) : send(given);
     const { askForLogin: ask } = this.#settings;
     const work = ask === undefined ? make : () => withLoginQuestion(this.id, ask, context, make);
     return this.#load.run(context, work);
-  }
-
-  async #send(
-    method: string,
-    params: JsonObject,
-    context: CallContext,
-    options: RequestOptions | undefined,
-  ): Promise<JsonObject> {
-    let repeated: RepeatedRequest | undefined;
-    for (;;) {
-      const client = callerOf(context, this.#settings);
-      const isOwn = this.#settings.isPerIdentity === true || needsOwnSession(client, this.#asks);
-      const shared = isOwn ? undefined : this.#links.current(context.era);
-      const leasing = shared === undefined ? this.#lease(client, context.signal, context.era) : undefined;
-      const lease = leasing && (await (repeated?.leased(leasing, context.signal) ?? leasing));
-      const session = lease?.session ?? (shared as UpstreamSession);
-      try {
-        const answer = await session.request(method, params, context, options);
-        const { era } = session.connection;
-        // Questions were checked when they arrived. In the legacy era the members have no meaning.
-        if (era === "modern" && isInputRequired(answer)) return answer;
-        const result = receivedResult(answer, this.#sender, method);
-        return method === "tools/call"
-          ? checkedResult(result, this.id, { tool: params["name"], era })
-          : result;
-      } catch (error) {
-        repeated ??= new RepeatedRequest(this.#repeatedDeps, method, options?.annotations);
-        await repeated.failed(session, error, context.signal);
-      } finally {
-        lease?.release();
-      }
-    }
   }
 
   async #withCallerErrors(work: Promise<void>): Promise<void> {

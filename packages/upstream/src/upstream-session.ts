@@ -45,6 +45,8 @@ export interface RequestOptions extends Pick<ConnectionRequestOptions, "inputSch
   readonly beforeSend?: (() => void) | undefined;
   /** The annotations of the tool that is called, which can allow to send a request whose answer is lost again. */
   readonly annotations?: ToolAnnotations | undefined;
+  /** Parameters that only a server of the legacy era gets. */
+  readonly legacyParams?: JsonObject | undefined;
 }
 
 /** The level of log messages for older clients that did not name one. */
@@ -134,7 +136,7 @@ export class UpstreamSession implements AsyncDisposable {
     method: string,
     params: JsonObject,
     context: CallContext,
-    { beforeSend, annotations: _annotations, ...options }: RequestOptions = {},
+    { beforeSend, annotations: _annotations, legacyParams, ...options }: RequestOptions = {},
   ): Promise<JsonObject> {
     const settling = this.#logLevel.settle();
     if (settling !== undefined) await abortable(settling, context.signal);
@@ -149,7 +151,9 @@ export class UpstreamSession implements AsyncDisposable {
     this.#requestCount += 1;
     this.#runningCount += 1;
     try {
-      return await connection.request(method, withMeta(params, context), {
+      const sent =
+        connection.era === "legacy" && legacyParams !== undefined ? { ...params, ...legacyParams } : params;
+      return await connection.request(method, withMeta(sent, context), {
         signal: context.signal,
         onProgress: context.wantsProgress
           ? (progress) => context.progress(this.#messages.received("notifications/progress", progress))
@@ -183,6 +187,7 @@ export class UpstreamSession implements AsyncDisposable {
       capabilities: requestCapabilities(context, this.#isInteractive),
       logLevel: logs && session !== undefined ? (logLevel ?? defaultLogLevel) : logLevel,
       acceptsQuestions: askingMethods.has(method),
+      acceptsTask: context.task !== undefined && method === "tools/call",
     };
   }
 

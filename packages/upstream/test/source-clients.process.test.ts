@@ -82,15 +82,21 @@ for (const { name, open } of ways) {
       await Promise.all(others);
     });
 
-    test("the declared capabilities are the client's capabilities that can be passed on", async () => {
+    test("the declared capabilities are the client's capabilities that can be passed on, and its extensions", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
-      const capabilities = { elicitation: { form: {} }, tasks: { list: {} }, experimental: { x: {} } };
+      const passed = {
+        elicitation: { form: {} },
+        experimental: { x: {} },
+        extensions: { "example.com/x": { level: 1 } },
+      };
+      const extensions = { ...passed.extensions, "io.modelcontextprotocol/tasks": {} };
+      const capabilities = { ...passed, extensions, tasks: { list: {} } };
       const client = createClient({ capabilities });
       const call = createCall({ client });
       const initializations = await receivedBy(source, "initialize", call);
       const { params } = initializations.at(-1) as { params: { capabilities: unknown } };
-      assert.deepEqual(params.capabilities, { elicitation: { form: {} } });
+      assert.deepEqual(params.capabilities, passed);
     });
 
     test("log messages reach the client that caused them, at the level that it set", async () => {

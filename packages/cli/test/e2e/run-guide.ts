@@ -38,6 +38,7 @@ export const guidesWithoutTranscript: readonly string[] = [
   "hooks.md",
   "oauth.md",
   "search.md",
+  "tasks-and-apps.md",
   "telemetry.md",
   "tools-for-agents.md",
   "toolpack-images.md",

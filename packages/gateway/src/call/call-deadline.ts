@@ -41,6 +41,14 @@ export class CallDeadline {
     }
   }
 
+  /** Gives `ms` milliseconds from now. */
+  extend(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#remainingMs = ms;
+    this.#startedAt = this.#now();
+    if (this.#pauses === 0 && !this.#isOver) this.#timer = setTimeout(this.#onEnd, ms);
+  }
+
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);

@@ -16,6 +16,8 @@ export function originOfInner(context: CallContext, isDirect: boolean): CallOrig
     isDirect,
     ...context,
     rounds: isDirect ? context.rounds : undefined,
+    // The outer call is the task.
+    task: undefined,
     clientChannel: context,
     clientInfo: context.clientInfo,
     parent: { callId: context.callId, depth: context.depth, tool: context.tool },

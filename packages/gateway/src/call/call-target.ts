@@ -5,6 +5,7 @@
  */
 
 import type { MergedOverride } from "@toolcrib/discovery";
+import type { TaskOrigin } from "@toolcrib/extensions";
 import type { AccessSubject } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { ServiceRequest } from "@toolcrib/mcp";
@@ -70,6 +71,8 @@ export interface CallTarget {
   /** Whether `null` passes for an optional argument: its server decides what it means. */
   readonly passesNulls: boolean;
   readonly outputSchema: JsonObject | undefined;
+  /** Whether it runs as a task (`execution.taskSupport` of its definition); absent where its definition does not say. */
+  readonly taskSupport?: string | undefined;
   /** Executes it. @throws {CodedError} when the operation failed. */
   execute(args: JsonObject, context: CallContext): Promise<JsonObject>;
 }
@@ -86,12 +89,17 @@ export interface CallOrigin
     | "clientCapabilities"
     | "logLevel"
     | "rounds"
+    | "task"
     | "wantsProgress"
     | "meta"
   > {
   /** Sends progress, notifications and requests to the client that made the call. */
   readonly clientChannel: Pick<CallContext, "progress" | "notify" | "ask">;
   readonly signal: AbortSignal | undefined;
+  /** Called when the call of a task is on record. */
+  readonly onBegun?: TaskOrigin["onBegun"];
+  /** Called when the call of a task is executed. */
+  readonly onDeadline?: TaskOrigin["onDeadline"];
   /** Name and version of the client's software, as it reports them. */
   readonly clientInfo: { readonly name: string; readonly version: string } | undefined;
   /** The trace context in the headers of the client's HTTP request, unchecked; absent for inner calls. */

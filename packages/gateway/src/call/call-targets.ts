@@ -140,6 +140,7 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     coercesArguments: facts.coercesArguments,
     passesNulls: facts.backendKind === "mcp",
     outputSchema: tool.definition.outputSchema,
+    taskSupport: tool.definition.execution?.taskSupport,
     async execute(args, context) {
       const current = () => currentEntry(entry, shownName, context, deps);
       let backend = chosenBackend(entry, deps);

@@ -6,11 +6,10 @@
  * Resources are data: that their entry in a list changes does not end a request, unless it is held back.
  */
 
-import type { FeatureKind, FeatureSource } from "@toolcrib/inventory";
+import { type FeatureKind, type FeatureSource, offersOf } from "@toolcrib/inventory";
 import { isSameJson, type JsonObject } from "@toolcrib/json";
 import type { Era } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
-import { offersOf } from "../service/feature-routes.ts";
 import { promptError, resourceError } from "../service/request-params.ts";
 
 /**

@@ -73,6 +73,7 @@ export function execute(
     signal?.addEventListener("abort", cancel);
     const limitMs = target.deadlineMs - call.usedMs;
     const deadline = new CallDeadline(limitMs, deps.now, () => end(timeoutError(target)));
+    requester.origin.onDeadline?.((ms) => deadline.extend(ms));
     const context = toContext(deps, target, call, requester, controller.signal, { channel, deadline });
     const run = (one: CallContext) => target.execute(args, one);
     // Questions of inner calls become the result of the call of a client that takes them so.
@@ -117,7 +118,7 @@ function toContext(
   const { callId, parentId, depth } = call.subject;
   const { id: tool } = target;
   const { identity, owners, era, meta, session, wantsProgress, clientChannel } = origin;
-  const { clientInfo, clientCapabilities, logLevel, rounds } = origin;
+  const { clientInfo, clientCapabilities, logLevel, rounds, task } = origin;
   return {
     callId,
     tool,
@@ -135,6 +136,7 @@ function toContext(
     clientCapabilities,
     logLevel,
     rounds,
+    task,
     whileParked: rounds && ((endCall) => deps.pauses.enter(target, origin, endCall)),
     wantsProgress,
     progress(params) {

@@ -14,6 +14,7 @@
  */
 
 import type { InnerOutcome, JournalEnd } from "@toolcrib/admission";
+import { hookedCall } from "@toolcrib/hooks";
 import type { JsonObject } from "@toolcrib/json";
 import { inspectResult } from "@toolcrib/redaction";
 import { toAuditClient } from "@toolcrib/store";
@@ -61,6 +62,42 @@ export async function governedCall(
     deps.inFlight.leave(isOutermost ? 1 : 0);
   }
 }
+
+/**
+ * Makes the rest of a call that an earlier run of the gateway began: the server continues it as a task. Its intent is on
+ * record; its completion follows. Never rejects.
+ */
+export async function resumedCall(
+  deps: GovernedCallDeps,
+  target: CallTarget,
+  origin: CallOrigin,
+  { subject, startedAt, shownArguments: args = {} }: ResumedCall,
+): Promise<CallOutcome> {
+  const call: BegunCall = { subject, startedAt, usedMs: 0, trace: undefined };
+  const labelled = deps.labels?.begin(target, origin, subject);
+  const hooked = deps.hooks && hookedCall(deps.hooks, target, origin, call);
+  hooked?.resume(args);
+  // Its arguments were checked when it began.
+  const asked = { target: { ...target, inputSchema: undefined }, origin, call, labelled };
+  const admitted = { args, call, caller: origin, hooked, intent: { rule: "", approval: undefined } };
+  const holder = identityKey(origin.identity);
+  deps.inFlight.enter();
+  deps.shares.take(holder);
+  try {
+    return await perform(
+      deps,
+      asked,
+      { ...admitted, spend: undefined, journal: undefined, made: undefined },
+      undefined,
+    );
+  } finally {
+    deps.shares.giveBack(holder);
+    deps.inFlight.leave();
+  }
+}
+
+/** A call that an earlier run began. */
+export type ResumedCall = Parameters<NonNullable<CallOrigin["onBegun"]>>[0];
 
 function beginCall(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigin): BegunCall {
   const { parent, identity, owners, clientInfo, rounds } = origin;
@@ -137,6 +174,7 @@ async function perform(
 ): Promise<CallOutcome> {
   const { callId } = call.subject;
   deps.log.started(call, { ...intent, containment: target.containment });
+  caller.onBegun?.({ ...call, shownArguments: hooked?.shownArguments });
   try {
     // Validate, execute, limit, validate the result, scrub and label it. Nothing reads or changes it after its label.
     const invalid = validateArguments(deps, target, args, callId);
@@ -167,6 +205,8 @@ async function perform(
     // An error of a tool can contain its data.
     if (labelled !== undefined) deps.labels?.passedOn(labelled);
     const error = toCallError(deps, target, call, thrown);
+    // The next run of the gateway records how it ends.
+    if (caller.task?.isLeft === true) return { kind: "failed", callId, error };
     onExecuted?.({ kind: "failed", error }, failureBytes);
     const facts = { hooks: hooked?.takeRecords(), labels: labelled?.run.labels };
     deps.log.failed(call, error, { ...facts, durationMs: deps.now() - call.startedAt });

@@ -5,10 +5,27 @@
  * use.
  */
 
-import { InputStates, type InputStatesDeps, type RelayLimit } from "@toolcrib/admission";
-import type { ClientTools, LongResults } from "@toolcrib/discovery";
-import type { FeatureSource, IndexedTool, ListingClient, SourceRoster, ToolIndex } from "@toolcrib/inventory";
-import { type FeatureKind, featureSubject, type GatewayPolicy, type Visibility } from "@toolcrib/inventory";
+import { InputStates } from "@toolcrib/admission";
+import { declaredFor, TaskRequests, taskMethodPrefix, toTaskRequest } from "@toolcrib/extensions";
+import {
+  type FeatureKind,
+  type FeatureSource,
+  featureSubject,
+  findPrompt,
+  findReference,
+  findResource,
+  fromWireUri,
+  type IndexedTool,
+  type IsAllowed,
+  isAppOnly,
+  listPrompts,
+  listResources,
+  listResourceTemplates,
+  reasonAgainstPrompt,
+  reasonAgainstResource,
+  showsApps,
+  withWireContents,
+} from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import {
   LegacyDefinitions,
@@ -24,8 +41,8 @@ import {
   type ServiceRequest,
   type View,
 } from "@toolcrib/mcp";
-import type { SecretScrubber } from "@toolcrib/redaction";
 import {
+  type Era,
   type Identity,
   identityKey,
   isInputRequired,
@@ -35,24 +52,11 @@ import {
 } from "@toolcrib/tool";
 import { originOfProgram } from "../call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
-import type { CallTargets } from "../call/call-targets.ts";
 import { toArguments } from "../call/check-values.ts";
 import type { CallOutcome } from "../gateway.ts";
 import type { GatewayError } from "../gateway-error.ts";
-import type { LateRequest } from "../sources/late-tools.ts";
 import { allowedValues, deniedUri } from "./completion-values.ts";
 import { cutResult } from "./create-meta-source.ts";
-import {
-  findPrompt,
-  findReference,
-  findResource,
-  type IsAllowed,
-  listPrompts,
-  listResources,
-  listResourceTemplates,
-  reasonAgainstPrompt,
-  reasonAgainstResource,
-} from "./feature-routes.ts";
 import { forClient, isConcealed, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
   completedOf,
@@ -67,54 +71,18 @@ import {
   uriOf,
   withoutMeta,
 } from "./request-params.ts";
+import type { GatewayServiceDeps } from "./service-deps.ts";
 import { Subscriptions } from "./subscriptions.ts";
-import type { UnknownTools } from "./unknown-tool.ts";
-
-/** Dependencies of the service. */
-export interface GatewayServiceDeps extends InputStatesDeps {
-  readonly serverInfo: ServerInfo;
-  readonly index: ToolIndex;
-  readonly policy: GatewayPolicy;
-  readonly roster: Pick<SourceRoster, "featureSources">;
-  /** The tools that each client is listed. */
-  readonly tools: ClientTools;
-  /** Keeps the rest of long results. */
-  readonly results: LongResults;
-  /**
-   * Waits until the lists of the sources are known, once for each client; undefined when there is nothing to wait for.
-   * @param serverId waits for one server only
-   */
-  readonly untilListed: (client: ListingClient, serverId: string | undefined) => Promise<void> | undefined;
-  readonly unknownTools: Pick<UnknownTools, "errorFor">;
-  /** Waits for the server of an unknown tool while it starts. @throws {GatewayError} `TOOL_NOT_FOUND` */
-  readonly lateTarget: (request: LateRequest) => Promise<CallTarget>;
-  readonly targets: CallTargets;
-  /** Runs a target through the governed call. */
-  readonly call: (target: CallTarget, args: JsonObject, origin: CallOrigin) => Promise<CallOutcome>;
-  readonly visibility: Pick<Visibility, "mayReach">;
-  /** Limits the messages to each client. */
-  readonly relays: RelayLimit;
-  /** Removes known secrets from lists and errors. */
-  readonly scrubber: SecretScrubber;
-  /** Items on one page of a list. */
-  readonly pageSize: number;
-  /** Differs between two runs of the program. */
-  readonly run: string;
-}
+import { offeredOf } from "./view-capabilities.ts";
 
 type ListKey = "tools" | "resources" | "resourceTemplates" | "prompts";
 
-/** Capabilities of the endpoint of all servers. */
-const allCapabilities = {
-  tools: { listChanged: true },
-  resources: { subscribe: true, listChanged: true },
-  prompts: { listChanged: true },
-  completions: {},
-  logging: {},
-};
-
 /** A call that answers no questions. */
 const firstRound: NonNullable<CallOrigin["rounds"]> = Object.freeze({});
+
+const isForAll = () => true;
+/** Whether a tool is listed for a client that shows no pages of apps. */
+const isForModels = (tool: JsonObject) => !isAppOnly(tool);
 
 /** Methods besides `tools/call` whose result can be questions. */
 const askingMethods: ReadonlySet<string> = new Set(["resources/read", "prompts/get"]);
@@ -128,6 +96,7 @@ export class GatewayService implements McpService {
   readonly #subscriptions: Subscriptions;
   readonly #lists: ListCache<JsonObject>;
   readonly #states: InputStates;
+  readonly #taskRequests: TaskRequests;
   readonly #legacyDefinitions = new LegacyDefinitions();
   readonly #changes = { resources: 0, prompts: 0 };
 
@@ -135,6 +104,7 @@ export class GatewayService implements McpService {
     this.#deps = deps;
     this.serverInfo = deps.serverInfo;
     this.#states = new InputStates(deps);
+    this.#taskRequests = new TaskRequests(deps.tasks);
     this.#subscriptions = new Subscriptions({
       sourceOf: (listener, uri) => this.#resourceSource(listener, uri),
       governed: async ({ identity, closed }, source, uri, subscribe) => {
@@ -159,10 +129,17 @@ export class GatewayService implements McpService {
   }
 
   /** Capabilities of a view. A server that is down at the moment is offered with all of them. */
-  capabilities(view: View): JsonObject {
+  capabilities(view: View, identity: Identity, era: Era = "legacy"): JsonObject {
+    const isUsed = ({ id }: FeatureSource) =>
+      serverOfView(view) !== undefined || this.#deps.visibility.isUsable(identity, id);
+    const servers = this.#sourcesOf(view).filter(isUsed);
+    const declared = declaredFor(
+      servers.map(({ features }) => features.capabilities()),
+      era,
+      { mayListTasks: TaskRequests.mayList(identity) },
+    );
     const own = this.#serverOf(view)?.features.capabilities() ?? {};
-    if (Object.keys(own).length === 0) return allCapabilities;
-    return Object.fromEntries(Object.entries(allCapabilities).filter(([name]) => own[name] !== undefined));
+    return { ...offeredOf(own), ...this.#deps.scrubber.value(declared) };
   }
 
   /** Text for models about a view. */
@@ -199,7 +176,7 @@ export class GatewayService implements McpService {
     const { view } = session;
     await this.#deps.untilListed({ identity: session.identity, session }, serverOfView(view));
     if (session.closed.aborted) return;
-    this.#watch.addContinued(session, this.capabilities(view));
+    this.#watch.addContinued(session, this.capabilities(view, session.identity));
     await this.#subscriptions.restore(session, uris);
   }
 
@@ -225,6 +202,8 @@ export class GatewayService implements McpService {
     });
     const uris = await this.#subscriptions.listen(listener, allowed);
     if (uris.length > 0) honored.resourceSubscriptions = uris;
+    const taskIds = this.#taskRequests.listen(listener, serverOfView(listener.view));
+    if (taskIds.length > 0) honored.taskIds = taskIds;
     return honored;
   }
 
@@ -265,7 +244,9 @@ export class GatewayService implements McpService {
       case "resources/unsubscribe":
         return this.#unsubscribe(request);
       default:
-        return Promise.reject(methodNotFound(request.method));
+        return request.method.startsWith(taskMethodPrefix)
+          ? this.#taskRequests.answer(request, serverOfView(request.view))
+          : Promise.reject(methodNotFound(request.method));
     }
   }
 
@@ -285,19 +266,39 @@ export class GatewayService implements McpService {
           })
         : this.#deps.targets.forTool(entry, serverOfView(view) === undefined);
     const args = toArguments(params["arguments"]);
-    const { call, policy, unknownTools } = this.#deps;
-    if (args === undefined && policy.allowsListing(identity, target.subject)) {
-      throw paramsError('"arguments" must be an object');
-    }
+    const isListed = () => this.#deps.policy.allowsListing(identity, target.subject);
+    if (args === undefined && isListed()) throw paramsError('"arguments" must be an object');
     const rounds = this.#roundsOf(request, target, args ?? {});
-    const outcome = await call(target, args ?? {}, toOrigin(request, rounds));
+    const origin = toOrigin(request, rounds);
+    const called = () => (isListed() ? this.#calledTool(target) : undefined);
+    const task = toTaskRequest(request, target.taskSupport, called);
+    if (task === undefined) return this.#madeCall(request, target, args ?? {}, origin);
+    return this.#deps.tasks.run(request, task, (more) =>
+      this.#madeCall(request, target, args ?? {}, { ...origin, ...more }),
+    );
+  }
+
+  /** Calls a tool, and returns the result for its client. */
+  async #madeCall(
+    request: ServiceRequest,
+    target: CallTarget,
+    args: JsonObject,
+    origin: CallOrigin,
+  ): Promise<JsonObject> {
+    const { identity, era, view, params } = request;
+    const { call, policy, unknownTools } = this.#deps;
+    const outcome = await call(target, args, origin);
     if (isConcealed(outcome, identity, target, policy))
-      throw unknownTools.errorFor(identity, name, serverOfView(view));
-    const result = toWireResult(forClient(outcome, identity, target), request.era);
-    if (isInputRequired(result)) return this.#sealed(result, request, target, args ?? {}, outcome);
-    return serverOfView(view) === undefined
-      ? cutResult(this.#deps, identity, target, args ?? {}, result)
-      : result;
+      throw unknownTools.errorFor(identity, String(params["name"]), serverOfView(view));
+    const result = toWireResult(forClient(outcome, identity, target), era);
+    if (isInputRequired(result)) return this.#sealed(result, request, target, args, outcome);
+    return serverOfView(view) === undefined ? cutResult(this.#deps, identity, target, args, result) : result;
+  }
+
+  /** What decides whether a call of a tool can be a task. */
+  #calledTool({ id, server = "" }: CallTarget) {
+    const source = this.#deps.roster.featureSources.find((one) => one.id === server);
+    return { id, server, capabilities: source?.features.capabilities() ?? {} };
   }
 
   /** The round of questions that a request belongs to; undefined where the client is asked while its call runs. */
@@ -327,11 +328,22 @@ export class GatewayService implements McpService {
   }
 
   async #readResource(request: ServiceRequest): Promise<JsonObject> {
-    const uri = uriOf(request);
-    const source = await this.#found(request, () => this.#resourceSource(request, uri));
-    if (source === undefined) throw this.#missingResource(request, uri);
+    const asked = uriOf(request);
+    const page = this.#pageOf(request.view, asked);
+    const { uri } = page ?? { uri: asked };
+    const source = page?.source ?? (await this.#found(request, () => this.#resourceSource(request, uri)));
+    if (source === undefined) throw this.#missingResource(request, asked);
     const target = this.#deps.targets.forFeature(source, "resources", uri, "resources/read");
-    return this.#callFeature(request, target, withoutMeta(request.params), () => resourceError(request, uri));
+    const params = { ...withoutMeta(request.params), uri };
+    const result = await this.#callFeature(request, target, params, () => resourceError(request, asked));
+    return page === undefined ? result : withWireContents(result, source.id);
+  }
+
+  /** The page of an app that a URI of the endpoint of all servers names. */
+  #pageOf(view: View, asked: string) {
+    const named = serverOfView(view) === undefined ? fromWireUri(asked) : undefined;
+    const source = named && this.#sourcesOf(view).find(({ id }) => id === named.sourceId);
+    return named === undefined || source === undefined ? undefined : { source, uri: named.uri };
   }
 
   async #getPrompt(request: ServiceRequest): Promise<JsonObject> {
@@ -438,10 +450,11 @@ export class GatewayService implements McpService {
     const toShown = (item: JsonObject) =>
       scrubber.value(key === "tools" && era === "legacy" ? this.#legacyDefinitions.of(item) : item);
     // A secret that is learned and a policy that is replaced make every list stale: all numbers only grow.
+    const isFor = key === "tools" && !showsApps(request.clientCapabilities) ? isForModels : isForAll;
     const list = this.#lists.get(
-      `${key} ${view} ${era} ${isOperator(identity)} ${rightsKey(identity)}`,
+      `${key} ${view} ${era} ${isFor === isForAll} ${isOperator(identity)} ${rightsKey(identity)}`,
       state + scrubber.generation + policy.generation,
-      () => this.#itemsOf(key, view, identity).map(toShown),
+      () => this.#itemsOf(key, view, identity).filter(isFor).map(toShown),
     );
     if (key === "tools" && params["cursor"] === undefined) {
       this.#deps.tools.countList(list.items, identity, serverOfView(view));
@@ -455,9 +468,9 @@ export class GatewayService implements McpService {
   #itemsOf(key: ListKey, view: View, identity: Identity): readonly JsonObject[] {
     const isAllowed = this.#allowedTo(identity);
     if (key === "tools") return this.#toolsOf(view, identity);
-    if (key === "resources") return listResources(this.#sourcesOf(view), isAllowed);
-    if (key === "resourceTemplates") return listResourceTemplates(this.#sourcesOf(view), isAllowed);
-    return listPrompts(this.#sourcesOf(view), isAllowed, serverOfView(view) === undefined);
+    const isPrefixed = serverOfView(view) === undefined;
+    const list = { resources: listResources, resourceTemplates: listResourceTemplates, prompts: listPrompts };
+    return list[key](this.#sourcesOf(view), isAllowed, isPrefixed);
   }
 
   /** The definitions of a view's tools. An unchanged definition keeps its identity. */

@@ -1,6 +1,7 @@
 /** Parameters of requests, checked, and the origin of the call that a request makes. Pure. */
 
 import type { StateOwner } from "@toolcrib/admission";
+import type { CompletionReference } from "@toolcrib/inventory";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { metaOf, type ServiceRequest, type View } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
@@ -59,11 +60,6 @@ export function withoutMeta(params: JsonObject): JsonObject {
 export function uriOf({ params }: ServiceRequest): string {
   return checkUri("uri", params["uri"]);
 }
-
-/** A reference to a prompt or a resource template, in a completion request. */
-export type CompletionReference =
-  | { readonly type: "ref/prompt"; readonly name: string }
-  | { readonly type: "ref/resource"; readonly uri: string };
 
 /**
  * The reference of a completion request. It has no member that was not checked,

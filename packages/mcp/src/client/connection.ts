@@ -57,6 +57,8 @@ export interface ConnectionRequestOptions {
   readonly capabilities?: JsonObject | undefined;
   /** Modern era: whether the result may be questions (`input_required`), which are returned with their `resultType`. @default false */
   readonly acceptsQuestions?: boolean;
+  /** Modern era: whether the result may be the handle of a task (`task`), which is returned with its `resultType`. @default false */
+  readonly acceptsTask?: boolean;
   /** Modern era over HTTP: the schema whose `x-mcp-header` parameters are mirrored into headers. */
   readonly inputSchema?: JsonObject;
 }
@@ -135,7 +137,7 @@ export class Connection implements AsyncDisposable {
     };
     const hints = { headers: parameterHeaders(inputSchema, params) };
     const result = await this.#link.request(method, { ...params, _meta: meta }, options, hints);
-    return withoutResultType(result, options.acceptsQuestions === true);
+    return withoutResultType(result, options);
   }
 }
 
@@ -246,10 +248,14 @@ export async function openConnection(
   }
 }
 
-function withoutResultType(result: JsonObject, acceptsQuestions: boolean): JsonObject {
+function withoutResultType(
+  result: JsonObject,
+  { acceptsQuestions, acceptsTask }: Pick<ConnectionRequestOptions, "acceptsQuestions" | "acceptsTask">,
+): JsonObject {
   const { resultType, ...rest } = result;
   if (resultType === undefined || resultType === "complete") return rest;
-  if (resultType === "input_required" && acceptsQuestions) return result;
+  if (resultType === "input_required" && acceptsQuestions === true) return result;
+  if (resultType === "task" && acceptsTask === true) return result;
   if (resultType === "input_required") {
     throw new McpError(
       "MCP_CLIENT_CAPABILITY_MISSING",

@@ -230,7 +230,7 @@ export class LegacySession implements ServerSession {
     const instructions = this.#service.instructions(this.view, this.identity);
     return {
       protocolVersion: this.protocolVersion,
-      capabilities: this.#service.capabilities(this.view, this.identity),
+      capabilities: this.#service.capabilities(this.view, this.identity, "legacy"),
       serverInfo: this.#service.serverInfo as unknown as JsonObject,
       ...(instructions === undefined ? undefined : { instructions }),
     };

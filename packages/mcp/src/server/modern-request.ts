@@ -49,6 +49,9 @@ const modernMethods: ReadonlySet<string> = new Set([
   "prompts/list",
   "prompts/get",
   "completion/complete",
+  "tasks/get",
+  "tasks/update",
+  "tasks/cancel",
 ]);
 
 /** Methods whose results carry `ttlMs` and `cacheScope` (CacheableResult). */
@@ -124,7 +127,7 @@ function answer(
 ): Promise<JsonObject> {
   const { method, params, identity, view, signal, httpTrace } = request;
   if (method === "server/discover") return Promise.resolve(discover(service, view, identity));
-  if (method === listenMethod) return listen(service, request);
+  if (method === listenMethod) return listen(service, request, clientCapabilities);
   const token = meta["progressToken"];
   const wantsProgress = typeof token === "string" || typeof token === "number";
   const threshold = meta[metaKeys.logLevel] as string | undefined;
@@ -180,12 +183,16 @@ function discover(service: McpService, view: View, identity: Identity): JsonObje
   const instructions = service.instructions(view, identity);
   return {
     supportedVersions: [...modernVersions, ...legacyVersions],
-    capabilities: service.capabilities(view, identity),
+    capabilities: service.capabilities(view, identity, "modern"),
     ...(instructions === undefined ? undefined : { instructions }),
   };
 }
 
-async function listen(service: McpService, request: ModernRequest): Promise<JsonObject> {
+async function listen(
+  service: McpService,
+  request: ModernRequest,
+  clientCapabilities: JsonObject,
+): Promise<JsonObject> {
   const filter = toListenFilter(request.params["notifications"]);
   const tag = (params: JsonObject) => ({
     ...params,
@@ -197,6 +204,7 @@ async function listen(service: McpService, request: ModernRequest): Promise<Json
     identity: request.identity,
     view: request.view,
     filter,
+    clientCapabilities,
     closed: request.signal,
     notify(method, params) {
       const send = () => request.notify(method, tag(params));
@@ -221,11 +229,13 @@ function toListenFilter(value: JsonValue | undefined): ListenFilter {
     if (wanted !== undefined && typeof wanted !== "boolean")
       throw invalidParams(`"notifications.${name}" must be true or false`);
   }
-  const uris = value["resourceSubscriptions"];
-  if (uris !== undefined && !(Array.isArray(uris) && uris.every((uri) => typeof uri === "string")))
-    throw invalidParams('"notifications.resourceSubscriptions" must be an array of strings');
-  if (Array.isArray(uris) && uris.length > maxWatched)
-    throw invalidParams(`"notifications.resourceSubscriptions" has more than ${maxWatched} entries`);
+  for (const name of ["resourceSubscriptions", "taskIds"]) {
+    const ids = value[name];
+    if (ids !== undefined && !(Array.isArray(ids) && ids.every((id) => typeof id === "string")))
+      throw invalidParams(`"notifications.${name}" must be an array of strings`);
+    if (Array.isArray(ids) && ids.length > maxWatched)
+      throw invalidParams(`"notifications.${name}" has more than ${maxWatched} entries`);
+  }
   return value as ListenFilter;
 }
 
@@ -240,6 +250,8 @@ function complete(service: McpService, request: ModernRequest, result: JsonObjec
       _meta,
     } as JsonObject;
   }
+  // Only the gateway makes results of this type: it removes the member from those of servers.
+  if (result["resultType"] === "task" && request.method === "tools/call") return { ...result, _meta };
   return {
     ...result,
     resultType: "complete",

@@ -68,6 +68,8 @@ export interface Listener {
   readonly view: View;
   /** The changes that the client subscribed to. */
   readonly filter: ListenFilter;
+  /** MCP `ClientCapabilities` of the request. */
+  readonly clientCapabilities: JsonObject;
   /** Aborts when the stream ends. */
   readonly closed: AbortSignal;
   /** Sends a notification that matches the filter. */
@@ -80,18 +82,21 @@ export interface ListenFilter {
   readonly promptsListChanged?: boolean;
   readonly resourcesListChanged?: boolean;
   readonly resourceSubscriptions?: readonly string[];
+  /** Tasks whose state is reported (extension `io.modelcontextprotocol/tasks`). */
+  readonly taskIds?: readonly string[];
 }
 
 /** The service behind the server adapters. */
 export interface McpService {
   readonly serverInfo: ServerInfo;
-  /** Returns the MCP `ServerCapabilities` of `view`. */
-  capabilities(view: View, identity: Identity): JsonObject;
+  /** Returns the MCP `ServerCapabilities` of `view`. @param era that of the client. @default "legacy" */
+  capabilities(view: View, identity: Identity, era?: Era): JsonObject;
   /** Returns text for the model about the use of `view`. */
   instructions(view: View, identity: Identity): string | undefined;
   /**
    * Answers a request. Coded errors become JSON-RPC errors. To a modern `tools/call`, `prompts/get` or `resources/read`
-   * the answer can be questions to the client, with the `resultType` `input_required`.
+   * the answer can be questions to the client, with the `resultType` `input_required`; to a modern `tools/call`, the handle
+   * of a task, with the `resultType` `task`.
    */
   handle(request: ServiceRequest): Promise<JsonObject>;
   /** Reports a legacy session that finished its handshake. */

@@ -1,17 +1,22 @@
 /**
  * Resources and prompts of all sources behind one endpoint: which source a URI
  * or a prompt name belongs to, and what is listed. Prompt names get their
- * server's prefix; URIs stay as they are, and the first server in configured
- * order that offers one answers for it.
+ * server's prefix; URIs stay as they are, except for pages of apps, and the first
+ * server in configured order that offers one answers for it.
  *
  * `IsAllowed` decides who may use what; this file never does.
  */
 
-import type { FeatureSource } from "@toolcrib/inventory";
-import { toWireName } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import { createTemplateMatcher } from "@toolcrib/policy";
-import type { CompletionReference } from "./request-params.ts";
+import { toWireUri } from "./app-resources.ts";
+import type { FeatureSource } from "./source-roster.ts";
+import { toWireName } from "./wire-name.ts";
+
+/** A reference to a prompt or a resource template, in a completion request. */
+export type CompletionReference =
+  | { readonly type: "ref/prompt"; readonly name: string }
+  | { readonly type: "ref/resource"; readonly uri: string };
 
 /** Whether a client may use the resource (by URI or template) or prompt (by its own name) of `source`. */
 export type IsAllowed = (source: FeatureSource, kind: "resources" | "prompts", name: string) => boolean;
@@ -41,26 +46,44 @@ function prefixed(source: FeatureSource, prompt: JsonObject): JsonObject {
   return listed;
 }
 
-/** The allowed resources of `sources`; of those with one URI the first. */
+/** The allowed resources of `sources`, pages of apps under wire URIs where `isPrefixed`; of those with one URI the first. */
 export function listResources(
   sources: readonly FeatureSource[],
   isAllowed: IsAllowed,
+  isPrefixed: boolean,
 ): readonly JsonObject[] {
   return listUnique(sources, ({ features }) => features.resources(), {
     key: "uri",
     isAllowed: (source, uri) => isAllowed(source, "resources", uri),
+    toListed: (source, resource) => (isPrefixed ? withWireUri(source, resource, "uri") : resource),
   });
 }
 
-/** The allowed resource templates of `sources`; of equal ones the first. */
+/** The allowed resource templates of `sources`, named as `listResources` does; of equal ones the first. */
 export function listResourceTemplates(
   sources: readonly FeatureSource[],
   isAllowed: IsAllowed,
+  isPrefixed: boolean,
 ): readonly JsonObject[] {
   return listUnique(sources, ({ features }) => features.resourceTemplates(), {
     key: "uriTemplate",
     isAllowed: (source, template) => isAllowed(source, "resources", template),
+    toListed: (source, item) => (isPrefixed ? withWireUri(source, item, "uriTemplate") : item),
   });
+}
+
+/** The same object for the same entry, as with prompts. */
+const prefixedResources = new WeakMap<JsonObject, JsonObject>();
+
+function withWireUri(source: FeatureSource, item: JsonObject, key: "uri" | "uriTemplate"): JsonObject {
+  const uri = String(item[key]);
+  const wireUri = toWireUri(source.id, uri);
+  if (wireUri === uri) return item;
+  const known = prefixedResources.get(item);
+  if (known?.[key] === wireUri) return known;
+  const listed = { ...item, [key]: wireUri };
+  prefixedResources.set(item, listed);
+  return listed;
 }
 
 function listUnique(

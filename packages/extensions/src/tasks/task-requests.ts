@@ -1,0 +1,230 @@
+/**
+ * The requests about tasks: `tasks/get`, `tasks/result`, `tasks/list` and `tasks/cancel` of revision 2025-11-25, and
+ * `tasks/get`, `tasks/update` and `tasks/cancel` of the extension of 2026-07-28. A task of one era can be read in the
+ * other.
+ */
+
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import {
+  type Listener,
+  McpError,
+  methodNotFound,
+  pageOf,
+  rpcCodes,
+  type ServiceRequest,
+} from "@toolcrib/mcp";
+import { issuerName } from "@toolcrib/tool";
+import { ExtensionsError } from "../extensions-error.ts";
+import type { Task } from "./task.ts";
+import { tasksExtension, toDetailedTask, toLegacyTask, toResult, withRelated } from "./task-wire.ts";
+import type { TaskRequest, Tasks } from "./tasks.ts";
+
+/** The prefix of the methods about tasks. */
+export const taskMethodPrefix = "tasks/";
+
+/** Items on one page of `tasks/list`. */
+const pageSize = 100;
+/** Tasks that one change stream can report. */
+const maxListened = 1000;
+
+/** What the gateway knows about a tool when it is called. */
+export interface CalledTool {
+  readonly id: string;
+  readonly server: string;
+  /** `execution.taskSupport` of its definition. */
+  readonly taskSupport: string | undefined;
+  /** What its server declares. */
+  readonly capabilities: JsonObject;
+}
+
+/** Whether the server declares tasks of 2025-11-25 for calls of tools. */
+export function hasLegacyTasks(capabilities: JsonObject): boolean {
+  const { tasks } = capabilities;
+  const requests = isJsonObject(tasks) ? tasks["requests"] : undefined;
+  const tools = isJsonObject(requests) ? requests["tools"] : undefined;
+  return isJsonObject(tools) && tools["call"] !== undefined;
+}
+
+/** Whether one side declares the extension of 2026-07-28. */
+export function hasModernTasks(capabilities: JsonObject): boolean {
+  const { extensions } = capabilities;
+  return isJsonObject(extensions) && extensions[tasksExtension] !== undefined;
+}
+
+/**
+ * Returns how a call is made as a task; undefined for a plain call.
+ *
+ * @param toolOf returns undefined for a tool that does not exist for the client.
+ * @throws {ExtensionsError} `TASK_NOT_SUPPORTED`, {McpError} -32021 for a tool that runs only as a task
+ */
+export function toTaskRequest(
+  { era, params, clientCapabilities }: ServiceRequest,
+  taskSupport: string | undefined,
+  toolOf: () => Omit<CalledTool, "taskSupport"> | undefined,
+): TaskRequest | undefined {
+  const takesTasks = era === "legacy" ? params["task"] !== undefined : hasModernTasks(clientCapabilities);
+  if (!takesTasks && (era === "legacy" || taskSupport !== "required")) return undefined;
+  const known = toolOf();
+  if (known === undefined) return undefined;
+  const tool = { ...known, taskSupport };
+  if (era === "legacy") return askedTask(params["task"], tool);
+  const isLegacyTask = hasLegacyTasks(tool.capabilities) && isTaskTool(tool);
+  if (takesTasks) {
+    if (!isLegacyTask && !hasModernTasks(tool.capabilities)) return undefined;
+    return { kind: "offered", tool: tool.id, server: tool.server, ttlMs: undefined };
+  }
+  if (isLegacyTask && !hasModernTasks(tool.capabilities)) throw missingExtension();
+  return undefined;
+}
+
+function isTaskTool({ taskSupport }: CalledTool): boolean {
+  return taskSupport === "optional" || taskSupport === "required";
+}
+
+function askedTask(task: unknown, tool: CalledTool): TaskRequest {
+  if (!isJsonObject(task)) throw invalidParams('"task" must be an object');
+  const { ttl } = task;
+  if (ttl !== undefined && ttl !== null && !(typeof ttl === "number" && Number.isFinite(ttl) && ttl >= 0)) {
+    throw invalidParams('"task.ttl" must be a number of milliseconds');
+  }
+  const isOffered =
+    (hasLegacyTasks(tool.capabilities) && isTaskTool(tool)) || hasModernTasks(tool.capabilities);
+  if (!isOffered) {
+    throw new ExtensionsError("TASK_NOT_SUPPORTED", `The tool "${tool.id}" does not run as a task`, {
+      rpcCode: rpcCodes.methodNotFound,
+      hint: 'call it without "task"',
+    });
+  }
+  const ttlMs = typeof ttl === "number" ? ttl : undefined;
+  return { kind: "asked", tool: tool.id, server: tool.server, ttlMs };
+}
+
+/** The error for a client that did not declare the extension with its request. */
+function missingExtension(): McpError {
+  return new McpError("MCP_CLIENT_CAPABILITY_MISSING", "Missing required client capability", {
+    rpcCode: rpcCodes.missingClientCapability,
+    httpStatus: 400,
+    rpcData: { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
+    hint: `use a client that declares the extension "${tasksExtension}"`,
+  });
+}
+
+/** Answers the requests about tasks. */
+export class TaskRequests {
+  readonly #tasks: Tasks;
+
+  constructor(tasks: Tasks) {
+    this.#tasks = tasks;
+  }
+
+  /** Whether clients of `issuer` can list their tasks: those that nothing authenticated are one identity. */
+  static mayList(identity: { readonly issuer: string }): boolean {
+    return issuerName(identity) !== "anonymous";
+  }
+
+  /** Answers a request. @param server the server of the endpoint; undefined for that of all servers */
+  async answer(request: ServiceRequest, server: string | undefined): Promise<JsonObject> {
+    const { method, era, params } = request;
+    if (era === "modern" && !hasModernTasks(request.clientCapabilities)) throw missingExtension();
+    switch (`${era} ${method}`) {
+      case "legacy tasks/get":
+        return toLegacyTask(this.#taskOf(request, server));
+      case "legacy tasks/result":
+        return await this.#result(request, this.#taskOf(request, server));
+      case "legacy tasks/cancel": {
+        const task = this.#taskOf(request, server);
+        this.#tasks.cancel(task);
+        return toLegacyTask(task);
+      }
+      case "legacy tasks/list":
+        return this.#list(request, server);
+      case "modern tasks/get":
+        return toDetailedTask(this.#taskOf(request, server));
+      case "modern tasks/update": {
+        const task = this.#taskOf(request, server);
+        const { inputResponses } = params;
+        if (!isJsonObject(inputResponses)) throw invalidParams('"inputResponses" must be an object');
+        for (const [key, response] of Object.entries(inputResponses)) {
+          if (!isJsonObject(response))
+            throw invalidParams(`"inputResponses.${key.slice(0, 100)}" must be an object`);
+          task.answer(key, response);
+        }
+        return {};
+      }
+      case "modern tasks/cancel": {
+        const task = this.#taskOf(request, server);
+        // The work can have ended meanwhile: the request is acknowledged all the same.
+        if (task.outcome === undefined) this.#tasks.cancel(task);
+        return {};
+      }
+      default:
+        throw methodNotFound(method);
+    }
+  }
+
+  /**
+   * Reports the changes of tasks to the change stream of a modern client.
+   *
+   * @returns the ids of the tasks that are reported: those of the client.
+   */
+  listen(listener: Listener, server: string | undefined): readonly string[] {
+    const { taskIds = [] } = listener.filter;
+    const tasks = taskIds
+      .slice(0, maxListened)
+      .map((id) => this.#tasks.find(listener.identity, id))
+      .filter((task) => task !== undefined && (server === undefined || task.facts.server === server))
+      .filter((task) => task !== undefined);
+    for (const task of tasks) {
+      const remove = task.onChange(() => {
+        listener.notify("notifications/tasks", toDetailedTask(task));
+        if (task.outcome !== undefined) remove();
+      });
+      listener.closed.addEventListener("abort", remove, { once: true });
+    }
+    return tasks.map(({ id }) => id);
+  }
+
+  #taskOf({ params, identity }: ServiceRequest, server: string | undefined): Task {
+    const { taskId } = params;
+    if (typeof taskId !== "string") throw invalidParams('"taskId" must be a string');
+    const task = this.#tasks.find(identity, taskId);
+    if (task !== undefined && (server === undefined || task.facts.server === server)) return task;
+    throw new ExtensionsError("TASK_NOT_FOUND", "Task not found", {
+      rpcCode: rpcCodes.invalidParams,
+      hint: "it belongs to another client, or is not kept any more",
+    });
+  }
+
+  /** Waits for the end of a task, and passes the questions of its server on meanwhile. */
+  async #result(request: ServiceRequest, task: Task): Promise<JsonObject> {
+    const { signal } = request;
+    const ask = (method: string, params: JsonObject) => request.ask(method, withPageId(params, task), signal);
+    while (task.outcome === undefined) {
+      const next = task.nextChange(signal);
+      task.sendQuestions(ask, signal);
+      await next;
+    }
+    return toResult(task);
+  }
+
+  #list({ identity, params }: ServiceRequest, server: string | undefined): JsonObject {
+    if (!TaskRequests.mayList(identity)) throw methodNotFound("tasks/list");
+    const tasks = this.#tasks
+      .listOf(identity)
+      .filter(({ facts }) => server === undefined || facts.server === server)
+      .map(toLegacyTask);
+    const { items, nextCursor } = pageOf(tasks, params["cursor"], "tasks", pageSize);
+    return nextCursor === undefined ? { tasks: items } : { tasks: items, nextCursor };
+  }
+}
+
+/** Older clients need an id with each page to visit. */
+function withPageId(params: JsonObject, task: Task): JsonObject {
+  const related = withRelated(params, task.id);
+  const isPage = params["mode"] === "url" && params["elicitationId"] === undefined;
+  return isPage ? { ...related, elicitationId: `${task.facts.createdAt}-${task.updatedAt}` } : related;
+}
+
+function invalidParams(message: string): McpError {
+  return new McpError("MCP_INVALID_MESSAGE", message, { rpcCode: rpcCodes.invalidParams });
+}

@@ -1,0 +1,380 @@
+/**
+ * Tasks that a server runs for calls of the gateway: of revision 2025-11-25, and of the extension of 2026-07-28. The
+ * gateway is their client. It follows each task until it ends, answers its questions through the client channel of the
+ * call, and cancels it when the call is cancelled.
+ *
+ * A connection that is lost, or a gateway that is restarted, ends no task: it is followed again on the next one.
+ */
+
+import { setTimeout as delay } from "node:timers/promises";
+import { isCodedError } from "@toolcrib/diagnostics";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { McpError } from "@toolcrib/mcp";
+import { type CallContext, type Era, isInputRequired, type ToolDefinition } from "@toolcrib/tool";
+import { checkedResult } from "./check-result.ts";
+import { receivedQuestions, requestCapabilities } from "./input-required.ts";
+import { receivedParams, receivedResult, type Sender } from "./received.ts";
+import { UpstreamError } from "./upstream-error.ts";
+import type { RequestOptions } from "./upstream-session.ts";
+
+/** Dependencies of `ServerTasks`. */
+export interface ServerTasksDeps {
+  readonly sender: Sender;
+  /** Whether the server may ask clients. */
+  readonly isInteractive: boolean;
+  /** Makes a call, within the limits of calls that run at the server. */
+  readonly call: (params: JsonObject, context: CallContext, options: RequestOptions) => Promise<JsonObject>;
+  /** Sends another request, outside those limits: a task that waits is no work of the gateway. */
+  readonly send: (method: string, params: JsonObject, context: CallContext) => Promise<JsonObject>;
+  readonly toCallerError: (error: unknown) => unknown;
+  /** Whether a call of this context is made in the legacy era. Waits for the connection. */
+  readonly isLegacy: (context: CallContext) => Promise<boolean>;
+  /** MCP `ServerCapabilities` of the server. */
+  readonly capabilities: () => JsonObject;
+}
+
+type CallTask = NonNullable<CallContext["task"]>;
+type RemoteTask = NonNullable<CallTask["remote"]>;
+
+/** Marks handles, which no answer of a server can be confused with. */
+const handleKind = Symbol("task handle");
+
+/** The handle of a task, as the server returned it. */
+interface TaskHandle extends RemoteTask {
+  readonly kind: typeof handleKind;
+  readonly state: TaskState;
+}
+
+/** What a server says about the state of a task. */
+interface TaskState {
+  readonly status: string;
+  readonly statusMessage: string | undefined;
+  readonly pollIntervalMs: number | undefined;
+}
+
+/** Bounds of the pause between two requests for a state, in milliseconds. */
+const pollMinMs = 100;
+const pollMaxMs = 30_000;
+const pollDefaultMs = 1000;
+/** Longest pause after a connection was lost. */
+const retryMaxMs = 30_000;
+/** Longest id of a task, in UTF-16 units. */
+const idMaxLength = 4096;
+/** Milliseconds for the request that cancels a task of a call that is over. */
+const cancelTimeoutMs = 10_000;
+
+/** Statuses after which a task does not change. */
+const ends: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
+
+/** Returns the handle of a task that an answer to `tools/call` is; undefined for a result. */
+export function taskHandle(
+  answer: JsonObject,
+  era: Era,
+  sender: Sender,
+): (JsonObject & TaskHandle) | undefined {
+  const task = era === "legacy" ? answer["task"] : answer["resultType"] === "task" ? answer : undefined;
+  if (!isJsonObject(task)) return undefined;
+  const { taskId } = task;
+  if (typeof taskId !== "string" || taskId === "" || taskId.length > idMaxLength) {
+    throw invalidTask(sender, "its handle has no taskId");
+  }
+  const handle: TaskHandle = { kind: handleKind, id: taskId, era, state: toState(task, sender) };
+  return handle as unknown as JsonObject & TaskHandle;
+}
+
+function isHandle(answer: JsonObject): answer is JsonObject & TaskHandle {
+  return (answer as unknown as Partial<TaskHandle>).kind === handleKind;
+}
+
+function invalidTask({ server }: Sender, reason: string): UpstreamError {
+  return new UpstreamError(
+    "UPSTREAM_RESULT_INVALID",
+    `The server "${server}" answered with an invalid task: ${reason}`,
+    {
+      hint: "report it to the maintainers of the server",
+      data: { server },
+    },
+  );
+}
+
+/** Reads the state of a task in the spelling of either era. */
+function toState(task: JsonObject, sender: Sender): TaskState {
+  const {
+    status,
+    statusMessage,
+    pollInterval,
+    pollIntervalMs = pollInterval,
+  } = receivedParams("tasks/get", task, sender);
+  if (typeof status !== "string") throw invalidTask(sender, "it has no status");
+  return {
+    status,
+    statusMessage: typeof statusMessage === "string" ? statusMessage : undefined,
+    pollIntervalMs: typeof pollIntervalMs === "number" && pollIntervalMs >= 0 ? pollIntervalMs : undefined,
+  };
+}
+
+/** The tasks that one server runs. */
+export class ServerTasks {
+  readonly #deps: ServerTasksDeps;
+  readonly #running = new Map<string, CallContext>();
+
+  constructor(deps: ServerTasksDeps) {
+    this.#deps = deps;
+  }
+
+  /** Returns the call that the server runs as the task `id`. */
+  contextOf(id: string): CallContext | undefined {
+    return this.#running.get(id);
+  }
+
+  /** Makes a call that may become a task of the server, and returns its result. */
+  async run(
+    { name, inputSchema, execution }: ToolDefinition,
+    args: JsonObject,
+    context: CallContext & { readonly task: CallTask },
+    beforeSend: (() => void) | undefined,
+  ): Promise<JsonObject> {
+    const { task } = context;
+    let { remote } = task;
+    if (remote === undefined) {
+      const isLegacy = await this.#deps.isLegacy(context);
+      // Questions of a task go to its client while it runs, and not with its result.
+      const caller = isLegacy ? { ...context, rounds: undefined } : context;
+      const legacyParams = mayBeTask(execution, this.#deps.capabilities())
+        ? { task: { ttl: task.ttlMs } }
+        : undefined;
+      const options = { inputSchema, beforeSend, legacyParams };
+      const answer = await this.#deps.call({ name, arguments: args }, caller, options);
+      if (isInputRequired(answer) || !isHandle(answer)) return answer;
+      remote = { id: answer.id, era: answer.era };
+      await task.accepted(remote);
+      task.changed(answer.state);
+    }
+    return await this.#follow(name, remote, context);
+  }
+
+  async #follow(
+    name: string,
+    remote: RemoteTask,
+    given: CallContext & { readonly task: CallTask },
+  ): Promise<JsonObject> {
+    const { id, era } = remote;
+    const { session } = given;
+    const context: typeof given = {
+      ...given,
+      era,
+      rounds: undefined,
+      // A task outlives the session of its client: it is then followed on the one that all clients share.
+      get session() {
+        return session?.closed.aborted === true ? undefined : session;
+      },
+    };
+    if (this.#running.has(id)) throw invalidTask(this.#deps.sender, "its taskId is that of another task");
+    this.#running.set(id, context);
+    try {
+      const result = await (era === "legacy"
+        ? this.#followLegacy(id, context)
+        : this.#followModern(id, context));
+      return checkedResult(result, this.#deps.sender.server, { tool: name, era });
+    } catch (error) {
+      if (context.signal.aborted && !given.task.isLeft) this.#cancel(id, context);
+      throw error;
+    } finally {
+      this.#running.delete(id);
+    }
+  }
+
+  /** `tasks/result` answers at the end, and carries the questions of the task meanwhile (2025-11-25). */
+  async #followLegacy(id: string, context: CallContext & { readonly task: CallTask }): Promise<JsonObject> {
+    const over = new AbortController();
+    const signal = AbortSignal.any([context.signal, over.signal]);
+    void this.#report(id, withSignal(context, signal));
+    try {
+      for (let failures = 0; ; ) {
+        try {
+          const result = await this.#deps.send("tasks/result", { taskId: id }, context);
+          return withoutRelated(result);
+        } catch (error) {
+          context.signal.throwIfAborted();
+          if (isRemote(error)) {
+            // The error of the call, or one of the request: the state says which.
+            const { status, pollIntervalMs } = await this.#state(id, context);
+            if (status === "cancelled") throw this.#cancelled();
+            if (ends.has(status)) throw error;
+            await pause(pollIntervalMs, context.signal);
+          } else if (isLost(error)) {
+            failures += 1;
+            await pause(Math.min(pollDefaultMs * 2 ** failures, retryMaxMs), context.signal);
+          } else throw error;
+        }
+      }
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** Reports the state of a task until its signal aborts. Never rejects. */
+  async #report(id: string, context: CallContext & { readonly task: CallTask }): Promise<void> {
+    let pollMs: number | undefined;
+    try {
+      for (;;) {
+        await pause(pollMs, context.signal);
+        const state = await this.#state(id, context).catch(() => undefined);
+        if (state === undefined) continue;
+        pollMs = state.pollIntervalMs;
+        context.task.changed(state);
+        if (ends.has(state.status)) return;
+      }
+    } catch {
+      // The call ended.
+    }
+  }
+
+  /** `tasks/get` says everything; answers go with `tasks/update` (extension of 2026-07-28). */
+  async #followModern(id: string, context: CallContext & { readonly task: CallTask }): Promise<JsonObject> {
+    const { sender, isInteractive, send, toCallerError } = this.#deps;
+    const asked = new Set<string>();
+    const failed = Promise.withResolvers<never>();
+    failed.promise.catch(() => {});
+    const answer = async (key: string, question: JsonObject) => {
+      const request = { inputRequests: { [key]: question } };
+      const capabilities = requestCapabilities(context, isInteractive);
+      const { method, params } = receivedQuestions(request, sender, capabilities).requests[key] as {
+        readonly method: string;
+        readonly params: JsonObject;
+      };
+      const response = await context.ask(method, params, context.signal);
+      await send("tasks/update", { taskId: id, inputResponses: { [key]: response } }, context);
+    };
+    for (let failures = 0; ; ) {
+      let task: JsonObject;
+      try {
+        task = await send("tasks/get", { taskId: id }, context);
+        failures = 0;
+      } catch (error) {
+        context.signal.throwIfAborted();
+        if (isRemote(error)) throw this.#lost(error);
+        if (!isLost(error)) throw error;
+        failures += 1;
+        await pause(Math.min(pollDefaultMs * 2 ** failures, retryMaxMs), context.signal);
+        continue;
+      }
+      const state = toState(task, sender);
+      context.task.changed(state);
+      const { result, error, inputRequests } = task;
+      if (state.status === "completed") {
+        if (!isJsonObject(result)) throw invalidTask(sender, "it is completed, and has no result");
+        return receivedResult(result, sender, "tools/call");
+      }
+      if (state.status === "cancelled") throw this.#cancelled();
+      if (state.status === "failed") throw toCallerError(toRemoteError(error));
+      if (state.status === "input_required" && isJsonObject(inputRequests)) {
+        for (const [key, question] of Object.entries(inputRequests)) {
+          if (asked.has(key) || !isJsonObject(question)) continue;
+          asked.add(key);
+          if (asked.size > maxQuestions)
+            throw invalidTask(sender, `it asks more than ${maxQuestions} questions`);
+          answer(key, question).catch((reason: unknown) => failed.reject(reason));
+        }
+      }
+      await Promise.race([pause(state.pollIntervalMs, context.signal), failed.promise]);
+    }
+  }
+
+  async #state(id: string, context: CallContext): Promise<TaskState> {
+    try {
+      return toState(await this.#deps.send("tasks/get", { taskId: id }, context), this.#deps.sender);
+    } catch (error) {
+      throw isRemote(error) ? this.#lost(error) : error;
+    }
+  }
+
+  /** Cancels the task of a call that is over. Nobody waits for the answer. */
+  #cancel(id: string, context: CallContext): void {
+    const signal = AbortSignal.timeout(cancelTimeoutMs);
+    this.#deps.send("tasks/cancel", { taskId: id }, withSignal(context, signal)).catch(() => {});
+  }
+
+  #cancelled(): UpstreamError {
+    const { server } = this.#deps.sender;
+    return new UpstreamError(
+      "UPSTREAM_TASK_CANCELLED",
+      `The server "${server}" cancelled the task of this call`,
+      {
+        data: { server },
+      },
+    );
+  }
+
+  #lost(cause: unknown): UpstreamError {
+    const { server } = this.#deps.sender;
+    const text = `The server "${server}" does not know the task of this call any more: ${(cause as Error).message}`;
+    return new UpstreamError("UPSTREAM_TASK_LOST", text, {
+      cause,
+      hint: "the call may have had an effect: check it before you repeat the call",
+      data: { server },
+    });
+  }
+}
+
+/** Questions of one task. */
+const maxQuestions = 100;
+
+/** Whether a server of the legacy era runs calls of a tool as tasks (2025-11-25, tool-level negotiation). */
+function mayBeTask(execution: ToolDefinition["execution"], { tasks }: JsonObject): boolean {
+  const support = execution?.taskSupport;
+  const requests = isJsonObject(tasks) ? tasks["requests"] : undefined;
+  const tools = isJsonObject(requests) ? requests["tools"] : undefined;
+  return (
+    (support === "optional" || support === "required") && isJsonObject(tools) && tools["call"] !== undefined
+  );
+}
+
+/** Returns a result without the id that the server gave its task. */
+function withoutRelated(result: JsonObject): JsonObject {
+  const { _meta: meta } = result;
+  if (!isJsonObject(meta) || meta[relatedTask] === undefined) return result;
+  const { [relatedTask]: _related, ...kept } = meta;
+  const { _meta, ...rest } = result;
+  return Object.keys(kept).length === 0 ? rest : { ...rest, _meta: kept };
+}
+
+const relatedTask = "io.modelcontextprotocol/related-task";
+
+/** Whether the server itself answered with an error. */
+function isRemote(error: unknown): boolean {
+  return isCodedError(error) && error.code === "UPSTREAM_ERROR";
+}
+
+/** Errors of connections, after which the server can be asked again. */
+const lostCodes: ReadonlySet<string> = new Set([
+  "UPSTREAM_CLOSED",
+  "UPSTREAM_UNAVAILABLE",
+  "MCP_CONNECTION_CLOSED",
+  "MCP_SESSION_EXPIRED",
+  "MCP_UNREACHABLE",
+  "MCP_TIMEOUT",
+  "MCP_HTTP_ERROR",
+]);
+
+function isLost(error: unknown): boolean {
+  return isCodedError(error) && lostCodes.has(error.code);
+}
+
+/** The JSON-RPC error that a task ended with. */
+function toRemoteError(error: unknown): McpError {
+  const { code, message, data } = isJsonObject(error) ? error : {};
+  return new McpError("MCP_REMOTE_ERROR", typeof message === "string" ? message : "The task failed", {
+    ...(typeof code === "number" ? { rpcCode: code } : {}),
+    rpcData: data,
+  });
+}
+
+/** The same call with another signal; its session is asked for when it is needed. */
+function withSignal<Context extends CallContext>(context: Context, signal: AbortSignal): Context {
+  return Object.create(context, { signal: { value: signal, enumerable: true } }) as Context;
+}
+
+function pause(ms: number | undefined, signal: AbortSignal): Promise<void> {
+  return delay(Math.min(Math.max(ms ?? pollDefaultMs, pollMinMs), pollMaxMs), undefined, { signal });
+}
