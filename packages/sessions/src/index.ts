@@ -1,2 +1,3 @@
 // For other packages here.
 export { openSessionStore } from "./file-session-store.ts";
+export { restoreEach } from "./restore-each.ts";

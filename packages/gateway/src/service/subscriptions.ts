@@ -6,10 +6,10 @@
  * earlier run are made again, each as a call that the policy decides about anew.
  */
 
-import { setTimeout as delay } from "node:timers/promises";
 import type { FeatureSource } from "@toolcrib/inventory";
 import { featureSubject } from "@toolcrib/inventory";
 import { type Listener, McpError, type ServerSession } from "@toolcrib/mcp";
+import { restoreEach } from "@toolcrib/sessions";
 import type { Identity, ResourceWatcher } from "@toolcrib/tool";
 import { currentFeature } from "../call/current-feature.ts";
 import { ResourceUpdates } from "./resource-updates.ts";
@@ -30,8 +30,6 @@ type Subscriber = Pick<Listener, "identity" | "closed" | "view">;
 const maxUris = 1000;
 /** Subscriptions of one stream that are made at a time. */
 const watchedTogether = 16;
-/** Pauses before a subscription of an earlier run is tried again, in milliseconds: its server may be starting. */
-const restorePausesMs = [1000, 5000, 30_000];
 
 /** Dependencies of subscriptions. */
 export interface SubscriptionsDeps {
@@ -99,21 +97,8 @@ export class Subscriptions {
   }
 
   /** Makes the subscriptions of an earlier run again, as far as they are possible within a minute. Never rejects. */
-  async restore(session: ServerSession, uris: readonly string[]): Promise<void> {
-    let open = uris.slice(0, maxUris);
-    for (const pauseMs of [0, ...restorePausesMs]) {
-      if (open.length === 0 || session.closed.aborted) return;
-      // The signal would be an error of the pause.
-      if (pauseMs > 0)
-        await delay(pauseMs, undefined, { signal: session.closed, ref: false }).catch(() => {});
-      const failed: string[] = [];
-      for (let at = 0; at < open.length; at += watchedTogether) {
-        const some = open.slice(at, at + watchedTogether);
-        const isMade = await Promise.all(some.map((uri) => this.#restoreOne(session, uri)));
-        failed.push(...some.filter((_uri, index) => !isMade[index]));
-      }
-      open = failed;
-    }
+  restore(session: ServerSession, uris: readonly string[]): Promise<void> {
+    return restoreEach(uris.slice(0, maxUris), session.closed, (uri) => this.#restoreOne(session, uri));
   }
 
   async #restoreOne(session: ServerSession, uri: string): Promise<boolean> {
