@@ -10,17 +10,12 @@ import { declaredFor, TaskRequests, taskMethodPrefix, toTaskRequest } from "@too
 import {
   type FeatureKind,
   type FeatureSource,
-  featureSubject,
   findPrompt,
   findReference,
   findResource,
   fromWireUri,
   type IndexedTool,
-  type IsAllowed,
   isAppOnly,
-  listPrompts,
-  listResources,
-  listResourceTemplates,
   reasonAgainstPrompt,
   reasonAgainstResource,
   showsApps,
@@ -57,6 +52,7 @@ import type { CallOutcome } from "../gateway.ts";
 import type { GatewayError } from "../gateway-error.ts";
 import { allowedValues, deniedUri } from "./completion-values.ts";
 import { cutResult } from "./create-meta-source.ts";
+import { allowedTo, type ListKey, listedItems, sourcesOf } from "./listed-items.ts";
 import { forClient, isConcealed, toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
 import {
   completedOf,
@@ -74,8 +70,6 @@ import {
 import type { GatewayServiceDeps } from "./service-deps.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { offeredOf } from "./view-capabilities.ts";
-
-type ListKey = "tools" | "resources" | "resourceTemplates" | "prompts";
 
 /** A call that answers no questions. */
 const firstRound: NonNullable<CallOrigin["rounds"]> = Object.freeze({});
@@ -112,14 +106,16 @@ export class GatewayService implements McpService {
         const origin = originOfProgram(identity, { signal: closed });
         toRpcFailure(await deps.call(target, { uri }, origin), "modern");
       },
-      isAllowed: (identity, source, uri) => this.#allowedTo(identity)(source, "resources", uri),
+      isAllowed: (identity, source, uri) => allowedTo(this.#deps, identity)(source, "resources", uri),
       scrub: (uri) => deps.scrubber.text(uri),
       allows: (identity) => deps.relays.allows(identityKey(identity)),
     });
     this.#lists = new ListCache(deps.run);
     this.#watch = new ListWatch((kind, view, identity) => {
-      const items = this.#itemsOf(kind, view, identity);
-      return kind === "resources" ? [...items, ...this.#itemsOf("resourceTemplates", view, identity)] : items;
+      const items = listedItems(deps, kind, view, identity);
+      return kind === "resources"
+        ? [...items, ...listedItems(this.#deps, "resourceTemplates", view, identity)]
+        : items;
     });
   }
 
@@ -132,7 +128,7 @@ export class GatewayService implements McpService {
   capabilities(view: View, identity: Identity, era: Era = "legacy"): JsonObject {
     const isUsed = ({ id }: FeatureSource) =>
       serverOfView(view) !== undefined || this.#deps.visibility.isUsable(identity, id);
-    const servers = this.#sourcesOf(view).filter(isUsed);
+    const servers = sourcesOf(this.#deps, view).filter(isUsed);
     const declared = declaredFor(
       servers.map(({ features }) => features.capabilities()),
       era,
@@ -198,7 +194,7 @@ export class GatewayService implements McpService {
     }
     const allowed = (filter.resourceSubscriptions ?? []).filter((uri) => {
       const source = uri.length > uriMaxLength ? undefined : this.#resourceSource(listener, uri);
-      return source !== undefined && this.#allowedTo(listener.identity)(source, "resources", uri);
+      return source !== undefined && allowedTo(this.#deps, listener.identity)(source, "resources", uri);
     });
     const uris = await this.#subscriptions.listen(listener, allowed);
     if (uris.length > 0) honored.resourceSubscriptions = uris;
@@ -342,7 +338,7 @@ export class GatewayService implements McpService {
   /** The page of an app that a URI of the endpoint of all servers names. */
   #pageOf(view: View, asked: string) {
     const named = serverOfView(view) === undefined ? fromWireUri(asked) : undefined;
-    const source = named && this.#sourcesOf(view).find(({ id }) => id === named.sourceId);
+    const source = named && sourcesOf(this.#deps, view).find(({ id }) => id === named.sourceId);
     return named === undefined || source === undefined ? undefined : { source, uri: named.uri };
   }
 
@@ -350,13 +346,20 @@ export class GatewayService implements McpService {
     const { name } = request.params;
     const isPrefixed = serverOfView(request.view) === undefined;
     const find = () =>
-      typeof name === "string" ? findPrompt(this.#sourcesOf(request.view), name, isPrefixed) : undefined;
+      typeof name === "string"
+        ? findPrompt(sourcesOf(this.#deps, request.view), name, isPrefixed)
+        : undefined;
     const found = await this.#found(request, find);
     if (found === undefined) {
       const { view, identity } = request;
       const reason =
         typeof name === "string"
-          ? reasonAgainstPrompt(this.#sourcesOf(view), name, this.#allowedTo(identity), isPrefixed)
+          ? reasonAgainstPrompt(
+              sourcesOf(this.#deps, view),
+              name,
+              allowedTo(this.#deps, identity),
+              isPrefixed,
+            )
           : undefined;
       throw promptError(name, reason);
     }
@@ -368,11 +371,11 @@ export class GatewayService implements McpService {
 
   async #complete(request: ServiceRequest): Promise<JsonObject> {
     const isPrefixed = serverOfView(request.view) === undefined;
-    const isAllowed = this.#allowedTo(request.identity);
+    const isAllowed = allowedTo(this.#deps, request.identity);
     const reference = referenceOf(request);
     const completed = completedOf(request);
     const found = await this.#found(request, () =>
-      findReference(this.#sourcesOf(request.view), reference, isAllowed, isPrefixed),
+      findReference(sourcesOf(this.#deps, request.view), reference, isAllowed, isPrefixed),
     );
     const unknown = () => paramsError('"ref" names no prompt or resource template');
     if (found === undefined) throw unknown();
@@ -454,7 +457,7 @@ export class GatewayService implements McpService {
     const list = this.#lists.get(
       `${key} ${view} ${era} ${isFor === isForAll} ${isOperator(identity)} ${rightsKey(identity)}`,
       state + scrubber.generation + policy.generation,
-      () => this.#itemsOf(key, view, identity).filter(isFor).map(toShown),
+      () => listedItems(this.#deps, key, view, identity).filter(isFor).map(toShown),
     );
     if (key === "tools" && params["cursor"] === undefined) {
       this.#deps.tools.countList(list.items, identity, serverOfView(view));
@@ -463,23 +466,6 @@ export class GatewayService implements McpService {
     return page.nextCursor === undefined
       ? { [key]: page.items }
       : { [key]: page.items, nextCursor: page.nextCursor };
-  }
-
-  #itemsOf(key: ListKey, view: View, identity: Identity): readonly JsonObject[] {
-    const isAllowed = this.#allowedTo(identity);
-    if (key === "tools") return this.#toolsOf(view, identity);
-    const isPrefixed = serverOfView(view) === undefined;
-    const list = { resources: listResources, resourceTemplates: listResourceTemplates, prompts: listPrompts };
-    return list[key](this.#sourcesOf(view), isAllowed, isPrefixed);
-  }
-
-  /** The definitions of a view's tools. An unchanged definition keeps its identity. */
-  #toolsOf(view: View, identity: Identity): readonly JsonObject[] {
-    const id = serverOfView(view);
-    const tools = this.#deps.tools
-      .listed(identity, id)
-      .map(({ shownDefinition, wireDefinition }) => (id === undefined ? wireDefinition : shownDefinition));
-    return tools as unknown as readonly JsonObject[];
   }
 
   #findTool(view: View, name: string): IndexedTool | undefined {
@@ -492,15 +478,9 @@ export class GatewayService implements McpService {
     return this.#deps.roster.featureSources.find((source) => source.id === id);
   }
 
-  #sourcesOf(view: View): readonly FeatureSource[] {
-    const id = serverOfView(view);
-    const { featureSources } = this.#deps.roster;
-    return id === undefined ? featureSources : featureSources.filter((source) => source.id === id);
-  }
-
   #missingResource(request: ServiceRequest, uri: string): GatewayError {
     const { view, identity } = request;
-    const reason = reasonAgainstResource(this.#sourcesOf(view), uri, this.#allowedTo(identity));
+    const reason = reasonAgainstResource(sourcesOf(this.#deps, view), uri, allowedTo(this.#deps, identity));
     return resourceError(request, uri, reason);
   }
 
@@ -509,11 +489,6 @@ export class GatewayService implements McpService {
     request: Pick<ServiceRequest, "view" | "identity">,
     uri: string,
   ): FeatureSource | undefined {
-    return findResource(this.#sourcesOf(request.view), uri, this.#allowedTo(request.identity));
-  }
-
-  #allowedTo(identity: Identity): IsAllowed {
-    const { policy } = this.#deps;
-    return (source, kind, name) => policy.allowsListing(identity, featureSubject(source, kind, name));
+    return findResource(sourcesOf(this.#deps, request.view), uri, allowedTo(this.#deps, request.identity));
   }
 }
