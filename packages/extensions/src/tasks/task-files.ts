@@ -8,7 +8,7 @@
  * that no gateway holds. Only the owner of the home can read the files.
  */
 
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import {
@@ -113,11 +113,7 @@ export class TaskFiles implements AsyncDisposable {
  */
 export async function openTaskFiles(home: string, deps: TaskFilesDeps): Promise<TaskFiles | undefined> {
   const root = join(home, "tasks");
-  const isUsable = await makePrivateDirectory(home).then(
-    () => true,
-    () => false,
-  );
-  if (!isUsable) return undefined;
+  if (!(await canBeUsed(home, root))) return undefined;
   try {
     await makePrivateDirectory(root);
     let own: { readonly directory: string; readonly lock: Disposable } | undefined;
@@ -149,6 +145,17 @@ export async function openTaskFiles(home: string, deps: TaskFilesDeps): Promise<
       cause,
       hint: "let the user who runs toolcrib own the folder, or remove it: its tasks are lost then",
     });
+  }
+}
+
+/** Whether the home can be used, and has the folder or can get it: a full disk or a read-only one refuses both. */
+async function canBeUsed(home: string, root: string): Promise<boolean> {
+  try {
+    await makePrivateDirectory(home);
+    if (!existsSync(root)) await makePrivateDirectory(root);
+    return true;
+  } catch {
+    return false;
   }
 }
 
