@@ -138,6 +138,7 @@ test("empty answers prolong no call, and end it after a number of rounds", async
   let endless = await post(gateway, "ada", call);
   for (let at = 0; at < 100 && endless.result["resultType"] === "input_required"; at += 1)
     endless = await post(gateway, "ada", roundOf(call, endless, undefined));
-  assert.notEqual(endless.result["resultType"], "complete");
+  // On a slow machine its time ends before its rounds do.
+  assert.match(JSON.stringify(endless), /did not answer|cannot be answered/);
   assert.ok(rounds > 0);
 });
