@@ -102,6 +102,32 @@ test("The bodies of requests over SSE are counted until they are answered or can
   next.stream.close();
 });
 
+test("The bodies of requests over SSE that their session refuses are not counted", async () => {
+  await using demo = await startDemoHttp({ memory: { requestsMaxBytes } });
+  const stream = await openInitialized(demo);
+  await stream.post(callOf(0, "wait", { name: "w0" }));
+  await waitUntil(() => demo.service.waiting.has("w0"));
+  // An id in use, and a batch of two requests with one id.
+  const twice = [callOf(1, "echo", { text: padding }), callOf(1, "echo", {})];
+  for (let count = 0; count < 10; count += 1) {
+    assert.equal((await stream.post(callOf(0, "echo", { text: padding }))).status, 202);
+    assert.equal((await stream.post(twice)).status, 202);
+    await stream.answerTo(1);
+    stream.stream.messages.splice(0);
+  }
+  assert.equal((await stream.post(callOf(2, "echo", { text: padding }))).status, 202);
+  await stream.answerTo(2);
+  stream.stream.close();
+  const modern = await openStream(demo);
+  await modern.post(initializeOf("2025-11-25"));
+  await modern.answerTo("init");
+  for (let count = 0; count < 10; count += 1) {
+    const batch = [callOf(`b${count}`, "echo", { text: padding })];
+    assert.equal((await modern.post(batch)).status, 202);
+  }
+  modern.stream.close();
+});
+
 test("The answers of a batch that wait for its last one count as unread", async () => {
   await using demo = await startDemoHttp({ memory: { unreadMaxBytes: 2000 * kib } });
   const session = await openRawSession(demo.url, { version: "2025-03-26" });

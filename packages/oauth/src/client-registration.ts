@@ -156,7 +156,7 @@ export async function authenticateClient(
  * Authenticates with HTTP Basic (RFC 6749, section 2.3.1). The library escapes `-`, `_` and `.` too, which the encoding of
  * forms leaves as they are, and which servers that do not decode take for another client.
  */
-function clientSecretBasic(secret: string): ClientAuth {
+export function clientSecretBasic(secret: string): ClientAuth {
   return (_as, { client_id: id }, _body, headers) => {
     const credentials = `${formEncoded(id)}:${formEncoded(secret)}`;
     headers.set("authorization", `Basic ${Buffer.from(credentials).toString("base64")}`);

@@ -12,6 +12,7 @@ import type { Identity } from "@toolcrib/tool";
 import type { JWTVerifyGetKey } from "jose";
 import type { AuthorizationServer } from "oauth4webapi";
 import { type ClaimRules, identityFrom } from "./claims.ts";
+import { clientSecretBasic } from "./client-registration.ts";
 import { discoverIssuer } from "./discovery.ts";
 import { createOAuthFetch, type OAuthFetch } from "./oauth-fetch.ts";
 import { loadLibrary, requestOptions } from "./token-requests.ts";
@@ -289,7 +290,7 @@ class IssuerCheck {
     const secret = await introspection.clientSecret();
     learn(secret);
     const client = { client_id: introspection.clientId };
-    const auth = library.ClientSecretBasic(secret);
+    const auth = clientSecretBasic(secret);
     const response = await library.introspectionRequest(
       as,
       client,

@@ -5,6 +5,7 @@
  */
 
 import { setTimeout as delay } from "node:timers/promises";
+import { messageOf } from "@toolcrib/diagnostics";
 import type { Identity } from "@toolcrib/tool";
 import type { AuthorizationServer } from "oauth4webapi";
 import { type BearerChallenge, parseChallenge, scopesMaxCount } from "./challenge.ts";
@@ -418,7 +419,7 @@ export async function logout(
     try {
       problem = await revoke(server, record, deps, signal);
     } catch (error) {
-      problem = error instanceof Error ? error.message : String(error);
+      problem = messageOf(error);
     }
     await deps.store.delete(name);
     return { existed: true, isRevoked: problem === undefined, ...(problem === undefined ? {} : { problem }) };

@@ -198,7 +198,7 @@ async function send(
     if (cause instanceof OAuthError) throw cause;
     const isLate = signal.aborted && signal.reason instanceof Error && signal.reason.name === "TimeoutError";
     if (signal.aborted && !isLate) throw signal.reason;
-    const reason = isLate ? `no response within ${requestTimeoutMs / 1000} s` : messageOf(cause);
+    const reason = isLate ? "no response in time" : messageOf(cause);
     throw new OAuthError("OAUTH_UNREACHABLE", `Cannot reach ${shownUrl(url)}: ${reason}`, {
       cause,
       hint: "check the connection of this machine, and transport.proxy",

@@ -23,6 +23,7 @@ async function startIssuer() {
     keys: [newKey("one")],
     keyRequests: 0,
     introspections: [] as string[],
+    authorization: undefined as string | undefined,
     answer: {} as object,
     body: undefined as string | undefined,
     isSilent: false,
@@ -59,6 +60,7 @@ async function startIssuer() {
         return;
       case "/introspect":
         state.introspections.push(new URLSearchParams(body).get("token") ?? "");
+        state.authorization = request.headers.authorization;
         json(state.answer);
         return;
       default:
@@ -273,14 +275,17 @@ test("opaque tokens are checked by introspection, for a short time once, and onl
   const { issuer, state } = run;
   const introspection = {
     url: undefined,
-    clientId: "gateway",
-    clientSecret: async () => "s3cret-of-the-gateway",
+    clientId: "the-gateway_1.example",
+    clientSecret: async () => "s3cret-of-the:gateway",
   };
   const { check, advance } = createTokens([{ issuer, introspection }]);
   const good = { active: true, sub: "ada", aud: resource, iss: issuer, exp: inAnHour(), scope: "use" };
   state.answer = good;
   const found = await check("opaque-1");
   assert.ok(found !== undefined && "subject" in found && found.subject === "ada");
+  // Issuers that do not decode the parts find the client as it was registered.
+  const credentials = Buffer.from((state.authorization ?? "").slice("Basic ".length), "base64").toString();
+  assert.equal(credentials, "the-gateway_1.example:s3cret-of-the%3Agateway");
   await Promise.all(Array.from({ length: 20 }, () => check("opaque-1")));
   assert.equal(state.introspections.length, 1);
   // A token that was revoked is refused after the short time.

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { abortable, disposeOnce, FairShare } from "@toolcrib/lifecycle";
 import { type ClientSession, type Identity, identityKey, isSameIdentity } from "@toolcrib/tool";
 import { ClientEntry } from "./client-entry.ts";
-import { askable } from "./input-required.ts";
+import { askable, tasksExtension } from "./input-required.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import { reasonOf } from "./upstream-failure.ts";
 import type { UpstreamLimits, UpstreamSettings } from "./upstream-options.ts";
@@ -57,8 +57,6 @@ export function extensionAsks(server: JsonObject): readonly string[] {
 const maxExtensions = 32;
 const extensionKinds = ["extensions", "experimental"];
 const appsExtension = "io.modelcontextprotocol/ui";
-/** In tasks the gateway itself is the client of the server. */
-const tasksExtension = "io.modelcontextprotocol/tasks";
 
 /** Returns the capabilities of a client that its own session declares: those that can be passed on to the client, and its extensions. */
 export function passedOnCapabilities(
@@ -81,12 +79,14 @@ export const sharedCapabilities: ClientSession["capabilities"] = {
   extensions: { [appsExtension]: { mimeTypes: ["text/html;profile=mcp-app"] } },
 };
 
-/** Returns the client capabilities that the server used in earlier runs, without those that it is not allowed to use. */
+/** Returns the capabilities that the server asked clients for in earlier runs and the extensions that it declared, if it may ask. */
 export function knownAsks({
   isInteractive,
   remembered,
 }: Pick<UpstreamSettings, "isInteractive" | "remembered">): readonly string[] {
-  return isInteractive === false ? [] : (remembered?.asks ?? []).filter((name) => askable.includes(name));
+  if (isInteractive === false || remembered === undefined) return [];
+  const asked = (remembered.asks ?? []).filter((name) => askable.includes(name));
+  return [...asked, ...extensionAsks(remembered.capabilities)];
 }
 
 /** The right to use a session, which stays open until the lease is released. */

@@ -27,7 +27,7 @@ export const askable: readonly string[] = ["sampling", "elicitation", "roots"];
 /** Capabilities of clients that the gateway passes on besides those for which a server asks. */
 const otherCapabilities = ["extensions", "experimental"];
 /** An extension in which the gateway is the client of the server, and the server of the client. */
-const tasksExtension = "io.modelcontextprotocol/tasks";
+export const tasksExtension = "io.modelcontextprotocol/tasks";
 
 /** Methods whose result can be questions. */
 export const askingMethods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);

@@ -49,7 +49,7 @@ test("a question on the shared session reaches nobody; from the next call on, it
 
 test("what a server asked for is remembered", async () => {
   const remembered: RememberedServer = {
-    capabilities: {},
+    capabilities: { extensions: { "example.com/x": {} } },
     instructions: undefined,
     tools: [],
     resources: [],
@@ -63,6 +63,10 @@ test("what a server asked for is remembered", async () => {
   const other = createClient({ capabilities: { tools: {} } });
   await source.call("echo", {}, createCall({ client: other }));
   assert.equal(source.server.facts().clientSessions, 1);
+  // So are its extensions: the first call of a client that has one of them is not made on the shared session.
+  const extended = createClient({ capabilities: { extensions: { "example.com/x": {} } } });
+  await source.call("echo", {}, createCall({ client: extended }));
+  assert.equal(source.server.facts().clientSessions, 2);
 });
 
 test("a question on the stream of its call reaches the client of that call at once", async () => {

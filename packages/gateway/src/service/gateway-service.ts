@@ -114,7 +114,7 @@ export class GatewayService implements McpService {
     this.#watch = new ListWatch((kind, view, identity) => {
       const items = listedItems(deps, kind, view, identity);
       return kind === "resources"
-        ? [...items, ...listedItems(this.#deps, "resourceTemplates", view, identity)]
+        ? [...items, ...listedItems(deps, "resourceTemplates", view, identity)]
         : items;
     });
   }

@@ -225,10 +225,14 @@ export class SseEndpoint implements AsyncDisposable {
     response
       .writeHead(202, { "content-type": "text/plain", "content-length": accepted.length })
       .end(accepted);
-    const post = { openCount: ids.length, body: ids.length === 0 ? held : held.move() };
-    // An id that is in use already is refused by the session.
-    for (const one of ids) if (!entry.held.has(one)) entry.held.set(one, post);
-    entry.session.receive(value);
+    const { session } = entry;
+    const fresh = new Set(ids.filter((one) => !session.router.isAnswering(one)));
+    session.receive(value);
+    // Answers come later; what the session refused, and all of it once the session has ended, holds no memory.
+    const open = [...fresh].filter((one) => session.router.isAnswering(one));
+    if (open.length === 0) return;
+    const post = { openCount: open.length, body: held.move() };
+    for (const one of open) entry.held.set(one, post);
   }
 }
 
