@@ -30,7 +30,11 @@ async function bundleCommand(): Promise<string> {
     cwd: root,
     input: { bin: join(root, "packages/cli/src/bin.ts") },
     platform: "node",
-    resolve: { conditionNames: ["toolcrib-source", "node", "import", "default"] },
+    // jsonc-parser can be bundled by its "module" only: its "main" passes `require` on.
+    resolve: {
+      conditionNames: ["toolcrib-source", "node", "import", "default"],
+      mainFields: ["module", "main"],
+    },
     plugins: [{ name: "places", transform: keepPlaces }],
     // Its reports about slow plugins are about busy machines.
     checks: { pluginTimings: false },

@@ -41,7 +41,11 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
     cwd: root,
     input: { ...bundle.entries, ...(bundle.startsGateways ? ownEntries : {}) },
     platform: "node",
-    resolve: { conditionNames: ["toolcrib-source", "node", "import", "default"] },
+    // jsonc-parser can be bundled by its "module" only: its "main" passes `require` on.
+    resolve: {
+      conditionNames: ["toolcrib-source", "node", "import", "default"],
+      mainFields: ["module", "main"],
+    },
     plugins: [ownRequires(undici), places],
     // Reports about slow plugins are about busy machines, and one module of the command is loaded in both ways.
     checks: { pluginTimings: false, ineffectiveDynamicImport: false },
@@ -68,7 +72,8 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
   });
   await build.close();
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
-  for (const file of output) if (file.type === "chunk") assertComplete(file.fileName, file.code);
+  const files = new Set([...output.map(({ fileName }) => fileName), undiciName]);
+  for (const file of output) if (file.type === "chunk") assertComplete(file.fileName, file.code, files);
   const wasm = modules.find((path) => basename(path) === "cedar_wasm.js");
   if (wasm !== undefined) cpSync(join(wasm, "../cedar_wasm_bg.wasm"), join(folder, "cedar_wasm_bg.wasm"));
   return undici.size === 0 ? modules : [...modules, ...(await bundleUndici(root, folder, undici))];
@@ -128,7 +133,7 @@ async function bundleUndici(
   });
   await build.close();
   const [chunk] = output;
-  assertComplete(undiciName, chunk.code);
+  assertComplete(undiciName, chunk.code, new Set());
   writeFileSync(join(folder, undiciName), chunk.code);
   return chunk.moduleIds.filter((path) => path !== entry);
 }
@@ -137,9 +142,11 @@ async function bundleUndici(
 const namedOnly = /^ajv(?:-formats)?\/dist\//;
 
 /** Asserts that a module loads nothing that is not in the folder. */
-function assertComplete(fileName: string, code: string): void {
+function assertComplete(fileName: string, code: string, files: ReadonlySet<string>): void {
   for (const [, name = ""] of code.matchAll(/(?:\brequire\(|\bimport\(|\bfrom )"([^"\s]+)"/g)) {
     const isName = /^[a-z@][\w@/.-]*$/.test(name);
+    const isComplete = !name.startsWith("./") || files.has(name.slice(2));
+    assert(isComplete, `${fileName} loads ${name}, which is not in the package`);
     assert(!isName || isBuiltin(name) || namedOnly.test(name), `${fileName} loads ${name}`);
   }
 }
