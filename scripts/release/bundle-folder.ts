@@ -41,7 +41,11 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
     cwd: root,
     input: { ...bundle.entries, ...(bundle.startsGateways ? ownEntries : {}) },
     platform: "node",
-    resolve: { conditionNames: ["toolcrib-source", "node", "import", "default"] },
+    resolve: {
+      conditionNames: ["toolcrib-source", "node", "import", "default"],
+      // What some packages name as main hides its requires from the bundle (jsonc-parser).
+      mainFields: ["module", "main"],
+    },
     plugins: [ownRequires(undici), places],
     // Reports about slow plugins are about busy machines, and one module of the command is loaded in both ways.
     checks: { pluginTimings: false, ineffectiveDynamicImport: false },

@@ -60,7 +60,7 @@ async function writeTypes(root: string, { folder }: PublishedPackage, dist: stri
     input: { index: `packages/${folder}/src/index.ts` },
     platform: "node",
     resolve: { conditionNames: ["toolcrib-source", "node", "import", "default"] },
-    plugins: [dts({ dtsOnly: true, tsconfig: join(root, "tsconfig.json") })],
+    plugins: [dts({ emitDtsOnly: true, tsconfig: join(root, "tsconfig.json") })],
     checks: { pluginTimings: false },
     logLevel: "warn",
   });
