@@ -1,13 +1,23 @@
 /** `toolcrib connect` and `disconnect`: files of clients changed, used and restored. */
 
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { echoServer, runToolcrib, startServe } from "./transcript.ts";
 
 const cursorText = '{\n  // mine\n  "mcpServers": {\n    "files": { "command": "npx" }, // kept\n  },\n}\n';
@@ -154,4 +164,45 @@ test("nothing is written where a file cannot be edited, has a foreign entry, or 
   assert.match(listed.stdout, /codex +no .*config\.toml\ncursor +yes /);
   const printed = await run("connect", "zed", "--print");
   assert.match(printed.stdout, /Zed .*settings\.json\n\{\n {2}"context_servers": \{/);
+});
+
+test("what a client wrote into its file since the preview stays", async () => {
+  await using user = await setUp({ serve: { listen: "127.0.0.1:0" } });
+  const { directory, run } = user;
+  const file = write(directory, ".cursor/mcp.json", "{}\n");
+  await using _gateway = await startServe([], { directory: directory.path });
+  const connecting = run("connect", "cursor", "--yes");
+  // The command now waits until the gateway knows the token.
+  await waitUntil(() => existsSync(directory.join(".toolcrib/tokens/cursor")));
+  writeFileSync(file, '{ "history": ["asked"] }\n');
+  assert.equal((await connecting).code, 0);
+  assert.match(readFileSync(file, "utf8"), /"history": \["asked"\].*"toolcrib"/s);
+  await run("disconnect", "cursor");
+  assert.equal(readFileSync(file, "utf8"), '{ "history": ["asked"] }\n');
+});
+
+test("a link to a file stays, and a damaged record removes no other file", async () => {
+  await using user = await setUp({ serve: { listen: "[::1]:7499" } });
+  const { directory, run } = user;
+  mkdirSync(directory.join(".cursor"));
+  mkdirSync(directory.join("settings"));
+  const target = directory.join("settings/mcp.json");
+  symlinkSync(target, directory.join(".cursor/mcp.json"));
+  assert.equal((await run("connect", "cursor", "--yes")).code, 0);
+  assert.match(readFileSync(target, "utf8"), /"url": "http:\/\/\[::1\]:7499\/mcp"/);
+  const record = directory.join(".toolcrib/connections/cursor.json");
+  const named = { ...JSON.parse(readFileSync(record, "utf8")), createdToken: "../../toolcrib.json" };
+  writeFileSync(record, JSON.stringify(named));
+  assert.equal((await run("disconnect", "cursor")).code, 0);
+  assert.equal(existsSync(target), false);
+  assert.equal(readlinkSync(directory.join(".cursor/mcp.json")), target);
+  assert.ok(existsSync(directory.join("toolcrib.json")));
+  // Nor one that is no file of the client.
+  await run("connect", "cursor", "--yes");
+  const other = write(directory, "precious", "text");
+  const moved = { ...named, file: other, writtenSha256: createHash("sha256").update("text").digest("hex") };
+  writeFileSync(record, JSON.stringify({ ...moved, before: undefined }));
+  const refused = await run("disconnect", "cursor");
+  assert.match(refused.stderr, /is no file of Cursor/);
+  assert.equal(readFileSync(other, "utf8"), "text");
 });

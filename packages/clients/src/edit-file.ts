@@ -7,18 +7,18 @@
 import type { JsonObject } from "@toolcrib/json";
 import type { ClientProgram } from "./client-program.ts";
 import { ClientsError } from "./clients-error.ts";
-import { addToJson, readFromJson, removeFromJson } from "./edit-json.ts";
-import { addToToml, readFromToml, removeFromToml } from "./edit-toml.ts";
-import { addToYaml, readFromYaml, removeFromYaml } from "./edit-yaml.ts";
-import type { ServerPlace } from "./server-place.ts";
+import { addToJson, dataOfJson, readFromJson, removeFromJson } from "./edit-json.ts";
+import { addToToml, dataOfToml, readFromToml, removeFromToml } from "./edit-toml.ts";
+import { addToYaml, dataOfYaml, readFromYaml, removeFromYaml } from "./edit-yaml.ts";
+import { type ServerPlace, shapeError } from "./server-place.ts";
 
 /** Largest text that is edited, in characters. Claude Code keeps its history in its file. */
 const textMaxLength = 64 * 1024 * 1024;
 
 const formats = {
-  json: { add: addToJson, remove: removeFromJson, read: readFromJson },
-  toml: { add: addToToml, remove: removeFromToml, read: readFromToml },
-  yaml: { add: addToYaml, remove: removeFromYaml, read: readFromYaml },
+  json: { add: addToJson, remove: removeFromJson, read: readFromJson, data: dataOfJson },
+  toml: { add: addToToml, remove: removeFromToml, read: readFromToml, data: dataOfToml },
+  yaml: { add: addToYaml, remove: removeFromYaml, read: readFromYaml, data: dataOfYaml },
 };
 
 /**
@@ -28,7 +28,7 @@ const formats = {
  * @throws {ClientsError}
  */
 export function withServer(text: string, program: ClientProgram, name: string, entry: JsonObject): string {
-  return formats[program.format].add(checked(text), placeOf(program, name), entry);
+  return edited(text, program, name, (place) => formats[program.format].add(text, place, entry));
 }
 
 /**
@@ -37,7 +37,7 @@ export function withServer(text: string, program: ClientProgram, name: string, e
  * @throws {ClientsError}
  */
 export function withoutServer(text: string, program: ClientProgram, name: string): string {
-  return formats[program.format].remove(checked(text), placeOf(program, name));
+  return edited(text, program, name, (place) => formats[program.format].remove(text, place));
 }
 
 /**
@@ -46,18 +46,98 @@ export function withoutServer(text: string, program: ClientProgram, name: string
  * @throws {ClientsError}
  */
 export function serverIn(text: string, program: ClientProgram, name: string): JsonObject | undefined {
-  return formats[program.format].read(checked(text), placeOf(program, name));
+  return bounded(text, () => formats[program.format].read(text, placeOf(program, name)));
+}
+
+/** Returns the edited text, after a check that it says the same about everything else. @throws {ClientsError} */
+function edited(
+  text: string,
+  program: ClientProgram,
+  name: string,
+  edit: (place: ServerPlace) => string,
+): string {
+  const place = placeOf(program, name);
+  return bounded(text, () => {
+    const after = edit(place);
+    if (after === text) return text;
+    const { data } = formats[program.format];
+    const before = othersIn(data(text, place), place);
+    const read = dataAfter(() => data(after, place));
+    if (isSame(before, othersIn(read, place))) return after;
+    throw unsafeForm(place);
+  });
+}
+
+/** Whether two values of files are the same, with times, which are objects without members. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  if (one instanceof Date || other instanceof Date) {
+    return one instanceof Date && other instanceof Date && Object.is(one.getTime(), other.getTime());
+  }
+  const others = new Map<string, unknown>(Object.entries(other));
+  const members = Object.entries(one);
+  return (
+    members.length === others.size &&
+    members.every(([key, value]) => others.has(key) && isSame(value, others.get(key)))
+  );
+}
+
+/** What an edit made is not what its user wrote: that it is not readable says nothing about the file. */
+function dataAfter(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ClientsError) return undefined;
+    throw error;
+  }
+}
+
+function unsafeForm({ section, name }: ServerPlace): ClientsError {
+  return shapeError(
+    `"${section}" in the file is written in a form in which "${name}" cannot be changed without a change of other entries`,
+  );
+}
+
+/** Returns what a file says besides the server; a section without other servers is as good as none. */
+function othersIn(data: unknown, { section, name }: ServerPlace): unknown {
+  if (data === null) return {};
+  if (typeof data !== "object") return data;
+  const members = Object.entries(data).map(([key, value]): [string, unknown] => [
+    key,
+    key === section ? othersOf(value, name) : value,
+  ]);
+  return Object.fromEntries(members.filter(([key, value]) => key !== section || !isEmpty(value)));
+}
+
+function othersOf(section: unknown, name: string): unknown {
+  if (Array.isArray(section)) return section.filter((server) => server?.name !== name);
+  if (typeof section !== "object" || section === null) return section;
+  return Object.fromEntries(Object.entries(section).filter(([key]) => key !== name));
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
 function placeOf({ section, isList }: ClientProgram, name: string): ServerPlace {
   return { section, name, isList: isList === true };
 }
 
-function checked(text: string): string {
-  if (text.length <= textMaxLength) return text;
-  throw new ClientsError(
-    "CLIENTS_FILE_TOO_LARGE",
-    `The file has ${text.length} characters; at most ${textMaxLength} are edited`,
-    { hint: "add the server in the client itself" },
-  );
+/** Works on a text that is not too large and not too deep for the parsers, which are recursive. @throws {ClientsError} */
+function bounded<Result>(text: string, work: () => Result): Result {
+  if (text.length > textMaxLength) {
+    throw new ClientsError(
+      "CLIENTS_FILE_TOO_LARGE",
+      `The file has ${text.length} characters; at most ${textMaxLength} are edited`,
+      { hint: "add the server in the client itself" },
+    );
+  }
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RangeError) throw shapeError("The values in the file are nested too deeply");
+    throw error;
+  }
 }

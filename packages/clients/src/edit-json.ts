@@ -44,6 +44,11 @@ export function readFromJson(text: string, place: ServerPlace): JsonObject | und
   return isJsonObject(value) ? value : undefined;
 }
 
+/** Returns everything in the file. @throws {ClientsError} */
+export function dataOfJson(text: string, place: ServerPlace): unknown {
+  return withoutMark(text).trim() === "" ? {} : getNodeValue(parse(text, place).root);
+}
+
 /** A byte order mark becomes a space, so that places stay. */
 function withoutMark(text: string): string {
   return text.startsWith(byteOrderMark) ? ` ${text.slice(1)}` : text;

@@ -37,6 +37,11 @@ export function readFromToml(text: string, { section, name }: ServerPlace): Json
   return isJsonObject(server) ? server : undefined;
 }
 
+/** Returns everything in the file. @throws {ClientsError} */
+export function dataOfToml(text: string): unknown {
+  return parse(text).value;
+}
+
 function parse(text: string): { readonly program: AST.TOMLProgram; readonly value: JsonObject } {
   const toml = withoutMark(text);
   try {

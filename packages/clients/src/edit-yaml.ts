@@ -13,6 +13,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
+import { ClientsError } from "./clients-error.ts";
 import { lineEndingOf, type ServerPlace, shapeError, syntaxError } from "./server-place.ts";
 
 /** Returns `text` with the server. */
@@ -51,10 +52,10 @@ export function removeFromYaml(text: string, place: ServerPlace): string {
   const end = endOfLines(text, endOf(item));
   const isOnly = section.items.length === 1;
   if (!isOnly) return text.slice(0, start) + text.slice(end);
-  // A section without entries is written as an empty one.
+  // A section without entries is written as an empty one, before the comments that follow its name.
+  const colon = text.indexOf(":", rangeOf(pairOf(text, place)?.key as Node)[1]) + 1;
   const empty = isSeq(section) ? " []" : " {}";
-  const head = text.slice(0, start).replace(/(\r?\n)$/, `${empty}$1`);
-  return head + text.slice(end);
+  return text.slice(0, colon) + empty + text.slice(colon, start) + text.slice(end);
 }
 
 /** Returns the server. */
@@ -69,27 +70,48 @@ export function readFromYaml(text: string, place: ServerPlace): JsonObject | und
 type Section = YAMLMap<Node, Node | null> | YAMLSeq<Node>;
 type Item = Pair<Node, Node | null> | Node;
 
-function sectionOf(text: string, { section, isList }: ServerPlace): Section | undefined {
+/** Returns everything in the file. @throws {ClientsError} */
+export function dataOfYaml(text: string): unknown {
+  try {
+    return documentOf(text).toJS();
+  } catch (error) {
+    if (error instanceof ClientsError) throw error;
+    throw shapeError("The file has too many aliases");
+  }
+}
+
+function documentOf(text: string): Document {
   const document: Document = parseDocument(text, { version: "1.2", schema: "core" });
   const [error] = document.errors;
   if (error !== undefined)
     throw syntaxError(text, error.pos[0], error.message.split("\n", 1)[0] ?? "", "YAML");
-  const root: unknown = document.contents;
+  return document;
+}
+
+function pairOf(text: string, { section }: ServerPlace): Pair<Node, Node | null> | undefined {
+  const root: unknown = documentOf(text).contents;
   if (root === null) return undefined;
   if (!isMap<Node, Node | null>(root) || root.flow === true) {
     throw shapeError("The file contains no map over several lines");
   }
-  const pair = root.items.find(({ key }) => isScalar(key) && key.value === section);
+  return root.items.find(({ key }) => isScalar(key) && key.value === section);
+}
+
+function sectionOf(text: string, place: ServerPlace): Section | undefined {
+  const pair = pairOf(text, place);
   if (pair === undefined) return undefined;
+  const { section, isList } = place;
   const { value } = pair;
   if (isList && isSeq<Node>(value)) return value;
   if (!isList && isMap<Node, Node | null>(value)) return value;
   throw shapeError(`"${section}" in the file is no ${isList ? "list" : "map"}`);
 }
 
-function itemOf(section: Section, { name }: ServerPlace): Item | undefined {
+function itemOf(section: Section, { name, section: sectionName }: ServerPlace): Item | undefined {
   if (isSeq<Node>(section)) {
-    return section.items.find((item) => isMap(item) && item.get("name") === name);
+    const named = section.items.filter((item) => isMap(item) && item.get("name") === name);
+    if (named.length > 1) throw shapeError(`"${sectionName}" has "${name}" more than once`);
+    return named[0];
   }
   return section.items.find(({ key }) => isScalar(key) && key.value === name);
 }

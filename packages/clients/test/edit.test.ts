@@ -94,6 +94,20 @@ describe("a server in the file of each client", () => {
     }
   });
 
+  test("leaves an empty section readable, whatever comments follow its name", () => {
+    for (const [id, section, item] of [
+      ["goose", "extensions", "toolcrib:\n    cmd: a"],
+      ["continue", "mcpServers", "- name: toolcrib\n    cmd: a"],
+    ] as const) {
+      const program = client(id);
+      const before = `${section}: # servers\n  # mine\n  ${item}\nmodel: x\n`;
+      const removed = withoutServer(before, program, name);
+      const empty = program.isList ? "[]" : "{}";
+      assert.equal(removed, `${section}: ${empty} # servers\n  # mine\nmodel: x\n`);
+      assert.ok(serverIn(withServer(`${section}: ${empty} # servers\n`, program, name, {}), program, name));
+    }
+  });
+
   test("is added whatever its texts are", () => {
     fc.assert(
       fc.property(
@@ -141,9 +155,21 @@ describe("a file that cannot be edited", () => {
     ["goose", "extensions:\n  - a\n", /no map/],
     ["goose", "{ extensions: {} }\n", /no map over several lines/],
     ["continue", "mcpServers:\n  a: {}\n", /no list/],
+    ["cursor", `{ "a": ${"[".repeat(100_000)}${"]".repeat(100_000)} }`, /nested too deeply/],
+    ["codex", `a = ${"[".repeat(20_000)}${"]".repeat(20_000)}\n`, /nested too deeply/],
+    // Where the usual edit would change other entries, or make the file unreadable.
+    ["continue", "mcpServers: &all\n  - name: a\nothers: *all\n", /without a change of other entries/],
+    ["continue", "mcpServers:\n  - &a\n    name: a\nothers: *a\n", /without a change of other entries/],
+    ["continue", "mcpServers:\n  -\n    name: toolcrib\n  - name: a\n", /without a change of other entries/],
+    ["continue", "mcpServers:\n  - name: toolcrib\n  - name: toolcrib\n", /more than once/],
+    ["continue", "name: mine\n...\n", /without a change of other entries/],
+    ["goose", "extensions:\n  toolcrib: &t\n    a: 1\n  b: *t\n", /without a change of other entries/],
+    ["goose", "  name: indented\n", /without a change of other entries/],
+    ["codex", "[[mcp_servers.toolcrib]]\na = 1\n", /without a change of other entries/],
+    ["codex", "[mcp_servers]\ntoolcrib = 1\n", /without a change of other entries/],
   ];
   for (const [id, text, message] of cases) {
-    test(`of ${id} is an error: ${JSON.stringify(text)}`, () => {
+    test(`of ${id} is an error: ${JSON.stringify(text.slice(0, 80))}`, () => {
       const program = client(id);
       assert.throws(
         () => withServer(text, program, name, entryFor(program)),

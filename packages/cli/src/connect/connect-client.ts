@@ -167,11 +167,10 @@ async function makeChange(
   created: ReadonlySet<string>,
   flags: ConnectFlags,
 ): Promise<void> {
-  const { program, file, before, gateway } = change;
   const { home } = context.options;
-  // With the token that exists now.
-  const { entry } = await gatewayEntry(context, program, flags.stdio === true);
-  const text = inFile(file, () => withServer(before ?? "", program, serverName, entry));
+  // With the token that exists now, and with what the client wrote into its file since the preview.
+  const { program, file, before, gateway } = await planChange(context, change.program, flags);
+  const text = inFile(file, () => withServer(before ?? "", program, serverName, gateway.entry));
   const earlier = await readConnection(home, program.id);
   const isCreated = gateway.token !== undefined && created.has(gateway.token);
   const createdToken = isCreated ? gateway.token : earlier?.createdToken;

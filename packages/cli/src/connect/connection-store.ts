@@ -41,7 +41,8 @@ export async function readConnection(home: string, clientId: string): Promise<Co
       server,
       before: typeof before === "string" ? before : undefined,
       writtenSha256,
-      createdToken: typeof createdToken === "string" ? createdToken : undefined,
+      // The token of a client has its name; any other text could name another file.
+      createdToken: createdToken === clientId ? createdToken : undefined,
     };
   } catch {
     return undefined;

@@ -5,16 +5,16 @@
  */
 
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { realpath, rm } from "node:fs/promises";
+import { basename, isAbsolute, join } from "node:path";
 import { tokenDirectory } from "@toolcrib/auth";
-import { type ClientProgram, withoutServer } from "@toolcrib/clients";
+import { type ClientProgram, fileOf, withoutServer } from "@toolcrib/clients";
 import { errnoOf } from "@toolcrib/files";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { findClient, readClientFile, writeClientFile } from "./client-file.ts";
-import { fromBytes, inFile } from "./connect-client.ts";
+import { fromBytes, inFile, serverName } from "./connect-client.ts";
 import {
   type Connection,
   listConnections,
@@ -58,6 +58,11 @@ export async function disconnectClients(
         hint: connected.length === 0 ? "no client is connected" : `connected: ${connected.join(", ")}`,
       });
     }
+    if (!isFileOf(program, connection)) {
+      throw new CliError("CLI_FILE_UNUSABLE", `${connection.file} is no file of ${program.name}`, {
+        hint: `the record of the connection is damaged: remove the entry "${serverName}" in the client, and ${join(options.home, "connections", `${program.id}.json`)}`,
+      });
+    }
     const outcome = await takeBack(program, connection);
     await removeToken(context, connection);
     await removeConnection(options.home, program.id);
@@ -67,6 +72,14 @@ export async function disconnectClients(
   }
   output.json({ disconnected: done });
   return exitCodes.done;
+}
+
+/** Whether a record names a file that the client has, in this environment or another one. */
+function isFileOf(program: ClientProgram, { file }: Connection): boolean {
+  return (
+    isAbsolute(file) &&
+    basename(file) === basename(fileOf(program, { platform: "linux", home: "/", settings: "/" }))
+  );
 }
 
 async function takeBack(
@@ -92,7 +105,8 @@ async function takeBack(
 
 async function removeFileOf(file: string): Promise<void> {
   try {
-    await rm(file);
+    // Of a symbolic link, what it points to was written.
+    await rm(await realpath(file));
   } catch (cause) {
     throw new CliError("CLI_FILE_UNUSABLE", `Cannot remove ${file}: ${errnoOf(cause)}`, { cause });
   }

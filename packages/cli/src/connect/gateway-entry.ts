@@ -89,5 +89,5 @@ async function addressOf(context: CliContext): Promise<Address> {
     );
   }
   const needsToken = config.serve.auth === "token";
-  return { url: `http://${host}:${port}/mcp`, needsToken };
+  return { url: `http://${host.includes(":") ? `[${host}]` : host}:${port}/mcp`, needsToken };
 }
