@@ -202,4 +202,48 @@ describe("a restart of the gateway", () => {
     ]);
     assert.deepEqual(program.ran, ["report", "slow", "release"]);
   });
+
+  test("shows a client nothing of tasks whose tools it may not use any more", async () => {
+    using program = createTaskProgram();
+    await using served = await serveV1(() => createTasksV1Server(program));
+    await using folder = await makeTemporaryDirectory();
+    const home = join(folder.path, "home");
+    const document = { tool_servers: [onHttp("jobs", served.url)], profiles: { other: { tools: ["x:*"] } } };
+    const start = (policy: JsonObject) =>
+      startTestGateway({ ...document, policy }, { clients: ["ada", "bob"], home });
+    const ids: string[] = [];
+    const assertHidden = async (ada: Client) => {
+      const { experimental } = ada;
+      assert.deepEqual((await experimental.tasks.listTasks()).tasks, []);
+      for (const id of ids) {
+        await assert.rejects(experimental.tasks.getTask(id), /-32602.*Task not found/);
+        await assert.rejects(experimental.tasks.getTaskResult(id, CallToolResultSchema), /-32602/);
+        await assert.rejects(experimental.tasks.cancelTask(id), /-32602/);
+      }
+    };
+    {
+      await using gateway = await start({});
+      const ada = await gateway.connect({ as: "ada" });
+      for (const [name, args] of [
+        ["jobs__slow", { ms: 1, text: "rows" }],
+        ["jobs__report", {}],
+      ] as const) {
+        const params = { name, arguments: args, task: { ttl: 60_000 } };
+        const { task } = await ada.request({ method: "tools/call", params }, CreateTaskResultSchema);
+        ids.push(task.taskId);
+      }
+      const [ended = ""] = ids;
+      await waitUntil(async () => (await ada.experimental.tasks.getTask(ended)).status === "completed");
+      await assertHidden(await gateway.connect({ as: "ada", profile: "other" }));
+      assert.equal(textOf(await ada.experimental.tasks.getTaskResult(ended, CallToolResultSchema)), "rows");
+    }
+    for (const rule of [{ deny: ["jobs:*"] }, { profile: "other" }]) {
+      await using gateway = await start({ clients: { ada: rule } });
+      await assertHidden(await gateway.connect({ as: "ada" }));
+    }
+    await using gateway = await start({});
+    const { tasks } = (await gateway.connect({ as: "ada" })).experimental;
+    assert.equal((await tasks.listTasks()).tasks.length, 2);
+    for (const release of program.waiting) release();
+  });
 });
