@@ -1,7 +1,7 @@
 /** Tasks of servers of both eras, for clients of both eras. */
 
 import assert from "node:assert/strict";
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -154,6 +154,26 @@ for (const transport of ["http", "stdio"] as const) {
     });
   });
 }
+
+test("the text of a server about its task brings its labels, without hidden characters", async () => {
+  using program = createTaskProgram("half\u200b way");
+  await using served = await serveV1(() => createTasksV1Server(program));
+  const declaration = { data_labels: ["personal"], trust_state: "unverified", first_contact: "pin" };
+  const server = onHttp("jobs", served.url, declaration);
+  const policy = { waive_approval: ["jobs:*"] };
+  await using gateway = await startTestGateway({ tool_servers: [server], policy }, { clients: ["ada"] });
+  const ada = await gateway.connect({ as: "ada" });
+  const params = { name: "jobs__report", arguments: {}, task: {} };
+  const { task } = await ada.request({ method: "tools/call", params }, CreateTaskResultSchema);
+  await waitUntil(async () => {
+    const { statusMessage } = await ada.experimental.tasks.getTask(task.taskId);
+    return statusMessage === "half way";
+  });
+  // The task goes on, and its client has read what is labelled.
+  const path = join(gateway.home, "seen-labels.json");
+  await waitUntil(() => existsSync(path) && /personal/.test(readFileSync(path, "utf8")));
+  for (const release of program.waiting) release();
+});
 
 describe("a restart of the gateway", () => {
   test("goes on with the tasks of servers, and records their ends once", async () => {
