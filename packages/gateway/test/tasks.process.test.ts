@@ -1,7 +1,7 @@
 /** Tasks of servers of both eras, for clients of both eras. */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -260,6 +260,13 @@ describe("a restart of the gateway", () => {
     for (const rule of [{ deny: ["jobs:*"] }, { profile: "other" }]) {
       await using gateway = await start({ clients: { ada: rule } });
       await assertHidden(await gateway.connect({ as: "ada" }));
+    }
+    // Files that somebody changed are no tasks, and spoil no list.
+    const place = join(home, "tasks", "001");
+    const stored = JSON.parse(readFileSync(join(place, `${ids[0]}.json`), "utf8")) as JsonObject;
+    for (const [at, change] of [{ createdAt: 9e15 }, { outcome: {} }, { call: { subject: {} } }].entries()) {
+      const id = String(at).repeat(43);
+      writeFileSync(join(place, `${id}.json`), JSON.stringify({ ...stored, id, ...change }));
     }
     await using gateway = await start({});
     const { tasks } = (await gateway.connect({ as: "ada" })).experimental;
