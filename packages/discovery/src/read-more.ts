@@ -194,10 +194,12 @@ export class LongResults {
   /** Keeps a result. @returns its id; undefined where it is too long */
   #keep(
     identity: Identity,
-    { _meta: meta }: ToolResult,
+    { _meta }: ToolResult,
     { tool, texts, tokens }: Pick<KeptResult, "tool" | "texts" | "tokens">,
   ): string | undefined {
-    const length = texts.reduce((sum, text) => sum + text.length, 0);
+    const meta = labelsIn(_meta);
+    const ofMeta = meta === undefined ? 0 : JSON.stringify(meta).length;
+    const length = texts.reduce((sum, text) => sum + text.length, ofMeta);
     const { maxLengthPerClient, maxLength } = this.#limits;
     if (length > Math.min(maxLengthPerClient, maxLength)) return undefined;
     this.#forgetOld();
@@ -207,7 +209,7 @@ export class LongResults {
     const now = this.#deps.now();
     this.#kept.set(id, {
       ...{ id, owner, profile: identity.profile, tool, texts, length, tokens },
-      meta: isJsonObject(meta) ? meta : undefined,
+      meta,
       createdAt: now,
       usedAt: now,
     });
@@ -261,6 +263,13 @@ function noticeOf(
     type: "text",
     text: `[The result is cut here: ${follows}. Read on with ${metaToolNames.readMore}(${cursor})]`,
   };
+}
+
+/** The members of `_meta` that are Toolcrib's own. Those of the server came with the first part, and can be long. */
+function labelsIn(meta: JsonValue | undefined): JsonObject | undefined {
+  if (!isJsonObject(meta)) return undefined;
+  const labels = Object.entries(meta).filter(([name]) => name.startsWith("toolcrib/"));
+  return labels.length === 0 ? undefined : Object.fromEntries(labels);
 }
 
 function lengthOf(results: Iterable<KeptResult>): number {

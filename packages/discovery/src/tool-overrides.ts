@@ -129,22 +129,35 @@ export function hiddenNames({ arguments: changed }: MergedOverride): readonly st
 
 /**
  * Returns the arguments of a call with those that the operator sets, or the name of an argument that a client may
- * not send.
+ * not send. Many servers read names without regard to case: another spelling is the same argument.
+ *
+ * @param schema the input schema of the tool as its server declares it, in which two spellings can be two arguments
  */
 export function completedArguments(
   { arguments: changed }: MergedOverride,
   args: JsonObject,
+  schema: JsonObject | undefined,
 ): { readonly args: JsonObject } | { readonly refused: string } {
   const completed = { ...args };
   for (const [name, one] of Object.entries(changed)) {
     const isSent = Object.hasOwn(args, name);
-    if (isHidden(one) && isSent) return { refused: name };
-    const value = one.fixed ?? one.default;
+    if (isHidden(one) && (isSent || hasOtherSpelling(args, name, schema))) return { refused: name };
+    const value = one.fixed === undefined ? one.default : one.fixed;
     if (value === undefined || isSent) continue;
     // Not an assignment: a name can be "__proto__".
     Object.defineProperty(completed, name, { value, enumerable: true, configurable: true, writable: true });
   }
   return { args: completed };
+}
+
+/** Whether arguments have `name` in other case, as no argument that the schema declares. */
+function hasOtherSpelling(args: JsonObject, name: string, schema: JsonObject | undefined): boolean {
+  const folded = name.toLowerCase();
+  const properties = schema?.["properties"];
+  return Object.keys(args).some((sent) => {
+    if (sent === name || sent.toLowerCase() !== folded) return false;
+    return !isJsonObject(properties) || !Object.hasOwn(properties, sent);
+  });
 }
 
 /** Returns why calls of a tool with these changes cannot succeed: it needs an argument that nothing gives; undefined for none. */

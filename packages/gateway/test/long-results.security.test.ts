@@ -33,6 +33,10 @@ const results: { readonly [name: string]: ToolResult } = {
       { type: "resource", resource: { uri: "file:///a", mimeType: "text/plain", text: lines(2000) } },
     ],
   },
+  tagged: {
+    content: [{ type: "text", text: lines(2000) }],
+    _meta: { "example.com/blob": "x".repeat(50_000) },
+  },
   own: { content: [{ type: "text", text: lines(2000) }] },
   whole: { content: [{ type: "text", text: lines(2000) }] },
 };
@@ -182,6 +186,17 @@ describe("a result above the budget", () => {
       await refused(a, { cursor: wrong });
     }
     assert.equal((await call(a, "read_more", cursor)).isError, undefined);
+  });
+
+  it("has the budget of the innermost tool, and keeps of its _meta the labels alone", async () => {
+    const a = await test.connect({ as: "a" });
+    const direct = await call(a, "s__own");
+    const nested = await call(a, "call_tool", { name: "call_tool", arguments: { name: "s__own" } });
+    assert.deepEqual(nested.content[0], direct.content[0]);
+    const tagged = await call(a, "s__tagged");
+    assert.equal(String(tagged["_meta"]?.["example.com/blob"]).length, 50_000);
+    const more = await call(a, "read_more", JSON.parse(cursorIn(tagged) ?? "{}"));
+    assert.deepEqual(more["_meta"], { "toolcrib/labels": ["confidential"] });
   });
 
   it("leaves room for others: the oldest results of a client give way to its newer ones", async () => {

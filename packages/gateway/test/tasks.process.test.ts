@@ -1,7 +1,7 @@
 /** Tasks of servers of both eras, for clients of both eras. */
 
 import assert from "node:assert/strict";
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -155,6 +155,26 @@ for (const transport of ["http", "stdio"] as const) {
   });
 }
 
+test("the text of a server about its task brings its labels, without hidden characters", async () => {
+  using program = createTaskProgram("half\u200b way");
+  await using served = await serveV1(() => createTasksV1Server(program));
+  const declaration = { data_labels: ["personal"], trust_state: "unverified", first_contact: "pin" };
+  const server = onHttp("jobs", served.url, declaration);
+  const policy = { waive_approval: ["jobs:*"] };
+  await using gateway = await startTestGateway({ tool_servers: [server], policy }, { clients: ["ada"] });
+  const ada = await gateway.connect({ as: "ada" });
+  const params = { name: "jobs__report", arguments: {}, task: {} };
+  const { task } = await ada.request({ method: "tools/call", params }, CreateTaskResultSchema);
+  await waitUntil(async () => {
+    const { statusMessage } = await ada.experimental.tasks.getTask(task.taskId);
+    return statusMessage === "half way";
+  });
+  // The task goes on, and its client has read what is labelled.
+  const path = join(gateway.home, "seen-labels.json");
+  await waitUntil(() => existsSync(path) && /personal/.test(readFileSync(path, "utf8")));
+  for (const release of program.waiting) release();
+});
+
 describe("a restart of the gateway", () => {
   test("goes on with the tasks of servers, and records their ends once", async () => {
     using program = createTaskProgram();
@@ -201,5 +221,56 @@ describe("a restart of the gateway", () => {
       "jobs:release intent, completed ok",
     ]);
     assert.deepEqual(program.ran, ["report", "slow", "release"]);
+  });
+
+  test("shows a client nothing of tasks whose tools it may not use any more", async () => {
+    using program = createTaskProgram();
+    await using served = await serveV1(() => createTasksV1Server(program));
+    await using folder = await makeTemporaryDirectory();
+    const home = join(folder.path, "home");
+    const document = { tool_servers: [onHttp("jobs", served.url)], profiles: { other: { tools: ["x:*"] } } };
+    const start = (policy: JsonObject) =>
+      startTestGateway({ ...document, policy }, { clients: ["ada", "bob"], home });
+    const ids: string[] = [];
+    const assertHidden = async (ada: Client) => {
+      const { experimental } = ada;
+      assert.deepEqual((await experimental.tasks.listTasks()).tasks, []);
+      for (const id of ids) {
+        await assert.rejects(experimental.tasks.getTask(id), /-32602.*Task not found/);
+        await assert.rejects(experimental.tasks.getTaskResult(id, CallToolResultSchema), /-32602/);
+        await assert.rejects(experimental.tasks.cancelTask(id), /-32602/);
+      }
+    };
+    {
+      await using gateway = await start({});
+      const ada = await gateway.connect({ as: "ada" });
+      for (const [name, args] of [
+        ["jobs__slow", { ms: 1, text: "rows" }],
+        ["jobs__report", {}],
+      ] as const) {
+        const params = { name, arguments: args, task: { ttl: 60_000 } };
+        const { task } = await ada.request({ method: "tools/call", params }, CreateTaskResultSchema);
+        ids.push(task.taskId);
+      }
+      const [ended = ""] = ids;
+      await waitUntil(async () => (await ada.experimental.tasks.getTask(ended)).status === "completed");
+      await assertHidden(await gateway.connect({ as: "ada", profile: "other" }));
+      assert.equal(textOf(await ada.experimental.tasks.getTaskResult(ended, CallToolResultSchema)), "rows");
+    }
+    for (const rule of [{ deny: ["jobs:*"] }, { profile: "other" }]) {
+      await using gateway = await start({ clients: { ada: rule } });
+      await assertHidden(await gateway.connect({ as: "ada" }));
+    }
+    // Files that somebody changed are no tasks, and spoil no list.
+    const place = join(home, "tasks", "001");
+    const stored = JSON.parse(readFileSync(join(place, `${ids[0]}.json`), "utf8")) as JsonObject;
+    for (const [at, change] of [{ createdAt: 9e15 }, { outcome: {} }, { call: { subject: {} } }].entries()) {
+      const id = String(at).repeat(43);
+      writeFileSync(join(place, `${id}.json`), JSON.stringify({ ...stored, id, ...change }));
+    }
+    await using gateway = await start({});
+    const { tasks } = (await gateway.connect({ as: "ada" })).experimental;
+    assert.equal((await tasks.listTasks()).tasks.length, 2);
+    for (const release of program.waiting) release();
   });
 });

@@ -182,4 +182,21 @@ describe("an override of a tool", () => {
     const { waitUntil } = await import("@toolcrib/testing");
     await waitUntil(() => names().length === 0);
   });
+
+  it("takes no other spelling of a hidden argument, and sends a value of null", async () => {
+    const properties = { owner: { type: "string" }, Note: {}, note: {}, until: { type: ["string", "null"] } };
+    const open = toolNamed("open", { inputSchema: { type: "object", properties } });
+    const set = { owner: { fixed: "acme" }, note: { hidden: true }, until: { fixed: null } };
+    const started = await startTracker({ tools: { "tracker:open": { arguments: set } } }, [open]);
+    await using _test = started.test;
+    await using _server = started.server;
+    const client = await started.test.connect();
+    const call = async (args: JsonObject) =>
+      textOf(await client.callTool({ name: "tracker__open", arguments: args }));
+    for (const name of ["Owner", "OWNER", "Until"])
+      assert.match(await call({ [name]: "evil" }), /is set by the operator/, name);
+    // The server declares both.
+    assert.equal(await call({ Note: "own" }), "done");
+    assert.deepEqual(started.received, [{ name: "open", Note: "own", owner: "acme", until: null }]);
+  });
 });

@@ -12,7 +12,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import type { TaughtWords } from "@toolcrib/search";
 import { type Identity, identityKey } from "@toolcrib/tool";
 import { LearnedFiles } from "./learned-files.ts";
-import { dayOf, fade, type LearnedClient, teach, trim } from "./learned-words.ts";
+import { dayOf, fade, type LearnedClient, teach, trim, wordCountOf } from "./learned-words.ts";
 import type { LearningError } from "./learning-error.ts";
 import { observationLimits, wordLimits } from "./limits.ts";
 import { ObservedSearches, type Searcher } from "./observed-searches.ts";
@@ -183,18 +183,22 @@ export class SearchLearning implements AsyncDisposable {
 
   /** Drops what the limits of all clients together do not allow. */
   async #limit(): Promise<void> {
-    const { oldest } = this.#index;
-    if (this.#index.clientCount > wordLimits.clients && oldest !== undefined) {
+    while (this.#index.clientCount > wordLimits.clients) {
+      const { clientCount, oldest } = this.#index;
+      if (oldest === undefined) break;
       await this.#change(identityKey(oldest.client), oldest.client, ({ tools }) => tools.clear());
+      // What cannot be written is not dropped either.
+      if (this.#index.clientCount >= clientCount) break;
     }
-    const excess = this.#index.wordCount - wordLimits.words;
-    const { largest } = this.#index;
-    if (excess <= 0 || largest === undefined) return;
-    await this.#change(identityKey(largest.client), largest.client, (learned) => {
-      let count = 0;
-      for (const words of learned.tools.values()) count += words.size;
-      trim(learned, Math.max(0, count - excess));
-    });
+    while (this.#index.wordCount > wordLimits.words) {
+      const { wordCount, largest } = this.#index;
+      if (largest === undefined) break;
+      const excess = wordCount - wordLimits.words;
+      await this.#change(identityKey(largest.client), largest.client, (learned) => {
+        trim(learned, Math.max(0, wordCountOf(learned) - excess));
+      });
+      if (this.#index.wordCount >= wordCount) break;
+    }
   }
 
   #log(problem: LearningError): void {

@@ -1,7 +1,7 @@
 /** What is learned from whom, what is stored, and what a hostile client can do to the searches of others: nothing. */
 
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -204,4 +204,30 @@ test("a home that cannot be written costs no search and no call", async () => {
   await learning.stored();
   assert.deepEqual(find(learning, "ann", "refund").slice(0, 1), ["refund"]);
   assert.ok(warnings.length > 0);
+});
+
+test("a burst of new clients leaves no more clients than the limit", async () => {
+  await using home = await makeTemporaryDirectory();
+  const folder = home.join("search");
+  mkdirSync(folder, { mode: 0o700 });
+  // As earlier runs left them.
+  for (let at = 0; at < 1000; at += 1) {
+    const { issuer, subject, name } = identityOf(`old ${at}`);
+    const key = createHash("sha256").update(`${issuer.length}:${issuer}${subject}`).digest("hex");
+    const words = { goods: [1, Math.floor(Date.UTC(2026, 0, 1) / dayMs)] };
+    const document = { format: 1, client: { issuer, subject, name }, tools: [{ tool: "refund", words }] };
+    writeFileSync(join(folder, `${key.slice(0, 40)}.json`), JSON.stringify(document), { mode: 0o600 });
+  }
+  const { learning, warnings } = await open(home.path);
+  for (let at = 0; at < 5; at += 1) use(learning, `new ${at}`, "reimburse a shopper", "refund");
+  await learning.stored();
+  await learning[Symbol.asyncDispose]();
+  assert.deepEqual(warnings, []);
+  assert.equal(readdirSync(folder).length, 1000);
+  assert.equal(
+    (await listLearned(home.path, { randomBytes, onProblem: assert.fail })).filter(({ client }) =>
+      client.name.startsWith("new"),
+    ).length,
+    5,
+  );
 });

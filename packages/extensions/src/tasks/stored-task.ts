@@ -76,20 +76,28 @@ function jsonOf(text: string): JsonValue | undefined {
 /** Longest text of a file, in UTF-16 units. */
 const textMaxLength = 40 * 1024 * 1024;
 
+/** The last time of a `Date`, in milliseconds since the epoch. */
+const timeMax = 8.64e15;
+
 function isStoredTask(task: JsonObject): boolean {
   const { id, owner, era, tool, server, clientCapabilities, remote, call, outcome } = task;
   const texts = [id, tool, server];
-  const numbers = [task["createdAt"], task["updatedAt"], task["ttlMs"]];
+  const times = [task["createdAt"], task["updatedAt"], task["ttlMs"]];
   return (
     texts.every((text) => typeof text === "string") &&
-    numbers.every((number) => Number.isSafeInteger(number)) &&
+    times.every((time) => Number.isSafeInteger(time) && Math.abs(time as number) <= timeMax) &&
     (era === "legacy" || era === "modern") &&
     isJsonObject(clientCapabilities) &&
     isIdentity(owner) &&
     (remote === undefined || (isJsonObject(remote) && typeof remote["id"] === "string")) &&
-    (call === undefined || (isJsonObject(call) && isJsonObject(call["subject"]))) &&
-    (outcome === undefined || isJsonObject(outcome))
+    (call === undefined || (isJsonObject(call) && isCall(call))) &&
+    (outcome === undefined ||
+      (isJsonObject(outcome) && (isJsonObject(outcome["result"]) || isJsonObject(outcome["error"]))))
   );
+}
+
+function isCall({ subject }: JsonObject): boolean {
+  return isJsonObject(subject) && typeof subject["callId"] === "string" && isJsonObject(subject["client"]);
 }
 
 function isIdentity(value: unknown): boolean {

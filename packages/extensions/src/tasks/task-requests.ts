@@ -13,7 +13,7 @@ import {
   rpcCodes,
   type ServiceRequest,
 } from "@toolcrib/mcp";
-import { issuerName } from "@toolcrib/tool";
+import { type Identity, issuerName } from "@toolcrib/tool";
 import { ExtensionsError } from "../extensions-error.ts";
 import type { Task } from "./task.ts";
 import { tasksExtension, toDetailedTask, toLegacyTask, toResult, withRelated } from "./task-wire.ts";
@@ -109,12 +109,24 @@ function missingExtension(): McpError {
   });
 }
 
-/** Answers the requests about tasks. */
-export class TaskRequests {
-  readonly #tasks: Tasks;
+/** Dependencies of `TaskRequests`. */
+export interface TaskRequestsDeps {
+  readonly tasks: Tasks;
+  /** Whether `identity` may use a tool now: tasks of other tools do not exist for it. @param tool its id */
+  readonly mayUse: (identity: Identity, tool: string) => boolean;
+  /** Resolves when the tools of a server are known; undefined where they are. */
+  readonly untilListed: (request: ServiceRequest, server: string) => Promise<unknown> | undefined;
+}
 
-  constructor(tasks: Tasks) {
-    this.#tasks = tasks;
+/**
+ * Answers the requests about tasks. A client that may not use a tool any more, or not at this endpoint, gets nothing
+ * of its tasks: what it may read is decided when it reads.
+ */
+export class TaskRequests {
+  readonly #deps: TaskRequestsDeps;
+
+  constructor(deps: TaskRequestsDeps) {
+    this.#deps = deps;
   }
 
   /** Whether clients of `issuer` can list their tasks: those that nothing authenticated are one identity. */
@@ -126,14 +138,15 @@ export class TaskRequests {
   async answer(request: ServiceRequest, server: string | undefined): Promise<JsonObject> {
     const { method, era, params } = request;
     if (era === "modern" && !hasModernTasks(request.clientCapabilities)) throw missingExtension();
+    await this.#untilKnown(request);
     switch (`${era} ${method}`) {
       case "legacy tasks/get":
         return toLegacyTask(this.#taskOf(request, server));
       case "legacy tasks/result":
-        return await this.#result(request, this.#taskOf(request, server));
+        return await this.#result(request, this.#taskOf(request, server), server);
       case "legacy tasks/cancel": {
         const task = this.#taskOf(request, server);
-        this.#tasks.cancel(task);
+        this.#deps.tasks.cancel(task);
         return toLegacyTask(task);
       }
       case "legacy tasks/list":
@@ -154,7 +167,7 @@ export class TaskRequests {
       case "modern tasks/cancel": {
         const task = this.#taskOf(request, server);
         // The work can have ended meanwhile: the request is acknowledged all the same.
-        if (task.outcome === undefined) this.#tasks.cancel(task);
+        if (task.outcome === undefined) this.#deps.tasks.cancel(task);
         return {};
       }
       default:
@@ -169,14 +182,18 @@ export class TaskRequests {
    */
   listen(listener: Listener, server: string | undefined): readonly string[] {
     const { taskIds = [] } = listener.filter;
+    const { identity } = listener;
     const tasks = taskIds
       .slice(0, maxListened)
-      .map((id) => this.#tasks.find(listener.identity, id))
-      .filter((task) => task !== undefined && (server === undefined || task.facts.server === server))
-      .filter((task) => task !== undefined);
+      .map((id) => this.#deps.tasks.find(identity, id))
+      .filter((task) => task !== undefined)
+      .filter((task) => this.#isReadable(task, identity, server));
     for (const task of tasks) {
       const remove = task.onChange(() => {
-        listener.notify("notifications/tasks", toDetailedTask(task));
+        // The policy can be another one than when it began to listen.
+        if (this.#isReadable(task, identity, server)) {
+          listener.notify("notifications/tasks", toDetailedTask(task));
+        }
         if (task.outcome !== undefined) remove();
       });
       listener.closed.addEventListener("abort", remove, { once: true });
@@ -187,16 +204,29 @@ export class TaskRequests {
   #taskOf({ params, identity }: ServiceRequest, server: string | undefined): Task {
     const { taskId } = params;
     if (typeof taskId !== "string") throw invalidParams('"taskId" must be a string');
-    const task = this.#tasks.find(identity, taskId);
-    if (task !== undefined && (server === undefined || task.facts.server === server)) return task;
+    const task = this.#deps.tasks.find(identity, taskId);
+    if (task !== undefined && this.#isReadable(task, identity, server)) return task;
     throw new ExtensionsError("TASK_NOT_FOUND", "Task not found", {
       rpcCode: rpcCodes.invalidParams,
-      hint: "it belongs to another client, or is not kept any more",
+      hint: "it belongs to another client, is not kept any more, or its tool is not available to this client now",
     });
   }
 
+  #isReadable({ facts }: Task, identity: Identity, server: string | undefined): boolean {
+    return (server === undefined || facts.server === server) && this.#deps.mayUse(identity, facts.tool);
+  }
+
+  /** After a start, the tool of a task can be unknown until its server has listed it. */
+  async #untilKnown(request: ServiceRequest): Promise<void> {
+    const { identity, params } = request;
+    const { taskId } = params;
+    const task = typeof taskId === "string" ? this.#deps.tasks.find(identity, taskId) : undefined;
+    if (task === undefined || this.#deps.mayUse(identity, task.facts.tool)) return;
+    await this.#deps.untilListed(request, task.facts.server);
+  }
+
   /** Waits for the end of a task, and passes the questions of its server on meanwhile. */
-  async #result(request: ServiceRequest, task: Task): Promise<JsonObject> {
+  async #result(request: ServiceRequest, task: Task, server: string | undefined): Promise<JsonObject> {
     const { signal } = request;
     const ask = (method: string, params: JsonObject) => request.ask(method, withPageId(params, task), signal);
     while (task.outcome === undefined) {
@@ -204,14 +234,15 @@ export class TaskRequests {
       task.sendQuestions(ask, signal);
       await next;
     }
-    return toResult(task);
+    // The policy can be another one than when it began to wait.
+    return toResult(this.#taskOf(request, server));
   }
 
   #list({ identity, params }: ServiceRequest, server: string | undefined): JsonObject {
     if (!TaskRequests.mayList(identity)) throw methodNotFound("tasks/list");
-    const tasks = this.#tasks
+    const tasks = this.#deps.tasks
       .listOf(identity)
-      .filter(({ facts }) => server === undefined || facts.server === server)
+      .filter((task) => this.#isReadable(task, identity, server))
       .map(toLegacyTask);
     const { items, nextCursor } = pageOf(tasks, params["cursor"], "tasks", pageSize);
     return nextCursor === undefined ? { tasks: items } : { tasks: items, nextCursor };

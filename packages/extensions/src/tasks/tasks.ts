@@ -39,8 +39,6 @@ export interface TasksDeps {
   /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
   readonly randomBytes: (count: number) => Uint8Array;
   readonly logger: Logger;
-  /** Removes known secrets from texts of servers. */
-  readonly scrubber: { text(text: string): string };
   /** The tasks in the home. @default tasks end with the process */
   readonly taskFiles?: TaskFiles | undefined;
 }
@@ -309,7 +307,7 @@ export class Tasks implements AsyncDisposable {
     isIssued: () => boolean,
     issue: () => void,
   ): Omit<TaskOrigin, "onBegun" | "onDeadline"> {
-    const { taskFiles: files, scrubber } = this.#deps;
+    const { taskFiles: files } = this.#deps;
     const session = request?.session;
     const token = session === undefined ? undefined : progressTokenOf(request);
     const { ttlMs } = task.facts;
@@ -327,11 +325,7 @@ export class Tasks implements AsyncDisposable {
           await files?.save(task.stored());
           issue();
         },
-        changed: ({ statusMessage, pollIntervalMs }) =>
-          task.changed({
-            pollIntervalMs,
-            statusMessage: statusMessage === undefined ? undefined : scrubber.text(statusMessage),
-          }),
+        changed: (state) => task.changed(state),
       },
       clientChannel: {
         progress(params) {

@@ -15,11 +15,11 @@ export function toArguments(value: unknown): JsonObject | undefined {
 
 /** Returns the arguments of a call with those that the operator sets. @throws {GatewayError} for one that the client may not send */
 export function withFixedArguments(
-  { override, shownName }: Pick<CallTarget, "override" | "shownName">,
+  { override, shownName, inputSchema }: Pick<CallTarget, "override" | "shownName" | "inputSchema">,
   args: JsonObject,
 ): JsonObject {
   if (override === undefined) return args;
-  const completed = completedArguments(override, args);
+  const completed = completedArguments(override, args, inputSchema);
   if ("args" in completed) return completed.args;
   const message = `"${shownName}" was not called: its argument "${completed.refused}" is set by the operator of the gateway`;
   throw new GatewayError("PARAMS_INVALID", message, { hint: "leave the argument out" });

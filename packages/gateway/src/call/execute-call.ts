@@ -136,7 +136,7 @@ function toContext(
     clientCapabilities,
     logLevel,
     rounds,
-    task,
+    task: task && scrubbedTask(task, scrubber, passOn),
     whileParked: rounds && ((endCall) => deps.pauses.enter(target, origin, endCall)),
     wantsProgress,
     progress(params) {
@@ -161,6 +161,25 @@ function toContext(
     },
   };
 }
+
+/** The texts of a server about the state of a task are messages to its client, too. */
+function scrubbedTask(task: CallTask, scrubber: TextScrubber, passOn: () => void): CallTask {
+  return {
+    ...task,
+    get isLeft() {
+      return task.isLeft;
+    },
+    changed({ statusMessage, ...state }) {
+      if (statusMessage !== undefined) passOn();
+      task.changed({
+        ...state,
+        statusMessage: statusMessage === undefined ? undefined : scrubber.text(statusMessage),
+      });
+    },
+  };
+}
+
+type CallTask = NonNullable<CallContext["task"]>;
 
 /** The reason for a cancellation. Inner calls end for the same reason as their outer call. */
 export function cancelledError(reason: unknown): CodedError {

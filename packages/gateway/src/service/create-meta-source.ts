@@ -3,7 +3,7 @@
 import { isCodedError } from "@toolcrib/diagnostics";
 import { type ClientTools, type LongResults, MetaSource, signatureOf } from "@toolcrib/discovery";
 import type { ToolIndex } from "@toolcrib/inventory";
-import type { JsonObject } from "@toolcrib/json";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import {
   type CallContext,
@@ -116,8 +116,10 @@ export function cutResult(
   const { resultTokenBudget } = tools.settingsOf(identity);
   if (resultTokenBudget === 0) return result;
   // The result of `call_tool` is that of the tool that it calls.
-  const inner = called.id === callToolId ? index.find(String(args["name"])) : undefined;
-  const { id: tool, override } = inner === undefined ? called : targets.forTool(inner);
+  const { id: tool, override } = innermost(called, args, ({ name }) => {
+    const inner = index.find(String(name));
+    return inner === undefined ? undefined : targets.forTool(inner);
+  });
   const budget = override?.resultTokenBudget ?? resultTokenBudget;
   if (budget === 0 || tool === readMoreId) return result;
   // A client checks the result against the schema of the tool that it called.
@@ -127,6 +129,25 @@ export function cutResult(
     budget,
     hasOutputSchema,
   }) as JsonObject;
+}
+
+/** The tool that a client reaches with `call_tool`, which can call itself. @param calledBy finds the tool that arguments of it name */
+function innermost(
+  called: CallTarget,
+  args: JsonObject,
+  calledBy: (args: JsonObject) => CallTarget | undefined,
+): CallTarget {
+  let target = called;
+  for (
+    let given: unknown = args;
+    target.id === callToolId && isJsonObject(given);
+    given = given["arguments"]
+  ) {
+    const inner = calledBy(given);
+    if (inner === undefined) break;
+    target = inner;
+  }
+  return target;
 }
 
 const callToolId = toToolId(ownNamespace, metaToolNames.call);

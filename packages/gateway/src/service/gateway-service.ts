@@ -98,7 +98,10 @@ export class GatewayService implements McpService {
     this.#deps = deps;
     this.serverInfo = deps.serverInfo;
     this.#states = new InputStates(deps);
-    this.#taskRequests = new TaskRequests(deps.tasks);
+    this.#taskRequests = new TaskRequests({
+      ...deps,
+      mayUse: (identity, tool) => deps.tools.find(identity, tool) !== undefined,
+    });
     this.#subscriptions = new Subscriptions({
       sourceOf: (listener, uri) => this.#resourceSource(listener, uri),
       governed: async ({ identity, closed }, source, uri, subscribe) => {

@@ -26,6 +26,8 @@ export interface TaskProgram {
   readonly store: InMemoryTaskStore;
   readonly queue: InMemoryTaskMessageQueue;
   readonly waiting: Set<() => void>;
+  /** What `report` says about its state. */
+  readonly status: string;
   /** Names of tools whose work ran, in order. */
   readonly ran: string[];
 }
@@ -54,12 +56,13 @@ class SharedTaskStore extends InMemoryTaskStore {
 }
 
 /** Creates the state. Disposing of it ends its timers. */
-export function createTaskProgram(): TaskProgram & Disposable {
+export function createTaskProgram(status = "half way"): TaskProgram & Disposable {
   const store = new SharedTaskStore();
   return {
     store,
     queue: new InMemoryTaskMessageQueue(),
     waiting: new Set(),
+    status,
     ran: [],
     [Symbol.dispose]: () => store.cleanup(),
   };
@@ -117,7 +120,7 @@ export function createTasksV1Server(program: TaskProgram): Server {
     const { taskId } = task;
     const store = extra.taskStore;
     const end = async () => {
-      if (name === "report") await store.updateTaskStatus(taskId, "working", "half way");
+      if (name === "report") await store.updateTaskStatus(taskId, "working", program.status);
       if (name !== "ask") return await work(name, args);
       const schema = object({ name: { type: "string" } });
       const params = { message: "Your name?", requestedSchema: schema as never };
