@@ -81,17 +81,17 @@ export class CallJournals {
     this.#keep(journal);
   }
 
-  /** A call is executed. */
+  /** Adds the journal of a call whose execution begins. */
   begin(callId: string, journal: CallJournal): void {
     this.#inFlight.set(callId, journal);
   }
 
-  /** The journal of a call in flight. */
+  /** Returns the journal of a call in flight; undefined for a call without one. */
   of(callId: string | undefined): CallJournal | undefined {
     return callId === undefined ? undefined : this.#inFlight.get(callId);
   }
 
-  /** A call ended. @returns what becomes of it where it waits; undefined for every other end. */
+  /** Keeps or drops the journal of a call that ended. @returns which of them, where the call waits; undefined for every other end */
   end(callId: string, hasFailed: boolean): JournalEnd {
     const journal = this.#inFlight.get(callId);
     this.#inFlight.delete(callId);
@@ -210,7 +210,7 @@ export class CallJournal {
     return this.#made.size === 0 && this.#approval === undefined && !this.#isTooLarge;
   }
 
-  /** The call was approved, and with it the inner calls of these keys. */
+  /** Records the approval of the call, and with it of the inner calls of these keys. */
   approve(approval: string, keys: readonly string[]): void {
     this.#approval = approval;
     for (const key of keys) this.#approved.set(key, (this.#approved.get(key) ?? 0) + 1);
@@ -232,12 +232,12 @@ export class CallJournal {
     return found;
   }
 
-  /** The result of `takeMade` was not used after all. */
+  /** Returns a result of `takeMade` that was not used. */
   returnMade(key: string): void {
     this.#used.set(key, Math.max(0, (this.#used.get(key) ?? 0) - 1));
   }
 
-  /** An inner call was made. */
+  /** Records how an inner call ended that was made. */
   record(key: string, outcome: InnerOutcome, bytes: number): void {
     // A call can end before an inner call that it cancelled.
     if (this.#isTooLarge || this.#isClosed) return;
@@ -253,7 +253,7 @@ export class CallJournal {
     this.#used.set(key, known.length);
   }
 
-  /** An inner call, or one within it, waits for its approval. @param inner the journal of that inner call, if it is kept */
+  /** Records that an inner call, or one within it, waits for its approval. @param inner the journal of that inner call, if it is kept */
   waits(inner?: CallJournal): void {
     this.#isWaiting = true;
     // What it made is not made again, so that the call around it got further, too.

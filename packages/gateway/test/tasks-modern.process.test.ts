@@ -21,6 +21,7 @@ const meta = "io.modelcontextprotocol/";
 async function startModernTasks() {
   const tasks = new Map<string, { name?: string; isCancelled?: boolean }>();
   const seen: { method: string; header: string | undefined; capabilities: JsonObject }[] = [];
+  const connections = { lostUpdates: 0 };
   const state = (taskId: string, status: string) => ({
     taskId,
     status,
@@ -99,6 +100,11 @@ async function startModernTasks() {
         header: request.headers["mcp-name"] as string | undefined,
         capabilities: (params["_meta"] as JsonObject)[`${meta}clientCapabilities`] as JsonObject,
       });
+      if (method === "tasks/update" && connections.lostUpdates > 0) {
+        connections.lostUpdates -= 1;
+        response.destroy();
+        return;
+      }
       try {
         const result = { resultType: "complete", ...answer(method, params) };
         response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
@@ -113,6 +119,7 @@ async function startModernTasks() {
     url: `http://127.0.0.1:${port}/mcp`,
     seen,
     tasks,
+    connections,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -194,9 +201,12 @@ describe("a server of 2026-07-28 with the tasks extension", () => {
       (await ask(gateway, "bob", "tasks/update", { taskId, inputResponses })).error["code"],
       -32602,
     );
+    // The answer reaches the server although its connection is lost, and the next one too.
+    server.connections.lostUpdates = 2;
     await ask(gateway, "ada", "tasks/update", { taskId, inputResponses });
     const ended = await untilStatus(gateway, "ada", taskId, "completed");
     assert.equal(textOf(ended["result"]), "Hello, Ada!");
+    assert.equal(server.seen.filter(({ method }) => method === "tasks/update").length, 3);
     assert.deepEqual(server.seen.find(({ method }) => method === "tasks/update")?.header, "t1");
     // Cancelled, at the server too.
     const other = String((await ask(gateway, "ada", "tools/call", call)).result["taskId"]);

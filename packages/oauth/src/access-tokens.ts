@@ -275,7 +275,7 @@ class LoginTokens implements TokenHolder {
     return record !== undefined && isLoginFor(server, record) ? record : undefined;
   }
 
-  /** Replaces the access token `old`, once for everybody who asks meanwhile. */
+  /** Replaces the access token `old`, once for all requests that wait for it. */
   #refresh(old: string): Promise<LoginRecord> {
     this.#refreshing ??= this.#refreshLocked(old).finally(() => {
       this.#refreshing = undefined;
@@ -326,6 +326,7 @@ class LoginTokens implements TokenHolder {
   #keep(record: LoginRecord): LoginRecord {
     this.#record = record;
     this.#reading = undefined;
+    if (this.#missing === "access" && record.accessToken !== undefined) this.#missing = undefined;
     return record;
   }
 

@@ -146,7 +146,6 @@ export interface OpenedLogin {
   readonly url: string;
   /** The value of `state` that the answer has to have. */
   readonly state: string;
-  readonly issuer: string;
   /** Stores the login that `answer` gives. For one answer. @throws {OAuthError} */
   finish(answer: URL, signal: AbortSignal): Promise<LoginResult>;
 }
@@ -170,7 +169,6 @@ export async function openLogin(
   return {
     url,
     state,
-    issuer: run.found.server.issuer,
     finish: async (answer, until) => await keepLogin(run, identity, await finish(answer, until)),
   };
 }

@@ -50,7 +50,7 @@ export async function openLoopbackRedirect(port: number): Promise<LoopbackRedire
         return;
       }
       isDone = true;
-      page(response, 200, "Toolcrib has the answer. You can close this page and return to the terminal.");
+      page(response, 200, "Toolcrib has the answer. You can close this page.");
       answered.resolve(url);
     },
   );

@@ -118,6 +118,12 @@ test("a token that the server refuses is refreshed, once for all requests", asyn
   server.refuse(await tokenOf(tokens));
   await assert.rejects(callOnce(tokens, server.url), { code: "OAUTH_LOGIN_REQUIRED" });
   assert.equal(provider.tokenRequests.filter((grant) => grant === "refresh_token").length, 1);
+  // A later refresh that succeeds says that no login is missing, so that no client is asked for one.
+  const client = localIdentity("token", "ci");
+  assert.equal(tokens.missingFor(client), "access");
+  deps.advance(31_000);
+  assert.equal(await callOnce(tokens, server.url), 200);
+  assert.equal(tokens.missingFor(client), undefined);
 });
 
 test("a login that was revoked at the provider ends, and a new one is used without a restart", async () => {

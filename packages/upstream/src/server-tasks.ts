@@ -190,22 +190,17 @@ export class ServerTasks {
     const signal = AbortSignal.any([context.signal, over.signal]);
     void this.#report(id, withSignal(context, signal));
     try {
-      for (let failures = 0; ; ) {
+      for (;;) {
         try {
-          const result = await this.#deps.send("tasks/result", { taskId: id }, context);
-          return withoutRelated(result);
+          return withoutRelated(await this.#sent("tasks/result", { taskId: id }, context));
         } catch (error) {
           context.signal.throwIfAborted();
-          if (isRemote(error)) {
-            // The error of the call, or one of the request: the state says which.
-            const { status, pollIntervalMs } = await this.#state(id, context);
-            if (status === "cancelled") throw this.#cancelled();
-            if (ends.has(status)) throw error;
-            await pause(pollIntervalMs, context.signal);
-          } else if (isLost(error)) {
-            failures += 1;
-            await pause(Math.min(pollDefaultMs * 2 ** failures, retryMaxMs), context.signal);
-          } else throw error;
+          if (!isRemote(error)) throw error;
+          // The error of the call, or one of the request: the state says which.
+          const { status, pollIntervalMs } = await this.#state(id, context);
+          if (status === "cancelled") throw this.#cancelled();
+          if (ends.has(status)) throw error;
+          await pause(pollIntervalMs, context.signal);
         }
       }
     } finally {
@@ -232,7 +227,7 @@ export class ServerTasks {
 
   /** `tasks/get` says everything; answers go with `tasks/update` (extension of 2026-07-28). */
   async #followModern(id: string, context: CallContext & { readonly task: CallTask }): Promise<JsonObject> {
-    const { sender, isInteractive, send, toCallerError } = this.#deps;
+    const { sender, isInteractive, toCallerError } = this.#deps;
     const asked = new Set<string>();
     const failed = Promise.withResolvers<never>();
     failed.promise.catch(() => {});
@@ -244,21 +239,11 @@ export class ServerTasks {
         readonly params: JsonObject;
       };
       const response = await context.ask(method, params, context.signal);
-      await send("tasks/update", { taskId: id, inputResponses: { [key]: response } }, context);
+      // A server ignores an answer that it has.
+      await this.#sent("tasks/update", { taskId: id, inputResponses: { [key]: response } }, context);
     };
-    for (let failures = 0; ; ) {
-      let task: JsonObject;
-      try {
-        task = await send("tasks/get", { taskId: id }, context);
-        failures = 0;
-      } catch (error) {
-        context.signal.throwIfAborted();
-        if (isRemote(error)) throw this.#lost(error);
-        if (!isLost(error)) throw error;
-        failures += 1;
-        await pause(Math.min(pollDefaultMs * 2 ** failures, retryMaxMs), context.signal);
-        continue;
-      }
+    for (;;) {
+      const task = await this.#task(id, context);
       const state = toState(task, sender);
       context.task.changed(state);
       const { result, error, inputRequests } = task;
@@ -282,10 +267,28 @@ export class ServerTasks {
   }
 
   async #state(id: string, context: CallContext): Promise<TaskState> {
+    return toState(await this.#task(id, context), this.#deps.sender);
+  }
+
+  async #task(id: string, context: CallContext): Promise<JsonObject> {
     try {
-      return toState(await this.#deps.send("tasks/get", { taskId: id }, context), this.#deps.sender);
+      return await this.#sent("tasks/get", { taskId: id }, context);
     } catch (error) {
+      context.signal.throwIfAborted();
       throw isRemote(error) ? this.#lost(error) : error;
+    }
+  }
+
+  /** Sends a request about a task, and again on the next connection where one is lost before the answer. */
+  async #sent(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    for (let failures = 1; ; failures += 1) {
+      try {
+        return await this.#deps.send(method, params, context);
+      } catch (error) {
+        context.signal.throwIfAborted();
+        if (!isLost(error)) throw error;
+        await pause(Math.min(pollDefaultMs * 2 ** failures, retryMaxMs), context.signal);
+      }
     }
   }
 
