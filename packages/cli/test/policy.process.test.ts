@@ -1,8 +1,9 @@
 /** The commands about what the policy decides, with real servers, as a person uses them. */
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { echoStdioPath, fixtureCommand, makeTemporaryDirectory } from "@toolcrib/testing";
 import { valid, writePolicies } from "./policy-files.ts";
 import { runToolcrib } from "./transcript.ts";
 
@@ -77,4 +78,23 @@ test("policy matrix and simulate, and why answer about the policy", async () => 
     [simulated.calls, simulated.same, simulated.deniedNow, simulated.undecidable],
     [4, 1, 3, 0],
   );
+});
+
+test("why says how a profile would contain a tool", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const notes = { kind: "stdio", ...fixtureCommand(echoStdioPath) };
+  const config = {
+    sandbox: { mode: "preferred" },
+    tool_servers: [{ id: "notes", transport: notes, trust_state: "certified" }],
+    profiles: { small: { servers: ["notes"], tools: ["*:echo"] }, other: { servers: ["mail"] } },
+    policy: { clients: { desk: { profile: "small" }, mailer: { profile: "other" } } },
+  };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const why = (client: string) =>
+    runToolcrib(["why", "notes:env", "--client", client], { directory: directory.path });
+
+  const desk = await why("desk");
+  assert.equal(desk.code, 3);
+  assert.match(desk.stdout, /^To allow it: add "notes:env" to profiles\.small\.tools in toolcrib\.yaml$/m);
+  assert.match((await why("mailer")).stdout, /^To allow it: add "notes" to profiles\.other\.servers in /m);
 });

@@ -107,7 +107,8 @@ export async function readAdoptedAt(
     return { manifest, lock: undefined, lockStem };
   } catch (error) {
     const message = `Cannot read ${quote(path)}: ${explainFileFailure(error)}`;
-    if (isAbsence(error)) return notFound(message, "write the path of a manifest");
+    if (isAbsence(error))
+      return notFound(message, "write the path of a manifest, or a name that toolcrib catalog list shows");
     return { code: "CONFIG_MANIFEST_UNREADABLE", message, hint: "check the permissions of the file" };
   }
 }

@@ -31,7 +31,7 @@ ${servers.join("\n")}
 # serve:
 #   listen: 127.0.0.1:7420
 #   auth: token          # bearer tokens in <home>/tokens; the first start creates one
-#   mode: full           # search: clients get three tools that find, describe and call the others
+#   mode: full           # search: clients get four tools that find, call and read the others; auto: where the list is long
 #   tools:
 #     hidden: []         # patterns of tools that are never listed, such as files:write_*
 #     pinned: []         # patterns of tools that are listed in every mode

@@ -11,6 +11,7 @@ import {
 } from "@toolcrib/mcpkg";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { accessText } from "./access-text.ts";
@@ -38,7 +39,7 @@ export async function validatePackage(context: CliContext, path: string): Promis
   if (isValid) {
     const { manifest, tests, files } = read.found;
     output.print(
-      `${manifest.toolId} ${manifest.version} is valid: ${files.size} files, ${tests.size} tests, ${signatureLine(read.found.signature)}`,
+      `${manifest.toolId} ${manifest.version} is valid: ${counted(files.size, "file")}, ${counted(tests.size, "test")}, ${signatureLine(read.found.signature)}`,
       ...reachLines(manifest),
     );
   }

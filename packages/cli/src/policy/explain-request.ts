@@ -52,7 +52,7 @@ function explainDecision(
   explained: readonly ExplainedPolicy[],
   request: PolicyRequest,
 ): Omit<Explanation, "unmetForbids"> {
-  const isOfLists = decision.kind === "deny" && /^policy\.(?!files)/.test(decision.rule);
+  const isOfLists = decision.kind === "deny" && /^(?:policy\.(?!files)|profiles\.)/.test(decision.rule);
   if (isOfLists) return { decision, policies: [], change: listChange(decision.rule, request) };
   const forbidding = explained.filter(({ effect, applies }) => effect === "forbid" && applies);
   const permits = explained.filter(({ effect }) => effect === "permit");
@@ -68,7 +68,9 @@ function explainDecision(
 
 function listChange(rule: string, { target }: PolicyRequest): string {
   const list = rule.replace(/\[\d+\]$/, "");
-  return list.endsWith(".allow")
+  const [server] = target.id.split(":", 1);
+  if (/^profiles\..*\.servers$/.test(list)) return `add "${server}" to ${list} in toolcrib.yaml`;
+  return list.endsWith(".allow") || /^profiles\..*\.tools$/.test(list)
     ? `add "${target.id}" to ${list} in toolcrib.yaml`
     : `remove the pattern at ${rule} in toolcrib.yaml, or narrow it`;
 }
@@ -89,7 +91,7 @@ function permitChange(
   // The policies that lack as little as the first.
   const closest = nearest.filter((policy) => missingOf(policy).length === first?.length);
   const ways = closest.map((policy) => `${policy.rule} would permit it if ${missingOf(policy).join(" && ")}`);
-  return [...ways, `or add a policy: ${added}`].join("; ");
+  return ways.length === 0 ? `add a policy: ${added}` : [...ways, `or add a policy: ${added}`].join("; ");
 }
 
 function missingOf({ parts }: ExplainedPolicy): readonly string[] {
