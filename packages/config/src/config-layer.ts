@@ -29,6 +29,7 @@ import { type HooksLayer, toHooksLayer } from "./hooks-shape.ts";
 import { withCompletePackagePaths } from "./packages-shape.ts";
 import { withCompletePolicyPaths } from "./policy-shape.ts";
 import { withCompleteFolders } from "./registries-shape.ts";
+import { withCompleteSecretPath } from "./search-shape.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
 import { withCompleteTelemetryPaths } from "./telemetry-shape.ts";
 import { maxToolServers } from "./tool-server-shape.ts";
@@ -165,6 +166,7 @@ function sectionsOf(
     hooks: toHooksLayer(sections.hooks, nodeAt(tree, ["hooks"]), source),
     audit: withCompleteAnchor(sections.audit, source.name),
     telemetry: withCompleteTelemetryPaths(sections.telemetry, source.name),
+    search: withCompleteSecretPath(sections.search, source.name),
     registries: withCompleteFolders(sections.registries, source.name),
   };
 }

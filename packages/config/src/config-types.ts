@@ -65,6 +65,19 @@ export interface SearchConfig {
   readonly learns: boolean;
   /** Names of clients from which nothing is learned. */
   readonly learnsExcept: readonly string[];
+  /** The endpoint by which search goes by meaning, too; undefined where there is none. */
+  readonly embeddings: EmbeddingsConfig | undefined;
+}
+
+/** An OpenAI-compatible embeddings endpoint (`search.embeddings`). */
+interface EmbeddingsConfig {
+  readonly url: string;
+  readonly model: string;
+  /** What authenticates the requests. */
+  readonly secret: SecretRef | undefined;
+  readonly dimensions: number | undefined;
+  /** Milliseconds that a search waits for the vector of its query. */
+  readonly timeoutMs: number;
 }
 
 /** How the endpoint of a profile lists tools; what it contains is in `policy.profiles`. */

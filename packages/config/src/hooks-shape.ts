@@ -13,7 +13,6 @@ import {
   list,
   nodeAt,
   type Place,
-  type Problem,
   record,
   reportAt,
   reportAtMap,
@@ -21,12 +20,11 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
-import { canonicalHost } from "@toolcrib/hosts";
 import type { ConfigText, HookConfig, HooksConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 import { toEgressAllow } from "./egress-allow-shape.ts";
+import { lintEgressUrl } from "./egress-url.ts";
 import { policyPatterns } from "./pattern-shape.ts";
-import { isLoopbackHost } from "./server-url.ts";
 import { inspectVariables, reportInline } from "./text-shape.ts";
 import { containmentFields, inspectScope } from "./tool-server-shape.ts";
 import { argumentList, headersShape, urlContainsCredential, variablesShape } from "./transport-shape.ts";
@@ -43,6 +41,13 @@ const defaults = {
 /** Most hooks of one list. */
 const maxHooks = 50;
 
+/** The URL of a hook, for messages. */
+const hookUrl = {
+  noun: "The URL of a hook",
+  credentialHint: "write headers: { Authorization: { secret_key_ref: NAME } }",
+  exampleHost: "dlp.example.com",
+} as const;
+
 const url = text({
   description:
     "Instead of command: an address that each question is sent to (POST). https with a host name, through the egress; http to this machine only. No user name or password, no credential.",
@@ -55,42 +60,10 @@ const url = text({
       reportInline(node, place, "the URL of a hook contains a possible secret", hint);
       return;
     }
-    const problem = lintHookUrl(value.trim());
+    const problem = lintEgressUrl(value.trim(), hookUrl);
     if (problem !== undefined) reportAt(node, place, problem);
   },
 });
-
-function lintHookUrl(value: string): Problem | undefined {
-  const isClean = /^[\x21-\x7e]+$/.test(value);
-  const parsed = isClean && URL.canParse(value) ? new URL(value) : undefined;
-  const problem = (message: string, hint: string) => ({ code: "CONFIG_URL_INVALID", message, hint });
-  if (parsed === undefined || !/^https?:\/\//.test(value)) {
-    return problem(
-      "Cannot read the URL of a hook: it is not a complete http or https URL",
-      "write https://HOST/PATH, or http://127.0.0.1:PORT/PATH",
-    );
-  }
-  if (parsed.username !== "" || parsed.password !== "" || value.includes("#")) {
-    return problem(
-      "The URL of a hook cannot contain a user name, a password or a fragment",
-      "write headers: { Authorization: { secret_key_ref: NAME } }",
-    );
-  }
-  if (parsed.protocol === "http:") {
-    if (isLoopbackHost(parsed.hostname)) return undefined;
-    return {
-      code: "CONFIG_URL_INSECURE",
-      message: `The URL of a hook cannot be http to ${quote(parsed.hostname)}: http is allowed to this machine only`,
-      hint: "write https",
-    };
-  }
-  const authority = /^https:\/\/([^/?]*)/.exec(value)?.[1] ?? "";
-  if (canonicalHost(authority.replace(/:[0-9]*$/, "")) !== undefined) return undefined;
-  return problem(
-    `The URL of a hook cannot have the host ${quote(parsed.hostname)}: https needs a host name of letters, digits, - and dots, without an address`,
-    "write a name such as dlp.example.com; egress.connect_to gives a name an address, and egress.internal_ranges allows it",
-  );
-}
 
 const { network_egress, egress_allow, read_paths } = containmentFields;
 

@@ -16,15 +16,27 @@ import {
 import type { JsonObject } from "@toolcrib/json";
 import type { ToolSearch } from "@toolcrib/search";
 import { type Identity, identityKey, isListedFor, isOperator, type ToolDefinition } from "@toolcrib/tool";
+import { type FusedRanks, fuseRanks } from "./fuse-ranks.ts";
 import { composeInstructions } from "./instructions.ts";
 import { tokensOfList } from "./token-estimate.ts";
 import type { ListSettings, ToolListing } from "./tool-listing.ts";
+
+/** Results of each of the searches by words and by meaning that are merged, at least. */
+const fusedMinCount = 100;
+
+/** What a query means: finds the accepted tools that mean the most similar, the most similar first. */
+interface SearchMeaning {
+  nearest(
+    limit: number,
+    accepts: (id: string) => boolean,
+  ): readonly { readonly id: string; readonly similarity: number }[];
+}
 
 type SearchRequest = NonNullable<Parameters<ToolSearch["search"]>[1]>;
 
 /** Dependencies of `ClientTools`. */
 export interface ClientToolsDeps {
-  readonly index: Pick<ToolIndex, "tools" | "find" | "search">;
+  readonly index: Pick<ToolIndex, "tools" | "find" | "search" | "onChange">;
   readonly policy: GatewayPolicy;
   readonly roster: Pick<SourceRoster, "featureSources">;
   readonly visibility: Pick<Visibility, "isUsable">;
@@ -41,6 +53,8 @@ export interface FoundEntry {
   readonly score: number;
   /** The words of the query that matched, and the fields, with their parts of the score. */
   readonly why: ReturnType<ToolSearch["search"]>[number]["why"];
+  /** Its ranks in the merged searches; absent where search went by words alone. */
+  readonly ranks?: FusedRanks;
 }
 
 /** What the list of an endpoint costs. */
@@ -90,8 +104,22 @@ export class ClientTools {
 
   /** Whether search may return a tool to `identity`: not one that only pages of apps call. */
   isFound(identity: Identity, entry: IndexedTool): boolean {
+    return this.#isForSearch(entry) && this.isAllowed(identity, entry);
+  }
+
+  /** The tools that search may return to some client. */
+  searched(): readonly IndexedTool[] {
+    return this.#deps.index.tools.filter((entry) => this.#isForSearch(entry));
+  }
+
+  /** Calls `listener` after each change of the tools. @returns a function that ends it */
+  onChange(listener: () => void): () => void {
+    return this.#deps.index.onChange(listener);
+  }
+
+  #isForSearch(entry: IndexedTool): boolean {
     const isForModels = entry.facts.isSearchable && !isAppOnly(entry.tool.definition);
-    return isForModels && !this.#deps.listing.isHidden(entry) && this.isAllowed(identity, entry);
+    return isForModels && !this.#deps.listing.isHidden(entry);
   }
 
   /** Whether any endpoint cuts results. */
@@ -110,16 +138,27 @@ export class ClientTools {
     return entry !== undefined && this.isAllowed(identity, entry) ? entry : undefined;
   }
 
-  /** Searches among the tools that `identity` may find. */
-  search(identity: Identity, query: string, limit: number): readonly FoundEntry[] {
+  /** Searches among the tools that `identity` may find. @param meaning that of the query, where search goes by it too */
+  search(
+    identity: Identity,
+    query: string,
+    limit: number,
+    meaning?: SearchMeaning | undefined,
+  ): readonly FoundEntry[] {
     const { index, taughtFor } = this.#deps;
     const filter = (id: string) => {
       const entry = index.find(id);
       return entry !== undefined && this.isFound(identity, entry);
     };
-    return index.search
-      .search(query, { limit, filter, taught: taughtFor(identity) })
-      .map(({ id, score, why }) => ({ entry: index.find(id) as IndexedTool, score, why }));
+    const count = meaning === undefined ? limit : Math.max(limit, fusedMinCount);
+    const byWords = index.search.search(query, { limit: count, filter, taught: taughtFor(identity) });
+    const entryOf = (id: string) => index.find(id) as IndexedTool;
+    if (meaning === undefined) {
+      return byWords.map(({ id, score, why }) => ({ entry: entryOf(id), score, why }));
+    }
+    return fuseRanks(byWords, meaning.nearest(count, filter))
+      .slice(0, limit)
+      .map(({ id, score, ranks, word }) => ({ entry: entryOf(id), score, ranks, why: word?.why ?? [] }));
   }
 
   /** The tools that an endpoint lists for `identity`. @param serverId that of one server */

@@ -39,7 +39,11 @@ export interface FoundTool {
 /** Operations of the gateway that the meta-tools use. */
 export interface MetaSourceDeps {
   /** Searches for the client of a call. */
-  search(context: CallContext, query: string, limit: number): readonly FoundTool[];
+  search(
+    context: CallContext,
+    query: string,
+    limit: number,
+  ): readonly FoundTool[] | Promise<readonly FoundTool[]>;
   /** The tool that `identity` may see under `name`, as it is on the wire. @throws {GatewayError} the reason why there is none */
   describe(identity: Identity, name: string): ToolDefinition;
   /** Makes an inner call of the meta-tool's call. @throws {CodedError} when it does not exist or fails */
@@ -219,8 +223,8 @@ export class MetaSource implements ToolSource {
     };
   }
 
-  #search(args: JsonObject, context: CallContext): ToolResult {
-    const hits = this.#deps.search(context, String(args["query"]), Number(args["limit"] ?? 10));
+  async #search(args: JsonObject, context: CallContext): Promise<ToolResult> {
+    const hits = await this.#deps.search(context, String(args["query"]), Number(args["limit"] ?? 10));
     const found = hits.map(({ name, signature, description, score, why }) => ({
       name,
       signature,

@@ -3,6 +3,7 @@
 import type { GuardDeps } from "@toolcrib/admission";
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
+import type { SearchEmbeddings } from "@toolcrib/embeddings";
 import type { TaskFiles } from "@toolcrib/extensions";
 import type { CallHooksDeps } from "@toolcrib/hooks";
 import type { BackendSelector } from "@toolcrib/inventory";
@@ -40,6 +41,8 @@ export interface GatewayCoreDeps extends Pick<GuardDeps, "pauses" | "budgetStore
   readonly search?: SearchOptions | undefined;
   /** Observes searches and calls, and returns the words that they taught. @default search learns nothing */
   readonly learning?: Pick<SearchLearning, "taughtFor" | "isObserving" | "searched" | "called"> | undefined;
+  /** Finds what queries mean. @default search goes by words alone */
+  readonly embeddings?: Pick<SearchEmbeddings, "meaningOf"> | undefined;
   /** Whether `search_tools`, `describe_tool` and `call_tool` exist. @default true */
   readonly hasMetaTools?: boolean | undefined;
   /** Remembers accepted and quarantined definitions. @default they are forgotten with the process */

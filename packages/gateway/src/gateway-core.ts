@@ -74,7 +74,7 @@ import { resumeTasks } from "./call/resume-tasks.ts";
 import type { CoreConfig, GatewayCoreDeps, Program } from "./core-config.ts";
 import type { CallOptions, CallOutcome, DiscoveryStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import type { GatewayError } from "./gateway-error.ts";
-import { createMetaSource, toHit } from "./service/create-meta-source.ts";
+import { createMetaSource, type SearchMeaning, toHit } from "./service/create-meta-source.ts";
 import { GatewayService } from "./service/gateway-service.ts";
 import { toInnerResult } from "./service/outcome-to-wire.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
@@ -296,9 +296,21 @@ export class GatewayCore {
   }
 
   /** Searches among the tools that `identity` may find. @param explains whether the hits have the parts of their scores */
-  search(identity: Identity, query: string, limit: number, explains = false): readonly ToolHit[] {
-    const { scrubber } = this.#deps;
-    return this.tools.search(identity, query, limit).map((found) => toHit(found, scrubber, explains));
+  search(
+    identity: Identity,
+    query: string,
+    limit: number,
+    explains = false,
+    meaning?: SearchMeaning,
+  ): readonly ToolHit[] {
+    const found = this.tools.search(identity, query, limit, meaning);
+    return found.map((one) => toHit(one, this.#deps.scrubber, explains));
+  }
+
+  /** What a query means, to be awaited; undefined where search goes by words alone. The name of a tool means that tool. */
+  meaningOf(identity: Identity, query: string): Promise<SearchMeaning | undefined> | undefined {
+    const isName = this.find(identity, query.trim()) !== undefined;
+    return isName ? undefined : this.#deps.embeddings?.meaningOf(identity, query);
   }
 
   /** Finds a tool that `identity` may use, by `ToolId` or wire name. */
@@ -430,6 +442,7 @@ export class GatewayCore {
       ...{ index: this.index, tools: this.tools, unknownTools: this.#unknownTools, results: this.results },
       ...{ scrubber, now, learning, approveCommand },
       callInner: (...call) => this.callInner(...call),
+      meaningOf: (identity, query) => this.meaningOf(identity, query),
       untilListed: (context) => this.untilListed(context),
       waiting: (identity) => this.waitingFor(identity),
     });

@@ -7,7 +7,8 @@
 import type { Approvals, PauseStatus, Pauses, WaitingServer } from "@toolcrib/admission";
 import type { PolicyStatus } from "@toolcrib/cedar";
 import type { CodedError } from "@toolcrib/diagnostics";
-import type { EndpointUsage } from "@toolcrib/discovery";
+import type { ClientTools, EndpointUsage } from "@toolcrib/discovery";
+import type { EmbeddingsStatus } from "@toolcrib/embeddings";
 import type { RuleUsage } from "@toolcrib/guards";
 import type { Hooks } from "@toolcrib/hooks";
 import type { IdleRule, SourceStatuses } from "@toolcrib/inventory";
@@ -42,6 +43,8 @@ export interface ToolHit {
   readonly why: readonly string[];
   /** The parts of the score, the greatest first, where they were asked for. */
   readonly parts?: ReturnType<ToolSearch["search"]>[number]["why"];
+  /** Its ranks by words and by meaning, where they were asked for and search went by both. */
+  readonly ranks?: ReturnType<ClientTools["search"]>[number]["ranks"];
   readonly description?: string;
 }
 
@@ -75,6 +78,8 @@ export interface GatewayStatus extends SourceStatuses {
   readonly anchors: ReturnType<HeadAnchors["status"]>;
   /** The hooks with what became of the questions to them, for the operator; absent for clients and where none is configured. */
   readonly hooks?: ReturnType<Hooks["usage"]>;
+  /** Search by meaning, for the operator; absent for clients and where it is off. */
+  readonly embeddings?: EmbeddingsStatus;
   /** What became of the telemetry; absent where none is configured. For clients without addresses and reasons. */
   readonly telemetry?: ReturnType<Telemetry["status"]>;
 }
@@ -132,8 +137,8 @@ export interface Gateway extends AsyncDisposable {
   status(): GatewayStatus;
   /** Tools that `identity` may use, in list order. */
   listTools(identity: Identity): readonly ToolSummary[];
-  /** Searches among the tools that `identity` may use. @param limit 1..100. @param explains whether the hits have `parts` */
-  search(identity: Identity, query: string, limit: number, explains?: boolean): readonly ToolHit[];
+  /** Searches among the tools that `identity` may use, by words and, with `search.embeddings`, by meaning. @param limit 1..100. @param explains whether the hits have `parts` */
+  search(identity: Identity, query: string, limit: number, explains?: boolean): Promise<readonly ToolHit[]>;
   /** A tool by `ToolId` or wire name; undefined if it does not exist or may not be used. */
   describe(identity: Identity, name: string): Tool | undefined;
   /** The policy in force and everything that it decides about, for its operator. */

@@ -53,6 +53,7 @@ import type { GatewayDeps } from "./gateway-deps.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { openHooks } from "./hooks/open-hooks.ts";
 import { openAudit } from "./open-audit.ts";
+import { openEmbeddings } from "./open-embeddings.ts";
 import { openLearning } from "./open-learning.ts";
 import { openPackages } from "./packages/open-installed-packages.ts";
 import {
@@ -141,6 +142,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const inputs = { env, directory, wrap, now, monotonicMs, randomBytes, logger };
   const shared = { ...inputs, config, home, configFiles, trialPackages, record, scrubber, sandboxes };
   const hooks = openHooks(shared, opening);
+  const embeddings = openEmbeddings(shared, opening);
   const core = new GatewayCore(config, {
     serverInfo,
     audit: { intent: (event) => store.audit.intent(event), record },
@@ -167,6 +169,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     fingerprints: config.audit.fingerprints ? await openFingerprints(home, { randomBytes }) : undefined,
     callApprovals: new CallApprovals(home, { now, randomBytes }),
     learning: await openLearning(config, { home, logger, scrubber, now, randomBytes }, opening),
+    embeddings,
     mostUsed: await openToolUse(config, {
       audit: store.audit,
       now,
@@ -217,6 +220,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     metrics,
     anchors,
     hooks,
+    embeddings,
     telemetry,
     policies,
     opened,
@@ -238,6 +242,7 @@ interface GatewayParts {
   readonly policies: LivePolicies | undefined;
   readonly anchors: HeadAnchors;
   readonly hooks: ReturnType<typeof openHooks>;
+  readonly embeddings: ReturnType<typeof openEmbeddings>;
   readonly telemetry: GatewayTelemetry | undefined;
   readonly opened: readonly OpenedSources[];
   readonly scrubber: SecretScrubber;
@@ -253,7 +258,15 @@ class RunningGateway implements Gateway {
   readonly #core: GatewayCore;
   readonly #parts: Pick<
     GatewayParts,
-    "metrics" | "policies" | "anchors" | "hooks" | "telemetry" | "scrubber" | "authorities" | "logins"
+    | "metrics"
+    | "policies"
+    | "anchors"
+    | "hooks"
+    | "embeddings"
+    | "telemetry"
+    | "scrubber"
+    | "authorities"
+    | "logins"
   >;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
@@ -268,7 +281,7 @@ class RunningGateway implements Gateway {
   #control: ControlServer | undefined;
 
   constructor(config: GatewayConfig, deps: GatewayDeps, parts: GatewayParts) {
-    const { core, opened, resources } = parts;
+    const { core, embeddings, opened, resources } = parts;
     this.#config = config;
     this.#deps = deps;
     this.#core = core;
@@ -283,6 +296,7 @@ class RunningGateway implements Gateway {
       return this.#indexTools();
     });
     core.resumeTasks();
+    embeddings?.follow(core.tools);
     resources.defer(watchApprovals(core.approvals));
     resources.defer(core.pauses.watch());
     if (core.callLimits !== undefined) resources.defer(core.callLimits.keep());
@@ -309,13 +323,14 @@ class RunningGateway implements Gateway {
   }
 
   status(): GatewayStatus {
-    const { policies, anchors, hooks } = this.#parts;
+    const { policies, anchors, hooks, embeddings } = this.#parts;
     const policy = policies?.status();
     const facts = { ...this.#facts(), idleRules: this.#idleRules(), anchors: anchors.status() };
     return {
       ...facts,
       ...(policy === undefined ? {} : { policy }),
       ...(hooks === undefined ? {} : { hooks: hooks.usage() }),
+      ...(embeddings === undefined ? {} : { embeddings: embeddings.status() }),
     };
   }
 
@@ -350,8 +365,14 @@ class RunningGateway implements Gateway {
     return this.#core.listTools(identity);
   }
 
-  search(identity: Identity, query: string, limit: number, explains?: boolean): readonly ToolHit[] {
-    return this.#core.search(identity, query, limit, explains);
+  async search(
+    identity: Identity,
+    query: string,
+    limit: number,
+    explains?: boolean,
+  ): Promise<readonly ToolHit[]> {
+    const meaning = this.#core.meaningOf(identity, query);
+    return this.#core.search(identity, query, limit, explains, meaning && (await meaning));
   }
 
   explain(identity: Identity, name: string): CodedError {

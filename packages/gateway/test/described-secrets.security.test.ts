@@ -46,7 +46,7 @@ it("the definitions of a server contain no secret in lists, search, descriptions
       await find("connects"),
       await answer.json(),
       test.gateway.listTools(somebody),
-      test.gateway.search(somebody, "connects", 5),
+      await test.gateway.search(somebody, "connects", 5),
       test.gateway.describe(somebody, "teller:connect"),
     ]);
   };

@@ -129,7 +129,7 @@ describe("two names", () => {
     const { gateway } = test;
     assert.deepEqual(namesIn(gateway), ["a__b_c", "a__other", "a_b__read"]);
     assert.deepEqual(
-      gateway.search(somebody, "c", 10).map(({ id }) => id),
+      (await gateway.search(somebody, "c", 10)).map(({ id }) => id),
       ["a:b_c"],
     );
     const client = await test.connect({ server: "a_b" });
@@ -199,11 +199,11 @@ describe("10,000 tools", () => {
     assert.equal(textOf(await client.callTool({ name: "big__tool_9999" })), "tool_9999");
     tools = tools.with(5000, toolNamed("tool_5000", { description: "Changed on the way" }));
     server.notify("notifications/tools/list_changed");
-    await waitUntil(() => gateway.search(somebody, "way", 10).length === 1);
+    await waitUntil(async () => (await gateway.search(somebody, "way", 10)).length === 1);
     tools = tools.toSpliced(5000, 1);
     server.notify("notifications/tools/list_changed");
     await waitUntil(() => namesIn(gateway).length === 9999);
-    assert.deepEqual(gateway.search(somebody, "way", 10), []);
+    assert.deepEqual(await gateway.search(somebody, "way", 10), []);
     assert.equal(namesIn(gateway)[5000], "big__tool_5001");
   });
 });

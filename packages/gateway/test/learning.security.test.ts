@@ -91,7 +91,7 @@ test("a search and the call after it teach the client its words, and others only
   await use(ann!, `order back ${secret}`, "refund");
   await untilFound(ann!, "reimburse", "refund");
   assert.deepEqual(await search(ben!, "reimburse"), []);
-  const [hit] = gateway.gateway.search(operator, "reimburse", 5, true);
+  const [hit] = await gateway.gateway.search(operator, "reimburse", 5, true);
   assert.equal(hit, undefined);
 
   await use(ben!, "reimburse an order", "refund", true);
@@ -100,8 +100,8 @@ test("a search and the call after it teach the client its words, and others only
   await use(cat!, "reimburse the order", "refund");
   await untilFound(dan!, "reimburse", "refund");
   // An explanation names the word, and nobody who taught it.
-  await waitUntil(() => gateway.gateway.search(operator, "reimburse", 5, true).length === 1);
-  const [explained] = gateway.gateway.search(operator, "reimburse", 5, true);
+  await waitUntil(async () => (await gateway.gateway.search(operator, "reimburse", 5, true)).length === 1);
+  const [explained] = await gateway.gateway.search(operator, "reimburse", 5, true);
   assert.deepEqual(
     explained?.parts?.map(({ word, field, match }) => ({ word, field, match })),
     [{ word: "reimburse", field: "shared", match: "word" }],
@@ -233,10 +233,11 @@ test("examples of toolspecs, and names of the tests of packages and saved tools,
       },
     },
   );
-  const find = (query: string) => gateway.gateway.search(operator, query, 5).map(({ id }) => id);
-  assert.deepEqual(find("pigeonhole"), ["acme:list_repos"]);
-  assert.deepEqual(find("hobby"), ["acme:list_repos"]);
-  assert.deepEqual(find("parrot"), ["demo.echo:echo"]);
+  const find = async (query: string) =>
+    (await gateway.gateway.search(operator, query, 5)).map(({ id }) => id);
+  assert.deepEqual(await find("pigeonhole"), ["acme:list_repos"]);
+  assert.deepEqual(await find("hobby"), ["acme:list_repos"]);
+  assert.deepEqual(await find("parrot"), ["demo.echo:echo"]);
   const client = await gateway.connect();
   const code = "return 1";
   await client.callTool({
@@ -246,5 +247,5 @@ test("examples of toolspecs, and names of the tests of packages and saved tools,
   const recorded = { name: "constant", record: true, caseName: "unicorn" };
   const tested = await client.callTool({ name: "test_saved_tool", arguments: recorded });
   assert.notEqual(tested.isError, true, JSON.stringify(tested));
-  await waitUntil(() => gateway.gateway.search(operator, "unicorn", 5).length === 1);
+  await waitUntil(async () => (await find("unicorn")).length === 1);
 });

@@ -93,7 +93,7 @@ test("a toolspec has its own endpoint, is found by search, described, and listed
   assert.equal(api.server.requests[0]?.body.toString(), '{"name":"x"}');
   assert.deepEqual(api.headersNamed("authorization"), [`Bearer ${canary}-in-a-variable`]);
 
-  const [hit] = gateway.gateway.search(somebody, "list repositories of an owner", 1);
+  const [hit] = await gateway.gateway.search(somebody, "list repositories of an owner", 1);
   assert.equal(hit?.id, "acme:list_repos");
   const described = gateway.gateway.describe(somebody, "acme__list_repos");
   assert.deepEqual([described?.origin, described?.tags], ["toolspec", ["dev-tools"]]);

@@ -5,7 +5,7 @@ import { operatorRoute } from "./operator-route.ts";
 import { type ApiRoute, operatorReadAccess } from "./route-access.ts";
 
 /** Returns the hits of a search with the parts of their scores. */
-export type OperatorSearch = (operator: Identity, query: string, limit: number) => readonly object[];
+export type OperatorSearch = (operator: Identity, query: string, limit: number) => Promise<readonly object[]>;
 
 /** Maximum number of hits, and of characters of a query, as of `search_tools`. */
 const hitsMaxCount = 50;

@@ -58,6 +58,7 @@ export async function contactServer(
       toolspecs: [],
       packages: packagesOf(config, id),
       telemetry: undefined,
+      search: { ...config.search, embeddings: undefined },
     },
     {
       home: context.options.home,

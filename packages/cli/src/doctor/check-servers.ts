@@ -32,6 +32,7 @@ import { version } from "../version.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
 import { anchorFinding, checkAnchors } from "./check-anchors.ts";
 import { checkDeclared } from "./check-declared.ts";
+import { checkEmbeddings, embeddingsFinding } from "./check-embeddings.ts";
 import { checkHooks } from "./check-hooks.ts";
 import { checkIssuers } from "./check-issuers.ts";
 import { checkLogin } from "./check-login.ts";
@@ -65,18 +66,24 @@ export async function checkConfigured(
   for (const finding of checkNetworkVariables(context, loaded.config.toolServers)) report(finding);
   for (const finding of checkAnchors(context, loaded.config.audit.anchor)) report(finding);
   for (const finding of await checkTelemetry(context, loaded.config.telemetry)) report(finding);
+  for (const finding of await checkEmbeddings(context, loaded.config.search)) report(finding);
   for (const finding of await checkIssuers(context, loaded.config)) report(finding);
   report(await checkPort(loaded, running));
   const findings =
     asked?.findings ??
     (await contactServers(context, {
       ...loaded,
-      config: { ...loaded.config, toolServers: valid, telemetry: undefined },
+      config: { ...withoutSending(loaded.config), toolServers: valid },
     }));
   // A server whose declaration has a problem fails in the running gateway for the same reason.
   for (const finding of findings) {
     if (finding.status !== "failed" || !reported.has(finding.subject)) report(finding);
   }
+}
+
+/** A check sends no telemetry and no definitions. */
+function withoutSending(config: LoadedConfig["config"]): LoadedConfig["config"] {
+  return { ...config, telemetry: undefined, search: { ...config.search, embeddings: undefined } };
 }
 
 /** A server that the running gateway uses works there, whatever this terminal lacks. */
@@ -241,7 +248,10 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
     ),
   );
   try {
-    const { servers, toolspecs, idleRules, anchors, telemetry } = await statusOf(context, running);
+    const { servers, toolspecs, idleRules, anchors, telemetry, embeddings } = await statusOf(
+      context,
+      running,
+    );
     const findings = [
       ...changed,
       ...(servers ?? []).flatMap((server) => [
@@ -252,6 +262,7 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
       ...(idleRules ?? []).map(idleRuleFinding),
       ...(anchors ?? []).map(anchorFinding),
       ...(telemetry === undefined ? [] : telemetryFindings(telemetry)),
+      ...(embeddings === undefined ? [] : [embeddingsFinding(embeddings)]),
     ];
     const isUsed = ({ health }: SourceStatus) => health.state === "ready" || health.state === "idle";
     return { findings, readyIds: new Set((servers ?? []).filter(isUsed).map(({ id }) => id)) };

@@ -146,6 +146,7 @@ async function showRunning(
   }
   output.print(...idleRuleLines(output, status.idleRules));
   output.print(...anchorLines(output, status.anchors), ...telemetryLines(output, status.telemetry));
+  output.print(...embeddingsLines(output, status.embeddings));
   return exitCodes.done;
 }
 
@@ -195,6 +196,14 @@ function telemetryLines(output: Output, telemetry: GatewayStatus["telemetry"]): 
     const word = reason === undefined ? "telemetry" : "not delivered";
     return [`${output.style("yellow", word)} ${safeLine(signal)}: ${why}${lost}`];
   });
+}
+
+/** Search by meaning. A gateway of an earlier version has none. */
+function embeddingsLines(output: Output, embeddings: GatewayStatus["embeddings"]): string[] {
+  if (embeddings === undefined) return [];
+  const { model, vectors, tools, reason } = embeddings;
+  const why = reason === undefined ? "" : `; ${output.style("yellow", "not working")}: ${reasonLine(reason)}`;
+  return [`search by meaning (${safeLine(model)}): ${vectors} of ${counted(tools, "tool")}${why}`];
 }
 
 /** Returns the approvals that wait. A gateway of an earlier version has none. */

@@ -29,7 +29,10 @@ export async function searchTools(
   await using access = await openToolAccess(context);
   const hits = explains ? await access.explainSearch(query, limit) : await access.search(query, limit);
   output.json(
-    hits.map(({ id, name, score, why, parts }) => ({ id, name, score, why, ...(explains ? { parts } : {}) })),
+    hits.map(({ id, name, score, why, parts, ranks }) => ({
+      ...{ id, name, score, why },
+      ...(explains ? { parts, ranks } : {}),
+    })),
   );
   if (hits.length === 0) output.print("No tool matches; try other words.");
   else if (explains) printParts(context, hits);
@@ -48,11 +51,24 @@ function printHits({ output }: CliContext, hits: readonly ToolHit[]): void {
     ],
     hits.map(({ name, score, why, description }) => [
       name,
-      score.toFixed(2),
+      scoreText(score),
       safeLine(why.slice(0, reasonsMaxCount).join(", ")),
       firstSentence(description ?? ""),
     ]),
   );
+}
+
+/** Scores of merged ranks are at most 1/30. */
+function scoreText(score: number): string {
+  return score.toFixed(score < 0.1 ? 4 : 2);
+}
+
+/** The ranks of a result in the merged searches, as rows of the table of its parts. */
+function rankRows({ ranks }: ToolHit): string[][] {
+  const row = (rank: number | undefined, by: string, more = "") =>
+    rank === undefined ? [] : [["", "", `rank ${rank}`, "", `${by}${more}`, ""]];
+  const similarity = ranks?.similarity === undefined ? "" : ` (similarity ${ranks.similarity.toFixed(2)})`;
+  return [...row(ranks?.words, "by words"), ...row(ranks?.meaning, "by meaning", similarity)];
 }
 
 /** What the fields of the parts of a score are for people; the others are called as in the definition. */
@@ -73,15 +89,14 @@ function printParts({ output }: CliContext, hits: readonly ToolHit[]): void {
       { title: "IN", canShrink: true },
       { title: "MATCH", paint: (cell) => output.style("dim", cell) },
     ],
-    hits.flatMap(({ name, score, parts = [] }) =>
-      parts.map(({ word, field, match, contribution }, at) => [
-        at === 0 ? name : "",
-        at === 0 ? score.toFixed(2) : "",
-        contribution.toFixed(2),
-        safeLine(word),
-        fieldNames[field] ?? field,
-        match,
-      ]),
-    ),
+    hits.flatMap((hit) => {
+      const parts = (hit.parts ?? []).map(({ word, field, match, contribution }) => [
+        ...["", "", contribution.toFixed(2)],
+        ...[safeLine(word), fieldNames[field] ?? field, match],
+      ]);
+      return [...rankRows(hit), ...parts].map(([_name, _score, ...cells], at) =>
+        at === 0 ? [hit.name, scoreText(hit.score), ...cells] : ["", "", ...cells],
+      );
+    }),
   );
 }

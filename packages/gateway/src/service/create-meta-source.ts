@@ -21,6 +21,9 @@ import type { ToolHit } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { UnknownTools } from "./unknown-tool.ts";
 
+/** What a query means. */
+export type SearchMeaning = NonNullable<Parameters<ClientTools["search"]>[3]>;
+
 /** Dependencies of the meta-tools. */
 export interface MetaToolsDeps
   extends Pick<
@@ -34,6 +37,10 @@ export interface MetaToolsDeps
   readonly scrubber: SecretScrubber;
   /** Observes searches. */
   readonly learning: GatewayCoreDeps["learning"];
+  readonly meaningOf: (
+    identity: Identity,
+    query: string,
+  ) => SearchMeaning | undefined | Promise<SearchMeaning | undefined>;
   readonly callInner: (
     context: CallContext,
     name: string,
@@ -48,8 +55,9 @@ export function createMetaSource(deps: MetaToolsDeps): MetaSource {
   return new MetaSource({
     ...deps,
     cutsResults: tools.cutsResults,
-    search(context, query, limit) {
-      const found = tools.search(context.identity, query, limit);
+    async search(context, query, limit) {
+      const { identity } = context;
+      const found = tools.search(identity, query, limit, await deps.meaningOf(identity, query));
       const ids = found.map(({ entry }) => entry.id);
       learning?.searched(context, query, ids);
       return found.map((one) => ({
@@ -86,16 +94,19 @@ export function createMetaSource(deps: MetaToolsDeps): MetaSource {
 
 /** A result of a search, without secrets. @param explains whether it has the parts of its score */
 export function toHit(
-  { entry, score, why }: ReturnType<ClientTools["search"]>[number],
+  { entry, score, why, ranks }: ReturnType<ClientTools["search"]>[number],
   scrubber: SecretScrubber,
   explains: boolean,
 ): ToolHit {
   return {
     id: entry.id,
     name: entry.listedName,
-    score: Math.round(score * 1000) / 1000,
-    why: why.map(({ word, field }) => `${word} in ${field}`),
-    ...(explains ? { parts: why } : undefined),
+    score: ranks === undefined ? Math.round(score * 1000) / 1000 : Math.round(score * 1e6) / 1e6,
+    why: [
+      ...why.map(({ word, field }) => `${word} in ${field}`),
+      ...(ranks?.meaning === undefined ? [] : [`rank ${ranks.meaning} by meaning`]),
+    ],
+    ...(explains ? { parts: why, ranks } : undefined),
     description: scrubber.value(entry.shownDefinition.description),
   };
 }

@@ -1,0 +1,2 @@
+// For other packages here.
+export { type EmbeddingsStatus, SearchEmbeddings } from "./search-embeddings.ts";

@@ -1,0 +1,18 @@
+/** Opens the endpoint by which search goes by meaning. */
+
+import { SecretResolver } from "@toolcrib/config";
+import { SearchEmbeddings } from "@toolcrib/embeddings";
+import { readRegularFile } from "@toolcrib/files";
+import type { HooksContext } from "./hooks/open-hooks.ts";
+import type { SourceContext } from "./sources/open-sources.ts";
+
+/** @returns undefined without `search.embeddings` */
+export function openEmbeddings(
+  context: Omit<HooksContext, "config"> & Pick<SourceContext, "config">,
+  opening: AsyncDisposableStack,
+): SearchEmbeddings | undefined {
+  const { embeddings } = context.config.search;
+  if (embeddings === undefined) return undefined;
+  const resolver = new SecretResolver({ ...context, readFile: readRegularFile });
+  return opening.use(new SearchEmbeddings(embeddings, { ...context, resolver }));
+}
