@@ -326,7 +326,7 @@ class RunningGateway implements Gateway {
 
   /** The status without the comparison of rules with tools, which takes time. */
   #facts(identity?: Identity): Omit<GatewayStatus, "idleRules" | "anchors"> {
-    const { roster, toolCount, ownToolCount, service, inFlight } = this.#core;
+    const { roster, toolCount, ownToolCount, service, inFlight, tasks } = this.#core;
     const telemetry = this.#parts.telemetry?.status();
     return {
       version: this.#deps.version,
@@ -337,6 +337,7 @@ class RunningGateway implements Gateway {
       ownTools: ownToolCount,
       sessions: service.sessionCount,
       callsInFlight: inFlight.count,
+      tasks: tasks.usage(),
       quarantined: this.#core.quarantined(identity),
       waiting: this.#core.approvals.servers(),
       ...this.#core.pauses.facts(),

@@ -25,6 +25,8 @@ export interface TaskCall {
   readonly startedAt: number;
   /** Its arguments as hooks see them; absent where no hook is asked. */
   readonly shownArguments?: JsonObject | undefined;
+  /** Its arguments as the policy saw them; absent where they are too large to be kept. */
+  readonly arguments?: JsonObject | undefined;
 }
 
 /** One task in the home. */
@@ -87,9 +89,15 @@ function isStoredTask(task: JsonObject): boolean {
     isJsonObject(clientCapabilities) &&
     isIdentity(owner) &&
     (remote === undefined || (isJsonObject(remote) && typeof remote["id"] === "string")) &&
-    (call === undefined || (isJsonObject(call) && isJsonObject(call["subject"]))) &&
+    (call === undefined || isCall(call)) &&
     (outcome === undefined || isJsonObject(outcome))
   );
+}
+
+function isCall(value: unknown): boolean {
+  if (!isJsonObject(value) || !isJsonObject(value["subject"])) return false;
+  const { arguments: args, startedAt } = value;
+  return Number.isSafeInteger(startedAt) && (args === undefined || isJsonObject(args));
 }
 
 function isIdentity(value: unknown): boolean {

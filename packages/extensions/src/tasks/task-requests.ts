@@ -4,6 +4,7 @@
  * other.
  */
 
+import type { SourceRoster } from "@toolcrib/inventory";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
   type Listener,
@@ -13,10 +14,18 @@ import {
   rpcCodes,
   type ServiceRequest,
 } from "@toolcrib/mcp";
-import { issuerName } from "@toolcrib/tool";
+import { type Identity, issuerName } from "@toolcrib/tool";
 import { ExtensionsError } from "../extensions-error.ts";
 import type { Task } from "./task.ts";
-import { tasksExtension, toDetailedTask, toLegacyTask, toResult, withRelated } from "./task-wire.ts";
+import { type TaskReadingDeps, whyWithheld } from "./task-reading.ts";
+import {
+  tasksExtension,
+  toDetailedTask,
+  toLegacyTask,
+  toResult,
+  toWithheldResult,
+  withRelated,
+} from "./task-wire.ts";
 import type { TaskRequest, Tasks } from "./tasks.ts";
 
 /** The prefix of the methods about tasks. */
@@ -109,12 +118,26 @@ function missingExtension(): McpError {
   });
 }
 
+/** Dependencies of `TaskRequests`. */
+export interface TaskRequestsDeps extends TaskReadingDeps {
+  readonly tasks: Tasks;
+  readonly roster: Pick<SourceRoster, "entries" | "featureSources">;
+}
+
 /** Answers the requests about tasks. */
 export class TaskRequests {
   readonly #tasks: Tasks;
+  readonly #deps: TaskRequestsDeps;
 
-  constructor(tasks: Tasks) {
-    this.#tasks = tasks;
+  constructor(deps: TaskRequestsDeps) {
+    this.#tasks = deps.tasks;
+    this.#deps = deps;
+  }
+
+  /** What decides whether a call of a tool can be a task. */
+  calledTool({ id, server = "" }: { readonly id: string; readonly server?: string | undefined }) {
+    const source = this.#deps.roster.featureSources.find((one) => one.id === server);
+    return { id, server, capabilities: source?.features.capabilities() ?? {} };
   }
 
   /** Whether clients of `issuer` can list their tasks: those that nothing authenticated are one identity. */
@@ -128,18 +151,18 @@ export class TaskRequests {
     if (era === "modern" && !hasModernTasks(request.clientCapabilities)) throw missingExtension();
     switch (`${era} ${method}`) {
       case "legacy tasks/get":
-        return toLegacyTask(this.#taskOf(request, server));
+        return this.#legacyState(this.#taskOf(request, server), request.identity);
       case "legacy tasks/result":
         return await this.#result(request, this.#taskOf(request, server));
       case "legacy tasks/cancel": {
         const task = this.#taskOf(request, server);
         this.#tasks.cancel(task);
-        return toLegacyTask(task);
+        return this.#legacyState(task, request.identity);
       }
       case "legacy tasks/list":
         return this.#list(request, server);
       case "modern tasks/get":
-        return toDetailedTask(this.#taskOf(request, server));
+        return this.#detailed(this.#taskOf(request, server), request.identity);
       case "modern tasks/update": {
         const task = this.#taskOf(request, server);
         const { inputResponses } = params;
@@ -176,12 +199,29 @@ export class TaskRequests {
       .filter((task) => task !== undefined);
     for (const task of tasks) {
       const remove = task.onChange(() => {
-        listener.notify("notifications/tasks", toDetailedTask(task));
+        listener.notify("notifications/tasks", this.#detailed(task, listener.identity));
         if (task.outcome !== undefined) remove();
       });
       listener.closed.addEventListener("abort", remove, { once: true });
     }
     return tasks.map(({ id }) => id);
+  }
+
+  /** @throws {McpError} -32021 to a client that asks for tasks and did not declare the extension */
+  static assertMayListen({ filter, clientCapabilities }: Listener): void {
+    if (filter.taskIds !== undefined && !hasModernTasks(clientCapabilities)) throw missingExtension();
+  }
+
+  #withheld(task: Task, reader: Identity) {
+    return whyWithheld(this.#deps, task, reader);
+  }
+
+  #legacyState(task: Task, reader: Identity): JsonObject {
+    return toLegacyTask(task, this.#withheld(task, reader));
+  }
+
+  #detailed(task: Task, reader: Identity): JsonObject {
+    return toDetailedTask(task, this.#withheld(task, reader));
   }
 
   #taskOf({ params, identity }: ServiceRequest, server: string | undefined): Task {
@@ -197,14 +237,16 @@ export class TaskRequests {
 
   /** Waits for the end of a task, and passes the questions of its server on meanwhile. */
   async #result(request: ServiceRequest, task: Task): Promise<JsonObject> {
-    const { signal } = request;
+    const { signal, identity } = request;
     const ask = (method: string, params: JsonObject) => request.ask(method, withPageId(params, task), signal);
-    while (task.outcome === undefined) {
+    for (;;) {
+      const withheld = this.#withheld(task, identity);
+      if (withheld !== undefined) return withRelated(toWithheldResult(task, withheld), task.id);
+      if (task.outcome !== undefined) return toResult(task);
       const next = task.nextChange(signal);
       task.sendQuestions(ask, signal);
       await next;
     }
-    return toResult(task);
   }
 
   #list({ identity, params }: ServiceRequest, server: string | undefined): JsonObject {
@@ -212,7 +254,7 @@ export class TaskRequests {
     const tasks = this.#tasks
       .listOf(identity)
       .filter(({ facts }) => server === undefined || facts.server === server)
-      .map(toLegacyTask);
+      .map((task) => this.#legacyState(task, identity));
     const { items, nextCursor } = pageOf(tasks, params["cursor"], "tasks", pageSize);
     return nextCursor === undefined ? { tasks: items } : { tasks: items, nextCursor };
   }
