@@ -520,6 +520,14 @@ export interface ServeLimits {
   readonly maxCallsPerServer: number;
   /** Maximum number of calls that wait for one server at a time; one client gets at most half of them. @default 256 */
   readonly maxQueuedCallsPerServer: number;
+  /** Maximum number of tasks that are kept at a time; one client gets at most half of them. @default 1000 */
+  readonly maxTasks: number;
+  /** Bytes of the results of tasks that are kept; one client gets at most half of them. @default 67108864 */
+  readonly taskResultsMaxBytes: number;
+  /** Seconds for which a task is kept where its client names no time. @default 3600 */
+  readonly taskTtlSeconds: number;
+  /** Most seconds for which a task is kept. @default 86400 */
+  readonly taskTtlMaxSeconds: number;
 }
 
 /** Limits of one run of a composite tool (`execution`). */

@@ -69,6 +69,10 @@ export function toServeConfig(document: ServeDocument | undefined): ServeConfig 
       maxConcurrentCalls: limits?.max_concurrent_calls ?? serveDefaults.maxConcurrentCalls,
       maxCallsPerServer: limits?.max_calls_per_server ?? serveDefaults.maxCallsPerServer,
       maxQueuedCallsPerServer: limits?.max_queued_calls_per_server ?? serveDefaults.maxQueuedCallsPerServer,
+      maxTasks: limits?.max_tasks ?? serveDefaults.maxTasks,
+      taskResultsMaxBytes: limits?.task_results_max_bytes ?? serveDefaults.taskResultsMaxBytes,
+      taskTtlSeconds: limits?.task_ttl_seconds ?? serveDefaults.taskTtlSeconds,
+      taskTtlMaxSeconds: limits?.task_ttl_max_seconds ?? serveDefaults.taskTtlMaxSeconds,
     },
   };
 }

@@ -37,6 +37,10 @@ export const serveDefaults = {
   maxConcurrentCalls: 1024,
   maxCallsPerServer: 128,
   maxQueuedCallsPerServer: 256,
+  maxTasks: 1000,
+  taskResultsMaxBytes: 64 * 1024 ** 2,
+  taskTtlSeconds: 3600,
+  taskTtlMaxSeconds: 86_400,
 } as const;
 
 export const serveShape = record({
@@ -144,6 +148,28 @@ export const serveShape = record({
           minimum: 1,
           maximum: 100_000,
           default: serveDefaults.maxQueuedCallsPerServer,
+        }),
+        max_tasks: integer({
+          description: "Most tasks that are kept at a time. One client gets at most half of them.",
+          minimum: 1,
+          maximum: 10_000,
+          default: serveDefaults.maxTasks,
+        }),
+        task_results_max_bytes: bytes(
+          "Most bytes of the results of tasks that are kept. One client gets at most half of them.",
+          serveDefaults.taskResultsMaxBytes,
+        ),
+        task_ttl_seconds: integer({
+          description: "Seconds for which a task is kept whose client names no ttl.",
+          minimum: 1,
+          maximum: 7 * 24 * 3600,
+          default: serveDefaults.taskTtlSeconds,
+        }),
+        task_ttl_max_seconds: integer({
+          description: "Most seconds for which a task is kept, whatever ttl its client names.",
+          minimum: 1,
+          maximum: 7 * 24 * 3600,
+          default: serveDefaults.taskTtlMaxSeconds,
         }),
       },
     }),

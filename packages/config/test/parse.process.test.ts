@@ -232,6 +232,10 @@ test("parseConfig() returns the default configuration for an empty text", () => 
           maxConcurrentCalls: 1024,
           maxCallsPerServer: 128,
           maxQueuedCallsPerServer: 256,
+          maxTasks: 1000,
+          taskResultsMaxBytes: 67_108_864,
+          taskTtlSeconds: 3600,
+          taskTtlMaxSeconds: 86_400,
         },
       },
       audit: {
@@ -339,6 +343,10 @@ test("parseConfig() reads every field of every section", () => {
       maxConcurrentCalls: 5,
       maxCallsPerServer: 4,
       maxQueuedCallsPerServer: 3,
+      maxTasks: 4,
+      taskResultsMaxBytes: 65_536,
+      taskTtlSeconds: 5,
+      taskTtlMaxSeconds: 6,
     },
   });
   assert.deepEqual(config.audit, {

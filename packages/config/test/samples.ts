@@ -107,6 +107,10 @@ serve:
     max_concurrent_calls: 5
     max_calls_per_server: 4
     max_queued_calls_per_server: 3
+    max_tasks: 4
+    task_results_max_bytes: 65536
+    task_ttl_seconds: 5
+    task_ttl_max_seconds: 6
 profiles: { reading: { tools: ["files:*"], servers: [files], exclude: ["*:delete_*"], clients: [ci], mode: search, pinned: ["files:read"], instructions: Read., list: { token_budget: 700, most_used: 0 }, results: { token_budget: 0 } } }
 tools: { "files:read": { name: read_file, title: Read, description: Reads., result_token_budget: 100, arguments: { path: { hidden: false, default: /tmp, description: Where. }, mode: { fixed: { a: [1] } } } } }
 telemetry: { otlp: { endpoint: "https://otlp.example.com/x", protocol: http/json, headers: { authorization: { prefix: "Bearer ", secret_key_ref: OTLP } }, allow_http: false }, traces: true, metrics: false, logs: true, service_name: crib, sample_ratio: 0.5, resource_attributes: { deployment.environment.name: ci }, metrics_interval_seconds: 10 }

@@ -8,6 +8,8 @@ export const extensionsCodes = {
   TASK_EXPIRED: "The task did not end within the time for which it is kept.",
   TASK_LEFT: "The gateway is being stopped; the server continues the task without it.",
   TASK_RESULT_TOO_LARGE: "The result of the task is not kept: the results of tasks use all of their memory.",
+  TASK_RESULT_WITHHELD:
+    "The tool of the task is denied, paused, quarantined or not offered any more: its result is kept, and not given.",
   TASKS_FULL: "The maximum number of tasks, of this client or of all, is kept.",
   TASKS_UNREADABLE: "The stored tasks of the home cannot be used.",
 } as const;

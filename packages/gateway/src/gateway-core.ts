@@ -225,7 +225,7 @@ export class GatewayCore {
       maxConcurrentCalls: config.serve.limits.maxConcurrentCalls,
       now,
     });
-    this.tasks = new Tasks(deps);
+    this.tasks = new Tasks(deps, config.serve.limits);
     this.service = this.#createService();
     if (deps.hasMetaTools !== false) {
       this.#metaSource = this.#createMetaSource();
@@ -428,6 +428,7 @@ export class GatewayCore {
       unknownTools: this.#unknownTools,
       targets: this.#targets,
       tasks: this.tasks,
+      pauses: this.pauses,
       call: (target, args, origin) => this.#run(target, args, origin),
       relays: this.#callDeps.relays,
       scrubber,

@@ -9,6 +9,7 @@ import type { PolicyStatus } from "@toolcrib/cedar";
 import type { CodedError } from "@toolcrib/diagnostics";
 import type { ClientTools, EndpointUsage } from "@toolcrib/discovery";
 import type { EmbeddingsStatus } from "@toolcrib/embeddings";
+import type { Tasks } from "@toolcrib/extensions";
 import type { RuleUsage } from "@toolcrib/guards";
 import type { Hooks } from "@toolcrib/hooks";
 import type { IdleRule, SourceStatuses } from "@toolcrib/inventory";
@@ -59,6 +60,7 @@ export interface GatewayStatus extends SourceStatuses {
   readonly ownTools: number;
   readonly sessions: number;
   readonly callsInFlight: number;
+  readonly tasks: ReturnType<Tasks["usage"]>;
   /** What lists of tools cost, in estimated tokens. */
   readonly discovery: DiscoveryStatus;
   /** Rules of the policy that match no tool or prompt of the servers that they name. */

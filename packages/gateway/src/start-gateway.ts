@@ -341,7 +341,7 @@ class RunningGateway implements Gateway {
 
   /** The status without the comparison of rules with tools, which takes time. */
   #facts(identity?: Identity): Omit<GatewayStatus, "idleRules" | "anchors"> {
-    const { roster, toolCount, ownToolCount, service, inFlight } = this.#core;
+    const { roster, toolCount, ownToolCount, service, inFlight, tasks } = this.#core;
     const telemetry = this.#parts.telemetry?.status();
     return {
       version: this.#deps.version,
@@ -352,6 +352,7 @@ class RunningGateway implements Gateway {
       ownTools: ownToolCount,
       sessions: service.sessionCount,
       callsInFlight: inFlight.count,
+      tasks: tasks.usage(),
       quarantined: this.#core.quarantined(identity),
       waiting: this.#core.approvals.servers(),
       ...this.#core.pauses.facts(),

@@ -175,6 +175,7 @@ describe("startGateway()", () => {
       tools: 4,
       sessions: 1,
       callsInFlight: 1,
+      tasks: { running: 0, asking: 0, ended: 0, resultBytes: 0, refused: 0 },
       quarantined: [],
       waiting: [],
       limits: [],

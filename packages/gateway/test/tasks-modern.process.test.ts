@@ -1,131 +1,30 @@
 /** The tasks extension of 2026-07-28, at both edges, and tasks across eras. */
 
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
+import {
+  createTaskSessionFromClient,
+  resultFromTaskOutcome,
+  toolDeclarationFromMcpTool,
+} from "@modelcontextprotocol/ext-tasks/client";
 import {
   CallToolResultSchema,
   CreateTaskResultSchema,
   ElicitRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { readToken } from "@toolcrib/auth";
-import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import { createTaskProgram, createTasksV1Server, serveV1, waitUntil } from "@toolcrib/testing";
+import type { JsonObject } from "@toolcrib/json";
+import {
+  createTaskProgram,
+  createTasksV1Server,
+  serveModernTasks,
+  serveV1,
+  waitUntil,
+} from "@toolcrib/testing";
 import { callsIn, onHttp, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
 
 const extension = "io.modelcontextprotocol/tasks";
 const meta = "io.modelcontextprotocol/";
-
-/** A server of 2026-07-28 that runs its tool `greet` as a task where the client takes one, and asks for a name. */
-async function startModernTasks() {
-  const tasks = new Map<string, { name?: string; isCancelled?: boolean }>();
-  const seen: { method: string; header: string | undefined; capabilities: JsonObject }[] = [];
-  const connections = { lostUpdates: 0 };
-  const state = (taskId: string, status: string) => ({
-    taskId,
-    status,
-    createdAt: "2026-01-01T00:00:00Z",
-    lastUpdatedAt: "2026-01-01T00:00:00Z",
-    ttlMs: null,
-    pollIntervalMs: 100,
-  });
-  const question = {
-    method: "elicitation/create",
-    params: {
-      message: "Your name?",
-      requestedSchema: { type: "object", properties: { name: { type: "string" } } },
-    },
-  };
-  const answer = (method: string, params: JsonObject): JsonObject => {
-    const capabilities = (params["_meta"] as JsonObject)[`${meta}clientCapabilities`] as JsonObject;
-    const { extensions } = capabilities;
-    const takesTasks = isJsonObject(extensions) && extensions[extension] !== undefined;
-    const id = String(params["taskId"]);
-    const task = tasks.get(id);
-    if (method === "server/discover")
-      return {
-        supportedVersions: ["2026-07-28"],
-        capabilities: { tools: {}, extensions: { [extension]: {} } },
-      };
-    if (method === "tools/list")
-      return { tools: [{ name: "greet", inputSchema: { type: "object" } }], ttlMs: 0, cacheScope: "private" };
-    if (method === "tools/call") {
-      if (!takesTasks) return { content: [{ type: "text", text: "Hello!" }] };
-      const taskId = `t${tasks.size + 1}`;
-      tasks.set(taskId, {});
-      return { resultType: "task", ...state(taskId, "working") };
-    }
-    if (task === undefined) throw new Error("Task not found");
-    if (method === "tasks/get") {
-      if (task.isCancelled === true) return state(id, "cancelled");
-      if (task.name === undefined)
-        return { ...state(id, "input_required"), inputRequests: { who: question } } as never;
-      return {
-        ...state(id, "completed"),
-        result: { content: [{ type: "text", text: `Hello, ${task.name}!` }] },
-      };
-    }
-    if (method === "tasks/update") {
-      const { who } = params["inputResponses"] as {
-        readonly who: { readonly content: { readonly name: string } };
-      };
-      task.name = who.content.name;
-    } else task.isCancelled = true;
-    return {};
-  };
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const {
-        id,
-        method,
-        params = {},
-      } = JSON.parse(Buffer.concat(chunks).toString() || "{}") as {
-        readonly id?: number;
-        readonly method?: string;
-        readonly params?: JsonObject;
-      };
-      const version = isJsonObject(params["_meta"]) ? params["_meta"][`${meta}protocolVersion`] : undefined;
-      response.setHeader("content-type", "application/json");
-      const refuse = (code: number, message: string, status: number) =>
-        response
-          .writeHead(status)
-          .end(JSON.stringify({ jsonrpc: "2.0", id: id ?? null, error: { code, message } }));
-      if (version !== "2026-07-28" || method === undefined)
-        return refuse(-32022, "Unsupported protocol version", 400);
-      seen.push({
-        method,
-        header: request.headers["mcp-name"] as string | undefined,
-        capabilities: (params["_meta"] as JsonObject)[`${meta}clientCapabilities`] as JsonObject,
-      });
-      if (method === "tasks/update" && connections.lostUpdates > 0) {
-        connections.lostUpdates -= 1;
-        response.destroy();
-        return;
-      }
-      try {
-        const result = { resultType: "complete", ...answer(method, params) };
-        response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
-      } catch (error) {
-        refuse(-32602, (error as Error).message, 200);
-      }
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/mcp`,
-    seen,
-    tasks,
-    connections,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
 
 /** One raw modern request of `as`. */
 async function ask(gateway: TestGateway, as: string, method: string, params: JsonObject, hasTasks = true) {
@@ -157,6 +56,50 @@ async function ask(gateway: TestGateway, as: string, method: string, params: Jso
   return { status: response.status, result, error };
 }
 
+/** Opens a raw change stream of `as`, and collects its messages. */
+async function listen(gateway: TestGateway, as: string, taskIds: readonly string[], hasTasks = true) {
+  const closing = new AbortController();
+  const capabilities = hasTasks ? { extensions: { [extension]: {} } } : {};
+  const _meta = { [`${meta}protocolVersion`]: "2026-07-28", [`${meta}clientCapabilities`]: capabilities };
+  const response = await fetch(await gateway.endpoint(), {
+    method: "POST",
+    signal: closing.signal,
+    headers: {
+      authorization: `Bearer ${readToken(gateway.home, as)}`,
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "subscriptions/listen",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: "s1",
+      method: "subscriptions/listen",
+      params: { notifications: { taskIds }, _meta },
+    }),
+  });
+  const messages: { method?: string; params?: JsonObject; error?: JsonObject }[] = [];
+  const reading = (async () => {
+    let text = "";
+    for await (const part of response.body ?? []) {
+      text += Buffer.from(part).toString();
+      const lines = text.split("\n");
+      text = lines.pop() ?? "";
+      for (const line of lines) if (line.startsWith("data: {")) messages.push(JSON.parse(line.slice(6)));
+    }
+    if (text.startsWith("{")) messages.push(JSON.parse(text));
+  })().catch(() => {});
+  return {
+    status: response.status,
+    messages,
+    reading,
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await reading;
+    },
+  };
+}
+
 /** Waits until a task of `as` has a status, and returns it. */
 async function untilStatus(
   gateway: TestGateway,
@@ -176,7 +119,7 @@ const clients = ["ada", "bob"];
 
 describe("a server of 2026-07-28 with the tasks extension", () => {
   test("runs tasks for clients of both eras", async () => {
-    await using server = await startModernTasks();
+    await using server = await serveModernTasks();
     await using gateway = await startTestGateway(
       { tool_servers: [onHttp("hi", server.url, { interactive: true })] },
       { clients },
@@ -202,7 +145,7 @@ describe("a server of 2026-07-28 with the tasks extension", () => {
       -32602,
     );
     // The answer reaches the server although its connection is lost, and the next one too.
-    server.connections.lostUpdates = 2;
+    server.lostUpdates = 2;
     await ask(gateway, "ada", "tasks/update", { taskId, inputResponses });
     const ended = await untilStatus(gateway, "ada", taskId, "completed");
     assert.equal(textOf(ended["result"]), "Hello, Ada!");
@@ -239,6 +182,118 @@ describe("a server of 2026-07-28 with the tasks extension", () => {
         "hi:greet intent, completed ok",
       ],
     );
+  });
+});
+
+describe("subscriptions/listen", () => {
+  test("reports the tasks of its client, as tasks/get returns them", async () => {
+    await using server = await serveModernTasks();
+    const hi = onHttp("hi", server.url, { interactive: true });
+    await using gateway = await startTestGateway({ tool_servers: [hi] }, { clients });
+    const call = { name: "hi__greet", arguments: {} };
+    const taskId = String((await ask(gateway, "ada", "tools/call", call)).result["taskId"]);
+    const { inputRequests } = await untilStatus(gateway, "ada", taskId, "input_required");
+    // A client that did not declare the extension gets the error that the extension names.
+    await using undeclared = await listen(gateway, "ada", [taskId], false);
+    await undeclared.reading;
+    const { code, data } = undeclared.messages[0]?.error ?? {};
+    assert.deepEqual([undeclared.status, code], [400, -32021]);
+    assert.deepEqual((data as JsonObject)["requiredCapabilities"], { extensions: { [extension]: {} } });
+    // Tasks of others, and ids that nobody has, are not acknowledged.
+    await using other = await listen(gateway, "bob", [taskId]);
+    await using own = await listen(gateway, "ada", [taskId, "unknown"]);
+    await waitUntil(() => own.messages.length === 1 && other.messages.length === 1);
+    const acknowledged = (one: typeof own) => one.messages[0]?.params?.["notifications"];
+    assert.deepEqual([acknowledged(own), acknowledged(other)], [{ taskIds: [taskId] }, {}]);
+    const [key = ""] = Object.keys(inputRequests as JsonObject);
+    const inputResponses = { [key]: { action: "accept", content: { name: "Ada" } } };
+    await ask(gateway, "ada", "tasks/update", { taskId, inputResponses });
+    await waitUntil(() => own.messages.at(-1)?.params?.["status"] === "completed");
+    const { method, params = {} } = own.messages.at(-1) ?? {};
+    assert.equal(method, "notifications/tasks");
+    assert.equal((params["_meta"] as JsonObject)[`${meta}subscriptionId`], "s1");
+    const { _meta: _own, ...notified } = params;
+    const { _meta: _got, resultType, ...got } = (await ask(gateway, "ada", "tasks/get", { taskId })).result;
+    assert.deepEqual(notified, got);
+    assert.equal(resultType, "complete");
+    assert.equal(other.messages.length, 1);
+  });
+});
+
+describe("the client of the extension's project, on SDK v2", () => {
+  test("runs tasks of both revisions, resumes one, and answers questions", async () => {
+    await using server = await serveModernTasks();
+    using program = createTaskProgram();
+    await using served = await serveV1(() => createTasksV1Server(program));
+    const servers = [
+      onHttp("hi", server.url, { interactive: true }),
+      onHttp("jobs", served.url, { interactive: true }),
+    ];
+    await using gateway = await startTestGateway({ tool_servers: servers }, { clients });
+    const elicitation = { form: {} };
+    const onInputRequest = async () => ({ action: "accept", content: { name: "Ada" } }) as never;
+    const textOfOutcome = (outcome: Parameters<typeof resultFromTaskOutcome>[0]) =>
+      textOf(resultFromTaskOutcome(outcome));
+    for (const era of ["legacy", "modern"] as const) {
+      let id = 0;
+      const raw = {
+        v2RequestFraming: {
+          protocolVersion: "2026-07-28",
+          clientInfo: { name: "ext", version: "1" },
+          clientCapabilities: { elicitation },
+        },
+        rawDispatch: async (request: unknown) => {
+          id += 1;
+          const { method, params } = request as { readonly method: string; readonly params: JsonObject };
+          const { result, error } = await ask(gateway, "ada", method, params);
+          return Object.keys(error).length > 0
+            ? ({ kind: "error", error } as never)
+            : { kind: "result" as const, result: result as never };
+        },
+      };
+      const open = async () => {
+        const client = await gateway.connectModern({
+          as: "ada",
+          capabilities: { elicitation },
+          versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: "2026-07-28" } },
+        });
+        const { tools } = await client.listTools();
+        const declarations = new Map(tools.map((tool) => [tool.name, toolDeclarationFromMcpTool(tool)]));
+        const session = createTaskSessionFromClient(client, {
+          endpointId: "gateway",
+          tools: { currentTool: (name) => declarations.get(name) },
+          onInputRequest,
+          ...((era === "legacy" ? {} : raw) as typeof raw),
+        });
+        return { client, session };
+      };
+      const { session } = await open();
+      const run = async (name: string, args: Record<string, never> | { readonly text: string } = {}) => {
+        const execution = await session.callTool(name, args, { task: { preference: "require" } });
+        assert.equal(execution.kind, "task", `${era} ${name}`);
+        const { outcome } = await execution.settle();
+        assert.equal(outcome.status, "completed", `${era} ${name}: ${JSON.stringify(outcome)}`);
+        return textOfOutcome(outcome);
+      };
+      assert.equal(await run("jobs__slow", { text: "slept" }), "slept");
+      // On 2025-11-25, this client does not wait for questions where servers send them: with tasks/result.
+      if (era === "modern") {
+        assert.equal(await run("jobs__ask"), "Hello, Ada!");
+        assert.equal(await run("hi__greet"), "Hello, Ada!");
+      }
+      // A task that another client of the same identity continues.
+      const execution = await session.callTool("jobs__report", {}, { task: { preference: "require" } });
+      assert.ok(execution.kind === "task");
+      const reference = execution.serializeReference();
+      await execution.handoff(() => {});
+      const later = await open();
+      const resumed = await later.session.resumeTask(reference);
+      await later.client.callTool({ name: "jobs__release", arguments: {} });
+      assert.equal(textOfOutcome((await resumed.settle()).outcome), "reported");
+      await later.session.close();
+      await session.close();
+      assert.equal(id > 0, era === "modern");
+    }
   });
 });
 

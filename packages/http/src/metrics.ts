@@ -27,6 +27,16 @@ export interface MeasuredStatus {
   readonly tools: number;
   readonly sessions: number;
   readonly quarantined: readonly unknown[];
+  /** The tasks that are kept, the bytes of their results, and the calls that were refused because all are in use. */
+  readonly tasks?:
+    | {
+        readonly running: number;
+        readonly asking: number;
+        readonly ended: number;
+        readonly resultBytes: number;
+        readonly refused: number;
+      }
+    | undefined;
   /** What the operator paused. */
   readonly pauses: readonly { readonly kind: string }[];
   readonly pausesProblem?: string;
@@ -224,6 +234,7 @@ function statusMetrics(status: MeasuredStatus): Metric[] {
       help: "Largest share of the budget of a limit that was used in its hour or day.",
       samples: status.limits.map(({ name, usedRatio }) => ({ labels: { limit: name }, value: usedRatio })),
     },
+    ...taskMetrics(status.tasks),
     ...discoveryMetrics(status.discovery),
     ...telemetryMetrics(status.telemetry?.signals ?? []),
     {
@@ -243,6 +254,25 @@ function statusMetrics(status: MeasuredStatus): Metric[] {
         restarts === undefined ? [] : [{ labels: { server: id }, value: restarts }],
       ),
     },
+  ];
+}
+
+function taskMetrics(tasks: MeasuredStatus["tasks"]): Metric[] {
+  if (tasks === undefined) return [];
+  const { running, asking, ended, resultBytes, refused } = tasks;
+  return [
+    {
+      name: "toolcrib_tasks",
+      type: "gauge",
+      help: "Tasks that are kept, by state; asking ones wait for their client.",
+      samples: [
+        { labels: { state: "working" }, value: running - asking },
+        { labels: { state: "asking" }, value: asking },
+        { labels: { state: "ended" }, value: ended },
+      ],
+    },
+    single("toolcrib_task_result_bytes", "gauge", "Bytes of the results of tasks.", resultBytes),
+    single("toolcrib_tasks_refused_total", "counter", "Calls that a limit of tasks refused.", refused),
   ];
 }
 

@@ -25,6 +25,9 @@ export const conformanceV1Path = pathOf("conformance-v1");
 /** Entry: a server with tasks of 2025-11-25 on stdio, see `tasks/tasks-v1-server.ts`. */
 export const tasksV1StdioPath = pathOf("tasks-v1-stdio");
 
+/** Entry: a server with tasks of 2026-07-28 on stdio, see `tasks/tasks-modern-server.ts`. */
+export const tasksModernStdioPath = pathOf("tasks-modern-stdio");
+
 /** Entry: a small issue tracker on stdio; its first argument selects `github` or `zenhub`. */
 export const trackerStdioPath = pathOf("tracker-stdio");
 

@@ -19,6 +19,7 @@ export {
   echoStdioPath,
   fixtureCommand,
   hostileStdioPath,
+  tasksModernStdioPath,
   tasksV1StdioPath,
   trackerStdioPath,
   watchedNetworkPath,
@@ -89,6 +90,7 @@ export {
 } from "./sample-toolspecs.ts";
 export { fastSample, leftOut, runCount, runsAll, sampled, slowTest } from "./sampled.ts";
 export { serveV1 } from "./tasks/serve-v1.ts";
+export { serveModernTasks } from "./tasks/tasks-modern-server.ts";
 export { createTaskProgram, createTasksV1Server } from "./tasks/tasks-v1-server.ts";
 export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-directory.ts";
 export {

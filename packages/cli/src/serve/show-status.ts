@@ -127,7 +127,7 @@ async function showRunning(
     ...servers.flatMap((server) => differenceLines(server, output)),
     ...servers.flatMap(loginLines),
     ...identitySecretLines(ownSecrets),
-    `${counted(tools, "tool")}${ownText(status)}, ${counted(sessions, "session")}, ${counted(callsInFlight, "call")} in flight`,
+    `${counted(tools, "tool")}${ownText(status)}, ${counted(sessions, "session")}, ${counted(callsInFlight, "call")} in flight${taskText(status)}`,
     ...listLines(status),
   );
   for (const { id, reason, since } of quarantined) {
@@ -399,6 +399,15 @@ function loginLines({ id, login }: SourceStatus): readonly string[] {
 /** A gateway of an earlier version does not count its own tools. */
 function ownText({ ownTools }: Partial<Pick<GatewayStatus, "ownTools">>): string {
   return ownTools === undefined ? "" : ` and ${ownTools} of Toolcrib's own`;
+}
+
+/** The tasks that are kept, where there are any. A gateway of an earlier version does not know. */
+function taskText({ tasks }: Partial<Pick<GatewayStatus, "tasks">>): string {
+  if (tasks === undefined || tasks.running + tasks.ended === 0) return "";
+  const { running, asking, ended, refused } = tasks;
+  const waiting = asking === 0 ? "" : `, ${asking} of them waiting for their clients`;
+  const full = refused === 0 ? "" : `; ${counted(refused, "call")} refused because all are in use`;
+  return `; ${counted(running, "task")} running${waiting}, ${ended} ended${full}`;
 }
 
 /** Tokens from which on the only list, in the mode `full`, is mentioned. */

@@ -25,6 +25,8 @@ export interface TaskCall {
   readonly startedAt: number;
   /** Its arguments as hooks see them; absent where no hook is asked. */
   readonly shownArguments?: JsonObject | undefined;
+  /** Its arguments as the policy saw them; absent where they are too large to be kept. */
+  readonly arguments?: JsonObject | undefined;
 }
 
 /** One task in the home. */
@@ -90,14 +92,18 @@ function isStoredTask(task: JsonObject): boolean {
     isJsonObject(clientCapabilities) &&
     isIdentity(owner) &&
     (remote === undefined || (isJsonObject(remote) && typeof remote["id"] === "string")) &&
-    (call === undefined || (isJsonObject(call) && isCall(call))) &&
+    (call === undefined || isCall(call)) &&
     (outcome === undefined ||
       (isJsonObject(outcome) && (isJsonObject(outcome["result"]) || isJsonObject(outcome["error"]))))
   );
 }
 
-function isCall({ subject }: JsonObject): boolean {
-  return isJsonObject(subject) && typeof subject["callId"] === "string" && isJsonObject(subject["client"]);
+function isCall(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { subject, arguments: args, startedAt } = value;
+  const isSubject =
+    isJsonObject(subject) && typeof subject["callId"] === "string" && isJsonObject(subject["client"]);
+  return isSubject && Number.isSafeInteger(startedAt) && (args === undefined || isJsonObject(args));
 }
 
 function isIdentity(value: unknown): boolean {

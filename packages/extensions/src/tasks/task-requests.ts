@@ -4,6 +4,7 @@
  * other.
  */
 
+import type { SourceRoster } from "@toolcrib/inventory";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
   type Listener,
@@ -16,7 +17,15 @@ import {
 import { type Identity, issuerName } from "@toolcrib/tool";
 import { ExtensionsError } from "../extensions-error.ts";
 import type { Task } from "./task.ts";
-import { tasksExtension, toDetailedTask, toLegacyTask, toResult, withRelated } from "./task-wire.ts";
+import { isHidden, type TaskReadingDeps, whyWithheld } from "./task-reading.ts";
+import {
+  tasksExtension,
+  toDetailedTask,
+  toLegacyTask,
+  toResult,
+  toWithheldResult,
+  withRelated,
+} from "./task-wire.ts";
 import type { TaskRequest, Tasks } from "./tasks.ts";
 
 /** The prefix of the methods about tasks. */
@@ -110,16 +119,15 @@ function missingExtension(): McpError {
 }
 
 /** Dependencies of `TaskRequests`. */
-export interface TaskRequestsDeps {
+export interface TaskRequestsDeps extends TaskReadingDeps {
   readonly tasks: Tasks;
-  /** Whether `identity` may use a tool now: tasks of other tools do not exist for it. @param tool its id */
-  readonly mayUse: (identity: Identity, tool: string) => boolean;
+  readonly roster: Pick<SourceRoster, "entries" | "featureSources">;
   /** Resolves when the tools of a server are known; undefined where they are. */
   readonly untilListed: (request: ServiceRequest, server: string) => Promise<unknown> | undefined;
 }
 
 /**
- * Answers the requests about tasks. A client that may not use a tool any more, or not at this endpoint, gets nothing
+ * Answers the requests about tasks. A client that may not list a tool any more, or not at this endpoint, gets nothing
  * of its tasks: what it may read is decided when it reads.
  */
 export class TaskRequests {
@@ -127,6 +135,12 @@ export class TaskRequests {
 
   constructor(deps: TaskRequestsDeps) {
     this.#deps = deps;
+  }
+
+  /** What decides whether a call of a tool can be a task. */
+  calledTool({ id, server = "" }: { readonly id: string; readonly server?: string | undefined }) {
+    const source = this.#deps.roster.featureSources.find((one) => one.id === server);
+    return { id, server, capabilities: source?.features.capabilities() ?? {} };
   }
 
   /** Whether clients of `issuer` can list their tasks: those that nothing authenticated are one identity. */
@@ -141,18 +155,18 @@ export class TaskRequests {
     await this.#untilKnown(request);
     switch (`${era} ${method}`) {
       case "legacy tasks/get":
-        return toLegacyTask(this.#taskOf(request, server));
+        return this.#legacyState(this.#taskOf(request, server), request.identity);
       case "legacy tasks/result":
         return await this.#result(request, this.#taskOf(request, server), server);
       case "legacy tasks/cancel": {
         const task = this.#taskOf(request, server);
         this.#deps.tasks.cancel(task);
-        return toLegacyTask(task);
+        return this.#legacyState(task, request.identity);
       }
       case "legacy tasks/list":
         return this.#list(request, server);
       case "modern tasks/get":
-        return toDetailedTask(this.#taskOf(request, server));
+        return this.#detailed(this.#taskOf(request, server), request.identity);
       case "modern tasks/update": {
         const task = this.#taskOf(request, server);
         const { inputResponses } = params;
@@ -192,13 +206,30 @@ export class TaskRequests {
       const remove = task.onChange(() => {
         // The policy can be another one than when it began to listen.
         if (this.#isReadable(task, identity, server)) {
-          listener.notify("notifications/tasks", toDetailedTask(task));
+          listener.notify("notifications/tasks", this.#detailed(task, identity));
         }
         if (task.outcome !== undefined) remove();
       });
       listener.closed.addEventListener("abort", remove, { once: true });
     }
     return tasks.map(({ id }) => id);
+  }
+
+  /** @throws {McpError} -32021 to a client that asks for tasks and did not declare the extension */
+  static assertMayListen({ filter, clientCapabilities }: Listener): void {
+    if (filter.taskIds !== undefined && !hasModernTasks(clientCapabilities)) throw missingExtension();
+  }
+
+  #withheld(task: Task, reader: Identity) {
+    return whyWithheld(this.#deps, task, reader);
+  }
+
+  #legacyState(task: Task, reader: Identity): JsonObject {
+    return toLegacyTask(task, this.#withheld(task, reader));
+  }
+
+  #detailed(task: Task, reader: Identity): JsonObject {
+    return toDetailedTask(task, this.#withheld(task, reader));
   }
 
   #taskOf({ params, identity }: ServiceRequest, server: string | undefined): Task {
@@ -212,8 +243,9 @@ export class TaskRequests {
     });
   }
 
-  #isReadable({ facts }: Task, identity: Identity, server: string | undefined): boolean {
-    return (server === undefined || facts.server === server) && this.#deps.mayUse(identity, facts.tool);
+  #isReadable(task: Task, identity: Identity, server: string | undefined): boolean {
+    const isHere = server === undefined || task.facts.server === server;
+    return isHere && !isHidden(this.#deps, task, identity);
   }
 
   /** After a start, the tool of a task can be unknown until its server has listed it. */
@@ -221,21 +253,24 @@ export class TaskRequests {
     const { identity, params } = request;
     const { taskId } = params;
     const task = typeof taskId === "string" ? this.#deps.tasks.find(identity, taskId) : undefined;
-    if (task === undefined || this.#deps.mayUse(identity, task.facts.tool)) return;
+    if (task === undefined || this.#deps.index.find(task.facts.tool) !== undefined) return;
     await this.#deps.untilListed(request, task.facts.server);
   }
 
   /** Waits for the end of a task, and passes the questions of its server on meanwhile. */
   async #result(request: ServiceRequest, task: Task, server: string | undefined): Promise<JsonObject> {
-    const { signal } = request;
+    const { signal, identity } = request;
     const ask = (method: string, params: JsonObject) => request.ask(method, withPageId(params, task), signal);
-    while (task.outcome === undefined) {
+    for (;;) {
+      // The policy can be another one than when it began to wait.
+      this.#taskOf(request, server);
+      const withheld = this.#withheld(task, identity);
+      if (withheld !== undefined) return withRelated(toWithheldResult(task, withheld), task.id);
+      if (task.outcome !== undefined) return toResult(task);
       const next = task.nextChange(signal);
       task.sendQuestions(ask, signal);
       await next;
     }
-    // The policy can be another one than when it began to wait.
-    return toResult(this.#taskOf(request, server));
   }
 
   #list({ identity, params }: ServiceRequest, server: string | undefined): JsonObject {
@@ -243,7 +278,7 @@ export class TaskRequests {
     const tasks = this.#deps.tasks
       .listOf(identity)
       .filter((task) => this.#isReadable(task, identity, server))
-      .map(toLegacyTask);
+      .map((task) => this.#legacyState(task, identity));
     const { items, nextCursor } = pageOf(tasks, params["cursor"], "tasks", pageSize);
     return nextCursor === undefined ? { tasks: items } : { tasks: items, nextCursor };
   }

@@ -5,7 +5,7 @@
  * It makes no call: it is given how its call ends.
  */
 
-import type { JsonObject } from "@toolcrib/json";
+import { type JsonObject, jsonSize } from "@toolcrib/json";
 import { type Identity, isSameIdentity } from "@toolcrib/tool";
 import { ExtensionsError } from "../extensions-error.ts";
 import type { RemoteTask, StoredTask, TaskCall, TaskOutcome } from "./stored-task.ts";
@@ -22,6 +22,8 @@ interface OpenQuestion {
 
 /** Questions of one task that can wait at a time. */
 const maxQuestions = 100;
+/** Bytes of the arguments that are kept, so that a policy about them applies when the result is read. */
+const argumentsMaxBytes = 16 * 1024;
 /** Longest text about a state, in UTF-16 units. */
 const statusMaxLength = 2000;
 /** Bounds of the pause between two requests for the state, in milliseconds. */
@@ -123,8 +125,9 @@ export class Task {
   }
 
   /** The call of the task is on record. */
-  begun({ subject, startedAt, shownArguments }: TaskCall): void {
-    this.#call = { subject, startedAt, shownArguments };
+  begun({ subject, startedAt, shownArguments, arguments: args }: TaskCall): void {
+    const isKept = args !== undefined && jsonSize(args, argumentsMaxBytes) <= argumentsMaxBytes;
+    this.#call = { subject, startedAt, shownArguments, arguments: isKept ? args : undefined };
   }
 
   /** The server runs the call as a task of its own. */

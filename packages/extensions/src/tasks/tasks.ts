@@ -23,13 +23,27 @@ export interface TaskLimits {
   /** Tasks that are kept at a time, of all clients; one client gets at most half of them. @default 1000 */
   readonly maxTasks?: number;
   /** Bytes of the results that are kept, of all clients; one client gets at most half of them. @default 67,108,864 */
-  readonly resultsMaxBytes?: number;
-  /** Milliseconds for which a task is kept where its client names no time. @default 3,600,000 */
-  readonly ttlMs?: number;
-  /** Most milliseconds for which a task is kept. @default 86,400,000 */
-  readonly ttlMaxMs?: number;
+  readonly taskResultsMaxBytes?: number;
+  /** Seconds for which a task is kept where its client names no time. @default 3600 */
+  readonly taskTtlSeconds?: number;
+  /** Most seconds for which a task is kept. @default 86,400 */
+  readonly taskTtlMaxSeconds?: number;
   /** Milliseconds after which a client that asked for a task gets its handle, if the server has not answered. @default 2000 */
   readonly handleAfterMs?: number;
+}
+
+/** How tasks are used. */
+export interface TaskUsage {
+  /** Tasks that have not ended. */
+  readonly running: number;
+  /** Those of them that wait for an answer of their client. */
+  readonly asking: number;
+  /** Tasks that have ended, and whose results are kept. */
+  readonly ended: number;
+  /** Bytes of the results, in steps of a kibibyte. */
+  readonly resultBytes: number;
+  /** Calls that were refused since the start because tasks were used up. */
+  readonly refused: number;
 }
 
 /** Dependencies of `Tasks`. */
@@ -92,19 +106,27 @@ export class Tasks implements AsyncDisposable {
   readonly #running = new Set<Promise<unknown>>();
   #sweeping: NodeJS.Timeout | undefined;
   #isLeft = false;
+  #refused = 0;
 
   constructor(deps: TasksDeps, limits: TaskLimits = {}) {
     this.#deps = deps;
-    const { maxTasks = 1000, resultsMaxBytes = 64 * 1024 * 1024, ttlMs = 3_600_000 } = limits;
-    const { ttlMaxMs = 86_400_000, handleAfterMs = 2000 } = limits;
-    this.#limits = { maxTasks, resultsMaxBytes, ttlMs, ttlMaxMs, handleAfterMs };
+    const { maxTasks = 1000, taskResultsMaxBytes = 64 * 1024 * 1024, taskTtlSeconds = 3600 } = limits;
+    const { taskTtlMaxSeconds = 86_400, handleAfterMs = 2000 } = limits;
+    this.#limits = { maxTasks, taskResultsMaxBytes, taskTtlSeconds, taskTtlMaxSeconds, handleAfterMs };
     this.#counts = new FairShare(maxTasks);
-    this.#results = new FairShare(Math.ceil(resultsMaxBytes / bytesPerPlace));
+    this.#results = new FairShare(Math.ceil(taskResultsMaxBytes / bytesPerPlace));
   }
 
-  /** Number of tasks that are kept. */
-  get size(): number {
-    return this.#kept.size;
+  /** The tasks that are kept: those that run, those that wait for their client, and the bytes of results. */
+  usage(): TaskUsage {
+    const tasks = [...this.#kept.values()].map(({ task }) => task);
+    return {
+      running: tasks.filter(({ outcome }) => outcome === undefined).length,
+      asking: tasks.filter(({ isAsking }) => isAsking).length,
+      ended: tasks.filter(({ outcome }) => outcome !== undefined).length,
+      resultBytes: this.#results.count * bytesPerPlace,
+      refused: this.#refused,
+    };
   }
 
   /** Returns a task of `identity`; undefined for one that it does not have. */
@@ -245,13 +267,15 @@ export class Tasks implements AsyncDisposable {
     if (this.#isLeft) throw new ExtensionsError("TASK_LEFT", "The gateway is being stopped");
     const refusal = this.#counts.refusalFor(identityKey(identity));
     if (refusal !== undefined) {
+      this.#refused += 1;
       const { maxTasks } = this.#limits;
       const whose = refusal === "share" ? "This client's share of the tasks" : `All ${maxTasks} tasks`;
       throw new ExtensionsError("TASKS_FULL", `${whose} that are kept at a time are in use`, {
         hint: "wait until tasks of yours expire, or ask for a shorter ttl",
       });
     }
-    const { ttlMs: usual, ttlMaxMs } = this.#limits;
+    const { taskTtlSeconds, taskTtlMaxSeconds } = this.#limits;
+    const givenMs = ttlMs ?? taskTtlSeconds * 1000;
     const task = new Task(
       {
         id: Buffer.from(this.#deps.randomBytes(32)).toString("base64url"),
@@ -260,7 +284,7 @@ export class Tasks implements AsyncDisposable {
         tool,
         server,
         createdAt: this.#deps.now(),
-        ttlMs: Math.min(Math.max(Math.ceil(ttlMs ?? usual), ttlMinMs), ttlMaxMs),
+        ttlMs: Math.min(Math.max(Math.ceil(givenMs), ttlMinMs), taskTtlMaxSeconds * 1000),
         clientCapabilities,
       },
       this.#deps.now,
@@ -399,7 +423,7 @@ export class Tasks implements AsyncDisposable {
 
   /** Places that a holder can still take: of all together, and of its half. */
   #freePlaces(holder: string): number {
-    const all = Math.ceil(this.#limits.resultsMaxBytes / bytesPerPlace);
+    const all = Math.ceil(this.#limits.taskResultsMaxBytes / bytesPerPlace);
     return Math.min(all - this.#results.count, Math.floor(all / 2) - this.#results.countOf(holder));
   }
 

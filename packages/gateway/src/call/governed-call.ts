@@ -174,7 +174,7 @@ async function perform(
 ): Promise<CallOutcome> {
   const { callId } = call.subject;
   deps.log.started(call, { ...intent, containment: target.containment });
-  caller.onBegun?.({ ...call, shownArguments: hooked?.shownArguments });
+  caller.onBegun?.({ ...call, shownArguments: hooked?.shownArguments, arguments: args });
   try {
     // Validate, execute, limit, validate the result, scrub and label it. Nothing reads or changes it after its label.
     const invalid = validateArguments(deps, target, args, callId);

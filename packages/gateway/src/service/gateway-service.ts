@@ -98,10 +98,7 @@ export class GatewayService implements McpService {
     this.#deps = deps;
     this.serverInfo = deps.serverInfo;
     this.#states = new InputStates(deps);
-    this.#taskRequests = new TaskRequests({
-      ...deps,
-      mayUse: (identity, tool) => deps.tools.find(identity, tool) !== undefined,
-    });
+    this.#taskRequests = new TaskRequests(deps);
     this.#subscriptions = new Subscriptions({
       sourceOf: (listener, uri) => this.#resourceSource(listener, uri),
       governed: async ({ identity, closed }, source, uri, subscribe) => {
@@ -188,6 +185,7 @@ export class GatewayService implements McpService {
   /** Adds a stream of notifications. @returns the part of its filter that is honored */
   async listen(listener: Listener): Promise<ListenFilter> {
     const { filter } = listener;
+    TaskRequests.assertMayListen(listener);
     const honored: { -readonly [Key in keyof ListenFilter]: ListenFilter[Key] } = {};
     const kinds = (["tools", "prompts", "resources"] as const).filter((kind) => filter[`${kind}ListChanged`]);
     for (const kind of kinds) honored[`${kind}ListChanged`] = true;
@@ -265,16 +263,16 @@ export class GatewayService implements McpService {
           })
         : this.#deps.targets.forTool(entry, serverOfView(view) === undefined);
     const args = toArguments(params["arguments"]);
-    const isListed = () => this.#deps.policy.allowsListing(identity, target.subject);
+    const { policy, tasks } = this.#deps;
+    const isListed = () => policy.allowsListing(identity, target.subject);
     if (args === undefined && isListed()) throw paramsError('"arguments" must be an object');
-    const rounds = this.#roundsOf(request, target, args ?? {});
+    const given = args ?? {};
+    const rounds = this.#roundsOf(request, target, given);
     const origin = toOrigin(request, rounds);
-    const called = () => (isListed() ? this.#calledTool(target) : undefined);
+    const called = () => (isListed() ? this.#taskRequests.calledTool(target) : undefined);
     const task = toTaskRequest(request, target.taskSupport, called);
-    if (task === undefined) return this.#madeCall(request, target, args ?? {}, origin);
-    return this.#deps.tasks.run(request, task, (more) =>
-      this.#madeCall(request, target, args ?? {}, { ...origin, ...more }),
-    );
+    if (task === undefined) return this.#madeCall(request, target, given, origin);
+    return tasks.run(request, task, (more) => this.#madeCall(request, target, given, { ...origin, ...more }));
   }
 
   /** Calls a tool, and returns the result for its client. */
@@ -292,12 +290,6 @@ export class GatewayService implements McpService {
     const result = toWireResult(forClient(outcome, identity, target), era);
     if (isInputRequired(result)) return this.#sealed(result, request, target, args, outcome);
     return serverOfView(view) === undefined ? cutResult(this.#deps, identity, target, args, result) : result;
-  }
-
-  /** What decides whether a call of a tool can be a task. */
-  #calledTool({ id, server = "" }: CallTarget) {
-    const source = this.#deps.roster.featureSources.find((one) => one.id === server);
-    return { id, server, capabilities: source?.features.capabilities() ?? {} };
   }
 
   /** The round of questions that a request belongs to; undefined where the client is asked while its call runs. */

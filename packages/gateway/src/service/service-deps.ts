@@ -1,6 +1,6 @@
 /** The dependencies of the service. Types only. */
 
-import type { InputStatesDeps, RelayLimit } from "@toolcrib/admission";
+import type { InputStatesDeps, Pauses, RelayLimit } from "@toolcrib/admission";
 import type { ClientTools, LongResults } from "@toolcrib/discovery";
 import type { Tasks } from "@toolcrib/extensions";
 import type { GatewayPolicy, ListingClient, SourceRoster, ToolIndex, Visibility } from "@toolcrib/inventory";
@@ -18,7 +18,7 @@ export interface GatewayServiceDeps extends InputStatesDeps {
   readonly serverInfo: ServerInfo;
   readonly index: ToolIndex;
   readonly policy: GatewayPolicy;
-  readonly roster: Pick<SourceRoster, "featureSources">;
+  readonly roster: Pick<SourceRoster, "entries" | "featureSources">;
   /** The tools that each client is listed. */
   readonly tools: ClientTools;
   /** Keeps the rest of long results. */
@@ -36,6 +36,7 @@ export interface GatewayServiceDeps extends InputStatesDeps {
   readonly call: (target: CallTarget, args: JsonObject, origin: CallOrigin) => Promise<CallOutcome>;
   readonly visibility: Pick<Visibility, "mayReach" | "isUsable">;
   readonly tasks: Tasks;
+  readonly pauses: Pick<Pauses, "refusal">;
   /** Limits the messages to each client. */
   readonly relays: RelayLimit;
   /** Removes known secrets from lists and errors. */

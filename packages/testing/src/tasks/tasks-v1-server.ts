@@ -4,7 +4,7 @@
  *
  *     slow    (optional) answers after `ms`, with `text`; `fail` makes it a failed tool
  *     ask     (required) asks its client for a name, and greets it
- *     report  (optional) reports progress and a status message, then waits for `release`
+ *     report  (optional) reports progress and a status message, then waits for `release`, and answers with `text`
  *     plain   (forbidden) answers at once
  *     release ends every `report`
  */
@@ -77,7 +77,11 @@ const tools = [
     execution: { taskSupport: "optional" as const },
   },
   { name: "ask", inputSchema: object({}), execution: { taskSupport: "required" as const } },
-  { name: "report", inputSchema: object({}), execution: { taskSupport: "optional" as const } },
+  {
+    name: "report",
+    inputSchema: object({ text: { type: "string" } }),
+    execution: { taskSupport: "optional" as const },
+  },
   { name: "plain", inputSchema: object({}) },
   { name: "release", inputSchema: object({}) },
 ];
@@ -142,7 +146,7 @@ export function createTasksV1Server(program: TaskProgram): Server {
   const work = async (name: string, args: { readonly [name: string]: unknown }) => {
     if (name === "report") {
       await new Promise<void>((resolve) => waiting.add(resolve));
-      return text("reported");
+      return text(String(args["text"] ?? "reported"));
     }
     await new Promise((resolve) => setTimeout(resolve, Number(args["ms"] ?? 0)).unref());
     return text(String(args["text"] ?? "done"), args["fail"] === true);
