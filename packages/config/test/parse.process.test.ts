@@ -262,7 +262,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
       },
       sandbox: { mode: "required", registryHosts: [], totals: {} },
       registries: [],
-      search: { learns: true, learnsExcept: [] },
+      search: { embeddings: undefined, learns: true, learnsExcept: [] },
     });
   }
 });
