@@ -30,6 +30,7 @@ function open(limits: ConstructorParameters<typeof Tasks>[1]) {
     const asked = { kind: "asked", tool: "s:slow", server: "s", ttlMs } as const;
     let signal: AbortSignal | undefined;
     const created = await tasks.run(request, asked, async (origin) => {
+      assert.ok(origin);
       ({ signal } = origin);
       await origin.task.accepted({ id: "r1", era: "legacy" });
       if (result !== undefined) return { content: [{ type: "text", text: result }] };
@@ -59,6 +60,23 @@ test("one client gets at most half of the tasks that are free, and all together 
   assert.equal(await codeOf(start("eve")), "started");
   assert.equal(await codeOf(start("kim")), "TASKS_FULL: All 4 tasks that are kept at a time are in use");
   assert.deepEqual(tasks.usage(), { running: 4, asking: 0, ended: 0, resultBytes: 0, refused: 3 });
+});
+
+test("a call that need not be a task is a plain one where none can be kept", async () => {
+  const { tasks, start, identity } = open({ maxTasks: 2 });
+  await using _tasks = tasks;
+  await start("ada");
+  const request = {
+    identity: identity("ada"),
+    era: "modern",
+    params: {},
+    clientCapabilities: {},
+    signal: new AbortController().signal,
+  } as unknown as ServiceRequest;
+  const offered = { kind: "offered", tool: "s:slow", server: "s", ttlMs: undefined } as const;
+  const result = await tasks.run(request, offered, async (origin) => ({ isPlain: origin === undefined }));
+  assert.deepEqual(result, { isPlain: true });
+  assert.equal(tasks.usage().refused, 1);
 });
 
 test("a task ends with its time: it is gone for its client, and its call is cancelled", async () => {

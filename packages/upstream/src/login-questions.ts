@@ -65,7 +65,8 @@ export async function withLoginQuestion(
       );
     }
     const { session } = context;
-    settled.then((isStored) => {
+    // It never rejects, and a session that closes meanwhile takes no notification.
+    void settled.then((isStored) => {
       if (isStored && session?.closed.aborted === false)
         session.notify("notifications/elicitation/complete", { elicitationId: id });
     });

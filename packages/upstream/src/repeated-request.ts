@@ -19,6 +19,14 @@ import { isExpired, isRefused, isUnauthenticated, reasonOf } from "./upstream-fa
 import type { UpstreamSettings } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
+/** Methods that change nothing at a server that is trusted. */
+const readingMethods: ReadonlySet<string> = new Set([
+  "resources/read",
+  "prompts/get",
+  "completion/complete",
+  "tasks/get",
+]);
+
 /** Dependencies of `RepeatedRequest`. */
 export interface RepeatedRequestDeps {
   readonly shared: SharedSession;
@@ -87,7 +95,7 @@ export class RepeatedRequest {
   /** Whether a repetition is believed to change nothing more. Reading a resource or a prompt changes nothing. */
   #isRepeatable(): boolean {
     const { settings, isStopping } = this.#deps;
-    const claims = this.#method === "tools/call" ? (this.#annotations ?? {}) : { readOnlyHint: true };
+    const claims = readingMethods.has(this.#method) ? { readOnlyHint: true } : (this.#annotations ?? {});
     return !isStopping() && settings.isRepeatable?.(claims) === true;
   }
 }

@@ -68,8 +68,8 @@ export interface TaskOrigin {
   readonly onDeadline: (extend: (ms: number) => void) => void;
 }
 
-/** Makes the call of a task. Rejects with the error that its client gets. */
-export type PerformTask = (origin: TaskOrigin) => Promise<JsonObject>;
+/** Makes the call of a task, or a plain call without `origin`. Rejects with the error that its client gets. */
+export type PerformTask = (origin: TaskOrigin | undefined) => Promise<JsonObject>;
 
 /** A call that can be a task. */
 export interface TaskRequest {
@@ -146,11 +146,16 @@ export class Tasks implements AsyncDisposable {
    * Makes a call that can be a task.
    *
    * @returns the handle of the task, or the result of a call that is none.
-   * @throws {ExtensionsError} `TASKS_FULL`; the error of a call that did not become a task.
+   * @throws {ExtensionsError} `TASKS_FULL` where the client asked for a task; the error of a call that did not become one
    */
   async run(request: ServiceRequest, asked: TaskRequest, perform: PerformTask): Promise<JsonObject> {
     const { identity, era, signal } = request;
     const { kind } = asked;
+    // A client that takes tasks does not need one: where none can be kept, the server answers the call itself.
+    if (kind === "offered" && this.#counts.refusalFor(identityKey(identity)) !== undefined) {
+      this.#refused += 1;
+      return await perform(undefined);
+    }
     const task = this.#create(request, asked);
     const issued = Promise.withResolvers<void>();
     let isIssued = false;
