@@ -61,6 +61,7 @@ export const features = [
   "resource-links",
   "structured",
   "tasks",
+  "tasks-questions",
   "apps",
   "apps-page-tools",
 ] as const;
@@ -170,6 +171,12 @@ const everythingTrials: Trials = {
     seconds: 30,
     expected: ranTasks("Research Report: {id}"),
   },
+  "tasks-questions": {
+    tool: "simulate-research-query",
+    arguments: { topic: "{id}", ambiguous: true },
+    seconds: 15,
+    expected: ranTasks("Research Report: {id} .User accepted"),
+  },
 };
 
 /** A task ran to its end, with a result that has `text`, and another one was cancelled. */
@@ -180,7 +187,8 @@ function ranTasks(text: string): RegExp {
   );
 }
 
-const tasksTrials: Trials = { tasks: { tool: "greet", expected: ranTasks("Hello, {id}!") } };
+/** Its tool asks for the name. */
+const tasksTrials: Trials = { "tasks-questions": { tool: "greet", expected: ranTasks("Hello, {id}!") } };
 
 const appsTrials: Trials = {
   apps: {
@@ -235,9 +243,9 @@ const goTasks = "The Go SDK has no tasks.";
 
 /** Why features of extensions have no result. Of several that fit, the first one counts. */
 export const absences: readonly Absence[] = [
-  { features: ["tasks"], servers: ["go-legacy", "go-modern"], reason: goTasks },
+  { features: ["tasks", "tasks-questions"], servers: ["go-legacy", "go-modern"], reason: goTasks },
   {
-    features: ["tasks"],
+    features: ["tasks", "tasks-questions"],
     servers: ["fastmcp"],
     reason: "FastMCP runs tasks with another package, `fastmcp-tasks`, which this server does not use.",
   },
@@ -246,19 +254,19 @@ export const absences: readonly Absence[] = [
     servers: ["everything", "fastmcp", "go-legacy", "go-modern"],
     reason: "This server has no pages.",
   },
-  { features: ["tasks"], clients: ["go"], reason: goTasks },
+  { features: ["tasks", "tasks-questions"], clients: ["go"], reason: goTasks },
   {
-    features: ["tasks"],
+    features: ["tasks", "tasks-questions"],
     clients: ["python-v2"],
     reason: "Version 2 of the Python SDK has no functions for tasks.",
   },
   {
-    features: ["tasks"],
+    features: ["tasks", "tasks-questions"],
     clients: ["fastmcp"],
     reason: "FastMCP has tasks with another package, `fastmcp-tasks`, which this client does not use.",
   },
   {
-    features: ["tasks"],
+    features: ["tasks", "tasks-questions"],
     clients: ["inspector"],
     reason:
       "The Inspector on the command line has no connection that lasts from the start of a task to its result.",

@@ -35,6 +35,7 @@ const names: { readonly [feature in Feature]: string } = {
   "resource-links": "Resource links",
   structured: "Structured results",
   tasks: "Tasks",
+  "tasks-questions": "Tasks that ask",
   apps: "MCP Apps",
   "apps-page-tools": "MCP Apps, tools of pages hidden",
 };

@@ -316,12 +316,13 @@ features = {
     "resource-links": plain_call,
     "structured": plain_call,
     "tasks": run_tasks,
+    "tasks-questions": run_tasks,
     "apps": apps,
     "apps-page-tools": apps_page_tools,
 }
 if kind != "v1":
     # Only version 1 of the SDK has functions for tasks.
-    del features["tasks"]
+    del features["tasks"], features["tasks-questions"]
 if kind == "fastmcp":
     # Its client has no subscriptions to resources.
     del features["subscriptions"]

@@ -121,6 +121,8 @@ type Driver = (trial: Trial) => Promise<unknown>;
 
 const plainCall: Driver = ({ call, step }) => call(step.tool ?? "", step.arguments);
 
+const runTasks: Driver = ({ peer, step }) => peer.runTasks(step.tool ?? "", step.arguments ?? {});
+
 /** The features of this client. A name of the plan that is not here is reported as unsupported. */
 const drivers: { readonly [feature: string]: Driver } = {
   progress: async ({ call, step }) => {
@@ -170,7 +172,8 @@ const drivers: { readonly [feature: string]: Driver } = {
   },
   "resource-links": plainCall,
   structured: plainCall,
-  tasks: ({ peer, step }) => peer.runTasks(step.tool ?? "", step.arguments ?? {}),
+  tasks: runTasks,
+  "tasks-questions": runTasks,
   apps: async ({ peer, step, call }) => {
     const tool = (await listTools(peer)).find(({ name }) => name === step.tool);
     const uri = tool?._meta?.ui?.resourceUri;
