@@ -15,6 +15,9 @@ const program = join(
 /** Processes at a time. */
 const concurrency = 2;
 
+/** Makes it declare MCP Apps, which it does not do else. */
+const declarePages = "--advertise-apps";
+
 type Request = (method: string, ...args: readonly string[]) => Promise<unknown>;
 
 const call = (request: Request, { tool = "", arguments: args = {} }: Step) =>
@@ -28,7 +31,33 @@ const drivers: { readonly [feature: string]: (request: Request, step: Step) => P
   }),
   "resource-links": call,
   structured: call,
+  apps: async (request, step) => {
+    const showing: Request = (method, ...args) => request(method, ...args, declarePages);
+    const uri = (await listTools(showing)).find(({ name }) => name === step.tool)?._meta?.ui?.resourceUri;
+    return {
+      page: uri,
+      read: await showing("resources/read", "--uri", uri ?? ""),
+      called: await call(showing, { ...step, tool: step.check ?? "", arguments: {} }),
+    };
+  },
+  "apps-page-tools": async (request, step) => {
+    const isListed = async (...args: readonly string[]) =>
+      (await listTools(request, ...args)).some(({ name }) => name === step.check);
+    return { withPages: await isListed(declarePages), withoutPages: await isListed() };
+  },
 };
+
+interface ListedTool {
+  readonly name: string;
+  readonly _meta?: { readonly ui?: { readonly resourceUri?: string } };
+}
+
+async function listTools(request: Request, ...args: readonly string[]): Promise<readonly ListedTool[]> {
+  const { result } = (await request("tools/list", ...args)) as {
+    readonly result: { readonly tools: readonly ListedTool[] };
+  };
+  return result.tools;
+}
 
 const { connections, stepSeconds } = JSON.parse(await text(process.stdin)) as Plan;
 const waiting = connections.flatMap((connection) => connection.steps.map((step) => ({ connection, step })));

@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readToken } from "@toolcrib/auth";
 import {
   freePort,
   makeTemporaryDirectory,
@@ -65,7 +66,7 @@ export async function measure(
   }
   const urls = new Map<ServerId, string>();
   await Promise.all(
-    [startEverything, startFastmcp, startGo].map(async (start) => {
+    [startEverything, startFastmcp, startGo, startExtensions].map(async (start) => {
       const started = await start(stack, go);
       for (const [id, url] of Object.entries(started.urls))
         if (serverIds.includes(id as ServerId)) urls.set(id as ServerId, url);
@@ -118,13 +119,14 @@ async function follow(
   client: ClientId,
   [program, ...args]: readonly [string, ...string[]],
   urls: ReadonlyMap<ServerId, string>,
-  gateway: string,
+  gateway: Endpoint,
 ): Promise<Report[]> {
   const connections = [...urls].flatMap(([server, url]) =>
     ways.map((way): PlannedConnection => {
       const id = connectionId(client, server, way);
       const { trials } = servers.find((one) => one.id === server)!;
-      return { id, url: way === "direct" ? url : `${gateway}/s/${server}`, steps: stepsOf(trials, id) };
+      const endpoint = way === "direct" ? { url } : { ...gateway, url: `${gateway.url}/s/${server}` };
+      return { id, ...endpoint, steps: stepsOf(trials, id) };
     }),
   );
   const plan: Plan = { connections, stepSeconds };
@@ -229,11 +231,24 @@ async function startGo(stack: AsyncDisposableStack, missing: string | undefined)
   };
 }
 
-/** Starts a gateway in front of the servers and returns the URL of its endpoint. */
+async function startExtensions(stack: AsyncDisposableStack): Promise<Started> {
+  const script = join(import.meta.dirname, "typescript/servers.ts");
+  const server = stack.use(
+    await startServerProcess(process.execPath, ["--conditions=toolcrib-source", script], { cwd: root }),
+  );
+  return { urls: JSON.parse(server.stdout()) as Started["urls"] };
+}
+
+interface Endpoint {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Starts a gateway in front of the servers. Its clients have a token, because only they can list their tasks. */
 async function startGateway(
   stack: AsyncDisposableStack,
   urls: ReadonlyMap<ServerId, string>,
-): Promise<string> {
+): Promise<Endpoint> {
   const home = stack.use(await makeTemporaryDirectory());
   const config = home.join("toolcrib.yaml");
   const document = {
@@ -252,11 +267,11 @@ async function startGateway(
         "--conditions=toolcrib-source",
         join(root, "packages/cli/src/bin.ts"),
         "serve",
-        ...["--config", config, "--home", home.join("home"), "--listen", "127.0.0.1:0", "--auth", "none"],
+        ...["--config", config, "--home", home.join("home"), "--listen", "127.0.0.1:0", "--auth", "token"],
       ],
       { cwd: root, urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/ },
     ),
   );
   await waitUntil(async () => (await fetch(new URL("/readyz", gateway.url))).ok);
-  return gateway.url;
+  return { url: gateway.url, token: readToken(home.join("home"), "default") };
 }

@@ -9,7 +9,7 @@
 /** A plan, as a client reads it from its standard input. */
 export interface Plan {
   readonly connections: readonly PlannedConnection[];
-  /** Time limit for one step. */
+  /** Time limit for one step that has none of its own. */
   readonly stepSeconds: number;
 }
 
@@ -26,11 +26,13 @@ export interface Step {
   readonly feature: Feature;
   readonly tool?: string;
   readonly arguments?: { readonly [name: string]: unknown };
-  /** Tool whose result changes when the call was cancelled at the server. */
+  /** Tool whose result changes when the call was cancelled at the server; for MCP Apps, the tool that only the page calls. */
   readonly check?: string;
   readonly uri?: string;
   readonly prompt?: string;
   readonly argument?: { readonly name: string; readonly value: string };
+  /** Time limit where it is not that of the plan. */
+  readonly seconds?: number;
 }
 
 /** A line that a client writes: what it observed, why it observed nothing, or that it has no such feature. */
@@ -43,7 +45,7 @@ export interface Report {
   readonly unsupported?: boolean;
 }
 
-/** The rows of the table. Tasks and Apps have no driver yet: a client that gets one fills the row. */
+/** The rows of the table. */
 export const features = [
   "progress",
   "cancellation",
@@ -59,7 +61,9 @@ export const features = [
   "resource-links",
   "structured",
   "tasks",
+  "tasks-questions",
   "apps",
+  "apps-page-tools",
 ] as const;
 export type Feature = (typeof features)[number];
 
@@ -160,6 +164,41 @@ const everythingTrials: Trials = {
     arguments: { location: "Chicago" },
     expected: /"structuredContent":{[^}]*"temperature":36/,
   },
+  tasks: {
+    tool: "simulate-research-query",
+    arguments: { topic: "{id}" },
+    // The tool takes four seconds.
+    seconds: 30,
+    expected: ranTasks("Research Report: {id}"),
+  },
+  "tasks-questions": {
+    tool: "simulate-research-query",
+    arguments: { topic: "{id}", ambiguous: true },
+    seconds: 15,
+    expected: ranTasks("Research Report: {id} .User accepted"),
+  },
+};
+
+/** A task ran to its end, with a result that has `text`, and another one was cancelled. */
+function ranTasks(text: string): RegExp {
+  return new RegExp(
+    `^(?=.*"running":"(working|input_required)")(?=.*"listed":(true|"none in this revision"))` +
+      `(?=.*"result":\\{.*${text})(?=.*"ended":"completed")(?=.*"cancelled":"cancelled")`,
+  );
+}
+
+/** Its tool asks for the name. */
+const tasksTrials: Trials = { "tasks-questions": { tool: "greet", expected: ranTasks("Hello, {id}!") } };
+
+const appsTrials: Trials = {
+  apps: {
+    tool: "show",
+    check: "refresh",
+    expected:
+      /(?=.*"page":"ui:\/\/clock\/page.html")(?=.*"mimeType":"text\/html;profile=mcp-app")(?=.*"connectDomains":\["https:\/\/time.example"\]).*one o'clock/,
+  },
+  // Clients that declare no extension observe only what is listed without it.
+  "apps-page-tools": { check: "refresh", expected: /^\{("withPages":true,)?"withoutPages":false\}$/ },
 };
 
 /** The servers, in the order of the page. */
@@ -168,8 +207,17 @@ export const servers = [
   { id: "fastmcp", name: "FastMCP, both eras", trials: fastmcpTrials },
   { id: "go-legacy", name: "Go SDK with sessions, 2025-11-25", trials: ownTrials },
   { id: "go-modern", name: "Go SDK without sessions, 2026-07-28", trials: ownTrials },
+  { id: "tasks", name: "Server with the extension for tasks, 2026-07-28", trials: tasksTrials },
+  {
+    id: "apps",
+    name: "Server made with `@modelcontextprotocol/ext-apps` (TypeScript SDK v1)",
+    trials: appsTrials,
+  },
 ] as const;
 export type ServerId = (typeof servers)[number]["id"];
+
+/** Servers that exist for one extension: the page shows only what they have. */
+export const extensionServers: readonly ServerId[] = ["tasks", "apps"];
 
 /** The clients, in the order of the page. */
 export const clients = [
@@ -182,6 +230,58 @@ export const clients = [
   { id: "inspector", name: "Inspector" },
 ] as const;
 export type ClientId = (typeof clients)[number]["id"];
+
+/** Why a feature has no result at a server, or for a client. */
+interface Absence {
+  readonly features: readonly Feature[];
+  readonly servers?: readonly ServerId[];
+  readonly clients?: readonly ClientId[];
+  readonly reason: string;
+}
+
+const goTasks = "The Go SDK has no tasks.";
+
+/** Why features of extensions have no result. Of several that fit, the first one counts. */
+export const absences: readonly Absence[] = [
+  { features: ["tasks", "tasks-questions"], servers: ["go-legacy", "go-modern"], reason: goTasks },
+  {
+    features: ["tasks", "tasks-questions"],
+    servers: ["fastmcp"],
+    reason: "FastMCP runs tasks with another package, `fastmcp-tasks`, which this server does not use.",
+  },
+  {
+    features: ["apps", "apps-page-tools"],
+    servers: ["everything", "fastmcp", "go-legacy", "go-modern"],
+    reason: "This server has no pages.",
+  },
+  { features: ["tasks", "tasks-questions"], clients: ["go"], reason: goTasks },
+  {
+    features: ["tasks", "tasks-questions"],
+    clients: ["python-v2"],
+    reason: "Version 2 of the Python SDK has no functions for tasks.",
+  },
+  {
+    features: ["tasks", "tasks-questions"],
+    clients: ["fastmcp"],
+    reason: "FastMCP has tasks with another package, `fastmcp-tasks`, which this client does not use.",
+  },
+  {
+    features: ["tasks", "tasks-questions"],
+    clients: ["inspector"],
+    reason:
+      "The Inspector on the command line has no connection that lasts from the start of a task to its result.",
+  },
+];
+
+/** Returns why a feature has no result for a client at a server; undefined where no reason is known. */
+export function absenceOf(server: ServerId, client: ClientId, feature: Feature): string | undefined {
+  return absences.find(
+    (one) =>
+      one.features.includes(feature) &&
+      one.servers?.includes(server) !== false &&
+      one.clients?.includes(client) !== false,
+  )?.reason;
+}
 
 /** Returns the steps of a connection to a server. */
 export function stepsOf(trials: Trials, connection: string): Step[] {

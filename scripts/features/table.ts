@@ -1,6 +1,16 @@
 /** The feature table as text for a terminal, and as the page `docs/reference/compatibility.md`. */
 
-import { clients, type Feature, features, servers } from "./plan.ts";
+import {
+  absenceOf,
+  type ClientId,
+  clients,
+  extensionServers,
+  type Feature,
+  features,
+  type ServerId,
+  servers,
+  type Trials,
+} from "./plan.ts";
 import { type Cell, cellsOf, type Outcome, type Results } from "./results.ts";
 
 const marks: { readonly [outcome in Outcome]: string } = {
@@ -25,7 +35,9 @@ const names: { readonly [feature in Feature]: string } = {
   "resource-links": "Resource links",
   structured: "Structured results",
   tasks: "Tasks",
+  "tasks-questions": "Tasks that ask",
   apps: "MCP Apps",
+  "apps-page-tools": "MCP Apps, tools of pages hidden",
 };
 
 type Find = (server: string, client: string, feature: string) => Cell | undefined;
@@ -42,7 +54,7 @@ export function tableText(cells: readonly Cell[]): string {
     .filter(({ id }) => cells.some(({ server }) => server === id))
     .map(({ id: server, name }) => {
       const shown = clients.filter(({ id }) => cells.some((cell) => cell.client === id));
-      const rows = features.map((feature) =>
+      const rows = rowsOf(server).map((feature) =>
         [
           feature.padEnd(18),
           ...shown.map(({ id }) => {
@@ -61,29 +73,29 @@ export function tableText(cells: readonly Cell[]): string {
 export function compatibilityPage(results: Results): string {
   const cells = cellsOf(results);
   const find = finder(cells);
+  const rows = servers.map(({ id: server, name }) => ({
+    name,
+    features: rowsOf(server).map((feature) => ({
+      feature,
+      marks: clients.map(({ id: client }) => markOf(server, client, feature, find(server, client, feature))),
+    })),
+  }));
   const reasons = [
     ...new Set(
-      results.exceptions
-        .filter(({ reason }) => reason !== "")
-        .toSorted((left, right) => orderOf(left) - orderOf(right))
-        .map(({ reason }) => reason),
+      rows.flatMap((table) => table.features.flatMap((row) => row.marks.map(({ reason }) => reason))),
     ),
-  ];
-  const mark = (server: string, client: string, feature: string) => {
-    const cell = find(server, client, feature) as (Cell & { reason?: string }) | undefined;
-    if (cell === undefined) return "–";
-    const note = cell.reason ? ` [${reasons.indexOf(cell.reason) + 1}]` : "";
-    return `${marks[cell.outcome]}${note}`;
-  };
-  const tables = servers.flatMap(({ id: server, name }) => [
-    `## ${name}`,
+  ].filter((reason) => reason !== undefined);
+  const tables = rows.flatMap((table) => [
+    `## ${table.name}`,
     "",
     `| Feature | ${clients.map((client) => client.name).join(" | ")} |`,
     `|---|${clients.map(() => "---|").join("")}`,
-    ...features.map(
-      (feature) =>
-        `| ${names[feature]} | ${clients.map(({ id }) => mark(server, id, feature)).join(" | ")} |`,
-    ),
+    ...table.features.map(({ feature, marks: ofRow }) => {
+      const texts = ofRow.map(({ text, reason }) =>
+        reason === undefined ? text : `${text} [${reasons.indexOf(reason) + 1}]`,
+      );
+      return `| ${names[feature]} | ${texts.join(" | ")} |`;
+    }),
     "",
   ]);
   return [
@@ -94,6 +106,9 @@ export function compatibilityPage(results: Results): string {
     "",
     "A cell says whether the feature works directly, and then whether it works through the gateway. " +
       "“–” means that the client, the server, or the program that tries the feature does not have it. " +
+      "Clients that can declare an extension declare that they show pages. " +
+      "A task works when a tool runs as one to its end, `tasks/get`, `tasks/result` and `tasks/list` show it where the " +
+      "revision has them, and `tasks/cancel` ends another one. " +
       "The servers are configured with `trust_state: certified` and `interactive: true`; without the second, a server gets " +
       "a session for each asking client after its first question. Clients use the newest revision that the other side offers. " +
       "The gateway offers 2026-07-28, so that such clients use it with servers of all revisions.",
@@ -106,18 +121,19 @@ export function compatibilityPage(results: Results): string {
   ].join("\n");
 }
 
-function orderOf({ server, client, feature }: { server: string; client: string; feature: string }): number {
-  const position = (ids: readonly string[], id: string) => ids.indexOf(id);
-  return (
-    position(
-      servers.map(({ id }) => id),
-      server,
-    ) *
-      10_000 +
-    position(features, feature) * 100 +
-    position(
-      clients.map(({ id }) => id),
-      client,
-    )
-  );
+function rowsOf(server: ServerId): readonly Feature[] {
+  const { trials }: { readonly trials: Trials } = servers.find(({ id }) => id === server)!;
+  return extensionServers.includes(server)
+    ? features.filter((feature) => trials[feature] !== undefined)
+    : features;
+}
+
+function markOf(
+  server: ServerId,
+  client: ClientId,
+  feature: Feature,
+  cell: (Cell & { readonly reason?: string }) | undefined,
+): { readonly text: string; readonly reason: string | undefined } {
+  if (cell === undefined) return { text: "–", reason: absenceOf(server, client, feature) };
+  return { text: marks[cell.outcome], reason: cell.reason || undefined };
 }

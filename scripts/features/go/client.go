@@ -73,6 +73,7 @@ func followPlan(input io.Reader, output io.Writer) error {
 // peer is a connected client with what it received.
 type peer struct {
 	id      string
+	given   connection
 	session *mcp.ClientSession
 	mutex   sync.Mutex
 	seen    map[string][]any
@@ -118,10 +119,8 @@ func followConnection(given connection, stepSeconds float64, reports chan<- repo
 	limit := time.Duration(stepSeconds * float64(time.Second))
 	connecting, cancel := context.WithTimeout(context.Background(), 2*limit)
 	defer cancel()
-	p := &peer{id: given.ID, seen: map[string][]any{}}
-	session, err := p.newClient().Connect(connecting, &mcp.StreamableClientTransport{
-		Endpoint: given.URL, HTTPClient: &http.Client{Transport: bearer{given.Token}},
-	}, nil)
+	p := &peer{id: given.ID, given: given, seen: map[string][]any{}}
+	session, err := p.connect(connecting, true)
 	if err != nil {
 		for _, one := range given.Steps {
 			reports <- report{Connection: given.ID, Feature: one.Feature, Error: "connect: " + err.Error()}
@@ -148,13 +147,24 @@ func followConnection(given connection, stepSeconds float64, reports chan<- repo
 	}
 }
 
-func (p *peer) newClient() *mcp.Client {
+// connect opens a session that declares whether the client shows pages.
+func (p *peer) connect(ctx context.Context, withPages bool) (*mcp.ClientSession, error) {
+	return p.newClient(withPages).Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: p.given.URL, HTTPClient: &http.Client{Transport: bearer{p.given.Token}},
+	}, nil)
+}
+
+func (p *peer) newClient(withPages bool) *mcp.Client {
+	capabilities := &mcp.ClientCapabilities{
+		RootsV2:     &mcp.RootCapabilities{ListChanged: true},
+		Sampling:    &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}},
+		Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
+	}
+	if withPages {
+		capabilities.AddExtension("io.modelcontextprotocol/ui", map[string]any{"mimeTypes": []string{"text/html;profile=mcp-app"}})
+	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "go-client", Version: "1.0.0"}, &mcp.ClientOptions{
-		Capabilities: &mcp.ClientCapabilities{
-			RootsV2:     &mcp.RootCapabilities{ListChanged: true},
-			Sampling:    &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}},
-			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
-		},
+		Capabilities:                  capabilities,
 		CreateMessageWithToolsHandler: p.sample,
 		ElicitationHandler:            p.elicit,
 		LoggingMessageHandler: func(_ context.Context, request *mcp.LoggingMessageRequest) {
@@ -289,6 +299,56 @@ var features = map[string]act{
 	},
 	"resource-links": plainCall,
 	"structured":     plainCall,
+	"apps": func(ctx context.Context, p *peer, s step) (any, error) {
+		tool, err := findTool(ctx, p.session, s.Tool)
+		if err != nil {
+			return nil, err
+		}
+		if tool == nil {
+			return nil, fmt.Errorf("the tool %s is not listed", s.Tool)
+		}
+		ui, _ := tool.Meta["ui"].(map[string]any)
+		uri, _ := ui["resourceUri"].(string)
+		read, err := p.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+		if err != nil {
+			return nil, err
+		}
+		called, err := p.call(ctx, s.Check, nil, nil)
+		return map[string]any{"page": uri, "read": read, "called": called}, err
+	},
+	"apps-page-tools": func(ctx context.Context, p *peer, s step) (any, error) {
+		shown, err := findTool(ctx, p.session, s.Check)
+		if err != nil {
+			return nil, err
+		}
+		other, err := p.connect(ctx, false)
+		if err != nil {
+			return nil, err
+		}
+		defer other.Close()
+		hidden, err := findTool(ctx, other, s.Check)
+		return pageTools{shown != nil, hidden != nil}, err
+	},
+}
+
+// pageTools says to which clients a tool is listed that only pages call.
+type pageTools struct {
+	WithPages    bool `json:"withPages"`
+	WithoutPages bool `json:"withoutPages"`
+}
+
+// findTool returns nil for a tool that is not listed.
+func findTool(ctx context.Context, session *mcp.ClientSession, name string) (*mcp.Tool, error) {
+	listed, err := session.ListTools(ctx, &mcp.ListToolsParams{})
+	if err != nil {
+		return nil, err
+	}
+	for _, tool := range listed.Tools {
+		if tool.Name == name {
+			return tool, nil
+		}
+	}
+	return nil, nil
 }
 
 func wire(value any) string {

@@ -11,6 +11,7 @@ import asyncio
 import json
 import sys
 import warnings
+from contextlib import AsyncExitStack
 
 warnings.simplefilter("ignore")
 kind = sys.argv[1]
@@ -24,11 +25,17 @@ elif kind == "v2":
     import httpx2 as http_library
     import mcp_types as types
     from mcp import Client
+    from mcp.client import advertise
     from mcp.client.streamable_http import streamable_http_client
 else:
     import mcp_types as types
     from fastmcp import Client
     from fastmcp.client.transports import StreamableHttpTransport
+    from mcp.client import advertise
+
+
+# Version 1 of the SDK cannot declare an extension.
+declares_pages = kind != "v1"
 
 
 def make(model, /, **fields):
@@ -50,6 +57,7 @@ class Peer:
 
     def __init__(self, connection):
         self.id = connection["id"]
+        self.connection = connection
         self.seen = {}
         self.client = None
         self.protocol = ""
@@ -104,7 +112,12 @@ class Peer:
     async def on_progress(self, value, _total, _message):
         self.add("progress", value)
 
-    async def connect(self, stack, connection):
+    async def connect(self, stack, with_pages=declares_pages):
+        connection = self.connection
+        extensions = []
+        if with_pages:
+            types_of_pages = {"mimeTypes": ["text/html;profile=mcp-app"]}
+            extensions = [advertise("io.modelcontextprotocol/ui", types_of_pages)]
         token = connection.get("token")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         sampling = make(types.SamplingCapability, tools={})
@@ -118,6 +131,7 @@ class Peer:
                 log_handler=self.on_log,
                 message_handler=self.on_message,
                 client_info=self.info,
+                extensions=extensions,
             )
             await stack.enter_async_context(self.client)
             self.protocol = str(self.client.protocol_version)
@@ -136,7 +150,7 @@ class Peer:
             "client_info": self.info,
         }
         if kind == "v2":
-            self.client = Client(transport, log_level="debug", **callbacks)
+            self.client = Client(transport, log_level="debug", extensions=extensions, **callbacks)
             await stack.enter_async_context(self.client)
             self.protocol = str(self.client.protocol_version)
             return
@@ -226,6 +240,66 @@ async def subscriptions(peer, step):
             return [str(event.uri)]
 
 
+async def run_tasks(peer, step):
+    """Runs a tool as a task to its end, and cancels another task of it."""
+    tasks = peer.client.experimental
+
+    async def start():
+        created = await tasks.call_tool_as_task(step["tool"], step.get("arguments"))
+        return created.task.taskId
+
+    async def is_listed(task_id):
+        page = await tasks.list_tasks()
+        while all(task.taskId != task_id for task in page.tasks):
+            if page.nextCursor is None:
+                return False
+            page = await tasks.list_tasks(page.nextCursor)
+        return True
+
+    async def status_of(task_id):
+        return (await tasks.get_task(task_id)).status
+
+    first = await start()
+    running = await status_of(first)
+    listed = await is_listed(first)
+    result = wire(await tasks.get_task_result(first, types.CallToolResult))
+    other = await start()
+    await tasks.cancel_task(other)
+    return {
+        "running": running,
+        "listed": listed,
+        "result": result,
+        "ended": await status_of(first),
+        "cancelled": await status_of(other),
+    }
+
+
+async def list_tools(peer):
+    """Returns the tools as they are on the wire."""
+    if kind == "fastmcp":
+        return wire(await peer.client.list_tools_mcp())["tools"]
+    return wire(await peer.client.list_tools())["tools"]
+
+
+async def apps(peer, step):
+    tool = next(one for one in await list_tools(peer) if one["name"] == step["tool"])
+    uri = tool["_meta"]["ui"]["resourceUri"]
+    read = peer.client.read_resource_mcp if kind == "fastmcp" else peer.client.read_resource
+    return {"page": uri, "read": wire(await read(uri)), "called": await peer.call(step["check"])}
+
+
+async def apps_page_tools(peer, step):
+    async def is_listed(by):
+        return any(tool["name"] == step["check"] for tool in await list_tools(by))
+
+    if not declares_pages:
+        return {"withoutPages": await is_listed(peer)}
+    other = Peer(peer.connection)
+    async with AsyncExitStack() as stack:
+        await other.connect(stack, with_pages=False)
+        return {"withPages": await is_listed(peer), "withoutPages": await is_listed(other)}
+
+
 # The features of this client. Names of the plan that are not here are reported as unsupported.
 features = {
     "progress": progress,
@@ -241,7 +315,14 @@ features = {
     "subscriptions": subscriptions,
     "resource-links": plain_call,
     "structured": plain_call,
+    "tasks": run_tasks,
+    "tasks-questions": run_tasks,
+    "apps": apps,
+    "apps-page-tools": apps_page_tools,
 }
+if kind != "v1":
+    # Only version 1 of the SDK has functions for tasks.
+    del features["tasks"], features["tasks-questions"]
 if kind == "fastmcp":
     # Its client has no subscriptions to resources.
     del features["subscriptions"]
@@ -262,14 +343,12 @@ def describe(error):
 
 
 async def follow(connection, step_seconds):
-    from contextlib import AsyncExitStack
-
     peer = Peer(connection)
     waiting = [step["feature"] for step in connection["steps"]]
     try:
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(2 * step_seconds):
-                await peer.connect(stack, connection)
+                await peer.connect(stack)
             report(connection, "protocol", observed=peer.protocol)
             for step in connection["steps"]:
                 feature = step["feature"]
@@ -278,7 +357,7 @@ async def follow(connection, step_seconds):
                     report(connection, feature, unsupported=True)
                     continue
                 try:
-                    async with asyncio.timeout(step_seconds):
+                    async with asyncio.timeout(step.get("seconds", step_seconds)):
                         observed = await features[feature](peer, step)
                     report(connection, feature, observed=observed)
                 except Exception as error:

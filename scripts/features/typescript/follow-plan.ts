@@ -16,7 +16,20 @@ export interface Peer {
   request(method: string, params: object, options?: PeerOptions): Promise<object>;
   /** Begins to receive the changes of a resource. */
   subscribe(uri: string): Promise<unknown>;
+  /** Runs a tool as a task to its end, and cancels another task of it. */
+  runTasks(tool: string, args: object): Promise<RanTasks>;
   close(): Promise<void>;
+}
+
+/** What became of two tasks: one that ran to its end, and one that was cancelled. */
+export interface RanTasks {
+  /** Status after the start, as `tasks/get` says. */
+  readonly running: string;
+  /** Whether `tasks/list` has the task, or that the revision has no `tasks/list`. */
+  readonly listed: boolean | "none in this revision";
+  readonly result: unknown;
+  readonly ended: string;
+  readonly cancelled: string;
 }
 
 /** Options of one request. */
@@ -66,15 +79,33 @@ type SampledContent =
   | { type: "text"; text: string }
   | { type: "tool_use"; id: string; name: string; input: { [name: string]: unknown } };
 
-/** Capabilities of every TypeScript client. */
-export const capabilities = {
+/** The extension MCP Apps. */
+export const uiExtension = "io.modelcontextprotocol/ui";
+
+const capabilitiesWithoutPages = {
   sampling: { tools: {} },
   elicitation: { form: {}, url: {} },
   roots: { listChanged: true },
 };
 
+/** Capabilities of every TypeScript client. */
+const capabilities = {
+  ...capabilitiesWithoutPages,
+  extensions: { [uiExtension]: { mimeTypes: ["text/html;profile=mcp-app"] } },
+};
+
+/** What a client declares. */
+export type Declared = typeof capabilitiesWithoutPages & {
+  readonly extensions?: typeof capabilities.extensions;
+};
+
 /** Connects one version of the SDK. */
-export type Connect = (given: PlannedConnection, received: Received, answers: Answers) => Promise<Peer>;
+export type Connect = (
+  given: PlannedConnection,
+  received: Received,
+  answers: Answers,
+  declared: Declared,
+) => Promise<Peer>;
 
 interface Trial {
   readonly peer: Peer;
@@ -82,11 +113,15 @@ interface Trial {
   readonly received: Received;
   readonly signal: AbortSignal;
   readonly call: (name: string, args?: object, options?: PeerOptions & { meta?: object }) => Promise<object>;
+  /** Connects a client that shows no pages. */
+  readonly connectWithoutPages: () => Promise<Peer>;
 }
 
 type Driver = (trial: Trial) => Promise<unknown>;
 
 const plainCall: Driver = ({ call, step }) => call(step.tool ?? "", step.arguments);
+
+const runTasks: Driver = ({ peer, step }) => peer.runTasks(step.tool ?? "", step.arguments ?? {});
 
 /** The features of this client. A name of the plan that is not here is reported as unsupported. */
 const drivers: { readonly [feature: string]: Driver } = {
@@ -137,7 +172,37 @@ const drivers: { readonly [feature: string]: Driver } = {
   },
   "resource-links": plainCall,
   structured: plainCall,
+  tasks: runTasks,
+  "tasks-questions": runTasks,
+  apps: async ({ peer, step, call }) => {
+    const tool = (await listTools(peer)).find(({ name }) => name === step.tool);
+    const uri = tool?._meta?.ui?.resourceUri;
+    return {
+      page: uri,
+      read: await peer.request("resources/read", { uri }),
+      called: await call(step.check ?? ""),
+    };
+  },
+  "apps-page-tools": async ({ peer, step, connectWithoutPages }) => {
+    const isListed = async (of: Peer) => (await listTools(of)).some(({ name }) => name === step.check);
+    const other = await connectWithoutPages();
+    try {
+      return { withPages: await isListed(peer), withoutPages: await isListed(other) };
+    } finally {
+      await other.close();
+    }
+  },
 };
+
+interface ListedTool {
+  readonly name: string;
+  readonly _meta?: { readonly ui?: { readonly resourceUri?: string } };
+}
+
+async function listTools(peer: Peer): Promise<readonly ListedTool[]> {
+  const { tools } = (await peer.request("tools/list", {})) as { readonly tools: readonly ListedTool[] };
+  return tools;
+}
 
 /** Follows the plan on stdin. */
 export async function followPlan(connect: Connect): Promise<void> {
@@ -151,9 +216,10 @@ async function follow(given: PlannedConnection, stepMs: number, connect: Connect
   const report = (feature: string, outcome: Partial<Report>) =>
     process.stdout.write(`${JSON.stringify({ connection: given.id, feature, ...outcome })}\n`);
   const received = new Received();
+  const answers = answersOf(given.id, received);
   let peer: Peer;
   try {
-    peer = await within(2 * stepMs, () => connect(given, received, answersOf(given.id, received)));
+    peer = await within(2 * stepMs, () => connect(given, received, answers, capabilities));
   } catch (error) {
     for (const { feature } of given.steps) report(feature, { error: `connect: ${String(error)}` });
     return;
@@ -166,8 +232,10 @@ async function follow(given: PlannedConnection, stepMs: number, connect: Connect
       continue;
     }
     try {
-      const observed = await within(stepMs, (signal) =>
-        driver({ peer, step, received, signal, call: callOf(peer) }),
+      const connectWithoutPages = () => connect(given, received, answers, capabilitiesWithoutPages);
+      const limitMs = step.seconds === undefined ? stepMs : step.seconds * 1000;
+      const observed = await within(limitMs, (signal) =>
+        driver({ peer, step, received, signal, call: callOf(peer), connectWithoutPages }),
       );
       report(step.feature, { observed });
     } catch (error) {

@@ -87,7 +87,8 @@ export class ModernTasks {
       if (task.isCancelled === true) return stateOf(id, "cancelled");
       if (task.name === undefined)
         return { ...stateOf(id, "input_required"), inputRequests: { who: question } };
-      return { ...stateOf(id, "completed"), result: textResult(`Hello, ${task.name}!`) };
+      const result = { resultType: "complete", ...textResult(`Hello, ${task.name}!`) };
+      return { ...stateOf(id, "completed"), result };
     }
     if (method === "tasks/update") {
       const { who } = params["inputResponses"] as { readonly who: { readonly content: ModernTask } };
