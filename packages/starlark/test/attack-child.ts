@@ -79,7 +79,7 @@ async function warmUp(): Promise<void> {
 }
 
 /** Must equal the constant in `limits.security.process.test.ts`. */
-const sampleStep = 8;
+const sampleStep = 16;
 
 const attacks = groups.get(process.argv[2]!)!;
 const only = process.argv[3];

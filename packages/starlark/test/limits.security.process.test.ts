@@ -63,7 +63,7 @@ const heapMegabytes = 112;
 const maxRiseBytes = 160 * 1024 * 1024;
 
 /** One of this many attacks runs in a quick run; `attack-child.ts` selects the same ones. */
-const sampleStep = 8;
+const sampleStep = 16;
 
 suite("attacks on memory", () => {
   test("end within their limits, with little more memory, and in the same way each time", async () => {
