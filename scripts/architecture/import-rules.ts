@@ -1,7 +1,8 @@
 /**
  * Checks the imports of one file at a time: they follow the table of floors,
  * enter a package only through its `index.ts`, never lead from `src` to `test`,
- * and on floors 0 and 1 never lead to Node itself.
+ * on floors 0 and 1 never lead to Node itself, and load `node:http` without what
+ * a gateway does not use.
  */
 
 import { isBuiltin } from "node:module";
@@ -68,6 +69,12 @@ function checkSourceReference(
   if (isBuiltin(specifier) && row?.floor !== undefined && row.floor <= pureFloor) {
     const message = `"${owner.folder}" is on floor ${row.floor} and may not import Node's "${specifier}"`;
     return [finding("ARCH_NODE_IMPORT", message, file, reference, "pass the dependency as an argument")];
+  }
+  if (specifier === "node:http" && !reference.isTypeOnly && owner.folder !== "testing") {
+    const message =
+      'An import of "node:http" reads every export, and so loads Node\'s whole fetch at each start';
+    const hint = 'import the types, and take the values from process.getBuiltinModule("node:http")';
+    return [finding("ARCH_HTTP_IMPORT", message, file, reference, hint)];
   }
   return [];
 }

@@ -46,7 +46,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
       conditionNames: ["toolcrib-source", "node", "import", "default"],
       mainFields: ["module", "main"],
     },
-    plugins: [ownRequires(undici), places],
+    plugins: [ownRequires(undici), places, plainCharacters],
     // Reports about slow plugins are about busy machines, and one module of the command is loaded in both ways.
     checks: { pluginTimings: false, ineffectiveDynamicImport: false },
     logLevel: "warn",
@@ -67,8 +67,8 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
         },
       ],
     },
-    // Stack traces keep the names.
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    // Stack traces keep the names of functions and classes.
+    minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
   });
   await build.close();
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
@@ -99,6 +99,21 @@ const places: Plugin = {
   renderChunk: (code) =>
     /\b__dirname\b/.test(code) ? `const __dirname = import.meta.dirname;\n${code}` : null,
 };
+
+/** Escapes what is not ASCII: for one such character, V8 keeps two bytes of each character of the module. */
+const plainCharacters: Plugin = {
+  name: "plain characters",
+  generateBundle(_, output) {
+    for (const file of Object.values(output)) if (file.type === "chunk") file.code = escaped(file.code);
+  },
+};
+
+function escaped(code: string): string {
+  return code.replaceAll(
+    /[^\0-\x7f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
 
 /** Writes a module that loads each part of undici when it is first used. @returns the paths of all modules in it */
 async function bundleUndici(

@@ -137,6 +137,16 @@ describe("checkArchitecture() finds", () => {
       ["packages/json/src/a.ts:1 ARCH_NODE_IMPORT", "packages/search/src/a.ts:1 ARCH_NODE_IMPORT"],
     ));
 
+  test("values of node:http by an import, and not its types", () =>
+    check(
+      {
+        "packages/mcp/src/a.ts":
+          'import { createServer } from "node:http";\nexport const a = createServer;\n',
+        "packages/mcp/src/b.ts": 'import type { Server } from "node:http";\nexport type B = Server;\n',
+      },
+      ["packages/mcp/src/a.ts:1 ARCH_HTTP_IMPORT"],
+    ));
+
   test("a cycle of files, and not one of types alone", () =>
     check(
       {

@@ -7,10 +7,13 @@
  * keeps no connection.
  */
 
-import { type IncomingHttpHeaders, request } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { EgressError } from "./egress-error.ts";
 import type { EgressResponse, LoopbackRequest } from "./egress-types.ts";
+
+// An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
+const { request } = process.getBuiltinModule("node:http");
 
 /**
  * Sends the request.

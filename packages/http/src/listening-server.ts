@@ -8,7 +8,6 @@
  */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "@toolcrib/diagnostics";
@@ -24,7 +23,7 @@ import { StatusRoutes, type StatusRoutesDeps } from "./status-routes.ts";
 import { WholeRequests } from "./whole/whole-requests.ts";
 
 // An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
-const { createServer } = createRequire(import.meta.url)("node:http") as typeof import("node:http");
+const { createServer } = process.getBuiltinModule("node:http");
 
 /** Dependencies of a server, independent of its address. */
 export interface ServerDeps extends StatusRoutesDeps {

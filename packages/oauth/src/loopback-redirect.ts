@@ -5,9 +5,12 @@
  */
 
 import { timingSafeEqual } from "node:crypto";
-import { createServer, type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { OAuthError } from "./oauth-error.ts";
+
+// An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
+const { createServer } = process.getBuiltinModule("node:http");
 
 /** Answers with a wrong state after which the login fails. */
 const maxWrongAnswers = 20;

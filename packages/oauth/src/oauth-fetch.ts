@@ -8,18 +8,16 @@
  */
 
 import { lookup as lookupHost } from "node:dns";
-import {
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-  type RequestOptions,
-} from "node:http";
+import type { Agent, IncomingMessage, RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { getCACertificates } from "node:tls";
 import { messageOf } from "@toolcrib/diagnostics";
 import { AddressRules, isMetadataAddress } from "@toolcrib/egress";
 import { OAuthError } from "./oauth-error.ts";
+
+// An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
+const { Agent: HttpAgent, request: httpRequest } = process.getBuiltinModule("node:http");
 
 /** The addresses and certificates of the requests for one server. */
 export interface OAuthNetwork {
@@ -90,7 +88,7 @@ function redirectTarget(from: URL, location: string | null, method: string, foll
 
 /** Decides which connections are allowed. */
 class ConnectionRules {
-  readonly agents: { readonly http: HttpAgent; readonly https: HttpsAgent };
+  readonly agents: { readonly http: Agent; readonly https: HttpsAgent };
   readonly #trustedHosts: ReadonlySet<string>;
   readonly #httpHosts: ReadonlySet<string>;
   readonly #mayLoopback: boolean;

@@ -5,13 +5,16 @@
  */
 
 import { once } from "node:events";
-import { type IncomingMessage, request as openRequest } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { type Duplex, pipeline, type Transform } from "node:stream";
 import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { OutgoingRequest, SendRequest } from "@toolcrib/toolpack";
 import { CliError } from "../cli-error.ts";
+
+// An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
+const { request: openRequest } = process.getBuiltinModule("node:http");
 
 /** The address of an HTTPS proxy. */
 export interface HttpsProxy {

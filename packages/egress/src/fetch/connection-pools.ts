@@ -4,13 +4,15 @@
  * after its requests are complete.
  */
 
+import { createRequire } from "node:module";
 import type { Pool } from "undici";
-import UndiciPool from "undici/lib/dispatcher/pool.js";
 import type { Authority } from "../authority.ts";
 import { EgressError } from "../egress-error.ts";
 import type { ResolvedSettings } from "../egress-settings.ts";
 import type { EgressSource } from "../egress-types.ts";
 import type { Pipeline } from "../pipeline.ts";
+
+const require = createRequire(import.meta.url);
 
 interface Entry {
   readonly pool: Pool;
@@ -55,6 +57,10 @@ export class ConnectionPools implements AsyncDisposable {
     const settings = this.#settings;
     const connecting = new AbortController();
     let session: Buffer | undefined;
+    // The one part of undici that is needed, loaded with the first connection.
+    const UndiciPool = require("undici/lib/dispatcher/pool.js") as new (
+      ...args: ConstructorParameters<typeof Pool>
+    ) => Pool;
     const pool = new UndiciPool(`https://${authority.text}`, {
       connections: settings.connectionsPerHost,
       pipelining: 1,

@@ -4,7 +4,7 @@
  * before they come here.
  */
 
-import { type IncomingMessage, type ServerResponse, request as sendRequest } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline as joinStreams } from "node:stream/promises";
 import { EgressError } from "../egress-error.ts";
 import type { EgressSource, NamedOrigin } from "../egress-types.ts";
@@ -13,6 +13,9 @@ import type { ProxyLimits } from "../proxy/proxy-limits.ts";
 import { toPairs } from "../proxy/raw-headers.ts";
 import { toRefusal } from "../proxy/refusal.ts";
 import { authorityOf } from "./named-origins.ts";
+
+// An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
+const { request: sendRequest } = process.getBuiltinModule("node:http");
 
 /** One request and what it is passed on with. */
 export interface PlainPass {

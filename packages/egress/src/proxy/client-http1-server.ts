@@ -4,13 +4,16 @@
  * time, folded lines, bare line feeds.
  */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { EgressError } from "../egress-error.ts";
 import type { ClientExchange, RawHeaders, ResponseHead } from "./client-exchange.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { toPairs } from "./raw-headers.ts";
 import { toRefusalBytes } from "./refusal.ts";
+
+// An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
+const { createServer } = process.getBuiltinModule("node:http");
 
 /** Handles the requests of a connection. */
 export type OnRequest = (exchange: ClientExchange) => void;

@@ -11,7 +11,7 @@
  */
 
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Server as NetServer, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "@toolcrib/diagnostics";
@@ -34,6 +34,9 @@ import { toPairs, valuesOf } from "./raw-headers.ts";
 import { toRefusal, toRefusalBytes } from "./refusal.ts";
 import { TunnelServer } from "./tunnel-server.ts";
 import { Upstream } from "./upstream.ts";
+
+// An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
+const { createServer } = process.getBuiltinModule("node:http");
 
 /** The inputs that all proxies of an egress share. */
 export interface ProxyDeps {

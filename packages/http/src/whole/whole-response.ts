@@ -4,9 +4,12 @@
  */
 
 import { EventEmitter } from "node:events";
-import { type OutgoingHttpHeaders, STATUS_CODES, validateHeaderName, validateHeaderValue } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { HttpRequest, HttpResponse } from "@toolcrib/mcp";
+
+// An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
+const { STATUS_CODES, validateHeaderName, validateHeaderValue } = process.getBuiltinModule("node:http");
 
 /** What a response needs of its connection. */
 export interface ResponseConnection {

@@ -5,12 +5,15 @@
  */
 
 import { closeSync, createReadStream, fstatSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { errnoOf, openRegularFile } from "@toolcrib/files";
 import { McpkgRegistryError } from "../mcpkg-registry-error.ts";
+
+// An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
+const { createServer } = process.getBuiltinModule("node:http");
 
 /** Options of `serveRegistry`. */
 export interface ServeOptions {
