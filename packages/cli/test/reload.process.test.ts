@@ -31,10 +31,13 @@ test("a changed configuration applies as a whole, and servers that stay keep the
   const labelled = { ...a, labels: { team: "x" }, containment: { max_execution_seconds: 77 } };
   replaceConfig(directory, { tool_servers: [c, labelled], policy: { deny: ["a:nothing"] }, serve });
   await waitUntil(async () => (await client.tools()).join() === "a__ta,c__tc");
-  assert.deepEqual([await staying, await leaving], [
-    { text: pidA, isError: false },
-    { text: pidB, isError: false },
-  ]);
+  assert.deepEqual(
+    [await staying, await leaving],
+    [
+      { text: pidA, isError: false },
+      { text: pidB, isError: false },
+    ],
+  );
   assert.equal((await client.call("a__ta")).text, pidA);
   assert.notEqual((await client.call("c__tc")).text, pidB);
   assert.match((await client.call("b__tb")).text, /b__tb/);
@@ -62,15 +65,22 @@ test("an invalid change changes nothing and is shown with its place, and a repai
   const { text: pid } = await client.call("a__ta");
 
   replaceConfig(directory, { ...config, tool_servers: [smallServer("b", "tb")], policy: { deny: 5 } });
-  const configuration = async () => JSON.parse((await runToolcrib(["status", "--json"], setting)).stdout).configuration;
+  const configuration = async () =>
+    JSON.parse((await runToolcrib(["status", "--json"], setting)).stdout).configuration;
   await waitUntil(async () => (await configuration()).lastError !== undefined);
   const { lastError, files } = await configuration();
-  assert.match(lastError.message, /^toolcrib\.json:\d+:\d+: error CONFIG_WRONG_TYPE\n"policy\.deny" must be a list/);
+  assert.match(
+    lastError.message,
+    /^toolcrib\.json:\d+:\d+: error CONFIG_WRONG_TYPE\n"policy\.deny" must be a list/,
+  );
   assert.deepEqual(files, ["toolcrib.json"]);
   const refused = await runToolcrib(["reload"], setting);
   assert.equal(refused.code, 2);
   assert.match(refused.stdout, /^not applied: .*\ntoolcrib\.json:\d+:\d+: error CONFIG_WRONG_TYPE\n/);
-  assert.match((await runToolcrib(["status"], setting)).stdout, /^changed .*toolcrib\.json and is not in force/m);
+  assert.match(
+    (await runToolcrib(["status"], setting)).stdout,
+    /^changed .*toolcrib\.json and is not in force/m,
+  );
   assert.equal((await client.call("a__ta")).text, pid);
   assert.match(gateway.stderr(), /CONFIG_WRONG_TYPE.*"changed configuration is not used/);
   const { stdout } = await runToolcrib(["audit", "list"], setting);

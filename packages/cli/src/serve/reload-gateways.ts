@@ -33,7 +33,9 @@ function show(
 ): void {
   if (isNamed) output.print(`${safeLine(url)}:`);
   if (error !== undefined) {
-    output.print(`${output.style("yellow", "not applied")}: the configuration has errors, and nothing was changed`);
+    output.print(
+      `${output.style("yellow", "not applied")}: the configuration has errors, and nothing was changed`,
+    );
     output.print(safeText(error));
     return;
   }
@@ -41,6 +43,7 @@ function show(
   for (const path of needsRestart) {
     output.print(`${output.style("yellow", "needs a restart")} ${safeLine(path)}`);
   }
-  if (applied.length + needsRestart.length === 0) output.print("Nothing changed: the configuration is in force");
+  if (applied.length + needsRestart.length === 0)
+    output.print("Nothing changed: the configuration is in force");
   if (warnings !== undefined) output.print(safeText(warnings));
 }
