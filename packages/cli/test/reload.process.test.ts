@@ -1,11 +1,13 @@
 /** The configuration of a running gateway: changed, broken, repaired; by files, by the command, by a signal. */
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { isProcessAlive, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { HttpClient, replaceConfig, smallServer } from "./reload-harness.ts";
-import { runToolcrib, startServe } from "./transcript.ts";
+import { cleanEnvironment, commandLine, runToolcrib, startServe } from "./transcript.ts";
 
 const serve = { listen: "127.0.0.1:0" };
 
@@ -117,4 +119,62 @@ test("policy files, SIGHUP and a gateway on standard input: changes apply", asyn
   await waitUntil(async () => (await client.tools()).join() === "a__ta,b__tb");
   assert.equal((await client.call("a__ta")).isError, false);
   assert.equal(readFileSync(directory.join("toolcrib.json"), "utf8").includes("main.cedar"), false);
+});
+
+test("a gateway on standard input and output applies changes, and tells its client", async () => {
+  await using directory = await makeTemporaryDirectory();
+  replaceConfig(directory, { tool_servers: [smallServer("a", "ta")] });
+  const gateway = spawn(process.execPath, [...commandLine, "serve", "--stdio"], {
+    cwd: directory.path,
+    env: cleanEnvironment(directory.path) as NodeJS.ProcessEnv,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const ended = new Promise((resolve) => gateway.on("exit", resolve));
+  // biome-ignore lint/suspicious/noExplicitAny: the test reads members of messages
+  const messages: any[] = [];
+  createInterface({ input: gateway.stdout }).on("line", (line) => messages.push(JSON.parse(line)));
+  let lastId = 0;
+  const ask = async (method: string, params: object) => {
+    const id = ++lastId;
+    gateway.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    await waitUntil(() => messages.some((one) => one.id === id));
+    return messages.find((one) => one.id === id).result;
+  };
+  const names = async () => {
+    const { tools } = await ask("tools/list", {});
+    return tools.map(({ name }: { readonly name: string }) => name).filter((name: string) => name.includes("__"));
+  };
+  const clientInfo = { name: "test", version: "1" };
+  await ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+  gateway.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
+  await waitUntil(async () => (await names()).join() === "a__ta");
+  const before = messages.length;
+  replaceConfig(directory, { tool_servers: [smallServer("a", "ta"), smallServer("b", "tb")] });
+  await waitUntil(() =>
+    messages.slice(before).some(({ method }) => method === "notifications/tools/list_changed"),
+  );
+  assert.deepEqual(await names(), ["a__ta", "b__tb"]);
+  gateway.stdin.end();
+  await ended;
+});
+
+test("a gateway that is killed while it applies changes leaves a home that starts", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const servers = (count: number) => Array.from({ length: count }, (_, at) => smallServer(`s${at}`, `t${at}`));
+  replaceConfig(directory, { tool_servers: servers(1), serve });
+  for (const [round, waitMs] of [0, 60, 110].entries()) {
+    await using gateway = await startServe(["--auth", "none"], setting);
+    await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+    replaceConfig(directory, { tool_servers: servers(2 + (round % 2)), serve, policy: { deny: [`x${round}:*`] } });
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    process.kill(gateway.pid, "SIGKILL");
+    await gateway.stop();
+  }
+  await using gateway = await startServe(["--auth", "none"], setting);
+  await using client = await HttpClient.open(gateway.url);
+  await waitUntil(async () => (await client.tools()).join() === "s0__t0,s1__t1");
+  assert.equal((await client.call("s1__t1")).isError, false);
+  const verified = await runToolcrib(["audit", "verify"], setting);
+  assert.equal(verified.code, 0, verified.stdout);
 });
