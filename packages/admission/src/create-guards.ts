@@ -37,11 +37,23 @@ export function createGuards(
     resumeCommand = "toolcrib resume",
   }: GuardDeps,
 ): { readonly pauses: Pauses; readonly callLimits: CallLimits | undefined } {
-  const isLimited = limits !== undefined && limits.rules.length > 0;
   return {
     pauses: new Pauses({ store, audit, logger, now, resumeCommand, clientKeys }),
-    callLimits: isLimited
-      ? new CallLimits(limits, { now, logger, clientKeys, budgetStore, run: newCallId() })
-      : undefined,
+    callLimits: createCallLimits(limits, { logger, now, newCallId, clientKeys, budgetStore }),
   };
+}
+
+/** Creates the limits of `settings`; undefined where there are no rules. */
+export function createCallLimits(
+  settings: LimitSettings | undefined,
+  {
+    now,
+    logger,
+    newCallId,
+    clientKeys,
+    budgetStore,
+  }: Pick<GuardDeps, "now" | "logger" | "newCallId" | "clientKeys" | "budgetStore">,
+): CallLimits | undefined {
+  if (settings === undefined || settings.rules.length === 0) return undefined;
+  return new CallLimits(settings, { now, logger, clientKeys, budgetStore, run: newCallId() });
 }

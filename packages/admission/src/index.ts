@@ -9,7 +9,7 @@ export {
 export { Approvals, type PendingCall, type WaitingApprovals } from "./approvals.ts";
 export { type CallJournal, CallJournals, type InnerOutcome, type JournalEnd } from "./call-journals.ts";
 export type { CallLimits } from "./call-limits.ts";
-export { createGuards, type GuardDeps } from "./create-guards.ts";
+export { createCallLimits, createGuards, type GuardDeps } from "./create-guards.ts";
 export {
   HeldDefinitions,
   holdBy,

@@ -16,10 +16,10 @@ export interface CallContextParts {
 
 /** Returns a function that returns the digest of the policy in force: of the lists, and of the policy files. */
 export function policyDigestOf(
-  listsDigest: string,
+  listsDigest: () => string,
   policy: { readonly filesDigest: string | undefined },
 ): () => string {
-  return () => `${listsDigest} ${policy.filesDigest ?? ""}`.trimEnd();
+  return () => `${listsDigest()} ${policy.filesDigest ?? ""}`.trimEnd();
 }
 
 /** Returns why an approval of `call` would not count in this gateway, as a clause; undefined where it would. */

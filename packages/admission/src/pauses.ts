@@ -194,6 +194,13 @@ export class Pauses {
     };
   }
 
+  /** Applies the state again: the configuration gives names to other clients. */
+  reconsider(): void {
+    const state = this.#state;
+    this.#state = undefined;
+    if (state !== undefined) this.#take(state);
+  }
+
   /** Applies a state. @returns the number of calls that were cancelled */
   #take(state: PauseState): number {
     if (state === this.#state) return 0;

@@ -41,6 +41,12 @@ export interface PolicyStatus {
   readonly problem?: string;
 }
 
+/** The policies of another configuration. It disposes of those that are not put in force. */
+export interface PreparedPolicies extends Disposable {
+  readonly policies: CedarPolicies;
+  commit(): void;
+}
+
 /** Milliseconds between two polls of the files. */
 const pollMs = 1000;
 
@@ -48,12 +54,14 @@ const pollMs = 1000;
 export class LivePolicies implements AsyncDisposable {
   /** The files with the texts that are in force. */
   #files: readonly PolicyFile[];
-  readonly #deps: LivePoliciesDeps;
+  #deps: LivePoliciesDeps;
   readonly #timer: NodeJS.Timeout;
   #current: CedarPolicies;
   #seen: string;
   #problem: string | undefined;
   #polling: Promise<void> = Promise.resolve();
+  /** Counts the replacements by another configuration, which end a poll that began before. */
+  #configurations = 0;
 
   /** @param seen what the folders showed before the files were read */
   private constructor(
@@ -86,6 +94,42 @@ export class LivePolicies implements AsyncDisposable {
     return new LivePolicies(files, await openCedarPolicies(value, deps), seen, deps);
   }
 
+  /**
+   * Prepares the policies of another configuration.
+   *
+   * @returns the policies, and what puts them in force: `commit` follows at once after the gateway decides by them
+   * @throws {CedarError} `POLICY_INVALID`
+   */
+  async prepare(
+    files: readonly PolicyFile[],
+    attributesOf: LivePoliciesDeps["attributesOf"],
+  ): Promise<PreparedPolicies> {
+    const { value, diagnostics } = await parsePolicyFiles(files);
+    if (value === undefined) throw new CedarError("POLICY_INVALID", formatDiagnostics(diagnostics));
+    const deps = { ...this.#deps, attributesOf };
+    const policies = await openCedarPolicies(value, deps);
+    return {
+      policies,
+      commit: () => {
+        const previous = this.#current;
+        this.#configurations += 1;
+        this.#deps = deps;
+        this.#current = policies;
+        this.#files = files;
+        this.#problem = undefined;
+        // The next poll compares the texts.
+        this.#seen = "";
+        previous[Symbol.dispose]();
+        if (previous.digest === policies.digest) return;
+        this.#record("policy.changed", { digest: policies.digest, previousDigest: previous.digest });
+        const failed = (error: unknown) =>
+          deps.logger.error({ problem: messageOf(error) }, "replaced policies could not be checked further");
+        this.#reportReplaced(previous, value, diagnostics).catch(failed);
+      },
+      [Symbol.dispose]: () => policies[Symbol.dispose](),
+    };
+  }
+
   /** The files with the texts that are in force. */
   get files(): readonly PolicyFile[] {
     return this.#files;
@@ -113,14 +157,16 @@ export class LivePolicies implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
+    this.#configurations += 1;
     await this.#polling;
     this.#current[Symbol.dispose]();
   }
 
   /** Never rejects. */
   async #poll(): Promise<void> {
+    const configurations = this.#configurations;
     const seen = await signatureOf(this.#files);
-    if (seen === this.#seen) return;
+    if (seen === this.#seen || configurations !== this.#configurations) return;
     let files: readonly PolicyFile[];
     try {
       files = await readAll(this.#files, readRegularFile);
@@ -129,6 +175,7 @@ export class LivePolicies implements AsyncDisposable {
       this.#reject(messageOf(error));
       return;
     }
+    if (configurations !== this.#configurations) return;
     this.#seen = seen;
     if (textsOf(files) === textsOf(this.#files)) {
       this.#problem = undefined;
@@ -139,19 +186,24 @@ export class LivePolicies implements AsyncDisposable {
       this.#reject(formatDiagnostics(diagnostics.filter(({ severity }) => severity === "error")));
       return;
     }
-    await this.#replace(value, diagnostics, files);
+    await this.#replace(value, diagnostics, files, configurations);
   }
 
   async #replace(
     parsed: ParsedPolicies,
     diagnostics: readonly Diagnostic[],
     files: readonly PolicyFile[],
+    configurations: number,
   ): Promise<void> {
     const { policy, logger, onReplaced } = this.#deps;
     const previous = this.#current;
     let next: CedarPolicies | undefined;
     try {
       next = await openCedarPolicies(parsed, this.#deps);
+      if (configurations !== this.#configurations) {
+        next[Symbol.dispose]();
+        return;
+      }
       policy.replaceFiles(next);
     } catch (error) {
       next?.[Symbol.dispose]();

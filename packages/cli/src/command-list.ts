@@ -40,6 +40,7 @@ const sections: readonly {
       sandbox: () => import("./commands/sandbox.ts"),
       fetched: () => import("./commands/fetched.ts"),
       status: () => import("./commands/status.ts"),
+      reload: () => import("./commands/reload.ts"),
       approve: () => import("./commands/approve.ts"),
       pause: () => import("./commands/pause.ts"),
       resume: () => import("./commands/resume.ts"),

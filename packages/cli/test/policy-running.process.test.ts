@@ -51,7 +51,7 @@ test("why and policy matrix ask the running gateway, and say what is not in forc
   const { policy, decision } = JSON.parse(lists.stdout);
   assert.deepEqual([policy.of, decision.kind], ["gateway", "allow"]);
   assert.deepEqual(policy.notInForce, [
-    "the section policy of the configuration changed and is not in force: restart the gateway",
+    "the section policy of the configuration changed and is not in force: run toolcrib reload, which says why",
   ]);
   const changed = await run("why", "notes:env", "--on-disk");
   assert.equal(changed.code, 3);

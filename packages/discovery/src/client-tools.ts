@@ -78,7 +78,7 @@ export interface ListUsage {
 
 /** The tools of all clients of one gateway. */
 export class ClientTools {
-  readonly #deps: ClientToolsDeps;
+  #deps: ClientToolsDeps;
   /** The tokens of lists that are cached. */
   readonly #measured = new WeakMap<readonly JsonObject[], ListUsage>();
   #usage: ListUsage = { listedTokens: 0, savedTokens: 0 };
@@ -90,6 +90,11 @@ export class ClientTools {
   /** Counts of all lists so far. */
   get usage(): ListUsage {
     return this.#usage;
+  }
+
+  /** Lists tools by `listing` from now on. */
+  listBy(listing: ToolListing): void {
+    this.#deps = { ...this.#deps, listing };
   }
 
   /** The tools that `identity` may use. */

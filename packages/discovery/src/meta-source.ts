@@ -154,15 +154,24 @@ export class MetaSource implements ToolSource {
   readonly #deps: MetaSourceDeps;
   readonly #health: Health;
   readonly #listeners = new ListenerSet<[SourceChange]>();
-  readonly #always: readonly Tool[];
+  #always: readonly Tool[] = [];
+  #cutsResults: boolean | undefined;
   #waiting: Tool | undefined;
   #waitingState = "";
 
   constructor(deps: MetaSourceDeps) {
     this.#deps = deps;
     this.#health = { state: "ready", since: deps.now() };
-    const offered = deps.cutsResults ? [...definitions, readMoreDefinition] : definitions;
+    this.cutResults(deps.cutsResults);
+  }
+
+  /** Offers `read_more` where an endpoint cuts results. */
+  cutResults(cutsResults: boolean): void {
+    if (cutsResults === this.#cutsResults) return;
+    this.#cutsResults = cutsResults;
+    const offered = cutsResults ? [...definitions, readMoreDefinition] : definitions;
     this.#always = offered.map((definition) => this.#toTool(definition));
+    this.#listeners.emit({ kind: "tools" });
   }
 
   /** Offers `list_waiting_servers` to the clients that see one of the servers that wait, or no longer. */

@@ -39,6 +39,7 @@ interface FetchExit extends AsyncDisposable {
 /** Opens exits. Disposing closes all of them. */
 export class ServerExits implements AsyncDisposable {
   readonly #egress: Egress;
+  readonly #ids: Map<string, string>;
   /** Hosts that fetches were refused, by the ids of their exits. */
   readonly #refusals = new Map<string, Set<string>>();
   #fetchCount = 0;
@@ -50,6 +51,7 @@ export class ServerExits implements AsyncDisposable {
    */
   constructor(context: RecordedEgressContext, serverIds: readonly string[], port: number) {
     const ids = new Map(serverIds.map((id) => [egressIdOf(id), id]));
+    this.#ids = ids;
     this.#port = port;
     this.#egress = createRecordedEgress(context, ids, ({ source, host }) => {
       this.#refusals.get(source)?.add(host);
@@ -73,6 +75,11 @@ export class ServerExits implements AsyncDisposable {
       return typeof host === "string" ? [] : [host];
     });
     return openSandboxExit(this.#egress, { id: egressIdOf(id), allow, credentials }, this.#port);
+  }
+
+  /** Records the id of another server without the prefix `server:`. */
+  name(id: string): void {
+    this.#ids.set(egressIdOf(id), id);
   }
 
   /** Opens the exit of one step of a fetch. @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED` */

@@ -1,6 +1,6 @@
 /** What a core is given: its part of the configuration, its dependencies, and programs that run in it. Types only. */
 
-import type { GuardDeps } from "@toolcrib/admission";
+import type { CallLimits, GuardDeps } from "@toolcrib/admission";
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import type { SearchEmbeddings } from "@toolcrib/embeddings";
@@ -9,6 +9,7 @@ import type { CallHooksDeps } from "@toolcrib/hooks";
 import type { BackendSelector } from "@toolcrib/inventory";
 import type { SearchLearning } from "@toolcrib/learning";
 import type { ServerInfo } from "@toolcrib/mcp";
+import type { FilePolicies } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { SearchOptions } from "@toolcrib/search";
 import type { AuditStore, CallApprovals, PinMemory, SeenLabels } from "@toolcrib/store";
@@ -19,6 +20,13 @@ import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
 /** The sections that a core needs. Without `execution`, composite tools are listed as its default says. */
 export type CoreConfig = Pick<GatewayConfig, "policy" | "serve"> &
   Partial<Pick<GatewayConfig, "execution" | "guards" | "audit" | "profiles" | "toolOverrides">>;
+
+/** What a configuration opened for a core. */
+export interface LiveParts extends Pick<GatewayCoreDeps, "hooks" | "seenLabels"> {
+  readonly callLimits: CallLimits | undefined;
+  /** The policies of its files. */
+  readonly files: FilePolicies | undefined;
+}
 
 /** A program, and the call that runs it. */
 export interface Program extends Pick<CallContext, "signal" | "deadline"> {

@@ -16,14 +16,8 @@ import {
   RelayLimit,
   type WaitingServer,
 } from "@toolcrib/admission";
-import { digestPolicy } from "@toolcrib/config";
-import {
-  ClientTools,
-  createOverrides,
-  createToolListing,
-  LongResults,
-  type MetaSource,
-} from "@toolcrib/discovery";
+import { clientKeysOf } from "@toolcrib/config";
+import { ClientTools, LongResults, type MetaSource } from "@toolcrib/discovery";
 import { Tasks } from "@toolcrib/extensions";
 import type { IndexedTool } from "@toolcrib/inventory";
 import {
@@ -41,8 +35,7 @@ import {
 } from "@toolcrib/inventory";
 import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
-import { HiddenArguments, type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
-import { withoutHidden } from "@toolcrib/redaction";
+import type { PolicyTarget } from "@toolcrib/policy";
 import {
   DefinitionPins,
   Quarantine,
@@ -53,25 +46,23 @@ import {
   type CallContext,
   type Identity,
   localIdentity,
-  metaToolNames,
   ownNamespace,
   type Tool,
   type ToolResult,
-  toToolId,
 } from "@toolcrib/tool";
 import { ParkedCalls } from "@toolcrib/upstream";
 import { CallLog } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { CallTargets } from "./call/call-targets.ts";
-import { clientKeysOf, elicitedClientsOf } from "./call/client-keys.ts";
 import { executionRules } from "./call/execution-rules.ts";
 import { governedCall } from "./call/governed-call.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
 import { LabelTracker } from "./call/label-tracker.ts";
 import { observedCall } from "./call/observed-call.ts";
 import { resumeTasks } from "./call/resume-tasks.ts";
-import type { CoreConfig, GatewayCoreDeps, Program } from "./core-config.ts";
+import type { CoreConfig, GatewayCoreDeps, LiveParts, Program } from "./core-config.ts";
+import { type CoreSettings, callDepsOf, coreSettingsOf, hidingOf } from "./core-settings.ts";
 import type { CallOptions, CallOutcome, DiscoveryStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import type { GatewayError } from "./gateway-error.ts";
 import { createMetaSource, type SearchMeaning, toHit } from "./service/create-meta-source.ts";
@@ -101,8 +92,6 @@ export class GatewayCore {
   readonly approvals: Approvals;
   /** What the operator paused. */
   readonly pauses: Pauses;
-  /** Limits of calls; undefined where none is configured. */
-  readonly callLimits: CallLimits | undefined;
   readonly #definitionPins: DefinitionPins;
   readonly #quarantine: Quarantine;
   /** Calls whose clients collect the results later. */
@@ -111,7 +100,9 @@ export class GatewayCore {
   readonly inFlight = new InFlight();
   readonly #deps: GatewayCoreDeps;
   readonly #targets: CallTargets;
-  readonly #callDeps: GovernedCallDeps;
+  /** What calls that begin now depend on. A call keeps that with which it began. */
+  #callDeps: GovernedCallDeps;
+  #settings: CoreSettings;
   readonly #firstContact: FirstContact;
   readonly #lateTools: LateTools;
   readonly #unknownTools: UnknownTools;
@@ -121,17 +112,18 @@ export class GatewayCore {
     const { audit, logger, metrics, scrubber, now, newCallId } = deps;
     const selectBackend = deps.selectBackend ?? selectByKind;
     this.#deps = deps;
+    const settings = coreSettingsOf(config, deps);
+    this.#settings = settings;
     this.policy = createGatewayPolicy(config.policy);
     const { pins, callApprovals: calls, approveCommand = "toolcrib approve" } = deps;
     const onUnreadable = () => this.approvals.reconsider();
     const pinDeps = { audit, logger, scrubber, now, pins, approveCommand, onUnreadable };
     this.#definitionPins = new DefinitionPins(pinDeps);
-    const overrides = createOverrides(config.toolOverrides ?? [], logger);
     this.index = new ToolIndex({
       selectBackend,
       search: deps.search,
       scrubber,
-      override: overrides.override,
+      override: settings.override,
       hold: holdBy(this.#definitionPins),
       onQuarantine: () => this.#updateTools(),
     });
@@ -154,32 +146,24 @@ export class GatewayCore {
       pins: this.#definitionPins,
       serverIds: () => this.roster.configuredIds,
     });
-    const policyDigest = policyDigestOf(digestPolicy(config.policy), this.policy);
+    const policyDigest = policyDigestOf(() => this.#settings.listsDigest, this.policy);
     const mayAllow = (identity: Identity, tool: string) => this.#mayAllow(identity, tool);
     const parts = { index: this.index, roster: this.roster, mayAllow };
     this.approvals = new Approvals({ held, calls, audit, logger, parts, policyDigest });
-    const clientKeys = (name: string) => clientKeysOf(config.policy, name);
-    ({ pauses: this.pauses, callLimits: this.callLimits } = createGuards(config.guards, {
-      ...deps,
-      clientKeys,
-    }));
+    const clientKeys = (name: string) => this.clientKeys(name);
+    const guards = createGuards(config.guards, { ...deps, clientKeys });
+    this.pauses = guards.pauses;
     this.visibility = new Visibility(this);
     const { index, policy, roster, visibility, inFlight } = this;
-    const listing = createToolListing(config, deps.mostUsed);
+    const { listing } = settings;
     const taughtFor = (identity: Identity) => deps.learning?.taughtFor(identity);
     this.tools = new ClientTools({ index, policy, roster, visibility, listing, clientKeys, taughtFor });
     this.results = new LongResults(deps);
     const isFound = (identity: Identity, entry: IndexedTool) => this.tools.isFound(identity, entry);
     const unknownTools = new UnknownTools({ index, policy, roster, visibility, isFound });
     this.#unknownTools = unknownTools;
-    const waived = new ToolPatterns(config.policy.waiveApproval);
-    this.#targets = new CallTargets({
-      selectBackend,
-      index,
-      unknownTools,
-      waived,
-      overrides: overrides.overrides,
-    });
+    const { waived, overrides } = settings;
+    this.#targets = new CallTargets({ selectBackend, index, unknownTools, waived, overrides });
     const hiding = hidingOf(config, scrubber, this.index);
     this.#callDeps = {
       policy: this.policy,
@@ -202,14 +186,14 @@ export class GatewayCore {
         approvals: calls,
         policyDigest,
         approveCommand,
-        elicitedClients: elicitedClientsOf(config.policy),
+        elicitedClients: settings.elicitedClients,
         decide: (id, decision, client) => this.approvals.decideCall(id, decision, client, "elicitation"),
       },
       journals: new CallJournals(now),
       targetOf: (identity, name) => this.#innerTarget(identity, name),
       pauses: this.pauses,
       parked: ParkedCalls.ofInnerCalls(ownNamespace, now),
-      callLimits: this.callLimits,
+      callLimits: guards.callLimits,
       hooks: deps.hooks && { ...deps.hooks, ...hiding, rules: executionRules, pauses: this.pauses, logger },
     };
     this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
@@ -236,6 +220,41 @@ export class GatewayCore {
       this.service.changed("tools", sourceIds);
     });
     this.roster.onListChange((kind, sourceId) => this.service.changed(kind, new Set([sourceId])));
+  }
+
+  /** Limits of calls; undefined where none is configured. */
+  get callLimits(): CallLimits | undefined {
+    return this.#callDeps.callLimits;
+  }
+
+  /** The keys of the identities that a configuration calls `name`. @param config by default, that in force */
+  clientKeys(name: string, config: Pick<CoreConfig, "policy"> = this.#settings.config): readonly string[] {
+    return clientKeysOf(config.policy, name);
+  }
+
+  /** Reads what was accepted of servers that are about to be added. */
+  preparePins(serverIds: readonly string[]): Promise<void> {
+    return this.#definitionPins.prepare(serverIds);
+  }
+
+  /**
+   * Puts another configuration in force, at once, for all calls that begin from now on. Calls in flight keep the guards,
+   * hooks and labels with which they began.
+   *
+   * @param live what belongs to that configuration and was opened for it
+   */
+  reconfigure(config: CoreConfig, live: LiveParts): void {
+    const before = this.#settings;
+    const settings = coreSettingsOf(config, this.#deps);
+    this.#settings = settings;
+    this.policy.replace(settings.lists, live.files);
+    this.#callDeps = callDepsOf(this.#callDeps, settings, live, this.#deps.logger);
+    this.#targets.replace(settings);
+    this.tools.listBy(settings.listing);
+    this.#metaSource?.cutResults(this.tools.cutsResults);
+    this.#firstContact.renew(config.serve.listWaitSeconds * 1000);
+    this.pauses.reconsider();
+    if (!before.overrides.isEmpty || !settings.overrides.isEmpty) this.index.overrideBy(settings.override);
   }
 
   /** What lists cost. @param identity their reader. @default the operator */
@@ -473,16 +492,4 @@ export class GatewayCore {
   #updateAll(): void {
     if (!this.#quarantine.isEmpty) this.#quarantine.update(this.#findings(), () => true);
   }
-}
-
-/** What hides values in results and records. */
-function hidingOf({ audit }: CoreConfig, scrubber: GatewayCoreDeps["scrubber"], index: ToolIndex) {
-  return {
-    scrubber,
-    unverifiedScrubber: withoutHidden(scrubber),
-    hiddenArguments: new HiddenArguments(audit?.redact ?? [], {
-      callToolId: toToolId(ownNamespace, metaToolNames.call),
-      find: (name) => index.find(name),
-    }),
-  };
 }

@@ -29,6 +29,8 @@ export interface GatewayDeps {
   readonly wrap?: SpawnWrap | undefined;
   /** Packages whose tests run: they take the place of installed ones, and their definitions wait for no approval. @default none */
   readonly trialPackages?: SourceContext["trialPackages"];
+  /** Loads the configuration anew and applies it, for the operator (`POST /api/v1/reload`). @default it cannot be reloaded */
+  readonly reload?: (() => Promise<object>) | undefined;
   /** Limits of upstream servers, which tests change. @default `resolveUpstreamLimits` */
   readonly upstreamLimits?: UpstreamLimits;
 }

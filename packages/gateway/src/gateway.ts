@@ -6,6 +6,7 @@
 
 import type { Approvals, PauseStatus, Pauses, WaitingServer } from "@toolcrib/admission";
 import type { PolicyStatus } from "@toolcrib/cedar";
+import type { GatewayConfig } from "@toolcrib/config";
 import type { CodedError } from "@toolcrib/diagnostics";
 import type { ClientTools, EndpointUsage } from "@toolcrib/discovery";
 import type { EmbeddingsStatus } from "@toolcrib/embeddings";
@@ -19,6 +20,7 @@ import type { ToolSearch } from "@toolcrib/search";
 import type { HeadAnchors, QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { PolicySituation } from "./policy/open-policy-state.ts";
+import type { ConfigOutcome, ConfigStatus } from "./reload/config-status.ts";
 import type { Telemetry } from "./telemetry/traced-call.ts";
 
 /** A tool in a list for people. */
@@ -65,6 +67,8 @@ export interface GatewayStatus extends SourceStatuses {
   readonly discovery: DiscoveryStatus;
   /** Rules of the policy that match no tool or prompt of the servers that they name. */
   readonly idleRules: readonly IdleRule[];
+  /** The configuration in force, and what became of changes of it; absent for clients. */
+  readonly configuration?: ConfigStatus;
   /** The policy files; absent where there are none, and for clients. */
   readonly policy?: PolicyStatus;
   readonly quarantined: readonly QuarantinedDefinition[];
@@ -149,6 +153,15 @@ export interface Gateway extends AsyncDisposable {
   explain(identity: Identity, name: string): CodedError;
   /** Executes a tool through the governed call. @param name `ToolId` or wire name. */
   call(identity: Identity, name: string, args: JsonObject, options?: CallOptions): Promise<CallOutcome>;
+  /**
+   * Puts another configuration in force: at once, as a whole, and without a restart of what stays as it is. What is read
+   * at the start only is reported. Resolves when it is in force, or refused. Never rejects.
+   *
+   * @param files that it was read from.
+   */
+  applyConfig(config: GatewayConfig, files: readonly string[]): Promise<ConfigOutcome>;
+  /** Reports that a changed configuration is not used. @param problem the errors with their places */
+  refuseConfig(problem: string): ConfigOutcome;
   /** Last lines of a stdio server's standard error; none for other sources. @throws {GatewayError} `SERVER_NOT_FOUND` */
   serverLog(id: string, lines: number): readonly string[];
   /** The names of the profiles that `identity` may use. */

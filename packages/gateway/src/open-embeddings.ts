@@ -3,7 +3,7 @@
 import { SecretResolver } from "@toolcrib/config";
 import { SearchEmbeddings } from "@toolcrib/embeddings";
 import { readRegularFile } from "@toolcrib/files";
-import type { HooksContext } from "./hooks/open-hooks.ts";
+import type { HooksContext } from "@toolcrib/hook-programs";
 import type { SourceContext } from "./sources/open-sources.ts";
 
 /** @returns undefined without `search.embeddings` */

@@ -1,9 +1,8 @@
 /** Opens what searches learn from uses. */
 
-import type { GatewayConfig } from "@toolcrib/config";
+import { clientKeysOf, type GatewayConfig } from "@toolcrib/config";
 import { SearchLearning } from "@toolcrib/learning";
 import type { SecretScrubber } from "@toolcrib/redaction";
-import { clientKeysOf } from "./call/client-keys.ts";
 
 type LearningDeps = Parameters<typeof SearchLearning.open>[1];
 

@@ -9,11 +9,11 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { openPins, watchApprovals } from "@toolcrib/admission";
-import type { LivePolicies } from "@toolcrib/cedar";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import type { CodedError } from "@toolcrib/diagnostics";
 import { openToolUse } from "@toolcrib/discovery";
 import { openTaskFiles } from "@toolcrib/extensions";
+import { openHooks } from "@toolcrib/hook-programs";
 import {
   type ControlServer,
   GatewayMetrics,
@@ -51,7 +51,6 @@ import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSum
 import { GatewayCore } from "./gateway-core.ts";
 import type { GatewayDeps } from "./gateway-deps.ts";
 import { GatewayError } from "./gateway-error.ts";
-import { openHooks } from "./hooks/open-hooks.ts";
 import { openAudit } from "./open-audit.ts";
 import { openEmbeddings } from "./open-embeddings.ts";
 import { openLearning } from "./open-learning.ts";
@@ -62,6 +61,8 @@ import {
   type PolicySituation,
   policySituationOf,
 } from "./policy/open-policy-state.ts";
+import type { ConfigOutcome } from "./reload/config-status.ts";
+import { LiveConfig } from "./reload/live-config.ts";
 import { sandboxFacts, userHomeOf } from "./sandbox-facts.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
@@ -141,8 +142,12 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const { configFiles, trialPackages = [] } = deps;
   const inputs = { env, directory, wrap, now, monotonicMs, randomBytes, logger };
   const shared = { ...inputs, config, home, configFiles, trialPackages, record, scrubber, sandboxes };
-  const hooks = openHooks(shared, opening);
+  const hookResources = opening.use(new AsyncDisposableStack());
+  const hooks = openHooks(shared, hookResources);
   const embeddings = openEmbeddings(shared, opening);
+  const seenLabels = await openSeenLabels(config.dataLabels, { home, logger, now, randomBytes }, opening);
+  const newCallId = createCallIds(now, randomBytes(8).toString("hex"));
+  const budgetStore = new BudgetStore(home, { now, randomBytes });
   const core = new GatewayCore(config, {
     serverInfo,
     audit: { intent: (event) => store.audit.intent(event), record },
@@ -159,7 +164,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     logger,
     scrubber,
     now,
-    newCallId: createCallIds(now, randomBytes(8).toString("hex")),
+    newCallId,
     randomBytes,
     pins: await openPins(
       config.toolServers.map(({ id }) => id),
@@ -175,17 +180,21 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       now,
       sleep: (ms) => delay(ms, undefined, { ref: false }),
     }),
-    seenLabels: await openSeenLabels(config.dataLabels, { home, logger, now, randomBytes }, opening),
+    seenLabels,
     hooks: hooks && { hooks, monotonicMs },
     taskFiles,
     approveCommand: `toolcrib${deps.homeFlag ?? ""} approve`,
     pauses: opening.use(createPauseStore(home, { randomBytes })),
-    budgetStore: new BudgetStore(home, { now, randomBytes }),
+    budgetStore,
     resumeCommand: `toolcrib${deps.homeFlag ?? ""} resume`,
   });
   opening.defer(() => core.stored());
   opening.use(core.tasks);
-  const policies = await openPolicies(config, { core, record, logger }, opening);
+  const running: { live?: LiveConfig } = {};
+  opening.defer(async () => await running.live?.[Symbol.asyncDispose]());
+  const inForce = () => running.live?.config ?? config;
+  const replaceFiles: Parameters<typeof openPolicies>[2] = (files) => core.policy.replaceFiles(files);
+  const policies = await openPolicies(config, { core, record, logger, config: inForce }, replaceFiles);
   await Promise.all([core.pauses.refresh(), core.callLimits?.restore()]);
   record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
   // A gateway that cannot write its trail would refuse every call, so it does not start.
@@ -215,20 +224,26 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   };
   const opened: OpenedSources[] = [];
   for (const openKind of kindsOfSources) opened.push(opening.use(await openKind(context)));
-  return new RunningGateway(config, deps, {
+  const gateway = { current: undefined as RunningGateway | undefined };
+  running.live = new LiveConfig({
+    ...{ context, opened, newCallId, budgetStore, hookResources, resources: opening },
+    parts: { policies, seenLabels, hooks: hooks && { hooks, monotonicMs } },
+    onApplied: () => gateway.current?.configApplied(),
+  });
+  gateway.current = new RunningGateway(deps, {
+    live: running.live,
     core,
     metrics,
     anchors,
-    hooks,
     embeddings,
     telemetry,
-    policies,
     opened,
     scrubber,
     authorities: network.ca,
     logins: context.logins,
     resources: opening.move(),
   });
+  return gateway.current;
 }
 
 function cancellation(timer: NodeJS.Timeout): () => void {
@@ -239,9 +254,8 @@ function cancellation(timer: NodeJS.Timeout): () => void {
 interface GatewayParts {
   readonly core: GatewayCore;
   readonly metrics: GatewayMetrics;
-  readonly policies: LivePolicies | undefined;
+  readonly live: LiveConfig;
   readonly anchors: HeadAnchors;
-  readonly hooks: ReturnType<typeof openHooks>;
   readonly embeddings: ReturnType<typeof openEmbeddings>;
   readonly telemetry: GatewayTelemetry | undefined;
   readonly opened: readonly OpenedSources[];
@@ -253,26 +267,17 @@ interface GatewayParts {
 }
 
 class RunningGateway implements Gateway {
-  readonly #config: GatewayConfig;
   readonly #deps: GatewayDeps;
   readonly #core: GatewayCore;
   readonly #parts: Pick<
     GatewayParts,
-    | "metrics"
-    | "policies"
-    | "anchors"
-    | "hooks"
-    | "embeddings"
-    | "telemetry"
-    | "scrubber"
-    | "authorities"
-    | "logins"
+    "live" | "metrics" | "anchors" | "embeddings" | "telemetry" | "scrubber" | "authorities" | "logins"
   >;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
   readonly #sessions: ReturnType<typeof openSessionStore>;
   readonly #ready: Promise<unknown>;
-  readonly #prepared: Promise<void>;
+  #prepared: Promise<void>;
   readonly #dispose = disposeOnce(() => this.#stop());
   #isStopping = false;
   #opening: Promise<HttpServer> | undefined;
@@ -280,9 +285,8 @@ class RunningGateway implements Gateway {
   #openingControl: Promise<ControlServer> | undefined;
   #control: ControlServer | undefined;
 
-  constructor(config: GatewayConfig, deps: GatewayDeps, parts: GatewayParts) {
+  constructor(deps: GatewayDeps, parts: GatewayParts) {
     const { core, embeddings, opened, resources } = parts;
-    this.#config = config;
     this.#deps = deps;
     this.#core = core;
     this.#parts = parts;
@@ -299,7 +303,6 @@ class RunningGateway implements Gateway {
     embeddings?.follow(core.tools);
     resources.defer(watchApprovals(core.approvals));
     resources.defer(core.pauses.watch());
-    if (core.callLimits !== undefined) resources.defer(core.callLimits.keep());
   }
 
   get approvals(): GatewayCore["approvals"] {
@@ -323,20 +326,23 @@ class RunningGateway implements Gateway {
   }
 
   status(): GatewayStatus {
-    const { policies, anchors, hooks, embeddings } = this.#parts;
+    const { live, anchors, embeddings } = this.#parts;
+    const { policies, hooks } = live.parts;
     const policy = policies?.status();
     const facts = { ...this.#facts(), idleRules: this.#idleRules(), anchors: anchors.status() };
     return {
       ...facts,
+      configuration: live.status(),
       ...(policy === undefined ? {} : { policy }),
-      ...(hooks === undefined ? {} : { hooks: hooks.usage() }),
+      ...(hooks === undefined ? {} : { hooks: hooks.hooks.usage() }),
       ...(embeddings === undefined ? {} : { embeddings: embeddings.status() }),
     };
   }
 
   #idleRules(): readonly IdleRule[] {
     const { index, roster } = this.#core;
-    return findIdleRules(this.#config, index, roster, this.#parts.policies?.namedTargets());
+    const { config, parts } = this.#parts.live;
+    return findIdleRules(config, index, roster, parts.policies?.namedTargets());
   }
 
   /** The status without the comparison of rules with tools, which takes time. */
@@ -389,11 +395,25 @@ class RunningGateway implements Gateway {
   }
 
   policySituation(): PolicySituation {
-    return policySituationOf(this.#config.policy, this.#parts.policies, this.#core.policyTargets());
+    const { config, parts } = this.#parts.live;
+    return policySituationOf(config.policy, parts.policies, this.#core.policyTargets());
   }
 
   profilesOf(identity: Identity): readonly string[] {
     return this.#core.tools.profilesOf(identity);
+  }
+
+  applyConfig(config: GatewayConfig, files: readonly string[]): Promise<ConfigOutcome> {
+    return this.#parts.live.apply(config, files);
+  }
+
+  refuseConfig(problem: string): ConfigOutcome {
+    return this.#parts.live.refuse(problem);
+  }
+
+  /** Indexes the tools of another configuration, as after the start. */
+  configApplied(): void {
+    this.#prepared = this.#prepared.then(() => this.#indexTools());
   }
 
   serverLog(id: string, lines: number): readonly string[] {
@@ -424,7 +444,7 @@ class RunningGateway implements Gateway {
     try {
       const authentication = await this.#openAuthentication();
       const deps = { ...this.#serverDeps(), ...authentication, logins: this.#parts.logins.pages };
-      const http = await startHttpServer(deps, this.#config.serve);
+      const http = await startHttpServer(deps, this.#parts.live.config.serve);
       this.#http = this.#resources.use(http);
       return http;
     } catch (error) {
@@ -437,7 +457,7 @@ class RunningGateway implements Gateway {
   async #openControl(): Promise<ControlServer> {
     const { home } = this.#deps;
     const ownDeps = { home, platform: process.platform, temporaryDirectory: tmpdir(), randomBytes };
-    const { limits } = this.#config.serve;
+    const { limits } = this.#parts.live.config.serve;
     try {
       const control = await startControlServer({ ...this.#serverDeps(), ...ownDeps }, limits);
       this.#control = this.#resources.use(control);
@@ -450,13 +470,13 @@ class RunningGateway implements Gateway {
 
   /** Returns the check of clients of the HTTP server; without `authenticate` when the configuration requires none. */
   async #openAuthentication(): Promise<Pick<HttpServerDeps, "authenticate" | "resource">> {
-    if (this.#config.serve.auth === "none") return { authenticate: undefined };
+    if (this.#parts.live.config.serve.auth === "none") return { authenticate: undefined };
     const { authenticate, home, env, logger } = this.#deps;
     if (authenticate !== undefined) return { authenticate };
     const { scrubber, authorities } = this.#parts;
     const resources = this.#resources;
     const context = { home, env, logger, scrubber, authorities, resources, now: Date.now, randomBytes };
-    return await openClientAuthentication(this.#config, context);
+    return await openClientAuthentication(this.#parts.live.config, context);
   }
 
   /** The status without the servers that `identity` may not see; complete for the operator. */
@@ -481,6 +501,7 @@ class RunningGateway implements Gateway {
         pauses: this.#core.pauses,
         search: (operator, query, limit) => this.search(operator, query, limit, true),
         policySituation: () => this.policySituation(),
+        reload: this.#deps.reload,
       }),
       status: (identity) => this.#statusFor(identity),
       profilesOf: (identity) => this.#core.tools.profilesOf(identity),
@@ -508,6 +529,7 @@ class RunningGateway implements Gateway {
   async #stop(): Promise<void> {
     this.#isStopping = true;
     this.#core.tasks.leave();
+    await this.#parts.live.stop();
     await Promise.allSettled([this.#opening, this.#openingControl]);
     const deadline = Date.now() + drainMs;
     await Promise.all([this.#http?.drain(drainMs), this.#control?.drain(drainMs)]);

@@ -162,7 +162,9 @@ describe("startGateway()", () => {
     const client = await test.connect();
     const call = gateway.call(somebody, "a:sleep", { ms: 200 });
     await waitUntil(() => gateway.status().callsInFlight === 1);
-    const { servers, startedAt, url, discovery, ...rest } = gateway.status();
+    const { servers, startedAt, url, discovery, configuration, ...rest } = gateway.status();
+    assert.deepEqual(configuration?.files, ["toolcrib.json"]);
+    assert.match(configuration?.digest ?? "", /^sha256:[0-9a-f]{64}$/);
     const { endpoints, ...lists } = discovery;
     assert.deepEqual(lists, { listedTokens: 0, savedTokens: 0, cutTokens: 0 });
     assert.deepEqual(

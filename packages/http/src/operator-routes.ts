@@ -1,6 +1,7 @@
 /** The routes of the operator of a gateway that have fixed paths. */
 
 import { approvalRoutes, type OperatorApprovals } from "./approval-routes.ts";
+import { changeAccess, operatorRoute } from "./operator-route.ts";
 import { type OperatorPauses, pauseRoutes } from "./pause-routes.ts";
 import { policyRoutes } from "./policy-routes.ts";
 import type { ApiRoute } from "./route-access.ts";
@@ -13,10 +14,12 @@ export interface OperatorRoutesDeps {
   readonly search: OperatorSearch;
   /** Returns tools, resources and prompts with the facts about them (`targets`), and the policy. */
   readonly policySituation: () => object;
+  /** Reads the configuration anew and applies it. @default that is not possible, and there is no route for it */
+  readonly reload?: (() => Promise<object>) | undefined;
 }
 
-/** Returns the routes of approvals, of pauses, of explained searches and of the policy in force, by their paths. */
-export function operatorRoutes({ approvals, pauses, search, policySituation }: OperatorRoutesDeps): {
+/** Returns the routes of approvals, of pauses, of explained searches, of the policy in force and of reloads, by their paths. */
+export function operatorRoutes({ approvals, pauses, search, policySituation, reload }: OperatorRoutesDeps): {
   readonly [path: string]: ApiRoute;
 } {
   return {
@@ -24,5 +27,6 @@ export function operatorRoutes({ approvals, pauses, search, policySituation }: O
     ...pauseRoutes(pauses),
     ...searchRoutes(search),
     ...policyRoutes(policySituation),
+    ...(reload === undefined ? {} : { "/api/v1/reload": operatorRoute(changeAccess, () => reload()) }),
   };
 }

@@ -226,7 +226,9 @@ function toEntry(
   const chosen =
     backends.length === 1 ? 0 : (backends as readonly Backend[]).indexOf(select(backends) as Backend);
   const { tool, source, facts } = backends[Math.max(0, chosen)] as BackendOfSource;
-  if (previous !== undefined && isSameEntry(previous, backends, source)) return previous;
+  if (previous !== undefined && previous.facts === facts && isSameEntry(previous, backends, source)) {
+    return previous;
+  }
   const { namespace, version, definition } = tool;
   const name = version === undefined ? definition.name : `${definition.name}-${version}`;
   const wireName = wireNameOf(tool, facts);

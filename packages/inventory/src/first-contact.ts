@@ -30,9 +30,9 @@ const maxIdentities = 1000;
 /** Waits for the first contact of the sources of one gateway. */
 export class FirstContact {
   readonly #roster: Pick<SourceRoster, "entries">;
-  readonly #waitMs: number;
+  #waitMs: number;
   /** The one wait of each client, also after its end. */
-  readonly #sessions = new WeakMap<object, Map<string, Promise<void>>>();
+  #sessions = new WeakMap<object, Map<string, Promise<void>>>();
   /** The same for clients without a session. Empty when there is nothing to wait for. */
   readonly #identities = new Map<string, Promise<void>>();
 
@@ -40,6 +40,13 @@ export class FirstContact {
   constructor(roster: Pick<SourceRoster, "entries">, waitMs: number) {
     this.#roster = roster;
     this.#waitMs = waitMs;
+  }
+
+  /** Lets each client wait once more: other sources make first contact. @param waitMs as for the constructor */
+  renew(waitMs: number): void {
+    this.#waitMs = waitMs;
+    this.#sessions = new WeakMap();
+    this.#identities.clear();
   }
 
   /** The sources whose lists are not known yet. */

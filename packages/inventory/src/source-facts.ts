@@ -182,6 +182,17 @@ export function insertByRank<Item extends { readonly facts: Pick<SourceFacts, "r
   return items.toSpliced(at + 1, 0, item);
 }
 
+/** Returns `items` with those of each rank in the order of `ids`; the others of a rank follow in their own order. */
+export function arrangedByRank<Item extends { readonly facts: Pick<SourceFacts, "rank"> }>(
+  items: readonly Item[],
+  ids: readonly string[],
+  idOf: (item: Item) => string,
+): readonly Item[] {
+  const places = new Map(ids.map((id, at) => [id, at]));
+  const placeOf = (item: Item) => places.get(idOf(item)) ?? ids.length;
+  return items.toSorted((a, b) => a.facts.rank - b.facts.rank || placeOf(a) - placeOf(b));
+}
+
 /** Milliseconds until a call of `tool` is failed. */
 export function deadlineOf(
   source: { deadlineMs?(tool: Tool): number },

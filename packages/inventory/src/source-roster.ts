@@ -36,6 +36,7 @@ import {
 import type { QuarantinedTool } from "./build-index.ts";
 import { InventoryError } from "./inventory-error.ts";
 import {
+  arrangedByRank,
   type ConfiguredFacts,
   defaultFacts,
   insertByRank,
@@ -154,19 +155,30 @@ export class SourceRoster {
 
   /** Adds `source`; its owner starts and disposes it. @param facts those that differ from `defaultFacts` */
   add(source: ToolSource, facts: Partial<SourceFacts> = {}): void {
-    const { id } = source;
-    const allFacts = { ...defaultFacts, namespace: id, ...facts };
-    const entry: Registered = {
-      id,
-      source,
-      facts: allFacts,
-      features: this.#featuresOf(source, allFacts),
-      unsubscribe: source.onChange((change) => this.#changed(entry, change)),
-    };
+    const entry = this.#entryFor(source, facts);
     this.#entries = insertByRank(this.#entries, entry);
     this.#recordHealth(entry);
     this.#reportFindings(entry);
     this.#deps.index.add(source, entry.facts);
+  }
+
+  /** Replaces the facts about `source`, which stays as it is. @param facts those that differ from `defaultFacts` */
+  replaceFacts(source: ToolSource, facts: Partial<SourceFacts>): void {
+    const known = this.#entries.find((one) => one.source === source);
+    if (known === undefined) return;
+    known.unsubscribe();
+    const entry = this.#entryFor(source, facts);
+    this.#entries = this.#entries.map((one) => (one === known ? entry : one));
+    this.#deps.index.replaceFacts(source, entry.facts);
+    this.#reportFindings(entry);
+    this.#deps.index.reconsider();
+    for (const kind of ["resources", "prompts"] as const) this.#listChanges.emit(kind, entry.id);
+  }
+
+  /** Puts the sources of each rank into the order of `ids`: of two names that could be confused, the first counts. */
+  arrange(ids: readonly string[]): void {
+    this.#entries = arrangedByRank(this.#entries, ids, ({ id }) => id);
+    this.#deps.index.arrange(ids);
   }
 
   /** Removes `source` and its tools. */
@@ -178,6 +190,19 @@ export class SourceRoster {
     this.#deps.index.remove(source);
     this.#deps.quarantine.remove(source.id);
     for (const kind of ["resources", "prompts"] as const) this.#listChanges.emit(kind, source.id);
+  }
+
+  #entryFor(source: ToolSource, facts: Partial<SourceFacts>): Registered {
+    const { id } = source;
+    const allFacts = { ...defaultFacts, namespace: id, ...facts };
+    const entry: Registered = {
+      id,
+      source,
+      facts: allFacts,
+      features: this.#featuresOf(source, allFacts),
+      unsubscribe: source.onChange((change) => this.#changed(entry, change)),
+    };
+    return entry;
   }
 
   #featuresOf({ id, features }: ToolSource, { pinning }: SourceFacts): HeldFeatures | undefined {

@@ -20,7 +20,7 @@ import {
   type QuarantinedTool,
 } from "./build-index.ts";
 import { type DefinitionScrubber, LazyIndex } from "./lazy-index.ts";
-import { defaultFacts, insertByRank, type SourceFacts } from "./source-facts.ts";
+import { arrangedByRank, defaultFacts, insertByRank, type SourceFacts } from "./source-facts.ts";
 
 interface AddedSource extends IndexedSource {
   readonly unsubscribe: Unsubscribe;
@@ -28,7 +28,7 @@ interface AddedSource extends IndexedSource {
 
 /** The index. */
 export class ToolIndex {
-  readonly #how: Parameters<typeof buildIndex>[1];
+  #how: Parameters<typeof buildIndex>[1];
   readonly #onQuarantine: (() => void) | undefined;
   readonly #listeners = new ListenerSet<[sourceIds: ReadonlySet<string>]>();
   readonly #search: LazyIndex;
@@ -38,6 +38,8 @@ export class ToolIndex {
   #built: BuiltIndex = emptyIndex;
   #isHeld = false;
   #isDue = false;
+  /** Whether no entry of the index may be kept, because all of them are made in another way. */
+  #isOutdated = false;
 
   /** @param options.onQuarantine called after each change of an index that has or had quarantined tools */
   constructor(
@@ -138,6 +140,26 @@ export class ToolIndex {
     this.#rebuild();
   }
 
+  /** Replaces the facts about a source that was added. Follow it by a change or `reconsider`. */
+  replaceFacts(source: ToolSource, facts: SourceFacts): void {
+    this.#sources = this.#sources.map((one) => (one.source === source ? { ...one, facts } : one));
+  }
+
+  /** Puts the sources of each rank into the order of `ids`, before all others of the rank. */
+  arrange(ids: readonly string[]): void {
+    const arranged = arrangedByRank(this.#sources, ids, ({ source }) => source.id);
+    if (arranged.every((one, at) => one === this.#sources[at])) return;
+    this.#sources = arranged;
+    this.#rebuild();
+  }
+
+  /** Changes the definitions that clients are shown by `override` from now on. */
+  overrideBy(override: OverrideDefinition | undefined): void {
+    this.#how = { ...this.#how, override };
+    this.#isOutdated = true;
+    this.#rebuild();
+  }
+
   /** Decides again which tools are held back. */
   reconsider(): void {
     this.#rebuild();
@@ -163,7 +185,8 @@ export class ToolIndex {
     this.#isDue = this.#isHeld;
     if (this.#isHeld) return;
     const before = this.#built;
-    const built = buildIndex(this.#sources, this.#how, before.byId);
+    const built = buildIndex(this.#sources, this.#how, this.#isOutdated ? emptyIndex.byId : before.byId);
+    this.#isOutdated = false;
     this.#built = built;
     if (before.quarantined.length > 0 || built.quarantined.length > 0) this.#onQuarantine?.();
     const changed = updateSearch(this.#search, before.byId, built.byId);

@@ -50,6 +50,11 @@ export class ServerLogins implements AsyncDisposable {
     return tokens;
   }
 
+  /** Forgets a server: nobody is asked to log in to it any more. Its logins stay in the store. */
+  remove(id: string): void {
+    this.#servers.delete(id);
+  }
+
   /** Returns the tokens for a server; undefined for one that was not added. */
   tokensOf(id: string): AccessTokens | undefined {
     return this.#servers.get(id)?.tokens;

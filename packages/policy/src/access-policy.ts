@@ -1,7 +1,7 @@
 /**
  * The policy of a gateway: the lists of the configuration, and then the policy
- * files where there are any. Both must allow. Policy files can be replaced while
- * the gateway runs; a decision sees either all of the old or all of the new ones.
+ * files where there are any. Both must allow. Both can be replaced while the
+ * gateway runs; a decision sees either all of the old or all of the new ones.
  *
  * It records nothing, and it never allows what one of the two denies.
  */
@@ -44,7 +44,7 @@ export interface SubjectFacts<Subject extends PolicySubject> {
 
 /** The policy of one gateway. */
 export class AccessPolicy<Subject extends PolicySubject> {
-  readonly #lists: ToolPolicy;
+  #lists: ToolPolicy;
   readonly #targetOf: SubjectFacts<Subject>["targetOf"];
   #files: FilePolicies | undefined;
   #generation = 0;
@@ -65,7 +65,7 @@ export class AccessPolicy<Subject extends PolicySubject> {
     return this.#lists.boundProfileOf(identity);
   }
 
-  /** Counts the replacements of the policy files. Decisions of different generations can differ. */
+  /** Counts the replacements of the policy. Decisions of different generations can differ. */
   get generation(): number {
     return this.#generation;
   }
@@ -82,6 +82,13 @@ export class AccessPolicy<Subject extends PolicySubject> {
 
   /** Replaces the policy files. Later decisions are made by `files` only. */
   replaceFiles(files: FilePolicies): void {
+    this.#files = files;
+    this.#generation += 1;
+  }
+
+  /** Replaces the whole policy. Later decisions are made by `lists` and `files` only. */
+  replace(lists: ToolPolicy, files: FilePolicies | undefined): void {
+    this.#lists = lists;
     this.#files = files;
     this.#generation += 1;
   }

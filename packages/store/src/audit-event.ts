@@ -257,6 +257,18 @@ export interface ConfigChanged {
   readonly previousDigest?: string;
   /** Changed paths, such as `tool_servers.github`. Never values. */
   readonly changed?: readonly string[];
+  /** Changed paths that apply after a restart only. */
+  readonly needsRestart?: readonly string[];
+}
+
+/** A changed configuration is not used, because it has errors. */
+export interface ConfigRejected {
+  /** The files, as the gateway was given them. */
+  readonly files: readonly string[];
+  /** Digest of the configuration that stays in force. */
+  readonly digest: string;
+  /** The errors with their places. */
+  readonly problem: string;
 }
 
 /** An implementation of a package ran a call. Packages with a single endpoint leave none. */
@@ -469,6 +481,7 @@ export interface AuditEvents {
   readonly "definition.changed": DefinitionChanged;
   readonly "definition.approved": DefinitionApproved;
   readonly "config.changed": ConfigChanged;
+  readonly "config.rejected": ConfigRejected;
   readonly "policy.changed": PolicyEvent;
   readonly "policy.rejected": PolicyEvent;
   readonly "labels.forgotten": LabelsForgotten;

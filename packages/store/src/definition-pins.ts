@@ -233,6 +233,28 @@ export class DefinitionPins {
     return hasChanged;
   }
 
+  /**
+   * Reads the pins of sources that are about to be added, as a start does: what this process knew about an earlier source
+   * of the id counts no more, and where they cannot be read, all definitions are held back.
+   */
+  async prepare(sourceIds: Iterable<string>): Promise<void> {
+    const store = this.#deps.pins?.store;
+    if (store === undefined) return;
+    await this.stored();
+    for (const sourceId of sourceIds) {
+      try {
+        const stored = await store.get(sourceId);
+        this.#accepted.delete(sourceId);
+        this.#unreadable.delete(sourceId);
+        this.#learn(sourceId, stored?.pins ?? []);
+      } catch (error) {
+        this.#unreadable.add(sourceId);
+        const what = "pins cannot be read; all definitions of the server are held back";
+        this.#deps.logger.warn({ source: sourceId, reason: messageOf(error) }, what);
+      }
+    }
+  }
+
   #unreadableSince(sourceId: string, { message, hint }: StoreError): void {
     if (this.#unreadable.has(sourceId)) return;
     this.#unreadable.add(sourceId);

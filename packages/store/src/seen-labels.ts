@@ -55,7 +55,7 @@ const textMaxLength = 4096;
 
 /** The labels that the clients of a home have seen. */
 export class SeenLabels {
-  readonly #deps: SeenLabelsDeps;
+  #deps: SeenLabelsDeps;
   readonly #file: RecordFile<LabelledClient>;
   /** By `identityKey`. Added labels are here before they are in the file. */
   readonly #seen = new Map<string, ReadonlySet<string>>();
@@ -81,6 +81,11 @@ export class SeenLabels {
         removesEmpty: true,
       },
     );
+  }
+
+  /** Replaces the labels of all sources. */
+  know(labels: readonly string[]): void {
+    this.#deps = { ...this.#deps, known: labels };
   }
 
   /** Reads the file where it changed. Never rejects: a file that cannot be read makes every label seen. */

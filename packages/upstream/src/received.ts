@@ -28,13 +28,17 @@ export interface Sender {
   readonly shownAs: string | undefined;
 }
 
-/** Returns the sender that the settings of a server describe. */
-export function senderOf({
-  id,
-  isUntrusted = false,
-  shownAs,
-}: Pick<UpstreamSettings, "id" | "isUntrusted" | "shownAs">): Sender {
-  return { server: id, isUntrusted, shownAs };
+/** Returns the sender that the settings of a server describe, as they are when a message arrives. */
+export function senderOf(settings: Pick<UpstreamSettings, "id" | "isUntrusted" | "shownAs">): Sender {
+  return {
+    server: settings.id,
+    get isUntrusted() {
+      return settings.isUntrusted ?? false;
+    },
+    get shownAs() {
+      return settings.shownAs;
+    },
+  };
 }
 
 /**

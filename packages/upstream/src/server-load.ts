@@ -22,6 +22,7 @@ export class ServerLoad {
   /** The last answer while calls ran, or the time when the first of them started. */
   #heardAt = 0;
   #slowedAt = Number.NEGATIVE_INFINITY;
+  #idle: PromiseWithResolvers<void> | undefined;
 
   /** @param now milliseconds since the epoch. */
   constructor(serverId: string, now: () => number, limits: UpstreamLimits = {}) {
@@ -62,9 +63,21 @@ export class ServerLoad {
     return undefined;
   }
 
+  /** Resolves when no call runs or waits. */
+  async idle(): Promise<void> {
+    while (this.#queue.runningCount + this.#queue.waitingCount > 0) {
+      this.#idle ??= Promise.withResolvers();
+      await this.#idle.promise;
+    }
+  }
+
   /** Ends a call. */
   #leave(holder: string, signal: AbortSignal): void {
     this.#queue.leave(holder);
+    if (this.#idle !== undefined && this.#queue.runningCount === 0) {
+      this.#idle.resolve();
+      this.#idle = undefined;
+    }
     // The end of a call that was cancelled is no sign of the server.
     if (!signal.aborted) this.#heardAt = this.#now();
   }

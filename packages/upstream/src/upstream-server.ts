@@ -303,6 +303,11 @@ export class UpstreamServer implements ToolSource {
     };
   }
 
+  /** Resolves when no call of it runs or waits for its turn. */
+  idle(): Promise<void> {
+    return this.#load.idle();
+  }
+
   /** Returns the last lines of the server's standard error (stdio), including those before its last restart. */
   stderrTail(lineCount: number): readonly string[] {
     return this.#stderr.tail(lineCount);

@@ -50,6 +50,7 @@ const details: { readonly [Type in string]?: (fields: Fields) => string } = {
       listOf(files),
       Array.isArray(changed) && changed.length > 0 ? listOf(changed) : undefined,
     ),
+  "config.rejected": ({ problem, digest }) => joined("; in force: ", problem, shortDigest(digest)),
   "policy.changed": digestsOf,
   "policy.rejected": ({ problem, digest }) => joined("; in force: ", problem, shortDigest(digest)),
   "labels.forgotten": ({ labels }) => listOf(labels),

@@ -42,6 +42,12 @@ export function findConfigFiles(context: CliContext): readonly string[] {
   );
 }
 
+/** The paths of the configuration files that this run reads, or would read if they existed. */
+export function configCandidates({ options, directory }: CliContext): readonly string[] {
+  if (options.configFiles.length > 0) return options.configFiles;
+  return [directory, options.home].flatMap((folder) => configFileNames.map((name) => join(folder, name)));
+}
+
 function firstIn(directory: string): string | undefined {
   return configFileNames.map((name) => join(directory, name)).find((path) => existsSync(path));
 }

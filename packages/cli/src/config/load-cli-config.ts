@@ -4,11 +4,12 @@
  * carries every finding.
  */
 
+import { resolve } from "node:path";
 import { type GatewayConfig, loadConfig, parseConfig } from "@toolcrib/config";
 import { type Diagnostic, hasErrors, isCodedError, type Source } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import { findConfigFiles } from "./find-config-files.ts";
+import { configCandidates, findConfigFiles } from "./find-config-files.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
 
 /** Flags that override parts of the configuration. */
@@ -28,19 +29,33 @@ export interface LoadedConfig {
   readonly files: readonly string[];
   /** Warnings only; errors are thrown. */
   readonly warnings: readonly Diagnostic[];
+  /** Complete paths of the files that decide about the configuration, also of those that are missing. @default none */
+  readonly watchedFiles?: readonly string[];
 }
 
 /**
  * Loads the configuration of this run.
  *
+ * @param watched receives the complete paths of the files that are read, also when the configuration is invalid
  * @throws {CliError} `CLI_CONFIG_NOT_FOUND`, `CLI_CONFIG_INVALID` with all findings in `data.diagnostics`.
  */
-export async function loadCliConfig(context: CliContext, flags: ConfigFlags = {}): Promise<LoadedConfig> {
+export async function loadCliConfig(
+  context: CliContext,
+  flags: ConfigFlags = {},
+  watched: Set<string> = new Set(),
+): Promise<LoadedConfig> {
+  const watch = (path: string) => watched.add(resolve(context.directory, path));
+  for (const path of configCandidates(context)) watch(path);
   const files = findConfigFiles(context);
   const overrides = overridesOf(flags, context.env);
-  const { value, diagnostics } = await loadConfig(files, toLoadConfigDeps(context), { overrides });
+  const deps = toLoadConfigDeps(context);
+  const readFile: typeof deps.readFile = (path, maxBytes) => {
+    watch(path);
+    return deps.readFile(path, maxBytes);
+  };
+  const { value, diagnostics } = await loadConfig(files, { ...deps, readFile }, { overrides });
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
-  return { config: value, files, warnings: diagnostics };
+  return { config: value, files, warnings: diagnostics, watchedFiles: [...watched] };
 }
 
 /**

@@ -240,20 +240,19 @@ interface GatewayAnswer {
 
 /** Returns the states that the running gateway reports for its servers. */
 async function askGateway(context: CliContext, running: RunningGateway): Promise<GatewayAnswer> {
-  const changed = changedConfigFiles(running).map((path) =>
-    warning(
-      "gateway",
-      `${path} changed after the running gateway started, which still uses the old configuration`,
-      `restart the gateway: kill ${running.pid}, and start it again`,
-    ),
-  );
-  try {
-    const { servers, toolspecs, idleRules, anchors, telemetry, embeddings } = await statusOf(
-      context,
-      running,
+  const changedBy = (configuration?: GatewayStatus["configuration"]) =>
+    changedConfigFiles(running, configuration).map((path) =>
+      warning(
+        "gateway",
+        `${path} changed, and the running gateway still uses the old configuration`,
+        "run toolcrib reload, which says why",
+      ),
     );
+  try {
+    const status = await statusOf(context, running);
+    const { servers, toolspecs, idleRules, anchors, telemetry, embeddings } = status;
     const findings = [
-      ...changed,
+      ...changedBy(status.configuration),
       ...(servers ?? []).flatMap((server) => [
         contactOf(context, server, false),
         ...differenceFindings(server),
@@ -268,7 +267,7 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
     return { findings, readyIds: new Set((servers ?? []).filter(isUsed).map(({ id }) => id)) };
   } catch (error) {
     if (!isCodedError(error)) throw error;
-    return { findings: [failed("gateway", error.message, error.hint), ...changed], readyIds: new Set() };
+    return { findings: [failed("gateway", error.message, error.hint), ...changedBy()], readyIds: new Set() };
   }
 }
 

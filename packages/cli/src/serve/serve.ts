@@ -19,10 +19,12 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { version } from "../version.ts";
 import { announce, announceServers } from "./announce.ts";
+import { LiveReload } from "./live-reload.ts";
 import { probeAddress } from "./probe-address.ts";
 import { releaseMemory } from "./release-memory.ts";
 import { serveStdio, stdioIdentity, untilInterrupted } from "./serve-stdio.ts";
 import { takeHome } from "./take-home.ts";
+import { lookAt } from "./watch-files.ts";
 
 /** Options of the command. */
 export interface ServeFlags {
@@ -52,38 +54,41 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
       hint: "over HTTP, clients choose a profile by its path: /mcp/p/NAME",
     });
   }
-  const found = await loadCliConfig(context, flags);
-  const loaded = flags.needsApprovals === false ? withoutApprovals(found) : found;
+  const load = async (watched?: Set<string>) => {
+    const found = await loadCliConfig(context, flags, watched);
+    return flags.needsApprovals === false ? withoutApprovals(found) : found;
+  };
+  const loaded = await load();
+  const looked = await lookAt(loaded.watchedFiles ?? []);
   if (loaded.warnings.length > 0) output.note(formatDiagnostics(loaded.warnings), "");
   const logger = warnAboutContainment(context, loaded);
   using _home = await takeHome(options.home, loaded.config.serve.sharesHome);
   if (flags.stdio !== true) await requireFreeAddress(context, loaded);
-  const hungUp = () => logger.info({}, "SIGHUP is ignored; the configuration is read at start");
-  process.on("SIGHUP", hungUp);
+  const isQuiet = flags.quiet === true || flags.stdio === true;
+  await using reloads = new LiveReload({ output, logger, load, isQuiet });
+  const gateway = await startGateway(loaded.config, {
+    home: options.home,
+    // A client that started this process runs as its user. Others do not learn where the home is.
+    homeFlag: flags.stdio === true ? options.homeFlag : "",
+    env: context.env,
+    directory: context.directory,
+    projectFolder: projectFolderOf(context),
+    wrap: context.wrap,
+    logger,
+    version,
+    configFiles: loaded.files,
+    reload: () => reloads.reload(),
+  });
+  await reloads.start(gateway, loaded, looked);
+  void releaseMemory(gateway);
   try {
-    const gateway = await startGateway(loaded.config, {
-      home: options.home,
-      // A client that started this process runs as its user. Others do not learn where the home is.
-      homeFlag: flags.stdio === true ? options.homeFlag : "",
-      env: context.env,
-      directory: context.directory,
-      projectFolder: projectFolderOf(context),
-      wrap: context.wrap,
-      logger,
-      version,
-      configFiles: loaded.files,
-    });
-    void releaseMemory(gateway);
-    try {
-      const { profile } = flags;
-      if (profile !== undefined) requireProfile(profile, gateway.profilesOf(stdioIdentity));
-      if (flags.stdio === true) await serveStdio(gateway.service, context, logger, profile);
-      else await serveHttp(context, gateway, loaded, flags.quiet === true);
-    } finally {
-      await gateway[Symbol.asyncDispose]();
-    }
+    const { profile } = flags;
+    if (profile !== undefined) requireProfile(profile, gateway.profilesOf(stdioIdentity));
+    if (flags.stdio === true) await serveStdio(gateway.service, context, logger, profile);
+    else await serveHttp(context, gateway, loaded, flags.quiet === true);
   } finally {
-    process.off("SIGHUP", hungUp);
+    await reloads[Symbol.asyncDispose]();
+    await gateway[Symbol.asyncDispose]();
   }
   return exitCodes.done;
 }

@@ -46,7 +46,7 @@ async function showRunning(
   const { pauses: active = [], ...rest } = answer;
   const status = { ...rest, pauses: await markUnmatched(context, active) };
   const { calls } = await waitingIn(running, others, context.signal);
-  const changed = changedConfigFiles(running);
+  const changed = changedConfigFiles(running, answer.configuration);
   const ownSecrets = await secretsOfClients(context, running);
   // A gateway of an earlier version has no toolspecs.
   const { servers, toolspecs = [], tools, sessions, callsInFlight, quarantined } = status;
@@ -74,7 +74,7 @@ async function showRunning(
     ),
     ...changed.map(
       (path) =>
-        `${output.style("yellow", "changed")} ${safeLine(path)} after this gateway started: restart the gateway to apply it`,
+        `${output.style("yellow", "changed")} ${safeLine(path)} and is not in force: toolcrib reload says why`,
     ),
     "",
   );

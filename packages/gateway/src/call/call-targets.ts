@@ -38,12 +38,19 @@ export interface CallTargetsDeps {
 
 /** Makes targets. The target of a tool is kept with its entry in the index. */
 export class CallTargets {
-  readonly #deps: CallTargetsDeps;
-  readonly #targets = new WeakMap<IndexedTool, CallTarget>();
-  readonly #ownTargets = new WeakMap<IndexedTool, CallTarget>();
+  #deps: CallTargetsDeps;
+  #targets = new WeakMap<IndexedTool, CallTarget>();
+  #ownTargets = new WeakMap<IndexedTool, CallTarget>();
 
   constructor(deps: CallTargetsDeps) {
     this.#deps = deps;
+  }
+
+  /** Makes targets by other settings from now on. */
+  replace({ waived, overrides }: Pick<CallTargetsDeps, "waived" | "overrides">): void {
+    this.#deps = { ...this.#deps, waived, overrides };
+    this.#targets = new WeakMap();
+    this.#ownTargets = new WeakMap();
   }
 
   /** Returns the target that calls the tool of `entry`. @param isPrefixed false on the endpoint of its server */

@@ -5,14 +5,14 @@
  */
 
 import { stat } from "node:fs/promises";
-import { SecretResolver } from "@toolcrib/config";
+import { type GatewayConfig, isSameConfig, SecretResolver } from "@toolcrib/config";
 import { messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { installRecordPath } from "@toolcrib/mcpkg-install";
 import type { PackageSources } from "@toolcrib/mcpkg-runtime";
 import { ServerLoad } from "@toolcrib/upstream";
-import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
+import type { OpenedSources, PreparedSources, SourceContext } from "../sources/open-sources.ts";
 import { chainHostOf } from "./chain-host.ts";
 
 /** Milliseconds between two polls of the record. */
@@ -26,7 +26,7 @@ export async function openPackages(context: SourceContext): Promise<OpenedSource
 }
 
 class InstalledPackages implements OpenedSources {
-  readonly #context: SourceContext;
+  #context: SourceContext;
   readonly #path: string;
   readonly #dispose = disposeOnce(() => this.#stop());
   #sources: PackageSources | undefined;
@@ -49,6 +49,22 @@ class InstalledPackages implements OpenedSources {
 
   async start(): Promise<void> {
     await this.#sources?.started();
+  }
+
+  async prepare(config: GatewayConfig): Promise<PreparedSources> {
+    return {
+      commit: () => {
+        this.#context = { ...this.#context, config: { ...this.#context.config, packages: config.packages } };
+        this.#sources?.reconfigure(config.packages, isSameConfig);
+      },
+      start: async () => {
+        this.#isKnown = false;
+        this.#polling = this.#polling.then(() => this.#sync());
+        await this.#polling;
+        await this.#sources?.started();
+      },
+      abandon: async () => {},
+    };
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -4,44 +4,92 @@ import type { LivePolicies } from "@toolcrib/cedar";
 import type { PolicyConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { findIdleRules, warnAboutIdleRules } from "@toolcrib/inventory";
-import { createClientAttributes, type PolicyTarget } from "@toolcrib/policy";
+import { createClientAttributes, type FilePolicies, type PolicyTarget } from "@toolcrib/policy";
 import { type AuditStore, SeenLabels } from "@toolcrib/store";
 import type { GatewayCore } from "../gateway-core.ts";
 
-/** Puts the policy files of the configuration in force. @throws {CedarError} `POLICY_INVALID` */
+type PoliciesConfig = Parameters<typeof findIdleRules>[0] & { readonly policy: PolicyConfig };
+
+/** What policy files need of the gateway. */
+export interface PoliciesDeps {
+  readonly core: GatewayCore;
+  /** Returns the configuration in force. */
+  readonly config: () => PoliciesConfig;
+  readonly record: AuditStore["record"];
+  readonly logger: Logger;
+}
+
+/** The policy files of another configuration. Either `commit` or `abandon` is called, once. */
+export interface PreparedPolicyFiles {
+  readonly files: FilePolicies | undefined;
+  /** Call it at once after the gateway decides by `files`. */
+  commit(): LivePolicies | undefined;
+  abandon(): Promise<void>;
+}
+
+/** Prepares the policy files of another configuration. @throws {CedarError} `POLICY_INVALID` */
+export async function preparePolicies(
+  known: LivePolicies | undefined,
+  { policy }: PoliciesConfig,
+  deps: PoliciesDeps,
+): Promise<PreparedPolicyFiles> {
+  const { files, clients } = policy;
+  if (known === undefined || files.length === 0) {
+    let isInForce = false;
+    const live = await openPolicies({ policy }, deps, (replaced) => {
+      if (isInForce) deps.core.policy.replaceFiles(replaced);
+    });
+    return {
+      files: live?.current,
+      commit() {
+        isInForce = true;
+        void known?.[Symbol.asyncDispose]();
+        return live;
+      },
+      abandon: async () => await live?.[Symbol.asyncDispose](),
+    };
+  }
+  const prepared = await known.prepare(files, createClientAttributes(clients));
+  return {
+    files: prepared.policies,
+    commit() {
+      prepared.commit();
+      return known;
+    },
+    abandon: async () => prepared[Symbol.dispose](),
+  };
+}
+
+/**
+ * Opens the policy files of a configuration.
+ *
+ * @param replaceFiles puts their policies in force, at first and after each change of the files
+ * @throws {CedarError} `POLICY_INVALID`
+ */
 export async function openPolicies(
-  config: Parameters<typeof findIdleRules>[0] & { readonly policy: PolicyConfig },
-  {
-    core,
-    record,
-    logger,
-  }: {
-    readonly core: GatewayCore;
-    readonly record: AuditStore["record"];
-    readonly logger: Logger;
-  },
-  opening: AsyncDisposableStack,
+  { policy: { files, clients } }: Pick<PoliciesConfig, "policy">,
+  { core, config, record, logger }: PoliciesDeps,
+  replaceFiles: (files: FilePolicies) => void,
 ): Promise<LivePolicies | undefined> {
-  const { files, clients } = config.policy;
   if (files.length === 0) return undefined;
   // Loaded on demand: most configurations have no policy files.
   const { LivePolicies } = await import("@toolcrib/cedar");
   const attributesOf = createClientAttributes(clients);
   const deps = {
-    policy: core.policy,
+    policy: { replaceFiles },
     attributesOf,
     record,
     logger,
     onReplaced: () => core.service.policyReplaced(),
     checkNames(named: ReturnType<LivePolicies["namedTargets"]>) {
-      const idle = findIdleRules(config, core.index, core.roster, named);
+      const idle = findIdleRules(config(), core.index, core.roster, named);
       warnAboutIdleRules(
         logger,
         idle.filter(({ path }) => named.some(({ rule }) => rule === path)),
       );
     },
   };
-  return opening.use(await LivePolicies.open(files, deps));
+  return await LivePolicies.open(files, deps);
 }
 
 /** Milliseconds between two polls for labels that other gateways of the home stored. */

@@ -73,7 +73,6 @@ import { offeredOf } from "./view-capabilities.ts";
 
 /** A call that answers no questions. */
 const firstRound: NonNullable<CallOrigin["rounds"]> = Object.freeze({});
-
 const isForAll = () => true;
 /** Whether a tool is listed for a client that shows no pages of apps. */
 const isForModels = (tool: JsonObject) => !isAppOnly(tool);
@@ -81,7 +80,7 @@ const isForModels = (tool: JsonObject) => !isAppOnly(tool);
 /** Methods besides `tools/call` whose result can be questions. */
 const askingMethods: ReadonlySet<string> = new Set(["resources/read", "prompts/get"]);
 
-/** The service of one gateway. */
+/** The service. */
 export class GatewayService implements McpService {
   readonly serverInfo: ServerInfo;
   readonly #deps: GatewayServiceDeps;
@@ -106,7 +105,8 @@ export class GatewayService implements McpService {
         const origin = originOfProgram(identity, { signal: closed });
         toRpcFailure(await deps.call(target, { uri }, origin), "modern");
       },
-      isAllowed: (identity, source, uri) => allowedTo(this.#deps, identity)(source, "resources", uri),
+      isAllowed: (identity, source, uri) =>
+        allowedTo(deps, identity)(this.#entryOf(source) ?? source, "resources", uri),
       scrub: (uri) => deps.scrubber.text(uri),
       allows: (identity) => deps.relays.allows(identityKey(identity)),
     });
@@ -218,6 +218,18 @@ export class GatewayService implements McpService {
   /** Notifies the clients whose lists are other ones under other policies. */
   policyReplaced(): void {
     for (const kind of ["tools", "resources", "prompts"] as const) this.#watch.changed(kind, () => true);
+  }
+
+  /** Notifies nobody until the returned function is called, and watches resources where they are now. */
+  reconfigured(): () => void {
+    this.policyReplaced();
+    this.#subscriptions.renew((source) => this.#entryOf(source) !== undefined);
+    return this.#watch.hold();
+  }
+
+  /** A source with the facts about it now; undefined for one that has left. */
+  #entryOf({ source }: FeatureSource): FeatureSource | undefined {
+    return this.#deps.roster.featureSources.find((one) => one.source === source);
   }
 
   #answer(request: ServiceRequest): Promise<JsonObject> {

@@ -55,6 +55,12 @@ export class Subscriptions {
   readonly #deps: SubscriptionsDeps;
   readonly #updates = new WeakMap<Client, ResourceUpdates>();
   readonly #sessions = new Map<ServerSession, Map<string, Subscription>>();
+  /** What streams watch. */
+  readonly #watches = new Set<{
+    readonly listener: Listener;
+    readonly uri: string;
+    readonly made: Subscription;
+  }>();
 
   constructor(deps: SubscriptionsDeps) {
     this.#deps = deps;
@@ -99,6 +105,27 @@ export class Subscriptions {
   /** Makes the subscriptions of an earlier run again, as far as they are possible within a minute. Never rejects. */
   restore(session: ServerSession, uris: readonly string[]): Promise<void> {
     return restoreEach(uris.slice(0, maxUris), session.closed, (uri) => this.#restoreOne(session, uri));
+  }
+
+  /** Makes those at sources that have left again, at the sources that answer for their URIs now. */
+  renew(isThere: (source: FeatureSource) => boolean): void {
+    for (const [session, ofSession] of this.#sessions) {
+      const lost = [...ofSession].filter(([, { source }]) => !isThere(source));
+      for (const [uri, subscription] of lost) {
+        ofSession.delete(uri);
+        unsubscribeLater(subscription, uri);
+      }
+      void this.restore(
+        session,
+        lost.map(([uri]) => uri),
+      );
+    }
+    for (const watch of [...this.#watches].filter(({ made }) => !isThere(made.source))) {
+      const { listener, uri, made } = watch;
+      this.#watches.delete(watch);
+      unsubscribeLater(made, uri);
+      void restoreEach([uri], listener.closed, (one) => this.#watch(listener, one));
+    }
   }
 
   async #restoreOne(session: ServerSession, uri: string): Promise<boolean> {
@@ -158,7 +185,12 @@ export class Subscriptions {
       const subscription = subscribe(source, uri, {
         updated: (changed) => this.#updated(listener, source, { changed, watched: uri }),
       });
-      listener.closed.addEventListener("abort", () => unsubscribeLater(subscription, uri), { once: true });
+      const watch = { listener, uri, made: subscription };
+      this.#watches.add(watch);
+      const end = () => {
+        if (this.#watches.delete(watch)) unsubscribeLater(subscription, uri);
+      };
+      listener.closed.addEventListener("abort", end, { once: true });
       return subscription.ready;
     });
     // Resources that cannot be watched are left out of the acknowledgment.

@@ -1,16 +1,23 @@
 /** The logins to the servers with `transport.auth`, from their configuration. Their logins are in the secret store. */
 
-import { isLoopbackHost, oauthServerOf, SecretResolver } from "@toolcrib/config";
+import { isLoopbackHost, oauthServerOf, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import { readRegularFile } from "@toolcrib/files";
 import { ServerLogins } from "@toolcrib/oauth";
 import { openSecretStore } from "@toolcrib/secrets";
 import { clientArgument } from "@toolcrib/tool";
 import type { SourceContext } from "./open-sources.ts";
 
+/** The logins of a gateway, and how a server is added to them. */
+export interface OAuthServers extends AsyncDisposable {
+  readonly logins: ServerLogins;
+  /** Adds a server, if it has `transport.auth`. */
+  addServer(server: ToolServerConfig): void;
+}
+
 /** Opens the logins of the servers with OAuth, and the pages at which clients log in. */
-export async function openOAuthServers(context: SourceContext): Promise<ServerLogins> {
+export async function openOAuthServers(context: SourceContext): Promise<OAuthServers> {
   const { config, home, homeFlag = "", env, now, randomBytes, logger, scrubber, authorities } = context;
-  const { serve, egress, toolServers } = config;
+  const { serve, egress } = config;
   const logins = new ServerLogins({
     store: await openSecretStore({ home, env }, { now, randomBytes }),
     now,
@@ -18,20 +25,23 @@ export async function openOAuthServers(context: SourceContext): Promise<ServerLo
     logger,
     areClientsLocal: isLoopbackHost(serve.listen.host) && serve.oauth === undefined,
   });
-  for (const server of toolServers) {
-    const settings = oauthServerOf(server, new SecretResolver({ env, readFile: readRegularFile, home }));
-    if (settings === undefined) continue;
-    logins.add(settings, {
-      lockFolder: `${home}/oauth`,
-      now,
-      learn: (value) => scrubber.learn(server.id, value),
-      internalRanges: egress.internalRanges,
-      ca: authorities,
-      loginCommand: (id, identity) =>
-        `toolcrib${homeFlag} login ${id}${identity === undefined ? "" : ` --client ${clientArgument(identity)}`}`,
-    });
-  }
   await logins.watch();
   context.logins.pages = logins.pages;
-  return logins;
+  return {
+    logins,
+    addServer(server) {
+      const settings = oauthServerOf(server, new SecretResolver({ env, readFile: readRegularFile, home }));
+      if (settings === undefined) return;
+      logins.add(settings, {
+        lockFolder: `${home}/oauth`,
+        now,
+        learn: (value) => scrubber.learn(server.id, value),
+        internalRanges: egress.internalRanges,
+        ca: authorities,
+        loginCommand: (id, identity) =>
+          `toolcrib${homeFlag} login ${id}${identity === undefined ? "" : ` --client ${clientArgument(identity)}`}`,
+      });
+    },
+    [Symbol.asyncDispose]: () => logins[Symbol.asyncDispose](),
+  };
 }

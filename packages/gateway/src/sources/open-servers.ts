@@ -3,18 +3,12 @@
  * nothing waits for them: a server that fails disturbs no other.
  */
 
-import {
-  containmentLine,
-  digestServer,
-  resolveTransport,
-  SecretResolver,
-  type ToolServerConfig,
-} from "@toolcrib/config";
+import { containmentLine, resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { ServerExits } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
 import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
-import type { AccessTokens, ServerLogins } from "@toolcrib/oauth";
+import type { AccessTokens } from "@toolcrib/oauth";
 import { believe } from "@toolcrib/policy";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import { adviceOn, exitPort, ServerSandboxes } from "@toolcrib/sandbox";
@@ -27,7 +21,9 @@ import {
   type UpstreamServer,
 } from "@toolcrib/upstream";
 import { adoptedDetails, adoptedProcessOf, adoptedTools, warnOfDifferences } from "./adopted-servers.ts";
+import type { OAuthServers } from "./oauth-servers.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
+import { type OpenServer, ServerSources } from "./server-sources.ts";
 
 /** Calls of all servers that wait for answers of their clients; one client gets at most half of them. */
 const maxParkedCalls = 256;
@@ -37,11 +33,7 @@ const messageMinLimitBytes = 8 * 1024 * 1024;
 
 /** Opens the servers of `tool_servers`. */
 export async function openServers(context: SourceContext): Promise<OpenedSources> {
-  const { config, core, home, logger } = context;
-  const memory = new DefinitionMemory(`${home}/definitions`, context);
-  const memories = await Promise.all(
-    config.toolServers.map((server) => memory.open(server.id, digestServer(server))),
-  );
+  const { config, home } = context;
   const serverIds = config.toolServers.map(({ id }) => id);
   const exits = new ServerExits(context, serverIds, exitPort);
   const parkedPlaces = ParkedCalls.places(
@@ -55,42 +47,64 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
     places: context,
   });
   const closing = new AbortController();
-  const oauth = config.toolServers.some(usesOAuth)
-    ? await (await import("./oauth-servers.ts")).openOAuthServers(context)
-    : undefined;
-  const packages = openPackages({ sandboxes, exits }, context, closing.signal);
-  const upstreams: UpstreamServer[] = [];
-  let started: Promise<unknown> | undefined;
-  for (const [at, server] of config.toolServers.entries()) {
-    const upstream = createServer(
-      server,
-      memories[at] as ServerMemory,
-      { sandboxes, exits, packages, parkedPlaces, oauth },
-      context,
-    );
-    for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
-    warnOfDifferences(server, upstream, logger);
-    oauth?.onChange(server.id, (change) => upstream.credentialsChanged(change));
-    core.roster.add(upstream, factsOf(server, upstream, { sandboxes, tokens: oauth?.tokensOf(server.id) }));
-    upstreams.push(upstream);
-  }
+  const shared: ServerDeps = {
+    sandboxes,
+    exits,
+    packages: openPackages({ sandboxes, exits }, context, closing.signal),
+    parkedPlaces,
+    oauth: config.toolServers.some(usesOAuth) ? await openLogins(context) : undefined,
+  };
+  const memory = new DefinitionMemory(`${home}/definitions`, context);
+  const servers = new ServerSources(context, (server, remembered) =>
+    openServer(server, remembered, shared, context),
+  );
+  await servers.open(memory);
   return {
-    start() {
-      // Starts end when their servers are disposed.
-      started = Promise.allSettled(
-        upstreams.map((upstream) => upstream.start(new AbortController().signal)),
-      ).then(() => warnOfUncontained(sandboxes, logger));
-      return started;
+    async start() {
+      await servers.start();
+      warnOfUncontained(sandboxes, context.logger);
+    },
+    async prepare(next) {
+      shared.oauth ??= next.toolServers.some(usesOAuth) ? await openLogins(context) : undefined;
+      return await servers.prepare(next);
     },
     async [Symbol.asyncDispose]() {
       closing.abort();
-      await Promise.allSettled(upstreams.map((upstream) => upstream[Symbol.asyncDispose]()));
-      await started;
+      await servers[Symbol.asyncDispose]();
       await exits[Symbol.asyncDispose]();
-      await oauth?.[Symbol.asyncDispose]();
-      await Promise.all(memories.map((one) => one[Symbol.asyncDispose]()));
+      await shared.oauth?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Opens one server, which is not started. */
+function openServer(
+  server: ToolServerConfig,
+  memory: ServerMemory,
+  shared: ServerDeps,
+  context: SourceContext,
+): OpenServer {
+  const { logger } = context;
+  const { oauth, exits } = shared;
+  const current = { server };
+  exits.name(server.id);
+  oauth?.addServer(server);
+  const tokens = oauth?.logins.tokensOf(server.id);
+  const upstream = createServer(current, memory, shared, context);
+  for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
+  warnOfDifferences(server, upstream, logger);
+  oauth?.logins.onChange(server.id, (change) => upstream.credentialsChanged(change));
+  return {
+    current,
+    upstream,
+    memory,
+    facts: () => factsOf(current.server, upstream, { sandboxes: shared.sandboxes, tokens }),
+    forget: () => oauth?.logins.remove(server.id),
+  };
+}
+
+async function openLogins(context: SourceContext): Promise<OAuthServers> {
+  return await (await import("./oauth-servers.ts")).openOAuthServers(context);
 }
 
 /** What the servers of one gateway share. */
@@ -100,7 +114,7 @@ interface ServerDeps {
   readonly packages: PackageStore;
   /** Calls that wait for answers of their clients. */
   readonly parkedPlaces: ReturnType<typeof ParkedCalls.places>;
-  readonly oauth: ServerLogins | undefined;
+  oauth: OAuthServers | undefined;
 }
 
 /** Whether clients use logins or secrets of their own. */
@@ -148,13 +162,16 @@ function warnOfUncontained(sandboxes: ServerSandboxes, logger: Logger): void {
   );
 }
 
+/** @param current the declaration in force: what is no part of the connection can change while the server runs */
 function createServer(
-  server: ToolServerConfig,
+  current: OpenServer["current"],
   memory: ServerMemory,
   { sandboxes, exits, packages, parkedPlaces, oauth }: ServerDeps,
   context: SourceContext,
 ): UpstreamServer {
-  const tokens = oauth?.tokensOf(server.id);
+  const { server } = current;
+  const logins = oauth?.logins;
+  const tokens = logins?.tokensOf(server.id);
   const { home, env, scrubber, launcher, httpClient, logger, now, random, startBackgroundTimer, serverInfo } =
     context;
   const {
@@ -173,10 +190,14 @@ function createServer(
       kind: server.transport.kind,
       tags: [],
       scrub: (text) => scrubber.text(text),
-      isUntrusted: server.trustState === "unverified",
-      shownAs: shownAs(server),
+      get isUntrusted() {
+        return current.server.trustState === "unverified";
+      },
+      get shownAs() {
+        return shownAs(current.server);
+      },
       isInteractive: server.isInteractive,
-      isRepeatable: (annotations) => believe(server, annotations).isIdempotent,
+      isRepeatable: (annotations) => believe(current.server, annotations).isIdempotent,
       protocol: server.transport.protocol,
       advise: adviserOf(server, sandboxes),
       contain: sandboxes.containmentOf(
@@ -185,7 +206,7 @@ function createServer(
         adoptedProcessOf(server, secrets, exits, context),
       ),
       ...adoptedTools(server),
-      askForLogin: tokens && (({ identity }, isDown) => oauth?.askForLogin(server.id, identity, isDown)),
+      askForLogin: tokens && (({ identity }, isDown) => logins?.askForLogin(server.id, identity, isDown)),
       credentialsFor: tokens && ((identity) => tokens.credentialsFor(identity)),
       isPerIdentity: isPerIdentity(server),
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,

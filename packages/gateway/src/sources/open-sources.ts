@@ -75,6 +75,17 @@ export interface SourceContext {
 export interface OpenedSources extends AsyncDisposable {
   /** Makes first contact with each, after all kinds were opened. Resolves whether it succeeds or not, and never rejects. */
   start(): Promise<unknown>;
+  /** Prepares the sources of another configuration. Until `commit`, nothing changes. @default they are never other ones */
+  prepare?(config: GatewayConfig): Promise<PreparedSources>;
+}
+
+/** The sources of another configuration. Either `commit` or `abandon` is called, once. */
+export interface PreparedSources {
+  /** Puts them in the place of the present ones in the roster, at once. Those that stay are untouched. */
+  commit(): void;
+  /** Starts those that are new, after `commit`. Resolves when each made first contact. Never rejects. */
+  start(): Promise<unknown>;
+  abandon(): Promise<void>;
 }
 
 /** Opens the sources of one kind and adds them to the roster of `context.core`. */

@@ -34,6 +34,7 @@ export class ListWatch {
   /** Those with lists to compare. */
   readonly #due = new Set<Audience>();
   #isComparing = false;
+  #holds = 0;
 
   /** @param itemsOf the entries of a list, as a client sees them */
   constructor(itemsOf: (kind: ListKind, view: View, identity: Identity) => Iterable<JsonObject>) {
@@ -87,12 +88,24 @@ export class ListWatch {
     if (this.#due.size > 0 && !this.#isComparing) this.#compareSoon();
   }
 
+  /** Compares no list until the returned function is called, so that a change in several steps is one for clients. */
+  hold(): () => void {
+    let isHeld = true;
+    this.#holds += 1;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#holds -= 1;
+      if (this.#due.size > 0 && !this.#isComparing) this.#compareSoon();
+    };
+  }
+
   #compareSoon(): void {
     this.#isComparing = true;
     setImmediate(() => {
       this.#isComparing = false;
       const [audience] = this.#due;
-      if (audience === undefined) return;
+      if (audience === undefined || this.#holds > 0) return;
       this.#due.delete(audience);
       try {
         this.#compare(audience);

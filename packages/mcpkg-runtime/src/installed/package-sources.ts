@@ -41,11 +41,12 @@ interface OfferedPackage {
   readonly installed: InstalledPackage;
   readonly manifest: Manifest;
   readonly source: PackageSource;
+  readonly config: PackageConfig;
 }
 
 /** The packages of a gateway. Calls have ended before it is disposed. */
 export class PackageSources implements AsyncDisposable {
-  readonly #context: PackagesContext;
+  #context: PackagesContext;
   readonly #egress: Egress;
   readonly #egressIds = new Map<string, string>();
   readonly #secrets: SecretCache;
@@ -136,6 +137,22 @@ export class PackageSources implements AsyncDisposable {
     this.#prepareSoon(added.map(({ source }) => source));
   }
 
+  /**
+   * Applies other settings of packages. Those whose settings differ are no longer offered at once; the next `sync` offers
+   * them again.
+   */
+  reconfigure(
+    packages: PackagesContext["config"]["packages"],
+    isSame: (a: object, b: object) => boolean,
+  ): void {
+    this.#context = { ...this.#context, config: { ...this.#context.config, packages } };
+    for (const one of this.#offered.values()) {
+      if (isSame(one.config, this.#configOf(one.installed))) continue;
+      this.#remove(one);
+      void one.source[Symbol.asyncDispose]();
+    }
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.#dispose();
   }
@@ -185,7 +202,7 @@ export class PackageSources implements AsyncDisposable {
           replies: this.#context.trialPackages.find((one) => one === installed)?.replies,
         },
       );
-      const offered = { installed, manifest, source };
+      const offered = { installed, manifest, source, config };
       this.#offered.set(toolId, offered);
       const programs = this.#programs;
       core.roster.add(

@@ -103,6 +103,11 @@ export class ToolspecSource implements ToolSource {
     if (await this.check()) this.emitChanges();
   }
 
+  /** Resolves when no call of it runs or waits for its turn. */
+  idle(): Promise<void> {
+    return this.#load.idle();
+  }
+
   /** Reads every secret. @returns whether the health or the tools changed; listeners are called by `emitChanges` */
   async check(): Promise<boolean> {
     if (this.#isStopped()) return false;

@@ -25,7 +25,10 @@ export class ToolspecSources implements AsyncDisposable {
   readonly #context: ToolspecsContext;
   readonly #egress: Egress;
   readonly #secrets: SecretCache;
-  readonly #sources: readonly ToolspecSource[];
+  readonly #egressIds: Map<string, string>;
+  #sources: readonly ToolspecSource[];
+  /** Sources that finish their calls. */
+  readonly #leaving = new Set<ToolspecSource>();
   readonly #dispose = disposeOnce(() => this.#stop());
   #isDisposed = false;
   #started: Promise<void> | undefined;
@@ -37,13 +40,57 @@ export class ToolspecSources implements AsyncDisposable {
     const { config, core, secretResolver: resolver, now } = context;
     this.#context = context;
     this.#secrets = new SecretCache({ resolver, now });
-    const ids = new Map(config.toolspecs.map(({ id }) => [egressIdOf(id), id]));
-    this.#egress = createRecordedEgress(context, ids);
+    this.#egressIds = new Map(config.toolspecs.map(({ id }) => [egressIdOf(id), id]));
+    this.#egress = createRecordedEgress(context, this.#egressIds);
     this.#sources = config.toolspecs.map((toolspec) => this.#createSource(toolspec));
     for (const source of this.#sources) {
       core.roster.add(source, factsOf(source));
       this.#logFailures(source);
     }
+  }
+
+  /**
+   * Offers the toolspecs of another configuration, at once. Those that `isSame` calls the same stay; others are replaced,
+   * and finish the calls that they have.
+   *
+   * @returns starts those that are new
+   */
+  replace(
+    toolspecs: readonly ToolspecConfig[],
+    isSame: (one: ToolspecConfig, other: ToolspecConfig) => boolean,
+  ): () => Promise<void> {
+    const { roster } = this.#context.core;
+    const before = this.#sources;
+    const added: ToolspecSource[] = [];
+    const next = toolspecs.map((toolspec) => {
+      const kept = before.find(({ config }) => config.id === toolspec.id && isSame(config, toolspec));
+      if (kept !== undefined) return kept;
+      const source = this.#createSource(toolspec);
+      added.push(source);
+      return source;
+    });
+    for (const source of before.filter((one) => !next.includes(one))) {
+      roster.remove(source);
+      this.#leaving.add(source);
+      void source.idle().then(() => this.#leave(source));
+    }
+    this.#sources = next;
+    for (const source of added) {
+      this.#egressIds.set(egressIdOf(source.id), source.id);
+      roster.add(source, factsOf(source));
+      this.#logFailures(source);
+    }
+    return async () => {
+      await this.#started;
+      this.#watch ??= await this.#watchStore();
+      this.#checkSoon(added);
+      await this.#checking;
+    };
+  }
+
+  async #leave(source: ToolspecSource): Promise<void> {
+    if (!this.#leaving.delete(source)) return;
+    await source[Symbol.asyncDispose]();
   }
 
   /** Makes first contact with each. Resolves whether it succeeds or not. */
@@ -142,7 +189,7 @@ export class ToolspecSources implements AsyncDisposable {
     this.#cancelRetry?.();
     await this.#watch?.[Symbol.asyncDispose]();
     await this.#checking;
-    await Promise.all(this.#sources.map((source) => source[Symbol.asyncDispose]()));
+    await Promise.all([...this.#sources, ...this.#leaving].map((source) => source[Symbol.asyncDispose]()));
     await this.#egress[Symbol.asyncDispose]();
   }
 }

@@ -34,6 +34,8 @@ export interface ToolspecConfig {
 export interface CallLoad {
   /** Runs `work` for the call `context` as soon as there is a place for it. @throws {CodedError} when its queue is full */
   run<Value>(context: CallContext, work: () => Promise<Value>): Promise<Value>;
+  /** Resolves when no call runs or waits. */
+  idle(): Promise<void>;
 }
 
 type EgressContext = Parameters<typeof createRecordedEgress>[0];

@@ -4,7 +4,13 @@
  * calls that it is asked about; an error at the start says so.
  */
 
-import { type ConfigText, type GatewayConfig, resolveTransport, SecretResolver } from "@toolcrib/config";
+import {
+  type ConfigText,
+  clientKeysOf,
+  type GatewayConfig,
+  resolveTransport,
+  SecretResolver,
+} from "@toolcrib/config";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import {
   createPlaceholder,
@@ -16,11 +22,10 @@ import {
 } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
 import { createSend, type HookRule, Hooks } from "@toolcrib/hooks";
-import { createProcessLauncher, type ProcessLauncher } from "@toolcrib/process";
-import { type ContainedServer, exitPort, ServerSandboxes } from "@toolcrib/sandbox";
+import { createProcessLauncher, type ProcessLauncher, type SpawnWrap } from "@toolcrib/process";
+import type { SecretScrubber } from "@toolcrib/redaction";
+import { type ContainedServer, exitPort, type Sandboxes, ServerSandboxes } from "@toolcrib/sandbox";
 import { SecretCache, secretNameOf } from "@toolcrib/secrets";
-import { clientKeysOf } from "../call/client-keys.ts";
-import type { SourceContext } from "../sources/open-sources.ts";
 
 type HookConfig = GatewayConfig["hooks"]["before"][number];
 type SendToHook = HookRule["send"];
@@ -28,24 +33,22 @@ type HookAddress = Awaited<
   ReturnType<Extract<Parameters<typeof createSend>[0], { readonly egress: unknown }>["address"]>
 >;
 
+type RecordedEgressContext = Parameters<typeof createRecordedEgress>[0];
+
 /** Everything that hooks take from the gateway and from the process. */
-export interface HooksContext
-  extends Pick<
-    SourceContext,
-    | "home"
-    | "env"
-    | "record"
-    | "scrubber"
-    | "logger"
-    | "sandboxes"
-    | "configFiles"
-    | "directory"
-    | "wrap"
-    | "now"
-    | "monotonicMs"
-    | "randomBytes"
-  > {
+export interface HooksContext extends RecordedEgressContext {
   readonly config: Pick<GatewayConfig, "hooks" | "egress" | "sandbox" | "policy">;
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly scrubber: SecretScrubber;
+  /** The sandboxes of this machine. */
+  readonly sandboxes: Sandboxes;
+  /** Files that the configuration was read from. */
+  readonly configFiles: readonly string[];
+  /** Folder that relative paths of the command line are relative to. */
+  readonly directory: string;
+  /** Wraps each process. @default processes are started as they are */
+  readonly wrap: SpawnWrap | undefined;
+  readonly monotonicMs: () => number;
 }
 
 /** Milliseconds for which the secrets of a command are kept. */
@@ -282,7 +285,7 @@ function sourceIdOf(id: string): string {
 }
 
 /** @throws {SandboxError} `SANDBOX_UNAVAILABLE` */
-async function requireSandbox(sandboxes: SourceContext["sandboxes"]): Promise<void> {
+async function requireSandbox(sandboxes: Sandboxes): Promise<void> {
   const reports = await sandboxes.check();
   if (reports.some(({ isAvailable }) => isAvailable)) return;
   const reasons = reports.flatMap(({ id, problems }) => problems.map(({ reason }) => `${id}: ${reason}`));

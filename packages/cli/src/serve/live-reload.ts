@@ -1,0 +1,76 @@
+/** Reloads the configuration of the gateway that a command runs: when its files change, on SIGHUP, and for the operator. */
+
+import type { Logger } from "@toolcrib/diagnostics";
+import type { Gateway } from "@toolcrib/gateway";
+import type { LoadedConfig } from "../config/load-cli-config.ts";
+import { type Output, safeLine } from "../output/output.ts";
+import { ConfigReloader, type ReloadOutcome } from "./config-reloader.ts";
+import { FileWatch, type Look } from "./watch-files.ts";
+
+/** Dependencies of `LiveReload`. */
+export interface LiveReloadDeps {
+  readonly output: Output;
+  readonly logger: Logger;
+  /** Loads the configuration. @param watched receives the complete paths of the files that it reads */
+  readonly load: (watched: Set<string>) => Promise<LoadedConfig>;
+  /** Whether changes are shown. */
+  readonly isQuiet: boolean;
+}
+
+/** Changed paths that a line names. */
+const shownMaxCount = 12;
+
+/** The reloads of the gateway of a command. */
+export class LiveReload implements AsyncDisposable {
+  readonly #deps: LiveReloadDeps;
+  readonly #hungUp = () => void this.reload();
+  #reloader: ConfigReloader | undefined;
+  #watch: FileWatch | undefined;
+
+  constructor(deps: LiveReloadDeps) {
+    this.#deps = deps;
+    // The signal must not end the process while the gateway starts.
+    process.on("SIGHUP", this.#hungUp);
+  }
+
+  /** Begins to watch. @param looked what the files showed when they were read */
+  async start(gateway: Gateway, { watchedFiles = [] }: LoadedConfig, looked: Look): Promise<void> {
+    const { load } = this.#deps;
+    const reloader = new ConfigReloader({
+      gateway,
+      load,
+      onReloaded: (outcome, files) => this.#reloaded(outcome, files),
+    });
+    this.#reloader = reloader;
+    this.#watch = new FileWatch(() => reloader.reload());
+    await this.#watch.follow(watchedFiles, looked);
+  }
+
+  /** Loads and applies the configuration now. */
+  async reload(): Promise<ReloadOutcome | object> {
+    return (await this.#reloader?.reload()) ?? {};
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    process.off("SIGHUP", this.#hungUp);
+    await this.#watch?.[Symbol.asyncDispose]();
+    await this.#reloader?.idle();
+  }
+
+  #reloaded({ applied, needsRestart, error }: ReloadOutcome, files: readonly string[]): void {
+    const { output, logger, isQuiet } = this.#deps;
+    this.#watch
+      ?.follow(files)
+      .catch((reason: unknown) => logger.error({ reason: String(reason) }, "files cannot be watched"));
+    // Its errors are in the log already.
+    if (isQuiet || error !== undefined) return;
+    if (applied.length > 0) output.note(`Applied a changed configuration: ${listOf(applied)}`);
+    if (needsRestart.length > 0) output.note(`Applies after a restart: ${listOf(needsRestart)}`);
+  }
+}
+
+function listOf(paths: readonly string[]): string {
+  const more = paths.length - shownMaxCount;
+  const shown = paths.slice(0, shownMaxCount).map(safeLine).join(", ");
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}

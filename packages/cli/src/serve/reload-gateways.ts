@@ -1,0 +1,49 @@
+/** `toolcrib reload`: lets the running gateways of a home load their configurations again, and shows what became of it. */
+
+import { postToGateway } from "../access/gateway-api.ts";
+import { findReachableGateways } from "../access/open-tool-access.ts";
+import type { CliContext } from "../cli-context.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine, safeText } from "../output/output.ts";
+import type { ReloadOutcome } from "./config-reloader.ts";
+
+/** Runs the command. */
+export async function reloadGateways(context: CliContext): Promise<ExitCode> {
+  const { options, output, signal } = context;
+  const running = await findReachableGateways(options.home);
+  if (running.length === 0) {
+    output.json({ gateways: [] });
+    output.print(`No gateway is running for ${options.home}`);
+    return exitCodes.unavailable;
+  }
+  const gateways: (ReloadOutcome & { readonly url: string; readonly pid: number })[] = [];
+  for (const one of running) {
+    const outcome = (await postToGateway(one, "/api/v1/reload", signal)) as unknown as ReloadOutcome;
+    gateways.push({ url: one.url, pid: one.pid, ...outcome });
+  }
+  output.json({ gateways });
+  for (const gateway of gateways) show(context, gateway, gateways.length > 1);
+  return gateways.some(({ error }) => error !== undefined) ? exitCodes.usage : exitCodes.done;
+}
+
+function show(
+  { output }: CliContext,
+  { url, applied, needsRestart, error, warnings }: ReloadOutcome & { readonly url: string },
+  isNamed: boolean,
+): void {
+  if (isNamed) output.print(`${safeLine(url)}:`);
+  if (error !== undefined) {
+    output.print(
+      `${output.style("yellow", "not applied")}: the configuration has errors, and nothing was changed`,
+    );
+    output.print(safeText(error));
+    return;
+  }
+  for (const path of applied) output.print(`${output.style("green", "applied")} ${safeLine(path)}`);
+  for (const path of needsRestart) {
+    output.print(`${output.style("yellow", "needs a restart")} ${safeLine(path)}`);
+  }
+  if (applied.length + needsRestart.length === 0)
+    output.print("Nothing changed: the configuration is in force");
+  if (warnings !== undefined) output.print(safeText(warnings));
+}

@@ -1,0 +1,147 @@
+/**
+ * A configuration that is changed again and again while clients call: servers are added, removed and changed, the file
+ * is broken and repaired. `npm run verify` makes 100 changes with 32 clients, and prints how soon they were visible.
+ */
+
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  canFindProcesses,
+  findProcessesByEnvironment,
+  makeTemporaryDirectory,
+  runsAll,
+  waitUntil,
+} from "@toolcrib/testing";
+import { HttpClient, replaceConfig, smallServer } from "./reload-harness.ts";
+import { startServe } from "./transcript.ts";
+
+const changeCount = runsAll ? 100 : 5;
+const clientCount = runsAll ? 32 : 4;
+/** Milliseconds between two calls of a client. */
+const pauseMs = runsAll ? 0 : 50;
+
+/** Marks the processes of this test. */
+const mark = `TOOLCRIB_RELOAD_TEST=${process.pid}`;
+
+test("reload under load: no call of a server that stays fails, and every change becomes visible", async (t) => {
+  await using directory = await makeTemporaryDirectory();
+  const steady = [markedServer("steady", "tool"), markedServer("second", "tool")];
+  const write = (others: readonly object[], more: object = {}) =>
+    replaceConfig(directory, {
+      tool_servers: [...steady, ...others],
+      serve: { listen: "127.0.0.1:0" },
+      ...more,
+    });
+  write([]);
+  await using gateway = await startServe(["--auth", "none"], { directory: directory.path });
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  const clients = await Promise.all(Array.from({ length: clientCount }, () => HttpClient.open(gateway.url)));
+  const [watcher] = clients as [HttpClient];
+  const pid = (await watcher.call("steady__tool")).text;
+  assert.match(pid, /^\d+$/);
+  const descriptors = () => readdirSync(`/proc/${gateway.pid}/fd`).length;
+  const descriptorsBefore = process.platform === "linux" ? descriptors() : 0;
+
+  let isOver = false;
+  let calls = 0;
+  const failures: string[] = [];
+  const callers = clients.map(async (client) => {
+    while (!isOver) {
+      const [steadyCall, second] = await Promise.all([
+        client.call("steady__tool"),
+        client.call("second__tool"),
+      ]);
+      if (steadyCall.isError || steadyCall.text !== pid) failures.push(steadyCall.text);
+      if (second.isError) failures.push(second.text);
+      calls += 2;
+      await delay(pauseMs);
+    }
+  });
+
+  const visibleAfter: number[] = [];
+  const visible = async (isVisible: () => Promise<boolean>) => {
+    const startedAt = performance.now();
+    while (!(await isVisible())) {
+      await delay(5);
+      const isLate = performance.now() - startedAt > 30_000;
+      if (isLate) isOver = true;
+      assert.equal(isLate, false, `change ${visibleAfter.length} did not become visible\n${gateway.stderr()}`);
+    }
+    visibleAfter.push(performance.now() - startedAt);
+  };
+  const lists = (tools: string) => async () => (await watcher.tools()).join() === tools;
+  const base = "second__tool,steady__tool";
+  let notifications = 0;
+  for (let at = 0; at < changeCount; at += 1) {
+    const before = watcher.notified.length;
+    const round = Math.floor(at / 5);
+    switch (at % 5) {
+      case 0:
+        write([markedServer("extra", `add${round}`)]);
+        await visible(lists(`extra__add${round},${base}`));
+        break;
+      case 1:
+        write([markedServer("extra", `change${round}`)]);
+        await visible(lists(`extra__change${round},${base}`));
+        break;
+      case 2:
+        write([smallServer("wrong", "tool")], { policy: { deny: 7 } });
+        await visible(async () => refusals(gateway.stderr()) === round + 1);
+        assert.equal((await watcher.tools()).join(), `extra__change${round},${base}`);
+        break;
+      case 3:
+        write([markedServer("extra", `change${round}`)], { policy: { deny: ["extra:*"] } });
+        await visible(lists(base));
+        break;
+      default:
+        write([]);
+        await visible(async () => (await serversOf(gateway.url)) === "steady,second");
+    }
+    await delay(450);
+    notifications += watcher.notified.length - before;
+  }
+  isOver = true;
+  await Promise.all(callers);
+  assert.deepEqual(failures.slice(0, 3), []);
+  // Three of five changes are visible in the list.
+  const changes = Math.ceil(changeCount / 5) * 3;
+  t.diagnostic(
+    `${changeCount} changes, ${clientCount} clients, ${calls} calls; visible after ${shown(visibleAfter)} ms (median, largest); ${notifications} notifications of ${changes} changed lists`,
+  );
+  assert.ok(notifications >= changes, `${notifications} notifications of ${changes} changes`);
+  // Nothing is left of the servers that came and went.
+  if (canFindProcesses) await waitUntil(() => findProcessesByEnvironment(mark).length === 2);
+  for (const client of clients) await client[Symbol.asyncDispose]();
+  if (process.platform === "linux") {
+    await waitUntil(() => descriptors() <= descriptorsBefore + 2);
+  }
+  await gateway.stop();
+  if (canFindProcesses) await waitUntil(() => findProcessesByEnvironment(mark).length === 0);
+});
+
+/** A server whose process the test finds. */
+function markedServer(id: string, tool: string): object {
+  const [name = "", value = ""] = mark.split("=");
+  return smallServer(id, tool, { env: { [name]: value } });
+}
+
+/** How often a changed configuration was refused. */
+function refusals(log: string): number {
+  return log.split("changed configuration is not used").length - 1;
+}
+
+/** The ids of the servers, as any client sees them. */
+async function serversOf(url: string): Promise<string> {
+  const response = await fetch(`${url}/api/v1/status`);
+  const { servers } = (await response.json()) as { readonly servers: readonly { readonly id: string }[] };
+  return servers.map(({ id }) => id).join();
+}
+
+function shown(times: readonly number[]): string {
+  const sorted = times.toSorted((a, b) => a - b);
+  return [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
+    .map((ms) => Math.round(ms ?? 0))
+    .join(" and ");
+}

@@ -1,0 +1,284 @@
+/**
+ * The configuration of a running gateway. Another one is prepared first (files read, policies checked, servers opened,
+ * nothing of it in force), and then put in force in one turn of the event loop, so that every call sees all of the
+ * old or all of the new one. What cannot be prepared changes nothing. Changes are applied one after the other.
+ */
+
+import { createCallLimits, type GuardDeps } from "@toolcrib/admission";
+import type { LivePolicies } from "@toolcrib/cedar";
+import { compareConfigs, digestConfig, type GatewayConfig, isSameConfig } from "@toolcrib/config";
+import { messageOf } from "@toolcrib/diagnostics";
+import { openHooks } from "@toolcrib/hook-programs";
+import type { CallHooksDeps } from "@toolcrib/hooks";
+import type { SeenLabels } from "@toolcrib/store";
+import { openSeenLabels, preparePolicies } from "../policy/open-policy-state.ts";
+import type { OpenedSources, PreparedSources, SourceContext } from "../sources/open-sources.ts";
+import type { ConfigOutcome, ConfigStatus } from "./config-status.ts";
+import { RetiredParts } from "./retired-parts.ts";
+
+/** Longest time that clients are not told of changed lists, so that the servers of one change are one change of a list. */
+const togetherMs = 400;
+
+/** The parts of a gateway that belong to one configuration, besides its sources. */
+export interface ConfiguredParts {
+  readonly hooks: Pick<CallHooksDeps, "hooks" | "monotonicMs"> | undefined;
+  readonly policies: LivePolicies | undefined;
+  readonly seenLabels: SeenLabels | undefined;
+}
+
+/** Dependencies of `LiveConfig`. */
+export interface LiveConfigDeps extends Pick<GuardDeps, "newCallId" | "budgetStore"> {
+  readonly context: SourceContext;
+  readonly opened: readonly OpenedSources[];
+  /** The parts of the configuration at the start, which are disposed with those that follow. */
+  readonly parts: ConfiguredParts;
+  /** What each of them holds. */
+  readonly resources: AsyncDisposableStack;
+  /** What the hooks hold. */
+  readonly hookResources: AsyncDisposableStack;
+  /** Called after each change. */
+  readonly onApplied: () => void;
+}
+
+/** The configuration in force. */
+export class LiveConfig implements AsyncDisposable {
+  readonly #deps: LiveConfigDeps;
+  readonly #retired: RetiredParts;
+  #config: GatewayConfig;
+  #parts: ConfiguredParts;
+  #status: ConfigStatus;
+  /** Resources of the hooks in force. */
+  #hookResources: AsyncDisposableStack;
+  #endLimits: () => Promise<void>;
+  #turn: Promise<unknown> = Promise.resolve();
+  #release: (() => void) | undefined;
+  #isStopping = false;
+
+  constructor(deps: LiveConfigDeps) {
+    const { context, parts } = deps;
+    const { config, core, configFiles: files, now, sleep } = context;
+    this.#deps = deps;
+    this.#config = config;
+    this.#parts = parts;
+    this.#hookResources = deps.hookResources;
+    this.#retired = new RetiredParts({ inFlight: core.inFlight, sleep });
+    this.#status = { files, digest: digestConfig(config), loadedAt: new Date(now()).toISOString() };
+    this.#endLimits = core.callLimits?.keep() ?? (async () => {});
+  }
+
+  /** The configuration in force. */
+  get config(): GatewayConfig {
+    return this.#config;
+  }
+
+  get parts(): ConfiguredParts {
+    return this.#parts;
+  }
+
+  status(): ConfigStatus {
+    return this.#status;
+  }
+
+  /** Puts another configuration in force. Resolves when it is, or is refused. Never rejects. */
+  apply(next: GatewayConfig, files: readonly string[]): Promise<ConfigOutcome> {
+    const applied = this.#turn.then(() => this.#apply(next, files));
+    this.#turn = applied;
+    return applied;
+  }
+
+  /** Reports that a changed configuration is not used. @param problem the errors with their places */
+  refuse(problem: string): ConfigOutcome {
+    const { context } = this.#deps;
+    const { record, logger, scrubber } = context;
+    const text = scrubber.text(problem);
+    const { digest, files } = this.#status;
+    const isKnown = this.#status.lastError?.message === text;
+    const at = new Date(context.now()).toISOString();
+    this.#status = { ...this.#status, lastError: { at, message: text } };
+    if (!isKnown) {
+      this.#recordSafely(() => record("config.rejected", { files, digest, problem: text }));
+      logger.warn(
+        { digest, problem: text },
+        "changed configuration is not used; the previous one stays in force",
+      );
+    }
+    return { digest, applied: [], needsRestart: this.#status.pendingRestart ?? [], error: text };
+  }
+
+  /** Applies nothing more. Resolves when nothing is being applied. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#turn;
+  }
+
+  /** Ends the parts in force, after `stop` and after the sources. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await this.#retired[Symbol.asyncDispose]();
+    await this.#endLimits();
+    await this.#hookResources.disposeAsync();
+    await this.#parts.policies?.[Symbol.asyncDispose]();
+  }
+
+  async #apply(next: GatewayConfig, files: readonly string[]): Promise<ConfigOutcome> {
+    if (this.#isStopping) return this.refuse("the gateway is being stopped");
+    const { applied, needsRestart, config } = compareConfigs(this.#config, next);
+    if (applied.length > 0) {
+      try {
+        await this.#replace(config);
+      } catch (error) {
+        return this.refuse(messageOf(error));
+      }
+    }
+    return this.#report(applied, needsRestart, files);
+  }
+
+  /** Prepares a configuration and puts it in force. @throws what cannot be prepared; nothing has changed then */
+  async #replace(config: GatewayConfig): Promise<void> {
+    const { context, opened, onApplied } = this.#deps;
+    const { core } = context;
+    await using prepared = new AsyncDisposableStack();
+    const sources: PreparedSources[] = [];
+    for (const one of opened) {
+      const other = await one.prepare?.(config);
+      if (other === undefined) continue;
+      sources.push(other);
+      prepared.defer(() => other.abandon());
+    }
+    const { record, logger } = context;
+    const policyDeps = { core, record, logger, config: () => this.#config };
+    const policies = await preparePolicies(this.#parts.policies, config, policyDeps);
+    prepared.defer(() => policies.abandon());
+    const hooks = this.#hooksOf(config, prepared);
+    const limits = await this.#limitsOf(config);
+    const seenLabels = await this.#labelsOf(config);
+    // From here on, nothing waits, and nothing that is expected to fail remains.
+    const inUse = prepared.move();
+    core.index.together(() => {
+      core.reconfigure(config, {
+        hooks: hooks.deps,
+        seenLabels,
+        callLimits: limits.callLimits,
+        files: policies.files,
+      });
+      for (const one of sources) one.commit();
+      const ids = [...config.toolServers, ...config.toolspecs].map(({ id }) => id);
+      core.roster.arrange(ids);
+    });
+    this.#config = config;
+    this.#parts = { hooks: hooks.deps, policies: policies.commit(), seenLabels };
+    hooks.take();
+    limits.take();
+    void inUse;
+    this.#announce(sources);
+    onApplied();
+  }
+
+  /** Starts what is new. Clients are told of changed lists when it has listed, and soon in any case. */
+  #announce(sources: readonly PreparedSources[]): void {
+    const { core, sleep } = this.#deps.context;
+    const tellAll = core.service.reconfigured();
+    const started = Promise.all(sources.map((one) => one.start())).then(() => core.settle());
+    // Changes in a row do not put off the notification of the first one.
+    if (this.#release !== undefined) {
+      tellAll();
+      return;
+    }
+    const release = () => {
+      this.#release = undefined;
+      tellAll();
+    };
+    this.#release = release;
+    const waiting = new AbortController();
+    const late = sleep(togetherMs, waiting.signal).catch(() => {});
+    const told = Promise.race([started, late]);
+    void told.then(() => {
+      waiting.abort();
+      release();
+    });
+  }
+
+  /** The hooks of a configuration: those in force where nothing about them changes. */
+  #hooksOf(config: GatewayConfig, prepared: AsyncDisposableStack) {
+    const isSame =
+      isSameConfig(config.hooks, this.#config.hooks) &&
+      isSameConfig(config.policy.clients, this.#config.policy.clients);
+    if (isSame) return { deps: this.#parts.hooks, take() {} };
+    const { context } = this.#deps;
+    const resources = new AsyncDisposableStack();
+    prepared.use(resources);
+    const hooks = openHooks({ ...context, config }, resources);
+    const { monotonicMs } = context;
+    return {
+      deps: hooks && { hooks, monotonicMs },
+      take: () => {
+        const left = this.#hookResources;
+        this.#hookResources = resources;
+        this.#retired.add(() => left.disposeAsync());
+      },
+    };
+  }
+
+  /** The limits of a configuration: those in force, with what was used of them, where nothing about them changes. */
+  async #limitsOf(config: GatewayConfig) {
+    const { core, now, logger } = this.#deps.context;
+    const { clients } = config.policy;
+    const isSame =
+      isSameConfig(config.guards, this.#config.guards) && isSameConfig(clients, this.#config.policy.clients);
+    if (isSame) return { callLimits: core.callLimits, take() {} };
+    const clientKeys = (name: string) => core.clientKeys(name, config);
+    const callLimits = createCallLimits(config.guards, { ...this.#deps, now, logger, clientKeys });
+    await callLimits?.restore();
+    return {
+      callLimits,
+      take: () => {
+        const end = this.#endLimits;
+        this.#endLimits = callLimits?.keep() ?? (async () => {});
+        this.#retired.add(end);
+      },
+    };
+  }
+
+  async #labelsOf({ dataLabels }: GatewayConfig): Promise<SeenLabels | undefined> {
+    const { context, resources } = this.#deps;
+    const known = this.#parts.seenLabels;
+    if (known === undefined) return await openSeenLabels(dataLabels, context, resources);
+    known.know(dataLabels);
+    return known;
+  }
+
+  #report(
+    applied: readonly string[],
+    needsRestart: readonly string[],
+    files: readonly string[],
+  ): ConfigOutcome {
+    const { record, logger, now } = this.#deps.context;
+    const previous = this.#status;
+    const digest = digestConfig(this.#config);
+    const isPending = needsRestart.length > 0;
+    this.#status = {
+      files,
+      digest,
+      loadedAt: applied.length > 0 ? new Date(now()).toISOString() : previous.loadedAt,
+      ...(isPending ? { pendingRestart: needsRestart } : {}),
+    };
+    const isNews = applied.length > 0 || needsRestart.join() !== (previous.pendingRestart ?? []).join();
+    if (isNews) {
+      const pending = isPending ? { needsRestart } : {};
+      const data = { files, digest, previousDigest: previous.digest, changed: applied, ...pending };
+      this.#recordSafely(() => record("config.changed", data));
+      logger.info({ changed: applied, ...pending, digest }, "configuration was applied");
+      if (isPending) logger.warn({ needsRestart }, "changed settings apply after a restart");
+    }
+    return { digest, applied, needsRestart };
+  }
+
+  /** What is in force does not depend on whether it can be recorded: calls are refused without a trail. */
+  #recordSafely(record: () => void): void {
+    try {
+      record();
+    } catch (error) {
+      this.#deps.context.logger.error({ reason: messageOf(error) }, "audit record could not be written");
+    }
+  }
+}

@@ -1,0 +1,2 @@
+// For other packages here.
+export { type HooksContext, openHooks } from "./open-hooks.ts";
