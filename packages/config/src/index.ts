@@ -8,6 +8,7 @@ export {
 } from "./adopted-files.ts";
 export { runnerOf } from "./adopted-server.ts";
 export { appendEntry, type EntrySection, entryText } from "./append-entry.ts";
+export { credentialArguments } from "./credential-arguments.ts";
 export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {
@@ -35,3 +36,4 @@ export {
   listCatalogNames,
   readCatalogPair,
 } from "./toolspec-files.ts";
+export { urlContainsCredential } from "./transport-shape.ts";

@@ -90,12 +90,26 @@ export async function withEntry(
   section: EntrySection,
   entry: JsonObject,
 ): Promise<{ readonly text: string; readonly config: GatewayConfig }> {
-  const text = appendEntry(file.text, section, entry);
-  if (text === undefined) {
-    const message = `Cannot add to ${file.shown}: the notation of its ${section} cannot be edited automatically`;
-    throw new CliError("CLI_CONFIG_NOT_EDITABLE", message, {
-      hint: `add this yourself:\n${configurationLines(section, entry).join("\n")}`,
-    });
+  return await withEntries(context, file, section, [entry]);
+}
+
+/** Returns the text of `file` with all entries added. @throws {CliError} as `withEntry` */
+export async function withEntries(
+  context: CliContext,
+  file: ConfigFile,
+  section: EntrySection,
+  entries: readonly JsonObject[],
+): Promise<{ readonly text: string; readonly config: GatewayConfig }> {
+  let { text } = file;
+  for (const entry of entries) {
+    const added = appendEntry(text, section, entry);
+    if (added === undefined) {
+      const message = `Cannot add to ${file.shown}: the notation of its ${section} cannot be edited automatically`;
+      throw new CliError("CLI_CONFIG_NOT_EDITABLE", message, {
+        hint: `add this yourself:\n${configurationLines(section, entry).join("\n")}`,
+      });
+    }
+    text = added;
   }
   return { text, config: await checkWhole(context, file, text) };
 }
