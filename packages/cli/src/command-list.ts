@@ -17,6 +17,7 @@ const sections: readonly {
   {
     title: "Set up",
     commands: {
+      import: () => import("./commands/import.ts"),
       init: () => import("./commands/init.ts"),
       add: () => import("./commands/add.ts"),
       catalog: () => import("./commands/catalog.ts"),
@@ -34,6 +35,7 @@ const sections: readonly {
     title: "Serve",
     commands: {
       serve: () => import("./commands/serve.ts"),
+      bridge: () => import("./commands/bridge.ts"),
       metatool: () => import("./commands/metatool.ts"),
       toolpack: () => import("./commands/toolpack.ts"),
       egress: () => import("./commands/egress.ts"),
@@ -72,7 +74,6 @@ const sections: readonly {
   {
     title: "Describe APIs",
     commands: {
-      import: () => import("./commands/import.ts"),
       toolspec: () => import("./commands/toolspec.ts"),
       "lint-toolspecs": () => import("./commands/lint-toolspecs.ts"),
       "lint-manifests": () => import("./commands/lint-manifests.ts"),

@@ -25,7 +25,7 @@ export interface FileMember {
 /** Deepest nesting. */
 const maxDepth = 100;
 /** Most values of a YAML file after its aliases are followed. */
-const maxNodes = 1_000_000;
+const maxNodes = 100_000;
 
 /** Returns the tree of a text; undefined for an empty one. @throws {ClientsError} */
 export function parseFile(text: string, format: "json" | "toml" | "yaml"): FileNode | undefined {
@@ -146,13 +146,21 @@ function fromYaml(text: string): FileNode {
     throw syntaxError(text, error.pos[0], error.message.split("\n", 1)[0] ?? "", "YAML");
   }
   let count = 0;
+  // An alias means the last anchor of its name before it.
+  const anchors = new Map<string, unknown>();
   const convert = (node: unknown, depth: number, from: number): FileNode => {
     count += 1;
     const at = (node as { readonly range?: readonly number[] | null } | null)?.range?.[0] ?? from;
     if (depth > maxDepth || count > maxNodes) {
       throw syntaxError(text, at, "values are nested too deeply", "YAML");
     }
-    if (isAlias(node)) return convert(node.resolve(document), depth + 1, at);
+    if (isAlias(node)) {
+      const target = anchors.get(node.source);
+      if (target === undefined) throw syntaxError(text, at, `the alias *${node.source} has no anchor`, "YAML");
+      return convert(target, depth + 1, at);
+    }
+    const { anchor } = (node ?? {}) as { readonly anchor?: string };
+    if (anchor !== undefined) anchors.set(anchor, node);
     if (isSeq(node)) return { kind: "list", at, items: node.items.map((item) => convert(item, depth + 1, at)) };
     if (!isMap(node)) return { kind: "scalar", at, value: isScalar(node) ? scalarOf(node.value) : null };
     const members = node.items.flatMap((pair): FileMember[] => {

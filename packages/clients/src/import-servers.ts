@@ -13,7 +13,7 @@ import { type ImportText, type InputDefaults, parseImportText } from "./import-t
 /** Largest text that is read, in characters. Claude Code keeps its history in its file. */
 const textMaxLength = 64 * 1024 * 1024;
 /** Most servers of a file. */
-const maxServers = 1000;
+const maxServers = 200;
 
 /** A login with OAuth. */
 export interface ImportOAuth {

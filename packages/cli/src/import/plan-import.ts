@@ -27,6 +27,9 @@ export interface PlanOptions {
   readonly withDisabled: boolean;
 }
 
+/** Most entries of one import. */
+const maxEntries = 500;
+
 type Draft = { -readonly [K in keyof PlannedServer]: PlannedServer[K] };
 
 /** Plans the import of what was found. */
@@ -67,7 +70,7 @@ export function planImport(
       continue;
     }
     const draft = draftOf(one, id, resolved);
-    const refusal = refusalOf(draft.entry);
+    const refusal = drafts.length < maxEntries ? refusalOf(draft.entry) : `one import adds at most ${maxEntries} servers; run it again`;
     if (refusal === undefined) drafts.push(draft);
     else leftOut.push({ origin, reason: refusal });
   }

@@ -100,16 +100,15 @@ export async function withEntries(
   section: EntrySection,
   entries: readonly JsonObject[],
 ): Promise<{ readonly text: string; readonly config: GatewayConfig }> {
-  let { text } = file;
-  for (const entry of entries) {
-    const added = appendEntry(text, section, entry);
-    if (added === undefined) {
-      const message = `Cannot add to ${file.shown}: the notation of its ${section} cannot be edited automatically`;
-      throw new CliError("CLI_CONFIG_NOT_EDITABLE", message, {
-        hint: `add this yourself:\n${configurationLines(section, entry).join("\n")}`,
-      });
-    }
-    text = added;
+  const text = appendEntry(file.text, section, ...entries);
+  if (text === undefined) {
+    const message = `Cannot add to ${file.shown}: the notation of its ${section} cannot be edited automatically`;
+    const [title = "", ...lines] = entries.flatMap((entry, at) =>
+      configurationLines(section, entry).slice(at === 0 ? 0 : 1),
+    );
+    throw new CliError("CLI_CONFIG_NOT_EDITABLE", message, {
+      hint: `add this yourself:\n${[title, ...lines].join("\n")}`,
+    });
   }
   return { text, config: await checkWhole(context, file, text) };
 }
