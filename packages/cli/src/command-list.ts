@@ -131,6 +131,12 @@ export async function loadCommandOf(args: readonly string[]): Promise<readonly C
   return isKnown ? loadWhere((name) => name === wanted) : loadCommands();
 }
 
+/** Loads what runs where `args` name no command. */
+export async function loadDefault(args: readonly string[]): Promise<CliCommand | undefined> {
+  if (commandNameOf(args) !== undefined) return undefined;
+  return (await import("./commands/first-run.ts")).command;
+}
+
 async function loadWhere(isWanted: (name: string) => boolean): Promise<readonly CommandSection[]> {
   const loaded = await Promise.all(
     sections.map(async ({ title, commands }) => {
