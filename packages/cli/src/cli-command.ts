@@ -92,6 +92,8 @@ export interface CommandList {
   readonly loadCommandOf: (args: readonly string[]) => Promise<readonly CommandSection[]>;
   /** Loads the definition of every command, for help and shell completion. */
   readonly loadCommands: () => Promise<readonly CommandSection[]>;
+  /** Loads what runs where the words name no command; undefined where they name one. @default the help is printed */
+  readonly loadDefault?: (args: readonly string[]) => Promise<CliCommand | undefined>;
 }
 
 /** The type of an argument's value. */

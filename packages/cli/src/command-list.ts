@@ -17,6 +17,7 @@ const sections: readonly {
   {
     title: "Set up",
     commands: {
+      import: () => import("./commands/import.ts"),
       init: () => import("./commands/init.ts"),
       add: () => import("./commands/add.ts"),
       catalog: () => import("./commands/catalog.ts"),
@@ -34,6 +35,7 @@ const sections: readonly {
     title: "Serve",
     commands: {
       serve: () => import("./commands/serve.ts"),
+      bridge: () => import("./commands/bridge.ts"),
       metatool: () => import("./commands/metatool.ts"),
       toolpack: () => import("./commands/toolpack.ts"),
       egress: () => import("./commands/egress.ts"),
@@ -73,7 +75,6 @@ const sections: readonly {
   {
     title: "Describe APIs",
     commands: {
-      import: () => import("./commands/import.ts"),
       toolspec: () => import("./commands/toolspec.ts"),
       "lint-toolspecs": () => import("./commands/lint-toolspecs.ts"),
       "lint-manifests": () => import("./commands/lint-manifests.ts"),
@@ -129,6 +130,12 @@ export async function loadCommandOf(args: readonly string[]): Promise<readonly C
   const wanted = commandNameOf(args);
   const isKnown = wanted !== undefined && sections.some(({ commands }) => Object.hasOwn(commands, wanted));
   return isKnown ? loadWhere((name) => name === wanted) : loadCommands();
+}
+
+/** Loads what runs where `args` name no command. */
+export async function loadDefault(args: readonly string[]): Promise<CliCommand | undefined> {
+  if (commandNameOf(args) !== undefined) return undefined;
+  return (await import("./commands/first-run.ts")).command;
 }
 
 async function loadWhere(isWanted: (name: string) => boolean): Promise<readonly CommandSection[]> {

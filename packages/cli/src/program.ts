@@ -24,12 +24,14 @@ type Run = (invocation: Invocation) => Promise<void>;
  * Builds the program.
  *
  * @param sections the commands that it knows; a program for one run needs only the one that is run
+ * @param defaultCommand what runs where no command is named. @default the help is printed
  * @throws {CommanderError} when it parses an invalid command line
  */
 export function createProgram(
   process: Pick<ProcessContext, "args" | "stdout" | "stderr">,
   sections: readonly CommandSection[],
   run: Run,
+  defaultCommand?: CliCommand,
 ): Command {
   const program = new Command("toolcrib")
     .description("Toolcrib, a gateway for AI agents: one MCP endpoint in front of many tools.")
@@ -50,6 +52,11 @@ export function createProgram(
   for (const { title, commands } of sections) {
     program.commandsGroup(`${title}:`);
     for (const command of commands) addCommand(program, command, run);
+  }
+  if (defaultCommand !== undefined) {
+    const command = defaultCommand;
+    const invocation = () => ({ command, args: {}, options: {}, excess: [], globalFlags: program.opts<GlobalFlags>() });
+    program.action(() => run(invocation()));
   }
   program.addHelpText(
     "after",

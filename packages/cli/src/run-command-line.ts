@@ -17,9 +17,14 @@ export async function runCommandLine(process: ProcessContext, commands: CommandL
   let exitCode: ExitCode = exitCodes.done;
   let program: Command | undefined;
   try {
-    program = createProgram(process, await commands.loadCommandOf(process.args), async (invocation) => {
-      exitCode = await runCommand(process, commands.loadCommands, invocation);
-    });
+    program = createProgram(
+      process,
+      await commands.loadCommandOf(process.args),
+      async (invocation) => {
+        exitCode = await runCommand(process, commands.loadCommands, invocation);
+      },
+      await commands.loadDefault?.(process.args),
+    );
     await program.parseAsync([...process.args], { from: "user" });
     return exitCode;
   } catch (thrown) {

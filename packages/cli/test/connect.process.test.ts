@@ -82,9 +82,10 @@ test("a client connects with what was written into its file, and the file is res
   assert.equal((await run("disconnect", "cursor")).code, 4);
 });
 
-test("a client that only starts servers gets the command that serves it", async () => {
-  await using user = await setUp();
+test("a client that only starts servers gets a bridge to the running gateway", async () => {
+  await using user = await setUp({ serve: { listen: "127.0.0.1:0" } });
   const { directory, run } = user;
+  await using _gateway = await startServe([], { directory: directory.path });
   const file = directory.join(".config/Claude/claude_desktop_config.json");
   mkdirSync(dirname(file), { recursive: true });
   assert.equal((await run("connect", "claude-desktop", "--yes")).code, 0);
@@ -94,6 +95,10 @@ test("a client that only starts servers gets the command that serves it", async 
       mcpServers: { toolcrib: { command: string; args: string[] } };
     }
   ).mcpServers.toolcrib;
+  assert.deepEqual(args.slice(-3), ["bridge", "--as", "claude-desktop"]);
+  // The token stays in the home.
+  const token = readFileSync(directory.join(".toolcrib/tokens/claude-desktop"), "utf8").trim();
+  assert.equal(readFileSync(file, "utf8").includes(token), false);
   const client = new Client({ name: "claude-desktop", version: "1.0.0" });
   // From another folder, without a PATH, as programs with windows start it.
   await client.connect(
@@ -164,6 +169,40 @@ test("nothing is written where a file cannot be edited, has a foreign entry, or 
   assert.match(listed.stdout, /codex +no .*config\.toml\ncursor +yes /);
   const printed = await run("connect", "zed", "--print");
   assert.match(printed.stdout, /Zed .*settings\.json\n\{\n {2}"context_servers": \{/);
+});
+
+test("read-only files, loops, foreign values and empty sections are treated as their users mean them", async () => {
+  await using user = await setUp({ serve: { listen: "0.0.0.0:7499", allowed_hosts: ["x"] } });
+  const { directory, run } = user;
+  const cursor = write(directory, ".cursor/mcp.json", '{ "mcpServers": { "toolcrib": 5 } }\n');
+  assert.match((await run("connect", "cursor", "--yes")).stderr, /has a server "toolcrib" that this home did not write/);
+  writeFileSync(cursor, '{\n  "mcpServers": null\n}\n');
+  chmodSync(cursor, 0o444);
+  const { code, stderr } = await run("connect", "cursor", "--yes");
+  assert.equal(code, 1);
+  assert.match(stderr, /Cannot write .*mcp\.json: it is read-only\nhint: /);
+  chmodSync(cursor, 0o644);
+  assert.equal((await run("connect", "cursor", "--yes")).code, 0);
+  assert.match(readFileSync(cursor, "utf8"), /"url": "http:\/\/127\.0\.0\.1:7499\/mcp"/);
+  await run("disconnect", "cursor");
+  assert.equal(readFileSync(cursor, "utf8"), '{\n  "mcpServers": null\n}\n');
+  const goose = write(directory, ".config/goose/config.yaml", "extensions: # none yet\nGOOSE_MODE: auto\n");
+  assert.equal((await run("connect", "goose", "--yes")).code, 0);
+  assert.match(readFileSync(goose, "utf8"), /^extensions: # none yet\n {2}toolcrib:\n/);
+  mkdirSync(directory.join(".lmstudio"));
+  symlinkSync("mcp.json", directory.join(".lmstudio/mcp.json"));
+  assert.match((await run("connect", "lm-studio", "--yes")).stderr, /Cannot read .*mcp\.json: .*ELOOP/);
+});
+
+test("of two commands that connect a client at once, the token is removed with the client", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  write(directory, ".cursor/mcp.json", "{}\n");
+  await Promise.all([run("connect", "cursor", "--yes"), run("connect", "cursor", "--yes")]);
+  assert.ok(existsSync(directory.join(".toolcrib/tokens/cursor")));
+  await run("disconnect", "cursor");
+  assert.equal(existsSync(directory.join(".toolcrib/tokens/cursor")), false);
+  assert.equal(readFileSync(directory.join(".cursor/mcp.json"), "utf8"), "{}\n");
 });
 
 test("what a client wrote into its file since the preview stays", async () => {

@@ -10,6 +10,7 @@ import { ClientsError } from "./clients-error.ts";
 import { addToJson, dataOfJson, readFromJson, removeFromJson } from "./edit-json.ts";
 import { addToToml, dataOfToml, readFromToml, removeFromToml } from "./edit-toml.ts";
 import { addToYaml, dataOfYaml, readFromYaml, removeFromYaml } from "./edit-yaml.ts";
+import { memberOf, parseFile, textOf } from "./file-tree.ts";
 import { type ServerPlace, shapeError } from "./server-place.ts";
 
 /** Largest text that is edited, in characters. Claude Code keeps its history in its file. */
@@ -28,7 +29,31 @@ const formats = {
  * @throws {ClientsError}
  */
 export function withServer(text: string, program: ClientProgram, name: string, entry: JsonObject): string {
-  return edited(text, program, name, (place) => formats[program.format].add(text, place, entry));
+  const whole = bounded(text, () => withSection(text, program));
+  return edited(whole, program, name, (place) => formats[program.format].add(whole, place, entry));
+}
+
+/** Whether the section of the servers has an entry of this name, in any form. @throws {ClientsError} */
+export function hasServer(text: string, program: ClientProgram, name: string): boolean {
+  return bounded(text, () => {
+    const section = memberOf(parseFile(text, program.format), program.section);
+    if (section?.kind === "list") return section.items.some((item) => textOf(memberOf(item, "name")) === name);
+    return section?.kind === "map" && section.members.some(({ key }) => key === name);
+  });
+}
+
+/** Writes a section that is null as an empty one, which can be extended. */
+function withSection(text: string, { section, format, isList }: ClientProgram): string {
+  if (format === "toml") return text;
+  const root = parseFile(text, format);
+  const member = root?.kind === "map" ? root.members.find(({ key }) => key === section) : undefined;
+  if (member?.value.kind !== "scalar" || member.value.value !== null) return text;
+  const empty = isList === true ? "[]" : "{}";
+  const { at } = member.value;
+  const written = /^(?:null|~)(?![\w])/i.exec(text.slice(at))?.[0];
+  if (written !== undefined) return text.slice(0, at) + empty + text.slice(at + written.length);
+  const colon = text.indexOf(":", member.at + section.length) + 1;
+  return `${text.slice(0, colon)} ${empty}${text.slice(colon)}`;
 }
 
 /**
@@ -118,7 +143,7 @@ function othersOf(section: unknown, name: string): unknown {
 }
 
 function isEmpty(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return value === null || (typeof value === "object" && Object.keys(value).length === 0);
 }
 
 function placeOf({ section, isList }: ClientProgram, name: string): ServerPlace {

@@ -5,4 +5,7 @@ export {
 } from "./client-program.ts";
 export { clientPrograms } from "./client-programs.ts";
 export { ClientsError } from "./clients-error.ts";
-export { serverIn, withoutServer, withServer } from "./edit-file.ts";
+export { hasServer, serverIn, withoutServer, withServer } from "./edit-file.ts";
+export { type ClientServer, type ImportOAuth, readClientServers } from "./import-servers.ts";
+export { type ImportSource, projectSources, sourceOfFile, userSources } from "./import-sources.ts";
+export type { ImportPart, ImportText } from "./import-text.ts";

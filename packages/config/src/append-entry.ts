@@ -11,18 +11,21 @@ import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from "yam
 /** A section that is a list of entries. */
 export type EntrySection = "toolspecs" | "tool_servers";
 
-/** Returns `text` with `entry` as the last one of `section`; `undefined` when the author has to add it by hand. */
-export function appendEntry(text: string, section: EntrySection, entry: JsonObject): string | undefined {
+/** Entries in their order, at least one. */
+type Entries = readonly JsonObject[];
+
+/** Returns `text` with `entries` as the last ones of `section`; `undefined` when the author has to add them by hand. */
+export function appendEntry(text: string, section: EntrySection, ...entries: Entries): string | undefined {
   const document = parseDocument(text, { version: "1.2", schema: "core", keepSourceTokens: true });
   if (document.errors.length > 0) return undefined;
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
   const root: unknown = document.contents;
-  if (root === null) return appendSection(text, section, entry, newline);
+  if (root === null) return appendSection(text, section, entries, newline);
   if (!isMap<Node, Node | null>(root)) return undefined;
   const found = root.items.find(({ key }) => isScalar(key) && key.value === section);
-  if (root.flow === true) return appendToFlowRoot(text, root, { name: section, found }, entry);
-  if (found === undefined) return appendSection(text, section, entry, newline);
-  return appendToSection(text, found, entry, newline);
+  if (root.flow === true) return appendToFlowRoot(text, root, { name: section, found }, entries);
+  if (found === undefined) return appendSection(text, section, entries, newline);
+  return appendToSection(text, found, entries, newline);
 }
 
 /** Returns `entry` as a YAML list item, without the section around it. */
@@ -35,34 +38,34 @@ type Section = Pair<Node, Node | null>;
 function appendSection(
   text: string,
   name: EntrySection,
-  entry: JsonObject,
+  entries: Entries,
   newline: string,
 ): string | undefined {
   // A marker of a document end starts another document.
   if (/^(?:\.\.\.|---)/m.test(text.replace(/^---[^\n]*\n/, ""))) return undefined;
   const body = text.trimEnd();
   const before = body === "" ? "" : `${body}${newline}${newline}`;
-  return `${before}${[`${name}:`, ...blockLines(entry, "  ")].join(newline)}${newline}`;
+  return `${before}${[`${name}:`, ...blocksOf(entries, "  ")].join(newline)}${newline}`;
 }
 
 function appendToSection(
   text: string,
   section: Section,
-  entry: JsonObject,
+  entries: Entries,
   newline: string,
 ): string | undefined {
   const { key, value } = section;
   if (value === null || (isScalar(value) && value.value === null)) {
-    return insertAfterLine(text, endOf(key), blockLines(entry, "  "), newline);
+    return insertAfterLine(text, endOf(key), blocksOf(entries, "  "), newline);
   }
   if (!isSeq<Node>(value) || value.anchor !== undefined) return undefined;
   const [start, end] = value.range ?? [0, 0];
   const last = value.items.at(-1);
   if (value.flow === true) {
     if (last !== undefined)
-      return `${text.slice(0, endOf(last))}, ${JSON.stringify(entry)}${text.slice(endOf(last))}`;
+      return `${text.slice(0, endOf(last))}, ${flowText(entries)}${text.slice(endOf(last))}`;
     const without = `${text.slice(0, start).trimEnd()}${text.slice(end)}`;
-    return insertAfterLine(without, endOf(key), blockLines(entry, "  "), newline);
+    return insertAfterLine(without, endOf(key), blocksOf(entries, "  "), newline);
   }
   const [first] = value.items;
   const dash =
@@ -70,26 +73,26 @@ function appendToSection(
   if (last === undefined || dash === -1) return undefined;
   const indentation = text.slice(text.lastIndexOf("\n", dash) + 1, dash);
   if (indentation.trim() !== "") return undefined;
-  return insertAfterLine(text, endOf(last), blockLines(entry, indentation), newline);
+  return insertAfterLine(text, endOf(last), blocksOf(entries, indentation), newline);
 }
 
 function appendToFlowRoot(
   text: string,
   root: { readonly range?: Node["range"]; readonly items: readonly Section[] },
   { name, found: section }: { readonly name: EntrySection; readonly found: Section | undefined },
-  entry: JsonObject,
+  entries: Entries,
 ): string | undefined {
   if (section === undefined) {
     const last = root.items.at(-1);
     const at = last === undefined ? (root.range?.[0] ?? 0) + 1 : endOf(last.value ?? last.key);
     const comma = last === undefined ? "" : ",";
-    return `${text.slice(0, at)}${comma}\n  "${name}": [${JSON.stringify(entry)}]${text.slice(at)}`;
+    return `${text.slice(0, at)}${comma}\n  "${name}": [${flowText(entries)}]${text.slice(at)}`;
   }
   const { value } = section;
   if (!isSeq<Node>(value)) return undefined;
   const last = value.items.at(-1);
   const at = last === undefined ? (value.range?.[0] ?? 0) + 1 : endOf(last);
-  return `${text.slice(0, at)}${last === undefined ? "" : ", "}${JSON.stringify(entry)}${text.slice(at)}`;
+  return `${text.slice(0, at)}${last === undefined ? "" : ", "}${flowText(entries)}${text.slice(at)}`;
 }
 
 /** Returns the position at which the text of `node` ends, before any comment. */
@@ -108,6 +111,14 @@ function insertAfterLine(text: string, at: number, lines: readonly string[], new
 
 /** Members that are blocks of lines and not one line. */
 const blocks: ReadonlySet<string> = new Set(["credentials", "transport", "env", "headers", "containment"]);
+
+function blocksOf(entries: Entries, indentation: string): string[] {
+  return entries.flatMap((entry) => blockLines(entry, indentation));
+}
+
+function flowText(entries: Entries): string {
+  return entries.map((entry) => JSON.stringify(entry)).join(", ");
+}
 
 /** Returns `entry` as an item of a block list: one line for each field, and blocks for some maps. */
 function blockLines(entry: JsonObject, indentation: string): string[] {

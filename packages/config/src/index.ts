@@ -16,6 +16,7 @@ export {
   isSameToolspec,
   keepsServer,
 } from "./compare-configs.ts";
+export { credentialArguments } from "./credential-arguments.ts";
 export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {
@@ -43,3 +44,4 @@ export {
   listCatalogNames,
   readCatalogPair,
 } from "./toolspec-files.ts";
+export { urlContainsCredential } from "./transport-shape.ts";

@@ -8,6 +8,7 @@ import { type DocumentNode, fieldOf, nodeAt, toDiagnostic } from "@toolcrib/docu
 import type { TrustState } from "@toolcrib/policy";
 import type { ServerDeclaration } from "./config-layer.ts";
 import type { ConfigText, ContainmentConfig, OAuthConfig, TransportConfig } from "./config-types.ts";
+import type { SecretRef } from "@toolcrib/secrets";
 import { quote } from "./display-source.ts";
 import { toEgressAllow } from "./egress-allow-shape.ts";
 import type { OAuthDocument } from "./oauth-shape.ts";
@@ -83,7 +84,19 @@ export function firstContactDefault(trustState: TrustState = "unverified"): "ask
   return trustState === "unverified" ? "ask" : "pin";
 }
 
+/** `{ secret_key_ref: … }` as it is written. */
+type SecretDocument = { readonly secret_key_ref: SecretRef; readonly prefix?: string | undefined };
+
 function toTransport(document: TransportDocument, node: DocumentNode): TransportConfig {
+  const either = (value: string | SecretDocument, ...path: (string | number)[]): ConfigText =>
+    typeof value === "string"
+      ? literal(value.trim(), ...path)
+      : {
+          kind: "secret",
+          ref: value.secret_key_ref,
+          prefix: value.prefix ?? "",
+          span: nodeAt(node, path)?.span ?? node.span,
+        };
   const literal = (text: string, ...path: (string | number)[]): ConfigText => ({
     kind: "literal",
     text,
@@ -98,7 +111,9 @@ function toTransport(document: TransportDocument, node: DocumentNode): Transport
         document.command?.trim() ?? "",
         document.command === undefined ? "manifest" : "command",
       ),
-      args: (document.args ?? []).map((argument, index) => literal(argument, "args", index)),
+      args: (document.args ?? []).map((argument, index) =>
+        typeof argument === "string" ? literal(argument, "args", index) : either(argument, "args", index),
+      ),
       env: document.env ?? {},
       cwd: document.cwd === undefined ? undefined : literal(document.cwd, "cwd"),
       ...protocolOf(document),
@@ -106,7 +121,7 @@ function toTransport(document: TransportDocument, node: DocumentNode): Transport
   }
   return {
     kind: document.kind,
-    url: literal(document.url.trim(), "url"),
+    url: either(document.url, "url"),
     headers: document.headers ?? {},
     allowHttp: document.allow_http ?? false,
     ...(document.proxy === undefined ? undefined : { proxy: document.proxy }),

@@ -168,7 +168,7 @@ export const identitySecretKeyRef: Shape<SecretRef> = createSecretKeyRef(true);
 const refHint = "write the name of the secret: secret_key_ref: NAME, or secret_key_ref: { env: NAME }";
 
 /** `{ secret_key_ref: … }` as the value of a header or variable. */
-const secretText = createSecretText("SecretText", secretKeyRef);
+export const secretText = createSecretText("SecretText", secretKeyRef);
 const identitySecretText = createSecretText("IdentitySecretText", identitySecretKeyRef);
 
 function createSecretText(name: string, ref: Shape<SecretRef>) {

@@ -9,6 +9,7 @@ import {
   type Definitions,
   type DocumentNode,
   dictionary,
+  either,
   entryOf,
   fieldOf,
   flag,
@@ -32,7 +33,7 @@ import { credentialArguments } from "./credential-arguments.ts";
 import { quote, textOf } from "./display-source.ts";
 import { inspectOAuthHeaders, oauthShape } from "./oauth-shape.ts";
 import { lintServerUrl } from "./server-url.ts";
-import { inspectVariables, reportInline, textShape } from "./text-shape.ts";
+import { inspectVariables, reportInline, secretText, textShape } from "./text-shape.ts";
 import { fieldsOfKind, resolveKind, type TransportKind, transportKinds, withKind } from "./transport-kind.ts";
 
 const command = text({
@@ -76,13 +77,26 @@ const argument = text({
   },
 });
 const argumentHint =
-  "pass it in the environment, which other users cannot read: env: { NAME: { secret_key_ref: NAME } }";
+  "pass it in the environment, which other users cannot read: env: { NAME: { secret_key_ref: NAME } }; or, if the program takes it in no other way, write the argument as { secret_key_ref: NAME }";
+
+/** An argument that is a secret, for programs that take it in no other way. */
+const argumentOrSecret = either(
+  (node) => node.kind !== "map",
+  argument,
+  secretText,
+  "One argument, or a reference to a secret. Other users of the machine can read the arguments of a process: use a reference here only for a program that takes the secret in no other way.",
+);
 
 /** Arguments of a command. */
-export const argumentList = list(argument, {
-  description: "Command-line arguments.",
-  maxItems: 1000,
-  inspect(_values, node, place) {
+export const argumentList = argumentsOf(argument);
+/** Those of a tool server, which can be secrets. */
+const serverArguments = argumentsOf(argumentOrSecret);
+
+function argumentsOf<T>(item: Shape<T>): Shape<readonly T[]> {
+  return list(item, { description: "Command-line arguments.", maxItems: 1000, inspect: inspectArguments });
+}
+
+function inspectArguments(_values: unknown, node: DocumentNode, place: Place): void {
     const items = node.kind === "list" ? node.items : [];
     for (const index of credentialArguments(items.map(textOf))) {
       const item = items[index]!;
@@ -95,10 +109,9 @@ export const argumentList = list(argument, {
         argumentHint,
       );
     }
-  },
-});
+}
 
-const url = text({
+const plainUrl = text({
   description:
     "The endpoint. https; http to this machine only, unless allow_http. No user name or password, no credential.",
   maxLength: 4096,
@@ -110,6 +123,13 @@ const url = text({
     reportInline(node, place, "transport.url contains a possible secret", hint);
   },
 });
+
+const url = either(
+  (node) => node.kind !== "map",
+  plainUrl,
+  secretText,
+  "The endpoint, or a reference to a secret that is the whole URL, for endpoints whose URL is the credential.",
+);
 
 /** Whether a URL contains a credential: a long one anywhere, or any credential as a query parameter. */
 export function urlContainsCredential(value: string): boolean {
@@ -208,7 +228,7 @@ const stdioRecord = record({
       },
       examples: ["memory", "./acme/manifest.yaml"],
     }),
-    args: argumentList,
+    args: serverArguments,
     env: variablesShape(
       "Environment variables. Values may use secret_key_ref. The process receives these and PATH, HOME, LANG, TMPDIR, but no other variable of the gateway.",
     ),
@@ -368,7 +388,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
       }
       inspectOAuthHeaders(value.auth, value.headers, node, place);
       const urlNode = fieldOf(node, "url");
-      if (value.url === undefined || urlNode === undefined) return;
+      if (typeof value.url !== "string" || urlNode === undefined) return;
       const problem = lintServerUrl(value.url.trim(), value.allow_http === true);
       if (problem !== undefined) reportAt(urlNode, { ...place, path: `${place.path}.url` }, problem);
     },

@@ -12,4 +12,5 @@ export {
 export { readProcessTable } from "./process-table.ts";
 export { runCommand } from "./run-command.ts";
 export type { SpawnRequest, SpawnWrap } from "./spawn-child.ts";
+export { startDetached } from "./start-detached.ts";
 export { startForeground } from "./start-foreground.ts";

@@ -33,8 +33,43 @@ function valueOfInput(text: string): readonly [string, string] {
 
 export const command: CliCommandGroup = {
   name: "import",
-  summary: "turn OpenAPI documents into toolspecs, and server.json files and bundles into tool servers",
+  summary:
+    "take over the servers of the clients on this machine; turn OpenAPI documents into toolspecs, and server.json files and bundles into tool servers",
+  defaultCommand: "clients",
   commands: [
+    defineCommand({
+      name: "clients",
+      summary:
+        "show the servers that clients on this machine have, and add them to the configuration, after asking",
+      arguments: {
+        clients: {
+          isVariadic: true,
+          isOptional: true,
+          help: "only these clients, such as claude-code, cursor or vscode",
+        },
+      },
+      options: {
+        from: {
+          value: "file",
+          isRepeatable: true,
+          help: "import this file of a client instead, wherever it is; repeatable",
+        },
+        yes: { help: "import without asking" },
+        dryRun: { help: "show what would be imported and write nothing" },
+        measure: {
+          help: "start each server contained, and show the tokens that its list of tools costs; with --yes without asking",
+        },
+        withDisabled: { help: "import servers too that are switched off in their clients" },
+      },
+      examples: [
+        "toolcrib import",
+        "toolcrib import --dry-run",
+        "toolcrib import clients cursor vscode --yes",
+        "toolcrib import --from backup/mcp.json",
+      ],
+      run: async (context, { clients }, options) =>
+        (await import("../import/import-clients.ts")).importClients(context, clients, options),
+    }),
     defineCommand({
       name: "openapi",
       summary:

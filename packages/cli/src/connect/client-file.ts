@@ -1,11 +1,12 @@
 /** Reads and writes the file of a client. */
 
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ClientProgram, clientPrograms, fileOf, type UserPlaces } from "@toolcrib/clients";
 import { didYouMean } from "@toolcrib/diagnostics";
-import { errnoOf, readRegularFile, replaceFile } from "@toolcrib/files";
+import { errnoOf, FilesError, readRegularFile, reasonOf, replaceFile } from "@toolcrib/files";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 
@@ -54,12 +55,13 @@ export function isInstalled(program: ClientProgram, context: ProcessContext): bo
 
 /** Returns the text of a file; undefined where there is none. @throws {CliError} */
 export async function readClientFile(path: string): Promise<string | undefined> {
-  if (!existsSync(path)) return undefined;
   let bytes: Uint8Array;
   try {
+    // Of a link to nothing, too, there is no file: writing creates it.
+    if (!existsSync(path) && (await realpath(path).catch(errnoOf)) === "ENOENT") return undefined;
     ({ bytes } = await readRegularFile(path, fileMaxBytes));
   } catch (cause) {
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${path}: ${errnoOf(cause)}`, { cause });
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${path}: ${reasonOf(cause)}`, { cause });
   }
   if (bytes.length > fileMaxBytes) {
     throw new CliError("CLI_FILE_UNUSABLE", `${path} is larger than ${fileMaxBytes} bytes`);
@@ -75,6 +77,14 @@ export async function readClientFile(path: string): Promise<string | undefined> 
   }
 }
 
+/** Fails where a file is read-only: its owner means that nobody changes it. @throws {CliError} */
+export function requireWritable(path: string): void {
+  if (!existsSync(path) || (statSync(path).mode & 0o200) !== 0) return;
+  throw new CliError("CLI_FILE_UNUSABLE", `Cannot write ${path}: it is read-only`, {
+    hint: "allow its owner to write, such as with chmod u+w, or add the server in the client itself",
+  });
+}
+
 /** Replaces a file at once, with its permissions; a new one is only for this user, as it can contain a token. */
 export async function writeClientFile(path: string, text: string): Promise<void> {
   try {
@@ -85,6 +95,6 @@ export async function writeClientFile(path: string, text: string): Promise<void>
       followSymlink: true,
     });
   } catch (cause) {
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot write ${path}: ${errnoOf(cause)}`, { cause });
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot write ${path}: ${reasonOf(cause instanceof FilesError ? (cause.cause ?? cause) : cause)}`, { cause });
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ClientProgram, clientPrograms, serverIn, withoutServer, withServer } from "@toolcrib/clients";
+import { type ClientProgram, clientPrograms, hasServer, withoutServer, withServer } from "@toolcrib/clients";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { findRunningGateways } from "../access/run-file.ts";
@@ -13,10 +13,11 @@ import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
-import { clientFile, findClient, isInstalled, readClientFile, writeClientFile } from "./client-file.ts";
+import { clientFile, findClient, isInstalled, readClientFile, requireWritable, writeClientFile } from "./client-file.ts";
 import {
   type Connection,
   listConnections,
+  lockConnections,
   readConnection,
   sha256Of,
   writeConnection,
@@ -52,6 +53,8 @@ export async function connectClients(
     output.json({ connected: [], files: changes.map(({ file }) => file) });
     return exitCodes.failed;
   }
+  // Two commands at once would not know which of them created a token.
+  using _lock = await lockConnections(context.options.home);
   const created = await createTokens(context, changes);
   for (const change of changes) {
     await makeChange(context, change, created, flags);
@@ -127,12 +130,13 @@ async function listClients(context: CliContext): Promise<ExitCode> {
 async function planChange(context: CliContext, program: ClientProgram, flags: ConnectFlags): Promise<Change> {
   const file = clientFile(program, context);
   const before = await readClientFile(file);
+  requireWritable(file);
   const [present, gateway] = [
-    inFile(file, () => serverIn(before ?? "", program, serverName)),
+    inFile(file, () => hasServer(before ?? "", program, serverName)),
     await gatewayEntry(context, program, flags.stdio === true),
   ];
   const isOwn = (await readConnection(context.options.home, program.id))?.file === file;
-  if (present !== undefined && !isOwn && flags.force !== true) {
+  if (present && !isOwn && flags.force !== true) {
     throw new CliError(
       "CLI_FILE_EXISTS",
       `${file} has a server "${serverName}" that this home did not write`,

@@ -7,8 +7,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateDirectory, readRegularFile, removeFile, replaceFile } from "@toolcrib/files";
+import { makePrivateDirectory, readRegularFile, removeFile, replaceFile, waitForLock } from "@toolcrib/files";
 import { isJsonObject, parseJson } from "@toolcrib/json";
+import { CliError } from "../cli-error.ts";
 
 /** A connected client. */
 export interface Connection {
@@ -26,6 +27,20 @@ export interface Connection {
 
 /** Largest record: the largest file of a client as base64, and the rest. */
 const recordMaxBytes = 100 * 1024 * 1024;
+
+/** Longest wait for another command that changes connections, in milliseconds. */
+const lockMaxMs = 10_000;
+
+/** Takes the connections of a home for one command, until disposed. @throws {CliError} */
+export async function lockConnections(home: string): Promise<Disposable> {
+  const folder = join(home, "locks");
+  await makePrivateDirectory(folder);
+  const lock = await waitForLock(folder, "connections", lockMaxMs);
+  if (lock !== undefined) return lock;
+  throw new CliError("CLI_HOME_IN_USE", "Another command connects or disconnects clients", {
+    hint: "wait for it, and repeat the command",
+  });
+}
 
 /** Returns the connection of a client; undefined where there is none, or its record is damaged. */
 export async function readConnection(home: string, clientId: string): Promise<Connection | undefined> {

@@ -13,11 +13,12 @@ import { errnoOf } from "@toolcrib/files";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { findClient, readClientFile, writeClientFile } from "./client-file.ts";
+import { findClient, readClientFile, requireWritable, writeClientFile } from "./client-file.ts";
 import { fromBytes, inFile, serverName } from "./connect-client.ts";
 import {
   type Connection,
   listConnections,
+  lockConnections,
   readConnection,
   removeConnection,
   sha256Of,
@@ -50,6 +51,7 @@ export async function disconnectClients(
     });
   }
   const programs = chosen.map(findClient);
+  using _lock = await lockConnections(options.home);
   const done: object[] = [];
   for (const program of programs) {
     const connection = await readConnection(options.home, program.id);
@@ -88,6 +90,7 @@ async function takeBack(
 ): Promise<Outcome> {
   const text = await readClientFile(file);
   if (text === undefined) return "unchanged";
+  requireWritable(file);
   if (sha256Of(text) === writtenSha256) {
     const earlier = fromBytes(before);
     if (earlier === undefined) {

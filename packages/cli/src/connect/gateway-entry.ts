@@ -14,6 +14,7 @@ import { CliError } from "../cli-error.ts";
 import { findConfigFiles } from "../config/find-config-files.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { launcherPath } from "../launcher-path.ts";
+import { reachableUrl } from "../serve/reachable-url.ts";
 
 /** The entry of a client. */
 export interface GatewayEntry {
@@ -46,9 +47,13 @@ export async function gatewayEntry(
       "--config",
       resolve(context.directory, file),
     ]);
-    const args = [launcherPath, ...configs, "--home", options.home, "serve", "--stdio"];
+    const words = isLocal ? ["serve", "--stdio"] : ["bridge", "--as", program.id];
+    const args = [launcherPath, ...configs, "--home", options.home, ...words];
     const entry = program.local({ command: process.execPath, args });
-    return { entry, connection: "starts a gateway on its standard streams", token: undefined };
+    if (isLocal) return { entry, connection: "starts a gateway on its standard streams", token: undefined };
+    // The bridge reads the token itself: the client's file does not contain it.
+    const connection = `starts a bridge to the running gateway, with the token "${program.id}"`;
+    return { entry, connection, token: program.id };
   }
   const { url, needsToken } = await addressOf(context);
   if (!needsToken) {
@@ -69,14 +74,14 @@ export async function ensureToken(context: CliContext, name: string): Promise<bo
 }
 
 /** Returns the token of a client; undefined where it has none. @throws {AuthError} */
-function tokenOf({ options }: CliContext, name: string): string | undefined {
+export function tokenOf({ options }: CliContext, name: string): string | undefined {
   return existsSync(join(tokenDirectory(options.home), name)) ? readToken(options.home, name) : undefined;
 }
 
 /** The running gateway of the home, else the address in the configuration. */
 async function addressOf(context: CliContext): Promise<Address> {
   const [running] = findRunningGateways(context.options.home);
-  if (running !== undefined) return { url: `${running.url}/mcp`, needsToken: running.auth === "token" };
+  if (running !== undefined) return { url: `${reachableUrl(running.url)}/mcp`, needsToken: running.auth === "token" };
   const { config } = await loadCliConfig(context);
   const { host, port } = config.serve.listen;
   if (port === 0) {
@@ -89,5 +94,5 @@ async function addressOf(context: CliContext): Promise<Address> {
     );
   }
   const needsToken = config.serve.auth === "token";
-  return { url: `http://${host.includes(":") ? `[${host}]` : host}:${port}/mcp`, needsToken };
+  return { url: reachableUrl(`http://${host.includes(":") ? `[${host}]` : host}:${port}/mcp`), needsToken };
 }

@@ -90,11 +90,24 @@ export async function withEntry(
   section: EntrySection,
   entry: JsonObject,
 ): Promise<{ readonly text: string; readonly config: GatewayConfig }> {
-  const text = appendEntry(file.text, section, entry);
+  return await withEntries(context, file, section, [entry]);
+}
+
+/** Returns the text of `file` with all entries added. @throws {CliError} as `withEntry` */
+export async function withEntries(
+  context: CliContext,
+  file: ConfigFile,
+  section: EntrySection,
+  entries: readonly JsonObject[],
+): Promise<{ readonly text: string; readonly config: GatewayConfig }> {
+  const text = appendEntry(file.text, section, ...entries);
   if (text === undefined) {
     const message = `Cannot add to ${file.shown}: the notation of its ${section} cannot be edited automatically`;
+    const [title = "", ...lines] = entries.flatMap((entry, at) =>
+      configurationLines(section, entry).slice(at === 0 ? 0 : 1),
+    );
     throw new CliError("CLI_CONFIG_NOT_EDITABLE", message, {
-      hint: `add this yourself:\n${configurationLines(section, entry).join("\n")}`,
+      hint: `add this yourself:\n${[title, ...lines].join("\n")}`,
     });
   }
   return { text, config: await checkWhole(context, file, text) };

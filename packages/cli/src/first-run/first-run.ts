@@ -1,0 +1,211 @@
+/**
+ * `toolcrib` without a command. On a terminal it leads from nothing to a first call: import, serve, connect, call. Each
+ * step asks, can be skipped, and names the command that does the same. Where a gateway runs already it shows how that
+ * one is, and without a terminal a short help.
+ */
+
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { clientPrograms } from "@toolcrib/clients";
+import { findReachableGateway, openToolAccess } from "../access/open-tool-access.ts";
+import { getFromGateway } from "../access/gateway-api.ts";
+import { approve } from "../approve/approve.ts";
+import { openApprovals } from "../approve/open-approvals.ts";
+import { ensureGateway } from "../bridge/ensure-gateway.ts";
+import type { CliContext } from "../cli-context.ts";
+import { findConfigFiles } from "../config/find-config-files.ts";
+import { isInstalled } from "../connect/client-file.ts";
+import { connectClients } from "../connect/connect-client.ts";
+import { listConnections } from "../connect/connection-store.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { importClients, makePlan } from "../import/import-clients.ts";
+import { writeConfig } from "../init/write-config.ts";
+import { counted } from "../output/counted.ts";
+import { safeLine } from "../output/output.ts";
+import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { argumentsWord, findExampleCall } from "../serve/example-call.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { callTool } from "../tools/call-tool.ts";
+import { openConfigFile } from "../toolspec/config-file.ts";
+import { shortHelp } from "./short-help.ts";
+
+/** Most servers whose new tools the walk asks about. */
+const approvalsMaxCount = 20;
+/** Most tools among which the example is chosen. */
+const describedMaxCount = 50;
+
+/** Runs the command. */
+export async function firstRun(context: CliContext): Promise<ExitCode> {
+  const { output, options } = context;
+  if (!canAsk(context) || !output.isTerminal || output.isJson) {
+    const lines = shortHelp(ownCommand(context));
+    output.json({ help: lines.join("\n") });
+    output.print(...lines);
+    return exitCodes.usage;
+  }
+  const running = await findReachableGateway(options.home);
+  if (running !== undefined && hasConfig(context)) {
+    await showSummary(context, running);
+    return exitCodes.done;
+  }
+  return await walk(context);
+}
+
+function hasConfig(context: CliContext): boolean {
+  try {
+    return findConfigFiles(context).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** A short status, and what one does most. */
+async function showSummary(
+  context: CliContext,
+  running: NonNullable<Awaited<ReturnType<typeof findReachableGateway>>>,
+): Promise<void> {
+  const { output, options, signal } = context;
+  const status = (await getFromGateway(running, "/api/v1/status", signal)) as unknown as {
+    readonly tools: number;
+    readonly servers: readonly { readonly id: string; readonly health: { readonly state: string } }[];
+    readonly waiting?: readonly { readonly server: string }[];
+  };
+  const command = ownCommand(context);
+  const failed = status.servers.filter(({ health }) => health.state === "failed" || health.state === "unavailable");
+  const waiting = status.waiting ?? [];
+  const connected = listConnections(options.home);
+  output.print(
+    `${output.style("green", "✓")} The gateway runs at ${safeLine(running.url)}: ${counted(status.servers.length, "server")}, ${counted(status.tools, "tool")}`,
+    ...(failed.length === 0 ? [] : [`${output.style("red", "✗")} ${failed.map(({ id }) => safeLine(id)).join(", ")}: see ${command} status`]),
+    ...(waiting.length === 0
+      ? []
+      : [`${output.style("yellow", "!")} new tools of ${waiting.map(({ server }) => safeLine(server)).join(", ")} wait: ${command} approve`]),
+    connected.length === 0 ? "  No client is connected." : `  Connected: ${connected.join(", ")}`,
+    "",
+    `  ${command} status          what runs, in full`,
+    `  ${command} search WORDS    find a tool`,
+    `  ${command} call TOOL       call one`,
+    `  ${command} connect         connect another client`,
+    `  ${command} help            all commands`,
+  );
+}
+
+async function walk(context: CliContext): Promise<ExitCode> {
+  const { output, options } = context;
+  const command = ownCommand(context);
+  output.print(
+    output.style("bold", "Welcome. Four steps to a first call; each can be skipped."),
+    "",
+  );
+  step(context, 1, "Servers", `${command} import`);
+  if (!(await importStep(context))) return exitCodes.done;
+  step(context, 2, "The gateway", `${command} serve`);
+  const running = await findReachableGateway(options.home);
+  if (running !== undefined) output.print(`It runs at ${safeLine(running.url)}.`);
+  else if (await asks(context, "Start it now, in the background?")) {
+    const { gateway } = await ensureGateway(context);
+    output.print(
+      `${output.style("green", "✓")} it runs at ${safeLine(gateway.url)} (process ${gateway.pid}) until you stop it: kill ${gateway.pid}`,
+    );
+  }
+  step(context, 3, "Clients", `${command} connect --all`);
+  await connectStep(context);
+  step(context, 4, "A first call", `${command} call TOOL`);
+  await callStep(context);
+  output.print(
+    "",
+    output.style("bold", "Next:"),
+    `  ${command} status      what runs, and what waits`,
+    `  ${command} approve     look at new tools, and allow them`,
+    `  ${command} add NAME    another server or REST API`,
+    `  ${command} help        all commands`,
+  );
+  return exitCodes.done;
+}
+
+function step({ output }: CliContext, number: number, title: string, command: string): void {
+  output.print("", `${output.style("bold", `${number}. ${title}`)}  ${output.style("dim", `(the same: ${command})`)}`);
+}
+
+async function asks(context: CliContext, question: string): Promise<boolean> {
+  const answer = await askLine(`${question} [Y/n] `, context);
+  return /^(?:y(?:es)?)?$/i.test(answer);
+}
+
+/** @returns whether there is a configuration */
+async function importStep(context: CliContext): Promise<boolean> {
+  const { output } = context;
+  const isNew = !hasConfig(context);
+  const plan = await makePlan(context, openConfigFile(context), [], {});
+  const clients = new Set(plan.servers.flatMap(({ origins }) => origins.map(({ client }) => client)));
+  if (plan.servers.length > 0) {
+    const question = `${counted(plan.servers.length, "server")} of ${[...clients].join(", ")} found. Look at them?`;
+    if (await asks(context, question)) await importClients(context, [], {});
+  } else output.print(isNew ? "No client on this machine has a server." : "Everything that clients have is in the configuration.");
+  if (hasConfig(context)) return true;
+  if (await asks(context, "Write a configuration with examples in comments?")) {
+    await writeConfig(context, ".", {});
+    return true;
+  }
+  output.print("Without a configuration there is nothing to serve.");
+  return false;
+}
+
+async function connectStep(context: CliContext): Promise<void> {
+  const { output, options } = context;
+  const connected = new Set(listConnections(options.home));
+  const found = clientPrograms.filter((program) => isInstalled(program, context) && !connected.has(program.id));
+  if (found.length === 0) {
+    output.print(connected.size === 0 ? "No client is found on this machine." : "All clients are connected.");
+    return;
+  }
+  const names = found.map(({ name }) => name).join(", ");
+  if (!(await asks(context, `${names} found. Look at what would be written?`))) return;
+  try {
+    await connectClients(context, found.map(({ id }) => id), {});
+  } catch (error) {
+    // One client's file must not end the walk.
+    if (!isCodedError(error)) throw error;
+    output.note(`${messageOf(error)}${error.hint === undefined ? "" : `\nhint: ${error.hint}`}`);
+  }
+}
+
+async function callStep(context: CliContext): Promise<void> {
+  const { output, options } = context;
+  if ((await findReachableGateway(options.home)) === undefined) {
+    output.print("Without a gateway there is nothing to call.");
+    return;
+  }
+  const example = await findExample(context);
+  if (example === undefined) {
+    output.print("No tool can be called without arguments that only you know. Find one with search, or list.");
+    return;
+  }
+  const { tool, args } = example;
+  if (!(await asks(context, `Call ${safeLine(tool.wireName)} with ${safeLine(JSON.stringify(args))}?`))) return;
+  output.print(output.style("dim", `$ ${ownCommand(context)} call ${safeLine(tool.wireName)} ${argumentsWord(args)}`));
+  await callTool(context, tool.id, JSON.stringify(args), {});
+}
+
+/** Finds a tool that can be tried, after asking about new ones. */
+async function findExample(context: CliContext): Promise<ReturnType<typeof findExampleCall>> {
+  await using access = await openToolAccess(context);
+  // The first list waits for servers that are starting.
+  await access.list();
+  await askAboutNew(context);
+  const tools = (await access.list()).filter(({ isOwn }) => !isOwn);
+  const described = await Promise.all(tools.slice(0, describedMaxCount).map(({ id }) => access.describe(id)));
+  return findExampleCall(described.filter((tool) => tool !== undefined));
+}
+
+async function askAboutNew(context: CliContext): Promise<void> {
+  const servers = await waitingServers(context);
+  for (const server of servers.slice(0, approvalsMaxCount)) {
+    if (await asks(context, `New tools of ${safeLine(server)} wait. Look at them?`)) await approve(context, server, {});
+  }
+}
+
+async function waitingServers(context: CliContext): Promise<readonly string[]> {
+  await using access = await openApprovals(context, undefined);
+  const { servers } = await access.waiting();
+  return servers.map(({ server }) => server);
+}

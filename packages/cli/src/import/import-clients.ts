@@ -1,0 +1,252 @@
+/**
+ * `toolcrib import`: shows the servers of the clients on this machine, asks once, moves their secrets into the secret
+ * store, and adds the servers to the configuration. It never changes a client's file. The secrets are stored before
+ * the configuration is replaced: a run that is killed in between leaves a valid configuration, and the next one
+ * continues.
+ */
+
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import { sourceOfFile } from "@toolcrib/clients";
+import { parseConfigLayer } from "@toolcrib/config";
+import { hasErrors } from "@toolcrib/diagnostics";
+import { fieldOf, toJsonValue } from "@toolcrib/document";
+import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { openSecretStore } from "@toolcrib/secrets";
+import type { SecretStore } from "@toolcrib/store";
+import { findRunningGateways } from "../access/run-file.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { invalidConfig } from "../config/load-cli-config.ts";
+import { findClient } from "../connect/client-file.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { counted } from "../output/counted.ts";
+import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
+import { type ConfigFile, openConfigFile, withEntries, writeConfigFile } from "../toolspec/config-file.ts";
+import { findServers, knownSources } from "./find-servers.ts";
+import type { ImportPlan, PlannedServer } from "./import-types.ts";
+import { type Measured, measureServers } from "./measure-servers.ts";
+import { planImport, type Target } from "./plan-import.ts";
+import { importJson, problemLine, showImport, wantedSecrets } from "./show-import.ts";
+
+/** Options of the command. */
+export interface ImportClientsFlags {
+  readonly from?: readonly string[];
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly measure?: boolean;
+  readonly withDisabled?: boolean;
+}
+
+/** Runs the command. */
+export async function importClients(
+  context: CliContext,
+  clients: readonly string[],
+  flags: ImportClientsFlags,
+): Promise<ExitCode> {
+  const { output } = context;
+  const file = openConfigFile(context);
+  const plan = await makePlan(context, file, clients, flags);
+  const found = plan.servers.length + plan.leftOut.length;
+  if (found === 0 && plan.problems.length === 0) {
+    output.json({ ...importJson(plan, new Map()), written: undefined });
+    output.print(
+      "No client on this machine has a server.",
+      `Add one with ${ownCommand(context)} add, or name a file: ${ownCommand(context)} import --from FILE`,
+    );
+    return exitCodes.done;
+  }
+  const measured = await measureIfAgreed(context, plan, flags);
+  showImport(context, plan, measured);
+  const ending = plan.problems.length === 0 ? exitCodes.done : exitCodes.failed;
+  const isNothing = plan.servers.length === 0;
+  if (isNothing || flags.dryRun === true) {
+    output.json(importJson(plan, measured));
+    output.print("", isNothing ? "Nothing new to import." : "Nothing was written (--dry-run).");
+    return ending;
+  }
+  if (!(await isAgreed(context, file, plan, flags))) {
+    output.json(importJson(plan, measured));
+    return exitCodes.failed;
+  }
+  const stored = await writeImport(context, file, plan);
+  output.json({ ...importJson(plan, measured), written: file.path, stored });
+  printDone(context, file, plan, stored);
+  // A file with errors is repaired by its user; what it has is missing until then.
+  return ending;
+}
+
+/** Reads the files and decides what becomes of each server. @throws {CliError} */
+export async function makePlan(
+  context: CliContext,
+  file: ConfigFile,
+  clients: readonly string[],
+  { from = [], withDisabled = false }: ImportClientsFlags,
+): Promise<ImportPlan> {
+  const target = targetOf(context, file);
+  const ids = new Set(clients.map((id) => findClient(id).id));
+  const sources =
+    from.length > 0
+      ? from.map((path) => sourceOfFile(resolve(context.directory, path), context.directory))
+      : knownSources(context).filter(({ client }) => ids.size === 0 || ids.has(client));
+  if (from.length > 0 && ids.size > 0) throw new CliError("CLI_USAGE", "Name clients, or files with --from", {});
+  const found = await findServers(sources);
+  const missing = from.find((path) => !isRead(resolve(context.directory, path), found));
+  if (missing !== undefined) {
+    throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${missing}: it does not exist, or has no servers`, {
+      hint: "name a file in which a client lists MCP servers",
+    });
+  }
+  const { env, userDirectory } = context;
+  const folder = resolve(file.path, "..");
+  return planImport(found, target, { env, userDirectory, folder }, { withDisabled });
+}
+
+function isRead(path: string, found: Awaited<ReturnType<typeof findServers>>): boolean {
+  return found.files.includes(path) || found.problems.some((problem) => problem.file === path);
+}
+
+/** What the configuration has. @throws {CliError} `CLI_CONFIG_INVALID` */
+function targetOf(context: CliContext, file: ConfigFile): Target {
+  const layer = parseConfigLayer({ name: file.shown, text: file.text });
+  if (hasErrors(layer.diagnostics)) throw invalidConfig([file.shown], layer.diagnostics);
+  const entries = layer.serverNodes.map((node) => {
+    const transport = fieldOf(node, "transport");
+    const value = transport === undefined ? {} : toJsonValue(transport);
+    const id = fieldOf(node, "id");
+    return {
+      id: id?.kind === "scalar" ? id.text : "",
+      transport: (typeof value === "object" && value !== null ? value : {}) as JsonObject,
+    };
+  });
+  return {
+    ids: [...layer.serverIds, ...layer.toolspecIds, ...layer.targetIds].map(({ id }) => id),
+    entries,
+    ownUrls: findRunningGateways(context.options.home).map(({ url }) => url),
+  };
+}
+
+async function measureIfAgreed(
+  context: CliContext,
+  plan: ImportPlan,
+  { measure, yes }: ImportClientsFlags,
+): Promise<ReadonlyMap<string, Measured>> {
+  if (measure !== true || plan.servers.length === 0) return new Map();
+  const question = `Start ${counted(plan.servers.length, "server")} contained, to measure their tools? [y/N] `;
+  const isAllowed = yes === true || (canAsk(context) && /^y(?:es)?$/i.test(await askLine(question, context)));
+  if (isAllowed) return await measureServers(context, plan.servers);
+  context.output.note("Nothing was started: confirm with --yes");
+  return new Map();
+}
+
+async function isAgreed(
+  context: CliContext,
+  file: ConfigFile,
+  plan: ImportPlan,
+  { yes }: ImportClientsFlags,
+): Promise<boolean> {
+  if (yes === true) return true;
+  if (!canAsk(context)) {
+    context.output.note("Nothing was written: confirm with --yes");
+    return false;
+  }
+  const secrets = foundSecrets(plan).length;
+  const moved = secrets === 0 ? "" : `, with ${counted(secrets, "secret")} in the secret store`;
+  const answer = await askLine(
+    `\nAdd ${counted(plan.servers.length, "server")} to ${file.shown}${moved}? [y/N] `,
+    context,
+  );
+  if (/^y(?:es)?$/i.test(answer)) return true;
+  context.output.note("Nothing was written.");
+  return false;
+}
+
+/** Stores the secrets, then replaces the configuration. @returns the names of the secrets @throws {CliError} */
+export async function writeImport(
+  context: CliContext,
+  file: ConfigFile,
+  plan: ImportPlan,
+): Promise<readonly string[]> {
+  const { options } = context;
+  await using store = await openSecretStore(
+    { home: options.home, env: context.env },
+    { now: context.now, randomBytes },
+  );
+  const named: PlannedServer[] = [];
+  const taken = new Set<string>();
+  for (const server of plan.servers) named.push(await withFreeNames(store, server, taken));
+  const { text } = await withEntries(
+    context,
+    file,
+    "tool_servers",
+    named.map(({ entry }) => entry),
+  );
+  const secrets = named.flatMap((server) => server.secrets);
+  for (const { name, value } of secrets) {
+    if (value !== undefined && (await store.get(name)) !== value) await store.set(name, value);
+  }
+  await writeConfigFile(file, text);
+  return secrets.flatMap(({ name, value }) => (value === undefined ? [] : [name]));
+}
+
+/** Renames secrets whose names the store has for other values. */
+async function withFreeNames(
+  store: SecretStore,
+  server: PlannedServer,
+  taken: Set<string>,
+): Promise<PlannedServer> {
+  const names = new Map<string, string>();
+  for (const { name, value } of server.secrets) {
+    let free = name;
+    for (let count = 2; taken.has(free) || !(await isUsable(store, free, value)); count += 1) free = `${name}-${count}`;
+    taken.add(free);
+    names.set(name, free);
+  }
+  const secrets = server.secrets.map((secret) => ({ ...secret, name: names.get(secret.name) ?? secret.name }));
+  return { ...server, secrets, entry: renamed(server.entry, names) as JsonObject };
+}
+
+async function isUsable(store: SecretStore, name: string, value: string | undefined): Promise<boolean> {
+  const present = await store.get(name);
+  return present === undefined || value === undefined || present === value;
+}
+
+function renamed(value: JsonValue, names: ReadonlyMap<string, string>): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value as JsonObject).map(([key, member]) => [
+      key,
+      key === "secret_key_ref" && typeof member === "string"
+        ? (names.get(member) ?? member)
+        : renamed(member ?? null, names),
+    ]),
+  );
+}
+
+function foundSecrets({ servers }: ImportPlan) {
+  return servers.flatMap(({ secrets }) => secrets.filter(({ value }) => value !== undefined));
+}
+
+function printDone(context: CliContext, file: ConfigFile, plan: ImportPlan, stored: readonly string[]): void {
+  const { output } = context;
+  const command = ownCommand(context);
+  const moved = stored.length === 0 ? "" : `, and stored ${counted(stored.length, "secret")}`;
+  output.print(
+    "",
+    `${output.style("green", "✓")} added ${counted(plan.servers.length, "server")} to ${file.shown}${moved}`,
+  );
+  for (const { name } of wantedSecrets(plan)) output.print(`  store ${name}: ${command} secret set ${shellQuote(name)}`);
+  if (plan.problems.length > 0) {
+    output.note("", ...plan.problems.map((problem) => problemLine(problem, context)));
+  }
+  output.print(
+    "",
+    "Clients still start these servers themselves. Next:",
+    `  ${command} serve           start the gateway`,
+    `  ${command} connect --all   write the gateway into the clients; then switch off there what it serves now`,
+    `  ${command} approve         look at the tools of the new servers, and allow them`,
+  );
+}

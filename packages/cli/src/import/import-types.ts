@@ -1,0 +1,63 @@
+/** The types of an import: servers with their origins, and what happens to each. */
+
+import type { JsonObject } from "@toolcrib/json";
+
+/** A secret of a server. Its value is in no output. */
+export interface FoundSecret {
+  /** The name in `secret_key_ref`. */
+  readonly name: string;
+  /** What it is, such as `variable GITHUB_TOKEN`. */
+  readonly purpose: string;
+  /** The value that goes into the store; undefined where only the user has it. */
+  readonly value: string | undefined;
+}
+
+/** Where a server was found. */
+export interface Origin {
+  /** The id of the client. */
+  readonly client: string;
+  readonly file: string;
+  readonly line: number;
+  /** The name there. */
+  readonly name: string;
+}
+
+/** A server that becomes an entry of `tool_servers`. */
+export interface PlannedServer {
+  readonly id: string;
+  readonly entry: JsonObject;
+  readonly secrets: readonly FoundSecret[];
+  /** The first origin is the one that the entry was made from. */
+  readonly origins: readonly Origin[];
+  /** Command and arguments, or the URL, without secrets. */
+  readonly shown: string;
+  /** Why the version may change by itself; undefined where it is pinned, or no version is known. */
+  readonly unpinned: string | undefined;
+  /** What is different from the client's entry, one line each. */
+  readonly notes: readonly string[];
+  readonly isDisabled: boolean;
+}
+
+/** A server that is not imported. */
+export interface LeftOut {
+  readonly origin: Origin;
+  readonly reason: string;
+}
+
+/** Something in a file that is not usable. */
+export interface FileProblem {
+  readonly code: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+/** What an import would do. */
+export interface ImportPlan {
+  readonly servers: readonly PlannedServer[];
+  readonly leftOut: readonly LeftOut[];
+  readonly problems: readonly FileProblem[];
+  /** The files that were read. */
+  readonly files: readonly string[];
+}

@@ -1,0 +1,61 @@
+/** Decides which texts of a client's entry are secrets, by the names of their fields and by their form. Pure. */
+
+import { urlContainsCredential } from "@toolcrib/config";
+import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "@toolcrib/redaction";
+
+/** Where a text is. */
+export type TextRole = "variable" | "header" | "argument" | "url" | "plain";
+
+/** Whether a text is a secret. @param name of the variable or header */
+export function isSecretValue(role: TextRole, name: string, value: string): boolean {
+  if (value.trim() === "") return false;
+  if (looksLikeCredential(value) || hasPassword(value)) return true;
+  const isPath = /^(?:\.{0,2}|~|[A-Za-z]:)[\\/]/.test(value);
+  if (role === "variable") return isCredentialVariable(name) || (!isPath && hasHighEntropy(value));
+  if (role === "header") return isCredentialHeader(name) || hasHighEntropy(value);
+  if (role === "url") return urlContainsCredential(value) || hasSecretPart(value);
+  if (role !== "argument" || isPath) return false;
+  return hasHighEntropy(value) || (/^https?:\/\//.test(value) && hasSecretPart(value));
+}
+
+/** Whether a value only stands for one, as examples in documentation do. */
+export function isPlaceholder(value: string): boolean {
+  const word = value.replace(/^(?:Bearer|Basic|Token)\s+/i, "").trim();
+  return (
+    /^(?:<.*>|\[.*\]|\{\{.*\}\}|x{3,}|\*{3,}|\.{3,}|changeme|change-me|todo|none|null)$/i.test(word) ||
+    /^(?:your|my|insert|enter|replace|add)[-_ ]/i.test(word) ||
+    /[-_ ]here$/i.test(word)
+  );
+}
+
+/** A password in a URL, such as that of a database. */
+function hasPassword(value: string): boolean {
+  const [, password] = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:([^/@\s]+)@/i.exec(value) ?? [];
+  return password !== undefined && !/^\$\{?\w+\}?$/.test(password);
+}
+
+/** A part of a path or a parameter of a URL that is random. */
+function hasSecretPart(url: string): boolean {
+  const rest = url.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
+  const named = /[?&][\w.-]{0,40}(?:key|token|secret|password|auth|sig)[\w.-]{0,40}=[^&#]/i.test(rest);
+  return named || rest.split(/[/?&=#]/).some((part) => hasHighEntropy(part));
+}
+
+/**
+ * Whether a text is random: letters and digits in no order that a word, a path or a version has. A digest in
+ * hexadecimal digits is one, too, as many keys are.
+ */
+function hasHighEntropy(text: string): boolean {
+  const value = text.trim();
+  if (!/^[A-Za-z0-9_+/=-]{24,512}$/.test(value) || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value)) return false;
+  if (/^\d{4}-\d\d-\d\d|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/.test(value)) return false;
+  // Words have separators or capitals between them, and few digits.
+  if (value.split(/[-_/+=]|(?=[A-Z][a-z])/).every((part) => /^(?:[A-Za-z]{2,}\d{0,3}|\d{1,4}|)$/.test(part))) return false;
+  const counts = new Map<string, number>();
+  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1);
+  const entropy = [...counts.values()].reduce(
+    (sum, count) => sum - (count / value.length) * Math.log2(count / value.length),
+    0,
+  );
+  return entropy > (/^[0-9a-f]+$/i.test(value) ? 3 : 3.6);
+}

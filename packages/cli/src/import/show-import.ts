@@ -1,0 +1,145 @@
+/** Shows what an import would do: a table of the servers, then everything about them that a user should know. */
+
+import type { JsonValue } from "@toolcrib/json";
+import type { CliContext } from "../cli-context.ts";
+import { shortPath } from "../config/find-config-files.ts";
+import { counted } from "../output/counted.ts";
+import { safeLine } from "../output/output.ts";
+import type { FileProblem, ImportPlan, Origin, PlannedServer } from "./import-types.ts";
+import type { Measured } from "./measure-servers.ts";
+
+/** Prints the plan. @param measured tokens of the servers that were started */
+export function showImport(
+  context: CliContext,
+  plan: ImportPlan,
+  measured: ReadonlyMap<string, Measured>,
+): void {
+  const { output } = context;
+  const { servers, leftOut, problems } = plan;
+  if (servers.length > 0) {
+    output.table(
+      [
+        { title: "SERVER" },
+        { title: "IN", canShrink: true },
+        { title: "RUNS", canShrink: true },
+        { title: "VERSION" },
+        { title: "SECRETS" },
+        { title: "TOKENS" },
+      ],
+      servers.map((server) => [
+        server.id,
+        clientsOf(server).join(", "),
+        safeLine(server.shown),
+        server.unpinned === undefined ? "-" : "not pinned",
+        secretsText(server),
+        tokensText(measured.get(server.id)),
+      ]),
+    );
+  }
+  const section = (title: string, lines: readonly string[]) => {
+    if (lines.length > 0) output.print("", output.style("bold", title), ...lines.map((line) => `  ${safeLine(line)}`));
+  };
+  const twins = servers.filter(({ origins }) => origins.length > 1);
+  section(
+    "The same server in several places, imported once:",
+    twins.map(({ id, origins }) => `${id}: ${origins.map((origin) => placeOf(origin, context)).join(", ")}`),
+  );
+  section(
+    "Pinned to no version, so that any new release runs:",
+    servers.flatMap(({ id, unpinned }) => (unpinned === undefined ? [] : [`${id}: ${unpinned}`])),
+  );
+  section(
+    "Secrets in the clear, which move into the secret store (the client's file stays as it is):",
+    servers.flatMap(({ id, secrets, origins }) =>
+      secrets.flatMap(({ name, purpose, value }) =>
+        value === undefined ? [] : [`${id}: ${purpose}, in ${shownPath(origins[0]?.file ?? "", context)}, as ${name}`],
+      ),
+    ),
+  );
+  section(
+    "Secrets that only you have; store each with toolcrib secret set NAME:",
+    wantedSecrets(plan).map(({ id, name, purpose }) => `${name} (${purpose} of ${id})`),
+  );
+  section(
+    "Different from the client:",
+    servers.flatMap(({ id, notes }) => notes.map((note) => `${id}: ${note}`)),
+  );
+  section(
+    "Not imported:",
+    leftOut.map(({ origin, reason }) => `${origin.name} (${placeOf(origin, context)}): ${reason}`),
+  );
+  if (problems.length > 0) output.print("", output.style("bold", "Not readable:"), ...problems.map((one) => `  ${problemLine(one, context)}`));
+  const failed = servers.filter(({ id }) => measured.get(id)?.kind === "failed");
+  section(
+    "Not measured:",
+    failed.map(({ id }) => {
+      const one = measured.get(id);
+      return `${id}: ${one?.kind === "failed" ? one.reason : ""}`;
+    }),
+  );
+}
+
+/** Returns a problem in one line, as compilers write them. */
+export function problemLine({ file, line, column, code, message }: FileProblem, context: CliContext): string {
+  return safeLine(`${shownPath(file, context)}:${line}:${column}: error ${code} ${message}`);
+}
+
+/** The secrets that the user has to store. */
+export function wantedSecrets({
+  servers,
+}: ImportPlan): readonly { readonly id: string; readonly name: string; readonly purpose: string }[] {
+  return servers.flatMap(({ id, secrets }) =>
+    secrets.flatMap(({ name, purpose, value }) => (value === undefined ? [{ id, name, purpose }] : [])),
+  );
+}
+
+/** Returns the plan for `--json`; no secret is in it. */
+export function importJson(plan: ImportPlan, measured: ReadonlyMap<string, Measured>): { [name: string]: JsonValue } {
+  const json = {
+    files: plan.files,
+    servers: plan.servers.map(({ id, entry, origins, unpinned, notes, secrets }) => {
+      const tokens = measured.get(id);
+      return {
+        id,
+        entry,
+        origins,
+        notPinned: unpinned,
+        tokens: tokens?.kind === "measured" ? tokens.tokens : undefined,
+        tools: tokens?.kind === "measured" ? tokens.tools : undefined,
+        notes,
+        secrets: secrets.map(({ name, purpose, value }) => ({ name, purpose, isFound: value !== undefined })),
+      };
+    }),
+    leftOut: plan.leftOut,
+    problems: plan.problems,
+  };
+  return JSON.parse(JSON.stringify(json)) as { [name: string]: JsonValue };
+}
+
+/** A path relative to this folder or to the home directory of the user. */
+function shownPath(path: string, { directory, userDirectory }: CliContext): string {
+  const short = shortPath(path, directory);
+  if (short !== path) return short;
+  const inHome = shortPath(path, userDirectory);
+  return inHome === path ? path : `~/${inHome.replaceAll("\\", "/")}`;
+}
+
+function clientsOf({ origins }: PlannedServer): readonly string[] {
+  return [...new Set(origins.map(({ client }) => client))];
+}
+
+function placeOf({ client, file, line }: Origin, context: CliContext): string {
+  return `${client === "file" ? "" : `${client}, `}${shownPath(file, context)}:${line}`;
+}
+
+function secretsText({ secrets }: PlannedServer): string {
+  const found = secrets.filter(({ value }) => value !== undefined).length;
+  const missing = secrets.length - found;
+  const parts = [...(found === 0 ? [] : [`${found} in the clear`]), ...(missing === 0 ? [] : [`${missing} missing`])];
+  return parts.length === 0 ? "-" : parts.join(", ");
+}
+
+function tokensText(measured: Measured | undefined): string {
+  if (measured?.kind !== "measured") return "unknown";
+  return `${measured.tokens} (${counted(measured.tools, "tool")})`;
+}

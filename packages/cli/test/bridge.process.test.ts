@@ -1,0 +1,146 @@
+/** `toolcrib bridge`: clients of both generations of the SDK on standard streams use the gateway that runs. */
+
+import assert from "node:assert/strict";
+import { readdirSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { Client as ModernClient } from "@modelcontextprotocol/client";
+import { StdioClientTransport as ModernTransport } from "@modelcontextprotocol/client/stdio";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { CreateMessageRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { freePort, isProcessAlive, makeTemporaryDirectory, runProcess, waitUntil } from "@toolcrib/testing";
+import { cleanEnvironment, commandLine, echoServer, startServe } from "./transcript.ts";
+
+/** A home with a configuration; gateways that bridges start are ended at the end. */
+async function setUp(config: object = {}) {
+  const directory = await makeTemporaryDirectory();
+  const port = await freePort();
+  const configuration = {
+    tool_servers: [{ ...echoServer("echo"), trust_state: "certified" }],
+    serve: { listen: `127.0.0.1:${port}` },
+    ...config,
+  };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(configuration));
+  const env = Object.fromEntries(
+    Object.entries({ ...cleanEnvironment(directory.path) }).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  );
+  const gateways = () => {
+    try {
+      return readdirSync(directory.join(".toolcrib/run")).flatMap((name) => {
+        const pid = /^gateway-(\d+)\.json$/.exec(name)?.[1];
+        return pid === undefined ? [] : [Number(pid)];
+      });
+    } catch {
+      return [];
+    }
+  };
+  const bridge = (...words: readonly string[]) => ({
+    command: process.execPath,
+    args: [...commandLine, "bridge", ...words],
+    cwd: directory.path,
+    env,
+    stderr: "pipe" as const,
+  });
+  const stop = async (pid: number) => {
+    process.kill(pid, "SIGTERM");
+    await waitUntil(() => !isProcessAlive(pid), 20_000);
+  };
+  return {
+    directory,
+    port,
+    bridge,
+    gateways,
+    stop,
+    async [Symbol.asyncDispose]() {
+      for (const pid of gateways()) if (isProcessAlive(pid)) await stop(pid);
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function openV1(setting: ConstructorParameters<typeof StdioClientTransport>[0]) {
+  const client = new Client({ name: "v1", version: "1.0.0" }, { capabilities: { sampling: {} } });
+  client.setRequestHandler(CreateMessageRequestSchema, async () => ({
+    model: "m",
+    role: "assistant",
+    content: { type: "text", text: "from the client" },
+  }));
+  await client.connect(new StdioClientTransport(setting));
+  return client;
+}
+
+async function openV2(setting: ConstructorParameters<typeof ModernTransport>[0]) {
+  const client = new ModernClient({ name: "v2", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new ModernTransport(setting));
+  return client;
+}
+
+test("two bridges that find no gateway start one, and clients of both generations use it", async () => {
+  await using user = await setUp();
+  const [first, second] = await Promise.all([openV1(user.bridge("--as", "one")), openV2(user.bridge("--as", "two"))]);
+  assert.equal(user.gateways().length, 1);
+  const [pid] = user.gateways();
+  const names = (await first.listTools()).tools.map(({ name }) => name);
+  assert.ok(names.includes("echo__echo"));
+  assert.deepEqual((await second.listTools()).tools.map(({ name }) => name).includes("echo__echo"), true);
+  for (const client of [first, second]) {
+    const { content } = (await client.callTool({ name: "echo__echo", arguments: { text: "hi" } })) as { content: unknown };
+    assert.match(JSON.stringify(content), /hi/);
+  }
+  await Promise.all([first.close(), second.close()]);
+  // The gateway stays for the next client.
+  assert.equal(isProcessAlive(pid ?? 0), true);
+  assert.deepEqual(user.gateways(), [pid]);
+  const third = await openV1(user.bridge());
+  assert.equal((await third.listTools()).tools.length, names.length);
+  await third.close();
+  assert.deepEqual(user.gateways(), [pid]);
+  assert.deepEqual(readdirSync(user.directory.join(".toolcrib/tokens")).sort(), ["bridge", "default", "one", "two"]);
+});
+
+test("progress, cancellation and questions of servers pass the bridge", async () => {
+  await using user = await setUp();
+  await using _gateway = await startServe([], { directory: user.directory.path });
+  const client = await openV1(user.bridge("--as", "desktop"));
+  const { tools } = await client.listTools();
+  const has = (name: string) => tools.some((tool) => tool.name === name);
+  const seen: number[] = [];
+  assert.ok(has("echo__progress"), tools.map(({ name }) => name).join());
+  await client.callTool({ name: "echo__progress", arguments: { steps: 3, delayMs: 100 } }, undefined, { onprogress: ({ progress }) => void seen.push(progress) });
+  assert.ok(seen.length > 0);
+  await assert.rejects(client.callTool({ name: "echo__wait", arguments: {} }, undefined, { signal: AbortSignal.timeout(300) }));
+  assert.equal((await client.listTools()).tools.length, tools.length);
+  await client.close();
+});
+
+test("a client continues when its gateway is restarted", async () => {
+  await using user = await setUp();
+  const client = await openV1(user.bridge());
+  const modern = await openV2(user.bridge());
+  const count = (await client.listTools()).tools.length;
+  const [pid = 0] = user.gateways();
+  await user.stop(pid);
+  // The next request starts another one.
+  assert.equal((await client.listTools()).tools.length, count);
+  assert.equal((await modern.listTools()).tools.length, count);
+  assert.notEqual(user.gateways()[0], pid);
+  assert.equal(user.gateways().length, 1);
+  const { content } = (await client.callTool({ name: "echo__echo", arguments: { text: "again" } })) as { content: unknown };
+  assert.match(JSON.stringify(content), /again/);
+  await Promise.all([client.close(), modern.close()]);
+});
+
+test("a gateway that cannot start is an error for the client and on standard error", async () => {
+  await using user = await setUp({ serve: { mode: "serach" } });
+  const request = { jsonrpc: "2.0", id: 7, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } } };
+  const { command, args, cwd, env } = user.bridge();
+  const { stdout, stderr, code } = await runProcess(command, args, { cwd, env, stdin: `not json\n${JSON.stringify(request)}\n` });
+  const [invalid, answer] = stdout.trim().split("\n").map((line) => JSON.parse(line) as { id: unknown; error: { code: number; message: string; data: { code: string } } });
+  assert.equal(invalid?.error.code, -32700);
+  assert.equal(answer?.id, 7);
+  assert.equal(answer?.error.data.code, "CLI_GATEWAY_UNUSABLE");
+  assert.match(answer?.error.message ?? "", /No gateway could be started: .*serach|configuration/);
+  assert.match(stderr, /CLI_GATEWAY_UNUSABLE/);
+  assert.equal(code, 0);
+  assert.deepEqual(user.gateways(), []);
+});

@@ -1,0 +1,101 @@
+/** `toolcrib import`: configurations of all clients become entries, completely, and their secrets are in no output. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { checkGolden, makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
+import { importSamples } from "./import-samples.ts";
+import { normalize, runToolcrib } from "./transcript.ts";
+
+const golden = (name: string) => new URL(`golden/${name}.txt`, import.meta.url);
+
+/** Texts of the samples that are secrets. */
+const secrets = ["ghp_aB3dE6", "4f9d3b7c1a8e6520", "s3cretpw", "hunter2", "hf_aBcDeF", "NzY4ZDk3Y2Et"];
+
+function write(directory: TemporaryDirectory, path: string, text: string | Uint8Array): string {
+  const file = directory.join(path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+/** A user with a project folder, and runs of the command in it. */
+async function setUp() {
+  const directory = await makeTemporaryDirectory();
+  mkdirSync(directory.join("work"));
+  const setting = {
+    directory: directory.join("work"),
+    env: { HOME: directory.path, TOOLCRIB_HOME: directory.join(".toolcrib") },
+  };
+  const run = (...words: readonly string[]) => runToolcrib(words, setting);
+  const config = () => readFileSync(directory.join("work/toolcrib.yaml"), "utf8");
+  return { directory, run, config, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
+}
+
+test("forty configurations of all clients are imported completely", async () => {
+  const parts: string[] = [];
+  for (const { title, path, text } of importSamples) {
+    await using user = await setUp();
+    const file = write(user.directory, path, text);
+    const { code, stdout, stderr } = await user.run("import", "--yes");
+    const after = await user.run("config", "check");
+    const yaml = code === 0 && stdout.includes("✓") ? user.config() : "";
+    const [, entries = ""] = /^(tool_servers:\n[\s\S]*?)\n# Examples/m.exec(yaml) ?? [];
+    const next = stdout.indexOf("\nClients still start");
+    // The widths of columns follow from the folder of the test.
+    const shown = (next === -1 ? stdout : stdout.slice(0, next)).replace(/ {3,}/g, "  ");
+    parts.push(normalize(`=== ${title}\n${shown}${stderr}[${code}]\n${entries}\n`, user.directory.path));
+    if (yaml !== "") assert.equal(after.code, 0, `${title}\n${after.stdout}${after.stderr}\n${yaml}`);
+    for (const secret of secrets) assert.equal(`${stdout}${stderr}${yaml}`.includes(secret), false, `${title}: ${secret}`);
+    assert.equal(readFileSync(file, "utf8"), text);
+  }
+  checkGolden(golden("import-clients"), parts.join("\n"));
+});
+
+test("all clients together: duplicates are one entry, and the next import finds nothing new", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  const server = { command: "npx", args: ["-y", "files-mcp", "."], env: { FILES_TOKEN: "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6" } };
+  write(directory, ".cursor/mcp.json", JSON.stringify({ mcpServers: { files: server } }));
+  write(directory, ".codeium/windsurf/mcp_config.json", JSON.stringify({ mcpServers: { "my-files": { ...server, env: {} } } }));
+  write(directory, ".lmstudio/mcp.json", JSON.stringify({ mcpServers: { files: { ...server, env: { FILES_TOKEN: "another" } } } }));
+  write(directory, "work/toolcrib.yaml", "# mine\ntool_servers:\n  - id: kept # as it is\n    transport: { kind: stdio, command: kept-mcp }\n\n# the end\n");
+  const first = await run("import", "--yes", "--json");
+  assert.equal(first.code, 0, first.stderr);
+  const { servers } = JSON.parse(first.stdout) as { servers: { id: string; origins: { client: string }[] }[] };
+  assert.deepEqual(
+    servers.map(({ id, origins }) => [id, ...origins.map(({ client }) => client)]),
+    [
+      ["files", "cursor", "windsurf"],
+      ["files-2", "lm-studio"],
+    ],
+  );
+  const text = user.config();
+  assert.match(text, /^# mine\ntool_servers:\n {2}- id: kept # as it is\n/);
+  assert.match(text, /\n# the end\n/);
+  assert.equal((await run("secret", "test", "files-files-token")).stdout, "40 characters, from the secret store\n");
+  assert.equal((await run("secret", "test", "files-2-files-token")).stdout, "7 characters, from the secret store\n");
+  const again = await run("import", "--yes");
+  assert.match(again.stdout, /Nothing new to import/);
+  assert.equal(user.config(), text);
+});
+
+test("without an answer nothing is written", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  assert.match((await run("import")).stdout, /No client on this machine has a server/);
+  write(directory, ".cursor/mcp.json", '{"mcpServers":{"a":{"command":"a-mcp"}}}');
+  for (const words of [["import"], ["import", "--dry-run"], ["import", "clients", "cursor", "--json"]]) {
+    const { stderr, code } = await run(...words);
+    assert.equal(code, words.includes("--dry-run") ? 0 : 1);
+    assert.equal(stderr, words.includes("--dry-run") ? "" : "Nothing was written: confirm with --yes\n");
+  }
+  assert.throws(() => user.config());
+  assert.equal((await run("import", "clients", "cursr")).code, 2);
+  assert.equal((await run("import", "--from", join(directory.path, "absent.json"))).code, 2);
+  const file = write(directory, "backup.json", '{"servers":{"b":{"type":"http","url":"https://b.example.com/mcp"}}}');
+  assert.equal((await run("import", "--from", file, "--yes")).code, 0);
+  assert.match(user.config(), /- id: b\n/);
+  assert.doesNotMatch(user.config(), /- id: a\n/);
+});
