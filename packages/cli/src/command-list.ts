@@ -41,6 +41,8 @@ const sections: readonly {
       fetched: () => import("./commands/fetched.ts"),
       status: () => import("./commands/status.ts"),
       approve: () => import("./commands/approve.ts"),
+      enable: () => import("./commands/enable.ts"),
+      disable: () => import("./commands/disable.ts"),
       pause: () => import("./commands/pause.ts"),
       resume: () => import("./commands/resume.ts"),
       release: () => import("./commands/release.ts"),

@@ -22,6 +22,7 @@ export function toServerDeclaration(
 ): ServerDeclaration {
   return {
     id: document.id,
+    ...(document.enabled === false ? { isOff: true } : {}),
     name: document.name,
     description: document.description,
     transport: toTransport(document.transport, fieldOf(node, "transport") ?? node),

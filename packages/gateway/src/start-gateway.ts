@@ -63,14 +63,22 @@ import {
   policySituationOf,
 } from "./policy/open-policy-state.ts";
 import { sandboxFacts, userHomeOf } from "./sandbox-facts.ts";
+import { openDisabled } from "./sources/open-disabled.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
+import { openSwitches } from "./sources/open-switches.ts";
 import { openToolspecs } from "./sources/open-toolspecs.ts";
 import { type GatewayTelemetry, openGatewayTelemetry } from "./telemetry/open-gateway-telemetry.ts";
 import { trustedCertificates } from "./trusted-certificates.ts";
 
 /** The kinds of sources, in the order in which they open. They start after all were opened. */
-const kindsOfSources: readonly OpenSources[] = [openServers, openToolspecs, openPackages, openComposites];
+const kindsOfSources: readonly OpenSources[] = [
+  openServers,
+  openToolspecs,
+  openPackages,
+  openDisabled,
+  openComposites,
+];
 
 /** Tools that are indexed for search in one go: some milliseconds of work. */
 const searchPortion = 25;
@@ -227,6 +235,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     scrubber,
     authorities: network.ca,
     logins: context.logins,
+    switches: openSwitches(context),
     resources: opening.move(),
   });
 }
@@ -248,6 +257,7 @@ interface GatewayParts {
   readonly scrubber: SecretScrubber;
   readonly authorities: string | undefined;
   readonly logins: SourceContext["logins"];
+  readonly switches: ReturnType<typeof openSwitches>;
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
   readonly resources: AsyncDisposableStack;
 }
@@ -267,6 +277,7 @@ class RunningGateway implements Gateway {
     | "scrubber"
     | "authorities"
     | "logins"
+    | "switches"
   >;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
@@ -326,8 +337,10 @@ class RunningGateway implements Gateway {
     const { policies, anchors, hooks, embeddings } = this.#parts;
     const policy = policies?.status();
     const facts = { ...this.#facts(), idleRules: this.#idleRules(), anchors: anchors.status() };
+    const { disabled: disabledTools = [] } = this.#config.policy;
     return {
       ...facts,
+      ...(disabledTools.length === 0 ? {} : { disabledTools }),
       ...(policy === undefined ? {} : { policy }),
       ...(hooks === undefined ? {} : { hooks: hooks.usage() }),
       ...(embeddings === undefined ? {} : { embeddings: embeddings.status() }),
@@ -475,7 +488,12 @@ class RunningGateway implements Gateway {
     return {
       service,
       serverIds,
-      serverRouteOf: serverRoutes({ serverIds, release: (id) => roster.release(id), approvals }),
+      serverRouteOf: serverRoutes({
+        serverIds,
+        release: (id) => roster.release(id),
+        approvals,
+        switches: this.#parts.switches,
+      }),
       routes: operatorRoutes({
         approvals,
         pauses: this.#core.pauses,

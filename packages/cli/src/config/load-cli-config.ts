@@ -8,6 +8,7 @@ import { type GatewayConfig, loadConfig, parseConfig } from "@toolcrib/config";
 import { type Diagnostic, hasErrors, isCodedError, type Source } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { readSwitches } from "../switches/read-switches.ts";
 import { findConfigFiles } from "./find-config-files.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
 
@@ -28,6 +29,8 @@ export interface LoadedConfig {
   readonly files: readonly string[];
   /** Warnings only; errors are thrown. */
   readonly warnings: readonly Diagnostic[];
+  /** Files whose change changes the configuration; some need not exist. @default none */
+  readonly watchedFiles?: readonly string[];
 }
 
 /**
@@ -38,9 +41,10 @@ export interface LoadedConfig {
 export async function loadCliConfig(context: CliContext, flags: ConfigFlags = {}): Promise<LoadedConfig> {
   const files = findConfigFiles(context);
   const overrides = overridesOf(flags, context.env);
-  const { value, diagnostics } = await loadConfig(files, toLoadConfigDeps(context), { overrides });
+  const { switches, path } = await readSwitches(context.options.home);
+  const { value, diagnostics } = await loadConfig(files, toLoadConfigDeps(context), { overrides, switches });
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
-  return { config: value, files, warnings: diagnostics };
+  return { config: value, files, warnings: diagnostics, watchedFiles: [...files, path] };
 }
 
 /**
