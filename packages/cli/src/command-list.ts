@@ -19,6 +19,7 @@ const sections: readonly {
     commands: {
       init: () => import("./commands/init.ts"),
       add: () => import("./commands/add.ts"),
+      remove: () => import("./commands/remove.ts"),
       catalog: () => import("./commands/catalog.ts"),
       config: () => import("./commands/config.ts"),
       secret: () => import("./commands/secret.ts"),

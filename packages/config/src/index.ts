@@ -24,6 +24,7 @@ export { configJsonSchema } from "./json-schema.ts";
 export { commandHint } from "./lint-commands.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { mergeConfigs } from "./merge-configs.ts";
+export { removeEntry } from "./remove-entry.ts";
 export { oauthServerOf, readSecretText } from "./resolve-oauth.ts";
 export { resolveTelemetryConnection } from "./resolve-telemetry.ts";
 export { resolveTransport } from "./resolve-transport.ts";

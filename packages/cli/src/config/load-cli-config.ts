@@ -4,7 +4,7 @@
  * carries every finding.
  */
 
-import { type GatewayConfig, loadConfig, parseConfig } from "@toolcrib/config";
+import { type GatewayConfig, type LoadConfigDeps, loadConfig, parseConfig } from "@toolcrib/config";
 import { type Diagnostic, hasErrors, isCodedError, type Source } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -36,13 +36,23 @@ export interface LoadedConfig {
 /**
  * Loads the configuration of this run.
  *
+ * @param textOf returns the text of a file that is not written yet. @default none
  * @throws {CliError} `CLI_CONFIG_NOT_FOUND`, `CLI_CONFIG_INVALID` with all findings in `data.diagnostics`.
  */
-export async function loadCliConfig(context: CliContext, flags: ConfigFlags = {}): Promise<LoadedConfig> {
+export async function loadCliConfig(
+  context: CliContext,
+  flags: ConfigFlags = {},
+  textOf?: (path: string) => string | undefined,
+): Promise<LoadedConfig> {
   const files = findConfigFiles(context);
   const overrides = overridesOf(flags, context.env);
   const { switches, path } = await readSwitches(context.options.home);
-  const { value, diagnostics } = await loadConfig(files, toLoadConfigDeps(context), { overrides, switches });
+  const deps = toLoadConfigDeps(context);
+  const { value, diagnostics } = await loadConfig(
+    files,
+    { ...deps, readFile: textOf === undefined ? deps.readFile : readerOf(deps.readFile, textOf) },
+    { overrides, switches },
+  );
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
   return { config: value, files, warnings: diagnostics, watchedFiles: [...files, path] };
 }
@@ -63,6 +73,19 @@ export async function loadConfigOrDefaults(
     if (value === undefined) throw error;
     return { config: value, files: [] };
   }
+}
+
+/** Reads files, of which some have texts that are not written yet. */
+function readerOf(
+  readFile: LoadConfigDeps["readFile"],
+  textOf: (path: string) => string | undefined,
+): LoadConfigDeps["readFile"] {
+  return (path, maxBytes) => {
+    const text = textOf(path);
+    return text === undefined
+      ? readFile(path, maxBytes)
+      : Promise.resolve({ bytes: new TextEncoder().encode(text), mode: undefined });
+  };
 }
 
 /** Creates the error for an invalid configuration. */
