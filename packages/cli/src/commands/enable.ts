@@ -8,6 +8,7 @@ export const command = defineCommand({
   arguments: {
     kind: { isOptional: true, help: "server (also a toolspec or package) or tool" },
     names: {
+      completes: { server: "source", tool: "disabledTool" },
       isOptional: true,
       isVariadic: true,
       help: 'ids of servers; names or patterns of tools, such as github__delete_repository or "*:delete_*"',

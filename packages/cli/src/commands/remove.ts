@@ -5,7 +5,7 @@ import { defineCommand } from "../cli-command.ts";
 export const command = defineCommand({
   name: "remove",
   summary: "take servers and toolspecs out of the configuration file that contains them",
-  arguments: { ids: { isVariadic: true, help: "ids of tool servers and toolspecs" } },
+  arguments: { ids: { completes: "server", isVariadic: true, help: "ids of tool servers and toolspecs" } },
   options: {
     yes: { help: "do not ask" },
     dryRun: { help: "show what would be removed, and remove nothing" },
