@@ -35,6 +35,7 @@ const sections: readonly {
     title: "Serve",
     commands: {
       serve: () => import("./commands/serve.ts"),
+      service: () => import("./commands/service.ts"),
       metatool: () => import("./commands/metatool.ts"),
       toolpack: () => import("./commands/toolpack.ts"),
       egress: () => import("./commands/egress.ts"),
