@@ -12,6 +12,7 @@ export const admissionCodes = {
   CALL_PAUSED: "The operator paused the tool, its server, the client or everything (`toolcrib pause`).",
   PAUSES_UNREADABLE: "What is paused cannot be read from the home, so that every call is refused.",
   PAUSE_INVALID: "A request to pause or resume names nothing that can be paused.",
+  SWITCH_INVALID: "A request to enable or disable names no server and no tool that there is.",
   RATE_LIMITED: "The call exceeds the rate of a limit (`guards.limits`).",
   BUDGET_EXCEEDED:
     "A budget of calls, bytes or cost is used up until its hour or day ends (`guards.limits`).",

@@ -30,4 +30,5 @@ export { openPins } from "./open-pins.ts";
 export { policyDigestOf } from "./outdated-call.ts";
 export { type PauseStatus, Pauses } from "./pauses.ts";
 export { RelayLimit } from "./relay-limit.ts";
+export { type Switchable, Switches, type SwitchOutcome } from "./switches.ts";
 export { watchApprovals } from "./watch-approvals.ts";

@@ -10,6 +10,24 @@
 import type { CliContext } from "./cli-context.ts";
 import type { ExitCode } from "./exit-codes.ts";
 
+/**
+ * Names that only a home, its configuration or its gateway knows, for shell completion. `source`: servers, toolspecs and
+ * packages; `program`: MCP clients, such as cursor; `client`: clients of the gateway.
+ */
+export type NameKind =
+  | "server"
+  | "tool"
+  | "disabledTool"
+  | "source"
+  | "package"
+  | "profile"
+  | "client"
+  | "program"
+  | "saved"
+  | "token"
+  | "secret"
+  | "call";
+
 /** A positional argument. Arguments take their places in the order of the definition. */
 export interface CliArgument {
   readonly help: string;
@@ -19,6 +37,8 @@ export interface CliArgument {
   readonly isVariadic?: boolean;
   readonly default?: string;
   readonly choices?: readonly string[];
+  /** The names that shells complete, or those by the first word of the arguments. @default none */
+  readonly completes?: NameKind | { readonly [firstWord: string]: NameKind };
 }
 
 /** An option. Its long flag is its key in kebab case: `maxTools` is `--max-tools`. */
@@ -29,6 +49,8 @@ export interface CliOption {
   /** The placeholder of the value in the help, such as `count`. An option without a value is a switch. */
   readonly value?: string;
   readonly choices?: readonly string[];
+  /** The names that shells complete as its value. @default none */
+  readonly completes?: NameKind;
   /** Converts the value. @throws {InvalidArgumentError} for an invalid value. */
   readonly parse?: (text: string) => unknown;
   /** Whether the option may be given several times; its value is then a list. */

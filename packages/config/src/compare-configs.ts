@@ -55,6 +55,7 @@ const policyParts = {
   waiveApproval: "waive_approval",
   files: "files",
   floor: "floor",
+  disabled: "disabled",
 } as const satisfies { readonly [Key in keyof GatewayConfig["policy"]]?: string };
 
 /** Compares `running` with `next`. */
@@ -100,7 +101,13 @@ function appliedPaths(before: GatewayConfig, after: GatewayConfig): readonly str
       isSame(before.serve[key], serve[key]) ? [] : [`serve.${name}`],
     ),
     ...(isSame(before.registries, after.registries) ? [] : ["registries"]),
+    ...(isSame(idsOf(before.disabled), idsOf(after.disabled)) ? [] : ["disabled"]),
   ];
+}
+
+/** The entries that are switched off. Where they are, nothing else about them counts. */
+function idsOf({ toolServers, toolspecs, packages }: GatewayConfig["disabled"]): object {
+  return [toolServers.map(({ id }) => id), toolspecs.map(({ id }) => id), packages];
 }
 
 /** Each profile with what it contains. */

@@ -25,6 +25,11 @@ export function digestConfig(config: GatewayConfig): string {
     ...config,
     toolServers: config.toolServers.map(serverContent),
     toolspecs: config.toolspecs.map(toolspecContent),
+    disabled: {
+      toolServers: config.disabled.toolServers.map(({ id }) => id),
+      toolspecs: config.disabled.toolspecs.map(({ id }) => id),
+      packages: config.disabled.packages,
+    },
     serve: serveContent(config.serve),
     telemetry: telemetryContent(config.telemetry),
     hooks: {
@@ -37,7 +42,8 @@ export function digestConfig(config: GatewayConfig): string {
 }
 
 /** The digest of the rules in force, such as `sha256:…`. An approval of a call is bound to it. */
-export function digestPolicy(policy: GatewayConfig["policy"]): string {
+export function digestPolicy({ disabled: _disabled, ...policy }: GatewayConfig["policy"]): string {
+  // An approval of a call outlasts that another tool is switched off.
   return `sha256:${hash("sha256", canonicalJson({ ...policy }), "hex")}`;
 }
 

@@ -57,6 +57,24 @@ export interface GatewayConfig {
   readonly registries: readonly RegistryConfig[];
   /** The data labels of all tool servers and toolspecs, also where only some of them are started. */
   readonly dataLabels: readonly string[];
+  /** What is configured and not used: it is in none of the lists above. */
+  readonly disabled: DisabledConfig;
+}
+
+/** Entries that their file (`enabled: false`) or the operator (`toolcrib disable`) switches off. */
+export interface DisabledConfig {
+  readonly toolServers: readonly ToolServerConfig[];
+  readonly toolspecs: readonly ToolspecConfig[];
+  /** Ids of packages, which need not be installed. */
+  readonly packages: readonly string[];
+}
+
+/** What the operator switches on and off without editing files. It wins over `enabled` in the files. */
+export interface Switches {
+  /** Whether a server, toolspec or package is used, by its id; without an entry, its file decides. */
+  readonly servers: ReadonlyMap<string, boolean>;
+  /** Names or patterns of tools that nobody is offered. */
+  readonly tools: readonly string[];
 }
 
 /** Search of tools (`search`). */
@@ -163,6 +181,8 @@ export type ContainmentLevel = "deny" | "scoped" | "allow";
 export interface ToolServerConfig {
   /** Unique; also the namespace of its tools. Letters, digits and `_ . -`, at most 40, never `__`. */
   readonly id: string;
+  /** Whether its file says `enabled: false`. @default false */
+  readonly isOff?: boolean;
   readonly name: string | undefined;
   readonly description: string | undefined;
   readonly transport: TransportConfig;
@@ -237,6 +257,8 @@ export interface AdoptedManifest {
 export interface ToolspecConfig {
   /** Unique among tool servers and toolspecs; also the namespace of its tools. @default the manifest's name */
   readonly id: string;
+  /** Whether its file says `enabled: false`. @default false */
+  readonly isOff?: boolean;
   readonly reference: ToolspecReference;
   /** References to the secrets, by the credential ids of the manifest. */
   readonly credentials: { readonly [id: string]: SecretRef };
@@ -440,6 +462,8 @@ export interface PolicyConfig extends PolicyRules {
   readonly floor: PolicyFloor;
   /** What the profiles contain; absent without profiles. */
   readonly profiles?: PolicySettings["profiles"];
+  /** Names or patterns of tools that nobody is offered (`toolcrib disable tool`); absent without any. */
+  readonly disabled?: PolicySettings["disabled"];
 }
 
 /** The rules of one client. */

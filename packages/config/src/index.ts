@@ -16,7 +16,6 @@ export {
   isSameToolspec,
   keepsServer,
 } from "./compare-configs.ts";
-export { credentialArguments } from "./credential-arguments.ts";
 export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {
@@ -28,11 +27,13 @@ export type {
   ToolServerConfig,
 } from "./config-types.ts";
 export { containmentLine } from "./containment-line.ts";
+export { credentialArguments } from "./credential-arguments.ts";
 export { formatConfigReport } from "./format-config-report.ts";
 export { configJsonSchema } from "./json-schema.ts";
 export { commandHint } from "./lint-commands.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { mergeConfigs } from "./merge-configs.ts";
+export { removeEntry } from "./remove-entry.ts";
 export { oauthServerOf, readSecretText } from "./resolve-oauth.ts";
 export { resolveTelemetryConnection } from "./resolve-telemetry.ts";
 export { resolveTransport } from "./resolve-transport.ts";

@@ -10,6 +10,7 @@ import type { FileContent } from "@toolcrib/files";
 import { explainFileFailure } from "@toolcrib/secrets";
 import { configKind } from "./config-kind.ts";
 import { parseConfigLayer } from "./config-layer.ts";
+import type { Switches } from "./config-types.ts";
 import type { HasCommand } from "./lint-commands.ts";
 import type { LoadToolspecsDeps } from "./load-toolspecs.ts";
 import { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
@@ -40,6 +41,8 @@ export interface LoadConfigDeps extends LoadToolspecsDeps {
 export interface LoadConfigOptions {
   /** Sources that are composed after the files, such as flags and environment. @default none */
   readonly overrides?: readonly Source[];
+  /** What the operator switched on and off. @default nothing */
+  readonly switches?: Switches | undefined;
 }
 
 /**
@@ -76,6 +79,7 @@ export async function loadConfig(
     policyFiles: policies?.files,
     tokenNames: deps.tokenNames?.(),
     hasCommand: deps.hasCommand,
+    switches: options.switches,
   });
   const findings = [...unreadable, ...diagnostics, ...(policies?.diagnostics ?? [])];
   return { value: hasErrors(findings) ? undefined : value, diagnostics: findings };

@@ -10,7 +10,7 @@ import type { PolicyFile } from "@toolcrib/cedar";
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import { toAuditConfig } from "./audit-shape.ts";
 import type { ConfigLayer, ServerDeclaration, ToolspecDeclaration } from "./config-layer.ts";
-import type { GatewayConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
+import type { GatewayConfig, Switches, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
 import {
   containmentParts,
   effectiveContainment,
@@ -62,12 +62,20 @@ export interface ConfigFacts {
   readonly tokenNames?: readonly string[] | undefined;
   /** Whether the machine has a command. @default not known: no warnings */
   readonly hasCommand?: HasCommand | undefined;
+  /** What the operator switched on and off. @default nothing */
+  readonly switches?: Switches | undefined;
 }
 
 /** Composes `layers`, from left to right. */
 export function mergeConfigs(
   layers: readonly ConfigLayer[],
-  { certificates = new Map(), policyFiles = new Map(), tokenNames, hasCommand }: ConfigFacts = {},
+  {
+    certificates = new Map(),
+    policyFiles = new Map(),
+    tokenNames,
+    hasCommand,
+    switches = noSwitches,
+  }: ConfigFacts = {},
 ): ConfigResult {
   const findings = layers.flatMap((layer) => layer.diagnostics);
   for (const layer of layers) findings.push(...lintComposed([layer]));
@@ -76,7 +84,7 @@ export function mergeConfigs(
   if (hasCommand !== undefined) findings.push(...lintCommands(layers, hasCommand));
   const diagnostics = withoutRepeats(findings);
   return {
-    value: hasErrors(diagnostics) ? undefined : composed(layers, { certificates, policyFiles }),
+    value: hasErrors(diagnostics) ? undefined : composed(layers, { certificates, policyFiles }, switches),
     diagnostics,
   };
 }
@@ -85,24 +93,37 @@ function lintComposed(layers: readonly ConfigLayer[]): Diagnostic[] {
   return [...lintIds(layers), ...lintFloor(layers, mergedServers(layers)), ...lintExposure(layers)];
 }
 
+const noSwitches: Switches = { servers: new Map(), tools: [] };
+
 function composed(
   layers: readonly ConfigLayer[],
   { certificates, policyFiles }: FilesOfConfig,
+  switches: Switches,
 ): GatewayConfig {
   const sections = mergedSections(layers);
-  const policy = toPolicyConfig(sections.policy, mergedFloor(layers), sections.profiles, policyFiles);
+  const rules = toPolicyConfig(sections.policy, mergedFloor(layers), sections.profiles, policyFiles);
+  const policy = switches.tools.length === 0 ? rules : { ...rules, disabled: switches.tools };
   const serve = toServeConfig(sections.serve);
   const toolServers = mergedServers(layers).map((server) => completed(server, policy.floor));
   const toolspecs = mergedToolspecs(layers);
   const maxPrograms = sections.sandbox?.max_package_programs ?? 16;
-  const packages = toPackagesConfig(sections.packages, policy.floor, maxPrograms);
+  const settings = toPackagesConfig(sections.packages, policy.floor, maxPrograms);
+  const isOn = ({ id, isOff = false }: { readonly id: string; readonly isOff?: boolean }) =>
+    switches.servers.get(id) ?? !isOff;
+  const ids = new Set([...toolServers, ...toolspecs].map(({ id }) => id));
+  const packages = switchedPackages(settings, switches, ids);
   return {
-    toolServers,
-    toolspecs,
+    toolServers: toolServers.filter(isOn),
+    toolspecs: toolspecs.filter(isOn),
     packages,
+    disabled: {
+      toolServers: toolServers.filter((one) => !isOn(one)),
+      toolspecs: toolspecs.filter((one) => !isOn(one)),
+      packages: Object.keys(packages.byId).filter((id) => packages.byId[id]?.isEnabled === false),
+    },
     dataLabels: [
       ...new Set(
-        [...toolServers, ...toolspecs, ...Object.values(packages.byId)].flatMap(
+        [...toolServers, ...toolspecs, ...Object.values(settings.byId)].flatMap(
           ({ dataLabels }) => dataLabels,
         ),
       ),
@@ -126,6 +147,19 @@ function composed(
     registries: toRegistriesConfig(sections.registries),
     search: toSearchConfig(sections.search),
   };
+}
+
+/** Returns the settings of packages with those that the operator switched. @param taken ids of servers and toolspecs */
+function switchedPackages(
+  packages: GatewayConfig["packages"],
+  { servers }: Switches,
+  taken: ReadonlySet<string>,
+): GatewayConfig["packages"] {
+  const switched = [...servers].filter(([id]) => id.includes(".") && !taken.has(id));
+  if (switched.length === 0) return packages;
+  const byId = new Map(Object.entries(packages.byId));
+  for (const [id, isEnabled] of switched) byId.set(id, { ...(byId.get(id) ?? packages.others), isEnabled });
+  return { ...packages, byId: Object.fromEntries(byId) };
 }
 
 function toTotals(document: ConfigDocument["sandbox"]): GatewayConfig["sandbox"]["totals"] {

@@ -66,6 +66,12 @@ export const idShape: Shape<string> = {
   }),
 };
 
+/** Whether an entry is used. */
+export const enabledFlag = flag(
+  "Whether it is started and offered. `toolcrib enable` and `toolcrib disable` change that without this file, and win over it. Default: true.",
+  { default: true },
+);
+
 function refuseEmbeddedSecret(field: string): Inspect<string> {
   return (value, node, place) => {
     if (!looksLikeSecret(value)) return;
@@ -333,6 +339,7 @@ export const toolServerShape = record({
   description: "A durable MCP server that Toolcrib manages.",
   fields: {
     id: { required: idShape },
+    enabled: enabledFlag,
     name: text({ description: "Display name.", maxLength: 200, inspect: refuseEmbeddedSecret("name") }),
     description: text({
       description: "Purpose of the server, for audit and discovery.",
@@ -429,8 +436,7 @@ export const toolServerShape = record({
     display_name: "did you mean name?",
     tags: "write labels: { name: value }",
     manifest: inTransport("manifest"),
-    enabled: "every declared server is used: remove the server instead",
-    disabled: "every declared server is used: remove the server instead",
+    disabled: "write enabled: false",
     sandbox: "did you mean containment?",
   },
 });

@@ -22,6 +22,7 @@ export function toToolspecDeclaration(
   return {
     id: placed?.id ?? toServerId(stemOf(path ?? "")),
     isIdGiven: document.id !== undefined,
+    ...(document.enabled === false ? { isOff: true } : {}),
     reference:
       path === undefined
         ? { kind: "catalog", name: name ?? "", version: document.version }

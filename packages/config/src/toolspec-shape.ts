@@ -21,7 +21,7 @@ import { looksLikeCredential } from "@toolcrib/redaction";
 import { quote } from "./display-source.ts";
 import { chosenToolsShape, identityCredentialsShape } from "./manifest-entry-shape.ts";
 import { reportInline } from "./text-shape.ts";
-import { dataLabelsShape, idShape, labelsShape } from "./tool-server-shape.ts";
+import { dataLabelsShape, enabledFlag, idShape, labelsShape } from "./tool-server-shape.ts";
 
 /** Maximum number of entries of `toolspecs`. */
 export const maxToolspecs = 1000;
@@ -52,6 +52,7 @@ const entryRecord = record({
       examples: ["./specs/acme"],
     }),
     id: idShape,
+    enabled: enabledFlag,
     credentials: identityCredentialsShape,
     variables: dictionary(
       text({
@@ -86,6 +87,7 @@ const entryRecord = record({
   },
   hints: {
     toolspec: "did you mean name?",
+    disabled: "write enabled: false",
     manifest: "write path: with the manifest or the toolspec",
     file: "did you mean path?",
     folder: "did you mean path?",

@@ -97,18 +97,18 @@ function argumentsOf<T>(item: Shape<T>): Shape<readonly T[]> {
 }
 
 function inspectArguments(_values: unknown, node: DocumentNode, place: Place): void {
-    const items = node.kind === "list" ? node.items : [];
-    for (const index of credentialArguments(items.map(textOf))) {
-      const item = items[index]!;
-      // One that looks like a secret is reported by itself.
-      if (looksLikeCredential(textOf(item) ?? "")) continue;
-      reportInline(
-        item,
-        place,
-        `argument ${index + 1} contains the value of an option for a secret`,
-        argumentHint,
-      );
-    }
+  const items = node.kind === "list" ? node.items : [];
+  for (const index of credentialArguments(items.map(textOf))) {
+    const item = items[index]!;
+    // One that looks like a secret is reported by itself.
+    if (looksLikeCredential(textOf(item) ?? "")) continue;
+    reportInline(
+      item,
+      place,
+      `argument ${index + 1} contains the value of an option for a secret`,
+      argumentHint,
+    );
+  }
 }
 
 const plainUrl = text({

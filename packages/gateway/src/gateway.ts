@@ -78,6 +78,8 @@ export interface GatewayStatus extends SourceStatuses {
   readonly pauses: readonly PauseStatus[];
   /** Why it is not known what is paused, so that every call is refused. */
   readonly pausesProblem?: string;
+  /** Names or patterns of tools that the operator switched off; absent for none, and for clients. */
+  readonly disabledTools?: readonly string[];
   /** What was used of each limit. */
   readonly limits: readonly RuleUsage[];
   /** Places that keep the signed ends of the audit trail. */

@@ -64,14 +64,25 @@ import {
 import type { ConfigOutcome } from "./reload/config-status.ts";
 import { LiveConfig } from "./reload/live-config.ts";
 import { sandboxFacts, userHomeOf } from "./sandbox-facts.ts";
+import { openDisabled } from "./sources/open-disabled.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
+import { openSwitches } from "./sources/open-switches.ts";
 import { openToolspecs } from "./sources/open-toolspecs.ts";
 import { type GatewayTelemetry, openGatewayTelemetry } from "./telemetry/open-gateway-telemetry.ts";
 import { trustedCertificates } from "./trusted-certificates.ts";
 
-/** The kinds of sources, in the order in which they open. They start after all were opened. */
-const kindsOfSources: readonly OpenSources[] = [openServers, openToolspecs, openPackages, openComposites];
+/**
+ * The kinds of sources, in the order in which they open. They start after all were opened. What is disabled comes first:
+ * an entry that is switched on is added when it has left there.
+ */
+const kindsOfSources: readonly OpenSources[] = [
+  openDisabled,
+  openServers,
+  openToolspecs,
+  openPackages,
+  openComposites,
+];
 
 /** Tools that are indexed for search in one go: some milliseconds of work. */
 const searchPortion = 25;
@@ -241,6 +252,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     scrubber,
     authorities: network.ca,
     logins: context.logins,
+    switches: openSwitches(context, inForce),
     resources: opening.move(),
   });
   return gateway.current;
@@ -262,6 +274,7 @@ interface GatewayParts {
   readonly scrubber: SecretScrubber;
   readonly authorities: string | undefined;
   readonly logins: SourceContext["logins"];
+  readonly switches: ReturnType<typeof openSwitches>;
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
   readonly resources: AsyncDisposableStack;
 }
@@ -271,7 +284,15 @@ class RunningGateway implements Gateway {
   readonly #core: GatewayCore;
   readonly #parts: Pick<
     GatewayParts,
-    "live" | "metrics" | "anchors" | "embeddings" | "telemetry" | "scrubber" | "authorities" | "logins"
+    | "live"
+    | "metrics"
+    | "anchors"
+    | "embeddings"
+    | "telemetry"
+    | "scrubber"
+    | "authorities"
+    | "logins"
+    | "switches"
   >;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
@@ -330,9 +351,11 @@ class RunningGateway implements Gateway {
     const { policies, hooks } = live.parts;
     const policy = policies?.status();
     const facts = { ...this.#facts(), idleRules: this.#idleRules(), anchors: anchors.status() };
+    const { disabled: disabledTools = [] } = live.config.policy;
     return {
       ...facts,
       configuration: live.status(),
+      ...(disabledTools.length === 0 ? {} : { disabledTools }),
       ...(policy === undefined ? {} : { policy }),
       ...(hooks === undefined ? {} : { hooks: hooks.hooks.usage() }),
       ...(embeddings === undefined ? {} : { embeddings: embeddings.status() }),
@@ -495,7 +518,12 @@ class RunningGateway implements Gateway {
     return {
       service,
       serverIds,
-      serverRouteOf: serverRoutes({ serverIds, release: (id) => roster.release(id), approvals }),
+      serverRouteOf: serverRoutes({
+        serverIds,
+        release: (id) => roster.release(id),
+        approvals,
+        switches: this.#parts.switches,
+      }),
       routes: operatorRoutes({
         approvals,
         pauses: this.#core.pauses,

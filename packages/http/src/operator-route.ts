@@ -10,7 +10,7 @@ import type { ApiRoute, RouteAccess } from "./route-access.ts";
 export const changeAccess: RouteAccess = { kind: "change", role: "operator", methods: ["POST"] };
 
 /** Codes of requests that the state of the gateway does not allow. */
-const stateCodes: readonly string[] = ["APPROVAL_OUTDATED", "PAUSE_INVALID"];
+const stateCodes: readonly string[] = ["APPROVAL_OUTDATED", "PAUSE_INVALID", "SWITCH_INVALID"];
 
 /** Returns a route that answers with JSON. Coded errors of `answerTo` become refusals. */
 export function operatorRoute(

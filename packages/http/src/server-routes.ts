@@ -6,6 +6,7 @@
 import type { OperatorApprovals } from "./approval-routes.ts";
 import { changeAccess, operatorRoute } from "./operator-route.ts";
 import { type ApiRoute, operatorReadAccess } from "./route-access.ts";
+import { type OperatorSwitches, switchRoutes } from "./switch-routes.ts";
 
 /** What the routes need. */
 export interface ServerRoutesDeps {
@@ -14,6 +15,7 @@ export interface ServerRoutesDeps {
   /** Releases a server from quarantine. @returns whether it was quarantined */
   readonly release: (id: string) => Promise<boolean>;
   readonly approvals: OperatorApprovals;
+  readonly switches: OperatorSwitches;
 }
 
 const serverPath = /^\/api\/v1\/servers\/([A-Za-z0-9_.-]{1,256})\/(release|definitions|approve)$/;
@@ -21,14 +23,18 @@ const serverPath = /^\/api\/v1\/servers\/([A-Za-z0-9_.-]{1,256})\/(release|defin
 /**
  * Returns the function that finds the route of a path: for each server `POST /api/v1/servers/ID/release`,
  * `GET /api/v1/servers/ID/definitions`, and `POST /api/v1/servers/ID/approve?digest=…`, with a `tool=…` for each
- * tool or other definition, by its name, unless all are approved.
+ * tool or other definition, by its name, unless all are approved; and those of `switchRoutes`.
  */
 export function serverRoutes({
   serverIds,
   release,
   approvals,
+  switches,
 }: ServerRoutesDeps): (path: string) => ApiRoute | undefined {
+  const switchRouteOf = switchRoutes(switches);
   return (path) => {
+    const switching = switchRouteOf(path);
+    if (switching !== undefined) return switching;
     const [, id = "", action] = serverPath.exec(path) ?? [];
     if (id === "" || !serverIds().includes(id)) return undefined;
     if (action === "release")

@@ -265,7 +265,9 @@ export class SourceRoster {
 
   /** Counts the configured sources, those that made first contact, successful or not, and those that cannot be used. */
   readiness(): { readonly ready: number; readonly total: number; readonly unavailable: number } {
-    const configured = this.#entries.filter(({ facts }) => facts.configured !== undefined);
+    const configured = this.#entries.filter(
+      ({ facts, source }) => facts.configured !== undefined && source.health().state !== "disabled",
+    );
     const ready = configured.filter(({ source }) => source.health().state !== "starting");
     const unavailable = configured.filter(({ source }) => source.health().state === "unavailable");
     return { ready: ready.length, total: configured.length, unavailable: unavailable.length };

@@ -101,13 +101,18 @@ export class AccessPolicy<Subject extends PolicySubject> {
   decide(identity: Identity, subject: Subject, action: PolicyAction, call?: () => CallFacts): Decision {
     const decision = this.#lists.decide(identity, subject.id, subject.wireName);
     const files = this.#files;
-    if (decision.kind === "deny" || files === undefined) return decision;
-    return files.decide({ identity, action, target: this.#targetOf(subject), call: call?.() });
+    if (decision.kind === "deny") return decision;
+    const whole =
+      files?.decide({ identity, action, target: this.#targetOf(subject), call: call?.() }) ?? decision;
+    if (whole.kind === "deny") return whole;
+    // Last: only who may use something learns that it is switched off.
+    return this.#lists.switchedOff(subject.id, subject.wireName) ?? whole;
   }
 
   /** Whether the lists allow something, and policy files could: what it is exactly is not known yet. */
   mayAllow(identity: Identity, subject: Subject): boolean {
     if (this.#lists.decide(identity, subject.id, subject.wireName).kind === "deny") return false;
+    if (this.#lists.switchedOff(subject.id, subject.wireName) !== undefined) return false;
     return this.#files?.mayReach(identity, this.#targetOf(subject).server) ?? true;
   }
 

@@ -78,6 +78,8 @@ interface ProfileRules {
 export interface PolicySettings extends PatternRules {
   /** Additional rules for single clients, by name. */
   readonly clients: { readonly [name: string]: ClientRules };
+  /** Names or patterns of tools that the operator switched off, for every client. @default none */
+  readonly disabled?: readonly string[] | undefined;
   /** Named subsets. @default none */
   readonly profiles?: { readonly [name: string]: ProfileRules } | undefined;
 }
@@ -103,6 +105,8 @@ export class ToolPolicy {
   /** All rules of a client, those for all clients included, by `identityKey`. */
   readonly #clients = new Map<string, readonly Rules[]>();
   readonly #defaultAllowed: ToolPatterns;
+  /** What the operator switched off, for every client; undefined for nothing. */
+  readonly #disabled: ToolPatterns | undefined;
   /** The rules of each profile. */
   readonly #profiles = new Map<string, readonly Rules[]>();
   /** The profile that a client is bound to, by `identityKey`. */
@@ -112,6 +116,8 @@ export class ToolPolicy {
 
   /** @param defaultAllowed patterns of tools that need no entry in an allow list */
   constructor(settings: PolicySettings, defaultAllowed: readonly string[]) {
+    const { disabled = [] } = settings;
+    this.#disabled = disabled.length === 0 ? undefined : new ToolPatterns(disabled);
     this.#everyone = [toRules(settings, "policy")];
     for (const [name, rules] of Object.entries(settings.profiles ?? {})) {
       this.#profiles.set(name, toProfileRules(rules, `profiles.${name}`));
@@ -166,6 +172,12 @@ export class ToolPolicy {
       rule = { kind: "allow", rule: `${allowPath}[${found.at}]` };
     }
     return rule;
+  }
+
+  /** Returns the refusal of what the operator switched off, which no rule has to deny; undefined for everything else. */
+  switchedOff(id: ToolId, wireName: string): Decision | undefined {
+    const found = this.#disabled?.findInAny(id, wireName);
+    return found === undefined ? undefined : switchedOff(id, found.text);
   }
 
   /** The profile that narrows the rights of `identity`: that of its endpoint, or the one that it is bound to. */
@@ -238,6 +250,19 @@ function denied(
   const shown = id.length <= shownMaxLength ? id : `${id.slice(0, shownMaxLength)}…`;
   const reason = `"${identity.name}" may not use "${shown}": ${why} (${rule})`;
   return { kind: "deny", code: "POLICY_DENIED", reason, rule, hint };
+}
+
+/** The refusal of a tool that is switched off, for every client alike. */
+function switchedOff(id: ToolId, pattern: string): Decision {
+  const word = /^[\w.:@/-]+$/.test(pattern) ? pattern : `'${pattern.replaceAll("'", "'\\''")}'`;
+  const shown = id.length <= shownMaxLength ? id : `${id.slice(0, shownMaxLength)}…`;
+  return {
+    kind: "deny",
+    code: "POLICY_DENIED",
+    reason: `"${shown}" is disabled: the operator switched it off (toolcrib disable tool)`,
+    rule: `switch.tool ${pattern}`,
+    hint: `the operator can enable it: toolcrib enable tool ${word}`,
+  };
 }
 
 function unnormalized(identity: Identity, id: ToolId, rule: string): Decision {

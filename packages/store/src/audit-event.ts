@@ -247,6 +247,14 @@ export interface GuardPaused {
   readonly cancelledCalls?: number;
 }
 
+/** The operator switched a server or tools on or off. */
+export interface Switched {
+  readonly kind: "server" | "tool";
+  /** Id of the server, toolspec or package; name or pattern of the tools. */
+  readonly name: string;
+  readonly by: AuditClient;
+}
+
 /** The gateway uses a new configuration. */
 export interface ConfigChanged {
   /** The files, in the order in which they are merged. */
@@ -497,6 +505,8 @@ export interface AuditEvents {
   readonly "approval.call.denied": CallDecided;
   readonly "guard.paused": GuardPaused;
   readonly "guard.resumed": GuardPaused;
+  readonly "switch.enabled": Switched;
+  readonly "switch.disabled": Switched;
   readonly "secret.used": SecretEvent;
   /** The response to a request contained the secret that was sent with it. */
   readonly "secret.echoed": SecretEvent;

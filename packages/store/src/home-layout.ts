@@ -9,6 +9,7 @@
  *     pins/*.json                pins of the definitions of one source
  *     seen-labels.json           labels of the data that clients received
  *     search/*.json              words that clients taught search
+ *     switches.json              what the operator switched on and off
  *     guards/pauses.json         what the operator paused
  *     guards/budgets.json        what was used of budgets
  *     test-history/*.json        results of the tests of packages, and packages that are held back

@@ -66,5 +66,6 @@ export type { SecretChange, SecretEntry, SecretStore } from "./secret-store.ts";
 export { SeenLabels } from "./seen-labels.ts";
 export type { SessionRecord, SessionStore } from "./session-store.ts";
 export { StoreError } from "./store-error.ts";
+export { SwitchStore } from "./switch-store.ts";
 export type { BehaviourHold, TestHistory, TestRun } from "./test-history.ts";
 export { verifyTrail } from "./verify-trail.ts";

@@ -16,9 +16,10 @@ export interface Health {
    * `starting`: the first connection is in progress. `ready`: calls can succeed.
    * `unavailable`: it failed and is retried. `idle`: it does not run, and starts at
    * its next call. `quarantined`: it misbehaved, and is not used until an operator
-   * releases it. `stopped`: it does not start again.
+   * releases it. `stopped`: it does not start again. `disabled`: the operator switched
+   * it off, and it is not opened.
    */
-  readonly state: "starting" | "ready" | "unavailable" | "idle" | "quarantined" | "stopped";
+  readonly state: "starting" | "ready" | "unavailable" | "idle" | "quarantined" | "stopped" | "disabled";
   /** The reason why it is not ready, as text. Never a secret. */
   readonly reason?: string;
   /** Milliseconds since the epoch of the last change of `state`. */

@@ -14,6 +14,7 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { counted } from "../output/counted.ts";
 import { reasonLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { entriesOf } from "../switches/config-entries.ts";
 import { openLocalTools, serversWaitMs } from "./local-tools.ts";
 import { openRemoteTools } from "./remote-tools.ts";
 import { findRunningGateways, type RunningGateway } from "./run-file.ts";
@@ -40,8 +41,7 @@ export async function openToolAccess(
     return openRemoteTools(running, context.signal);
   }
   const loaded = await loadForTools(context);
-  const { toolServers, toolspecs } = loaded.config;
-  const configured = [...toolServers, ...toolspecs].map(({ id }) => id);
+  const configured = entriesOf(loaded.config).map(({ id }) => id);
   const ids = onlyServer === undefined ? configured : [...configured, ...(await installedIds(context))];
   // The command itself reports failed servers (`noteMissing`); their log needs `--log-level`.
   const only = onlyServer?.(ids);
@@ -127,6 +127,8 @@ export function missingOf(servers: readonly ServerState[]): readonly ServerState
 export function noteMissing(context: CliContext, servers: readonly ServerState[]): void {
   const { output } = context;
   for (const { id, kind, state, reason } of missingOf(servers)) {
+    // The operator wants it so.
+    if (state === "disabled") continue;
     const text =
       state === "starting"
         ? `is still starting after ${serversWaitMs / 1000} s`

@@ -13,6 +13,7 @@ export function subjectOf({ type, data }: AuditRecord): string {
   const { tool, server, kind, name, segment } = data as unknown as Fields;
   if (type === "guard.paused" || type === "guard.resumed")
     return kind === "all" ? "everything" : textOf(name);
+  if (type === "switch.enabled" || type === "switch.disabled") return textOf(name);
   return textOf(tool ?? server ?? segment);
 }
 
@@ -56,6 +57,8 @@ const details: { readonly [Type in string]?: (fields: Fields) => string } = {
   "labels.forgotten": ({ labels }) => listOf(labels),
   "guard.paused": pauseOf,
   "guard.resumed": pauseOf,
+  "switch.enabled": ({ kind }) => textOf(kind),
+  "switch.disabled": ({ kind }) => textOf(kind),
   "tool.saved": reachOf,
   "tool.deleted": reachOf,
   "approval.requested": reachOf,

@@ -7,6 +7,7 @@ export const command = defineCommand({
   summary: "show and approve definitions and calls that wait for the operator",
   arguments: {
     what: {
+      completes: "source",
       isOptional: true,
       help: "id of a server or package, or of a call such as call:0123456789abcdef (default: list what waits)",
     },

@@ -46,7 +46,7 @@ export const command: CliCommandGroup = {
     defineCommand({
       name: "show",
       summary: "show a call and its inner calls as a tree",
-      arguments: { call: { help: "call id, or a prefix that is unique" } },
+      arguments: { call: { completes: "call", help: "call id, or a prefix that is unique" } },
       run: async (context, args) => (await load()).showCall(context, args.call),
     }),
     defineCommand({

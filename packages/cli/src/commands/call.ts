@@ -11,7 +11,7 @@ export const command = defineCommand({
   name: "call",
   summary: "call a tool and print its result",
   arguments: {
-    tool: { help: "server__tool or server:tool" },
+    tool: { completes: "tool", help: "server__tool or server:tool" },
     arguments: {
       isOptional: true,
       help: "a JSON object, or - to read one from standard input (default: {})",

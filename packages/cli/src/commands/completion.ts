@@ -1,11 +1,37 @@
 /** `toolcrib completion`. */
 
-import { defineCommand } from "../cli-command.ts";
+import { type CliCommandGroup, defineCommand } from "../cli-command.ts";
 
-export const command = defineCommand({
+const load = () => import("../help/print-completion.ts");
+
+export const command: CliCommandGroup = {
   name: "completion",
   summary: "print a completion script; for bash: source <(toolcrib completion bash)",
-  arguments: { shell: { choices: ["bash", "zsh", "fish"], help: "the shell" } },
-  run: async (context, { shell }) =>
-    (await import("../help/print-completion.ts")).printCompletion(context, shell),
-});
+  commands: [
+    defineCommand({
+      name: "bash",
+      summary: "print the script for bash: source <(toolcrib completion bash)",
+      run: async (context) => (await load()).printCompletion(context, "bash"),
+    }),
+    defineCommand({
+      name: "zsh",
+      summary: "print the script for zsh: source <(toolcrib completion zsh)",
+      run: async (context) => (await load()).printCompletion(context, "zsh"),
+    }),
+    defineCommand({
+      name: "fish",
+      summary: "print the script for fish: toolcrib completion fish | source",
+      run: async (context) => (await load()).printCompletion(context, "fish"),
+    }),
+    defineCommand({
+      name: "names",
+      summary: "print the names that can be the next word of a command line; the scripts run it",
+      arguments: {
+        words: { isOptional: true, isVariadic: true, help: "the words before it, after --" },
+      },
+      examples: ["toolcrib completion names -- call"],
+      run: async (context, { words }) =>
+        (await import("../help/complete-names.ts")).completeNames(context, words ?? []),
+    }),
+  ],
+};

@@ -6,7 +6,12 @@ export const command = defineCommand({
   name: "connect",
   summary: "write this gateway into the configuration of clients, after showing the change",
   arguments: {
-    clients: { isVariadic: true, isOptional: true, help: "clients, such as claude-code, cursor or vscode" },
+    clients: {
+      completes: "program",
+      isVariadic: true,
+      isOptional: true,
+      help: "clients, such as claude-code, cursor or vscode",
+    },
   },
   options: {
     all: { help: "all clients that are found on this machine" },

@@ -6,7 +6,12 @@ export const command = defineCommand({
   name: "disconnect",
   summary: "take this gateway out of the configuration of clients, and restore their files",
   arguments: {
-    clients: { isVariadic: true, isOptional: true, help: "clients that toolcrib connect wrote to" },
+    clients: {
+      completes: "program",
+      isVariadic: true,
+      isOptional: true,
+      help: "clients that toolcrib connect wrote to",
+    },
   },
   options: { all: { help: "all connected clients" } },
   examples: ["toolcrib disconnect cursor", "toolcrib disconnect --all"],

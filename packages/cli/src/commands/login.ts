@@ -5,7 +5,7 @@ import { defineCommand } from "../cli-command.ts";
 export const command = defineCommand({
   name: "login",
   summary: "log in to a server with transport.auth; a running gateway uses the login at once",
-  arguments: { server: { help: "id of the server" } },
+  arguments: { server: { completes: "server", help: "id of the server" } },
   options: {
     device: { help: "show a code to enter in a browser on any machine" },
     browser: { help: "print the address instead of opening a browser", isNegated: true, default: true },

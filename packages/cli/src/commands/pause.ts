@@ -9,6 +9,7 @@ export const command = defineCommand({
   arguments: {
     kind: { isOptional: true, help: "server, tool, client or all" },
     name: {
+      completes: { server: "source", tool: "tool", client: "client" },
       isOptional: true,
       help: 'id of the server; name or pattern of the tools, such as "*:delete_*"; name of the client',
     },

@@ -7,7 +7,11 @@ export const command = defineCommand({
   summary: "allow calls again that toolcrib pause stopped",
   arguments: {
     kind: { help: "server, tool, client or all, as it was paused" },
-    name: { isOptional: true, help: "the name under which it was paused" },
+    name: {
+      completes: { server: "source", tool: "tool", client: "client" },
+      isOptional: true,
+      help: "the name under which it was paused",
+    },
   },
   examples: ["toolcrib resume server github", "toolcrib resume all"],
   run: async (context, { kind, name }) =>

@@ -6,7 +6,7 @@ import { toolArgumentOption } from "../option-values.ts";
 const load = () => import("../saved/manage-saved.ts");
 const loadExchange = () => import("../saved/exchange-saved.ts");
 
-const name = { help: "name of the saved tool" };
+const name = { completes: "saved", help: "name of the saved tool" } as const;
 
 export const command: CliCommandGroup = {
   name: "saved",
@@ -44,7 +44,9 @@ export const command: CliCommandGroup = {
     defineCommand({
       name: "test",
       summary: "run the tests of one saved tool or of all, without calling tools (exit code 1)",
-      arguments: { name: { isOptional: true, help: "name of the saved tool (default: all)" } },
+      arguments: {
+        name: { completes: "saved", isOptional: true, help: "name of the saved tool (default: all)" },
+      },
       options: {
         record: { help: "run the tool once, with real calls, and save the run as a test" },
         params: { value: "json", help: "parameters of the recorded run (default: {})" },

@@ -38,14 +38,14 @@ export const command: CliCommandGroup = {
     defineCommand({
       name: "rm",
       summary: "remove a secret (exit code 4 if there is none)",
-      arguments: { name: { help: "name of the secret" } },
+      arguments: { name: { completes: "secret", help: "name of the secret" } },
       options: { identity: { value: "client", help: "that of one client" } },
       run: async (context, { name }, options) => (await load()).removeSecret(context, name, options),
     }),
     defineCommand({
       name: "test",
       summary: "show whether secret_key_ref: NAME finds a secret, where, and its length; never the value",
-      arguments: { name: { help: "name of the secret" } },
+      arguments: { name: { completes: "secret", help: "name of the secret" } },
       options: { identity: { value: "client", help: "that of one client" } },
       run: async (context, { name }, options) => (await load()).testSecret(context, name, options),
     }),

@@ -9,6 +9,7 @@ export const command = defineCommand({
     stdio: { help: "use MCP over standard input and output, for a client that starts this command" },
     profile: {
       value: "name",
+      completes: "profile",
       help: "with --stdio, serve this profile of the configuration instead of everything",
     },
     listen: {

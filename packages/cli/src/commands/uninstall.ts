@@ -6,7 +6,13 @@ import { placeOptions } from "../package/install-options.ts";
 export const command = defineCommand({
   name: "uninstall",
   summary: "remove installed tool packages from this project (exit code 4 if one is not installed)",
-  arguments: { toolIds: { isVariadic: true, help: "toolId of each package, as toolcrib info lists them" } },
+  arguments: {
+    toolIds: {
+      completes: "package",
+      isVariadic: true,
+      help: "toolId of each package, as toolcrib info lists them",
+    },
+  },
   options: {
     ...placeOptions,
     allowBrokenChains: { help: "allow the removal of tools that chains of other packages call" },

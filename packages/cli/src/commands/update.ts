@@ -9,6 +9,7 @@ export const command = defineCommand({
   summary: "install the newest versions of installed tool packages, within the ranges that were asked for",
   arguments: {
     toolIds: {
+      completes: "source",
       isOptional: true,
       isVariadic: true,
       help: "toolIds (default: all from registries and URLs; files and folders only where they are named)",

@@ -6,7 +6,9 @@ export const command = defineCommand({
   name: "why",
   summary:
     "explain what the policy decides about a tool or a call, and what would allow it (exit code 3 if denied)",
-  arguments: { what: { help: "id of a tool, resource or prompt, or of a call on the audit trail" } },
+  arguments: {
+    what: { completes: "tool", help: "id of a tool, resource or prompt, or of a call on the audit trail" },
+  },
   options: {
     client: {
       value: "name",

@@ -5,10 +5,11 @@
  */
 
 import { resolve } from "node:path";
-import { type GatewayConfig, loadConfig, parseConfig } from "@toolcrib/config";
+import { type GatewayConfig, type LoadConfigDeps, loadConfig, parseConfig } from "@toolcrib/config";
 import { type Diagnostic, hasErrors, isCodedError, type Source } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { readSwitches } from "../switches/read-switches.ts";
 import { configCandidates, findConfigFiles } from "./find-config-files.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
 
@@ -20,6 +21,14 @@ export interface ConfigFlags {
   readonly auth?: string;
   /** `serve.mode` */
   readonly mode?: string;
+}
+
+/** How `loadCliConfig` reads files. */
+export interface ConfigReading {
+  /** Receives the complete paths of the files that decide about the configuration, also when it is invalid. */
+  readonly watched?: Set<string>;
+  /** Returns the text of a file that is not written yet. @default none */
+  readonly textOf?: (path: string) => string | undefined;
 }
 
 /** A configuration and its files. */
@@ -36,24 +45,27 @@ export interface LoadedConfig {
 /**
  * Loads the configuration of this run.
  *
- * @param watched receives the complete paths of the files that are read, also when the configuration is invalid
+ * @param reading how the files are read
  * @throws {CliError} `CLI_CONFIG_NOT_FOUND`, `CLI_CONFIG_INVALID` with all findings in `data.diagnostics`.
  */
 export async function loadCliConfig(
   context: CliContext,
   flags: ConfigFlags = {},
-  watched: Set<string> = new Set(),
+  { watched = new Set(), textOf }: ConfigReading = {},
 ): Promise<LoadedConfig> {
   const watch = (path: string) => watched.add(resolve(context.directory, path));
   for (const path of configCandidates(context)) watch(path);
   const files = findConfigFiles(context);
   const overrides = overridesOf(flags, context.env);
+  const { switches, path: switchesPath } = await readSwitches(context.options.home);
+  watch(switchesPath);
   const deps = toLoadConfigDeps(context);
+  const reader = textOf === undefined ? deps.readFile : readerOf(deps.readFile, textOf);
   const readFile: typeof deps.readFile = (path, maxBytes) => {
     watch(path);
-    return deps.readFile(path, maxBytes);
+    return reader(path, maxBytes);
   };
-  const { value, diagnostics } = await loadConfig(files, { ...deps, readFile }, { overrides });
+  const { value, diagnostics } = await loadConfig(files, { ...deps, readFile }, { overrides, switches });
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
   return { config: value, files, warnings: diagnostics, watchedFiles: [...watched] };
 }
@@ -74,6 +86,19 @@ export async function loadConfigOrDefaults(
     if (value === undefined) throw error;
     return { config: value, files: [] };
   }
+}
+
+/** Reads files, of which some have texts that are not written yet. */
+function readerOf(
+  readFile: LoadConfigDeps["readFile"],
+  textOf: (path: string) => string | undefined,
+): LoadConfigDeps["readFile"] {
+  return (path, maxBytes) => {
+    const text = textOf(path);
+    return text === undefined
+      ? readFile(path, maxBytes)
+      : Promise.resolve({ bytes: new TextEncoder().encode(text), mode: undefined });
+  };
 }
 
 /** Creates the error for an invalid configuration. */

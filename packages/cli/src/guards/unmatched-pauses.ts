@@ -17,6 +17,7 @@ import { findReachableGateways, missingOf } from "../access/open-tool-access.ts"
 import type { CliContext } from "../cli-context.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { knownClients } from "../policy/client-identity.ts";
+import { entriesOf } from "../switches/config-entries.ts";
 
 /** What pauses can name. */
 interface Known {
@@ -139,7 +140,7 @@ async function inGateway(context: CliContext, running: Parameters<typeof getFrom
 
 async function configured(context: CliContext): Promise<Known> {
   const { config } = await loadCliConfig(context);
-  const sources = [...config.toolServers, ...config.toolspecs].map(({ id }) => id);
+  const sources = entriesOf(config).map(({ id }) => id);
   const unlisted = new Set([...sources, ...ownNamespaces]);
   return { sources, unlisted, targets: [], clients: clientsOf(context, config.policy) };
 }

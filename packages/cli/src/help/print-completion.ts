@@ -1,17 +1,12 @@
-/** Prints a script that completes commands, options and choices in a shell, generated from the definitions. */
+/**
+ * Prints a script that completes commands, options and choices in a shell, generated from the definitions. Names of
+ * servers, tools and the like come from `toolcrib completion names`, which the script runs for the commands that take
+ * some. The scripts evaluate nothing that they receive.
+ */
 
-import {
-  type CliArguments,
-  type CliCommand,
-  type CliCommandGroup,
-  type CliOptions,
-  type CommandSection,
-  isGroup,
-  longFlag,
-} from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { globalOptions } from "../global-options.ts";
+import { type CommandPath, type Completion, pathsOf } from "./completion-paths.ts";
 
 /** A shell that the command has a script for. */
 export type Shell = "bash" | "zsh" | "fish";
@@ -24,113 +19,80 @@ export async function printCompletion(context: CliContext, shell: Shell): Promis
   return exitCodes.done;
 }
 
-/** A word that can follow, with its help. */
-interface Completion {
-  readonly word: string;
-  readonly help: string;
-}
-
-/** A command and the words that can follow it. */
-interface CommandPath {
-  /** Words after `toolcrib`. */
-  readonly words: readonly string[];
-  readonly next: readonly Completion[];
-}
-
-function pathsOf(sections: readonly CommandSection[]): readonly CommandPath[] {
-  const commands = sections.flatMap((section) => section.commands);
-  const shared = [{ word: "--version", help: "print the version" }, ...optionWords(globalOptions)];
-  return [
-    { words: [], next: [...commands.map(commandWord), ...shared] },
-    ...commands.flatMap((command) => commandPaths(command, [command.name], shared)),
-  ];
-}
-
-function commandPaths(
-  command: CliCommand | CliCommandGroup,
-  words: readonly string[],
-  shared: readonly Completion[],
-): readonly CommandPath[] {
-  if (!isGroup(command)) return [{ words, next: [...ownWords(command), ...shared] }];
-  const own = command.commands.flatMap((one) => (one.name === command.defaultCommand ? ownWords(one) : []));
-  return [
-    { words, next: [...command.commands.map(commandWord), ...own, ...shared] },
-    ...command.commands.flatMap((inner) => commandPaths(inner, [...words, inner.name], shared)),
-  ];
-}
-
-/** The words of the arguments and options of a command. */
-function ownWords({ arguments: taken = {}, options = {} }: CliCommand): readonly Completion[] {
-  return [...choiceWords(taken), ...optionWords(options)];
-}
-
-function commandWord({ name, summary }: CliCommand | CliCommandGroup): Completion {
-  return { word: name, help: summary };
-}
-
-function choiceWords(definitions: CliArguments): readonly Completion[] {
-  return Object.values(definitions).flatMap(({ choices = [] }) =>
-    choices.map((word) => ({ word, help: "" })),
-  );
-}
-
-function optionWords(definitions: CliOptions): readonly Completion[] {
-  return Object.entries(definitions).map(([name, option]) => ({
-    word: longFlag(name, option),
-    help: option.help,
-  }));
-}
-
 const scripts: { readonly [Name in Shell]: (paths: readonly CommandPath[]) => string } = {
   bash: (paths) => `# bash completion of toolcrib
 _toolcrib() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" path="" word words
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+  local current="\${COMP_WORDS[COMP_CWORD]}" path="" word words="" names="" at
+  COMPREPLY=()
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    word="\${COMP_WORDS[at]}"
     case "$word" in
+      --home|--config|-c|--log-level)
+        [[ "\${COMP_WORDS[at + 1]}" == "=" ]] && at=$((at + 1))
+        at=$((at + 1)) ;;
       -*) ;;
       *) path="$path $word" ;;
     esac
   done
   case "$path" in
-${casesOf(paths)}
-    *) words="" ;;
+${casesOf(paths, ({ next, takesNames }) => `words="${next.map(({ word }) => word).join(" ")}"${takesNames ? " names=1" : ""}`)}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
-  if [[ \${#COMPREPLY[@]} -eq 0 ]]; then COMPREPLY=($(compgen -f -- "$current")); fi
+  for word in $words; do
+    [[ "$word" == "$current"* ]] && COMPREPLY+=("$word")
+  done
+  if [[ -n "$names" && "$current" != -* ]]; then
+    while IFS= read -r word; do
+      [[ "$word" == "$current"* ]] && COMPREPLY+=("$word")
+    done < <("\${COMP_WORDS[0]}" completion names -- "\${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null </dev/null)
+  fi
+  if [[ \${#COMPREPLY[@]} -eq 0 ]]; then
+    while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$current")
+  fi
 }
 complete -F _toolcrib toolcrib
 `,
   zsh: (paths) => `#compdef toolcrib
+# "path" is the PATH in zsh.
 _toolcrib() {
-  local path="" word
-  local -a offered
-  for word in "\${(@)words[2,CURRENT-1]}"; do
-    [[ "$word" == -* ]] || path="$path $word"
+  local typed="" word names=""
+  local -i at
+  local -a offered known
+  for ((at = 2; at < CURRENT; at++)); do
+    word="\${words[at]}"
+    case "$word" in
+      --home|--config|-c|--log-level) at=$((at + 1)) ;;
+      -*) ;;
+      *) typed="$typed $word" ;;
+    esac
   done
-  case "$path" in
-${paths
-  .toReversed()
-  .map(({ words, next }) => {
-    const offered = next.map(({ word, help }) => zshQuote(help === "" ? word : `${word}:${help}`)).join(" ");
-    return `    ${patternOf(words)}) offered=(${offered}) ;;`;
-  })
-  .join("\n")}
+  case "$typed" in
+${casesOf(paths, ({ next, takesNames }) => {
+  const offered = next.map(({ word, help }) => zshQuote(help === "" ? word : `${word}:${help}`)).join(" ");
+  return `offered=(${offered})${takesNames ? " names=1" : ""}`;
+})}
   esac
-  (( \${#offered} )) && _describe toolcrib offered || _files
+  if [[ -n "$names" && "\${words[CURRENT]}" != -* ]]; then
+    known=("\${(@f)$("\${words[1]}" completion names -- "\${(@)words[2,CURRENT-1]}" 2>/dev/null </dev/null)}")
+    (( \${#known} )) && compadd -a known
+  fi
+  if (( \${#offered} )); then _describe toolcrib offered; elif [[ -z "$names" ]]; then _files; fi
 }
 compdef _toolcrib toolcrib
 `,
-  fish: (paths) =>
-    `# fish completion of toolcrib\n${paths
-      .flatMap(({ words, next }) => next.map((one) => fishLine(words, paths, one)))
-      .join("\n")}\n`,
+  fish: (paths) => `# fish completion of toolcrib
+function __toolcrib_names
+  set -l tokens (commandline -opc)
+  $tokens[1] completion names -- $tokens[2..-1] 2>/dev/null </dev/null
+end
+${paths.flatMap((path) => fishLines(path, paths)).join("\n")}
+`,
 };
 
 /** Lists longer paths first, so that the shell finds the most specific path. */
-function casesOf(paths: readonly CommandPath[]): string {
+function casesOf(paths: readonly CommandPath[], bodyOf: (path: CommandPath) => string): string {
   return paths
     .toReversed()
-    .map(({ words, next }) => `    ${patternOf(words)}) words="${next.map(({ word }) => word).join(" ")}" ;;`)
+    .map((path) => `    ${patternOf(path.words)}) ${bodyOf(path)} ;;`)
     .join("\n");
 }
 
@@ -144,22 +106,32 @@ function zshQuote(text: string): string {
   return `'${text.replaceAll("'", "’")}'`;
 }
 
+function fishLines(path: CommandPath, paths: readonly CommandPath[]): readonly string[] {
+  const lines = path.next.map((one) => fishLine(path.words, paths, one));
+  if (!path.takesNames) return lines;
+  return [
+    ...lines,
+    `complete -c toolcrib -n "${fishCondition(path.words, paths, true)}" -f -a "(__toolcrib_names)"`,
+  ];
+}
+
 function fishLine(
   words: readonly string[],
   paths: readonly CommandPath[],
   { word, help }: Completion,
 ): string {
-  const inner = paths.filter((path) => path.words.length === words.length + 1 && path.words[0] === words[0]);
-  const first = words[0];
-  const condition =
-    first === undefined
-      ? "__fish_use_subcommand"
-      : [
-          `__fish_seen_subcommand_from ${words.at(-1)}`,
-          ...(inner.length > 0 && !word.startsWith("--")
-            ? [`not __fish_seen_subcommand_from ${inner.map((path) => path.words.at(-1)).join(" ")}`]
-            : []),
-        ].join("; and ");
+  const condition = fishCondition(words, paths, !word.startsWith("--"));
   const completed = word.startsWith("--") ? `-l ${word.slice(2)}` : `-f -a ${word}`;
   return `complete -c toolcrib -n "${condition}" ${completed} -d ${zshQuote(help)}`;
+}
+
+function fishCondition(words: readonly string[], paths: readonly CommandPath[], isArgument: boolean): string {
+  const inner = paths.filter((path) => path.words.length === words.length + 1 && path.words[0] === words[0]);
+  if (words.length === 0) return "__fish_use_subcommand";
+  return [
+    ...words.map((one) => `__fish_seen_subcommand_from ${one}`),
+    ...(inner.length > 0 && isArgument
+      ? [`not __fish_seen_subcommand_from ${inner.map((path) => path.words.at(-1)).join(" ")}`]
+      : []),
+  ].join("; and ");
 }

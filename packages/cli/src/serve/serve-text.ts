@@ -44,6 +44,7 @@ export function serverLine(status: SourceStatus, idWidth: number, output: Output
   }
   if (health.state === "idle")
     return `  ${output.style("green", "✓")} ${head}${toolsText}, starts at its first call`;
+  if (health.state === "disabled") return `  ${output.style("dim", `- ${head}disabled`)}`;
   if (health.state === "starting") return `  ${output.style("yellow", "…")} ${head}still starting`;
   return `  ${output.style("red", "✗")} ${head}${reasonLine(health.reason ?? health.state)}`;
 }

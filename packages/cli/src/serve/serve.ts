@@ -55,7 +55,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
     });
   }
   const load = async (watched?: Set<string>) => {
-    const found = await loadCliConfig(context, flags, watched);
+    const found = await loadCliConfig(context, flags, { watched });
     return flags.needsApprovals === false ? withoutApprovals(found) : found;
   };
   const loaded = await load();

@@ -79,7 +79,13 @@ async function showRunning(
     "",
   );
   const stateStyle = (state: string): Style =>
-    state === "ready" || state === "idle" ? "green" : state === "starting" ? "yellow" : "red";
+    state === "ready" || state === "idle"
+      ? "green"
+      : state === "disabled"
+        ? "dim"
+        : state === "starting"
+          ? "yellow"
+          : "red";
   if (servers.length > 0) {
     output.table(
       [
@@ -135,6 +141,9 @@ async function showRunning(
     const time = since === undefined ? "" : ` since ${safeLine(since)}`;
     output.print(`${output.style("yellow", `quarantined${time}`)} ${safeLine(id)}: ${safeLine(reason)}`);
   }
+  // A gateway of an earlier version has no switches.
+  for (const name of status.disabledTools ?? [])
+    output.print(`${output.style("yellow", "disabled")} tool ${safeLine(name)}`);
   printGuards(context, status);
   output.print(...hookLines(output, status.hooks));
   output.print(...calls.map((call) => waitingLine(output, call)));
@@ -342,12 +351,15 @@ async function showNone(context: CliContext): Promise<ExitCode> {
       configFiles: files,
       servers,
       toolspecs,
+      disabled: [...config.disabled.toolServers, ...config.disabled.toolspecs].map(({ id }) => id),
       logins,
       identitySecrets: ownSecrets,
     });
     output.print(
       `${ownCommand(context)} serve would serve ${files.join(", ")}: ${[...servers, ...toolspecs].map(({ id }) => id).join(", ") || "no servers"}`,
     );
+    const off = [...config.disabled.toolServers, ...config.disabled.toolspecs].map(({ id }) => id);
+    for (const id of off) output.print(`${output.style("yellow", "disabled")} server ${safeLine(id)}`);
     for (const { subject, message, fix } of logins)
       output.print(safeLine(`${subject}: ${message}${fix === undefined ? "" : ` (${fix})`}`));
     output.print(...identitySecretLines(ownSecrets));

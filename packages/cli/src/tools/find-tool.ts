@@ -55,6 +55,14 @@ export function isUnknownTool(error: unknown): boolean {
 
 /** Creates the error for a required server that is not ready. */
 export function serverNotReady({ id, kind, state, reason }: ServerState): CliError {
+  if (state === "disabled")
+    return new CliError(
+      "CLI_SERVER_NOT_READY",
+      `The ${kind} "${id}" is disabled${reason === undefined ? "" : `: ${reason}`}`,
+      {
+        hint: `toolcrib enable server ${id} starts and offers it again`,
+      },
+    );
   const detail = reason === undefined ? `it is ${state}` : reason;
   if (kind === "toolspec") {
     const hint = "see toolcrib doctor; a new secret takes effect immediately";

@@ -61,7 +61,21 @@ export class UnknownTools {
    * @param serverId in the view of one server, where names have no prefix
    */
   reasonFor(identity: Identity, name: string, serverId?: string): string | undefined {
-    return this.#quarantineOf(identity, name, serverId) ?? this.#reasonOfSource(identity, name, serverId);
+    return (
+      this.#quarantineOf(identity, name, serverId) ??
+      this.#switchOf(identity, name, serverId) ??
+      this.#reasonOfSource(identity, name, serverId)
+    );
+  }
+
+  /** Returns that a tool is switched off, to clients that could use it otherwise. */
+  #switchOf(identity: Identity, name: string, serverId: string | undefined): string | undefined {
+    const { index, policy } = this.#deps;
+    const entry = serverId === undefined ? index.find(name) : index.findIn(serverId, name);
+    if (entry === undefined || !isListedFor(entry.tool, identity)) return undefined;
+    const decision = policy.decide(identity, entry, "list");
+    if (decision.kind === "allow" || !decision.rule.startsWith("switch.")) return undefined;
+    return `it is disabled; ${decision.hint}`;
   }
 
   #quarantineOf(identity: Identity, name: string, serverId: string | undefined): string | undefined {
@@ -128,8 +142,11 @@ function ownNameOf(id: string, name: string): string | undefined {
 /** Returns why a source offers no tools. @param isComplete whether the reader may see its own reason */
 function stateReason({ id, source, facts }: RosterEntry, isComplete: boolean): string | undefined {
   const { state, reason } = source.health();
-  const named = `the ${facts.configured?.group === "toolspecs" ? "toolspec" : "server"} "${id}"`;
+  const { group = "servers" } = facts.configured ?? {};
+  const named = `the ${group.slice(0, -1)} "${id}"`;
   if (state === "starting") return `${named} is starting; try again`;
+  if (state === "disabled")
+    return `${named} is disabled; its operator can enable it with toolcrib enable server ${id}`;
   if (state !== "unavailable" && state !== "stopped" && state !== "quarantined") return undefined;
   const what = `${named} is ${state === "quarantined" ? "quarantined" : "not available"}`;
   if (isComplete && reason !== undefined) return `${what}: ${reason}`;

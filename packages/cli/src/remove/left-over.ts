@@ -1,0 +1,141 @@
+/**
+ * What stays in the home after entries are removed from the configuration, and nothing else uses: stored secrets,
+ * pins, remembered definitions, fetched packages and switches. Removed on request only.
+ */
+
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { digestServer, type GatewayConfig, type ToolServerConfig } from "@toolcrib/config";
+import { removeFile } from "@toolcrib/files";
+import { openSecretStore } from "@toolcrib/secrets";
+import { createPinStore, SwitchStore } from "@toolcrib/store";
+import type { CliContext } from "../cli-context.ts";
+import { fetchedPackages } from "../sandbox/manage-fetched.ts";
+
+/** One thing that is left over. */
+export interface LeftOver {
+  readonly kind: "secret" | "pins" | "definitions" | "fetched package" | "switch";
+  readonly name: string;
+  remove(): Promise<void>;
+}
+
+/** Returns what only the entries `ids` of `before` use. @param after the configuration without them */
+export async function leftOverOf(
+  context: CliContext,
+  before: GatewayConfig,
+  after: GatewayConfig,
+  ids: readonly string[],
+): Promise<readonly LeftOver[]> {
+  const { home } = context.options;
+  const servers = [...before.toolServers, ...before.disabled.toolServers].filter(({ id }) =>
+    ids.includes(id),
+  );
+  return [
+    ...(await secretsOf(context, before, after)),
+    ...(await pinsOf(home, ids)),
+    ...servers.flatMap((server) => definitionsOf(home, server)),
+    ...(await packagesOf(context, servers, after)),
+    ...(await switchesOf(home, ids)),
+  ];
+}
+
+async function secretsOf(
+  context: CliContext,
+  before: GatewayConfig,
+  after: GatewayConfig,
+): Promise<readonly LeftOver[]> {
+  const kept = new Set(storedNames(after));
+  const names = [...new Set(storedNames(before))].filter((name) => !kept.has(name));
+  if (names.length === 0) return [];
+  const open = () =>
+    openSecretStore({ home: context.options.home, env: context.env }, { now: context.now, randomBytes });
+  await using store = await open();
+  const stored = (await store.list()).map(({ name }) => name);
+  // Those of single clients are named after the shared one.
+  return stored
+    .filter((name) => names.includes(name.replace(/\.id\.[0-9a-f]{32}$/, "")))
+    .map((name) => ({
+      kind: "secret",
+      name,
+      async remove() {
+        await using own = await open();
+        await own.delete(name);
+      },
+    }));
+}
+
+/** Names of the secrets of the store that a part of a configuration refers to. */
+function storedNames(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(storedNames);
+  if (typeof value !== "object" || value === null) return [];
+  const { kind, name } = value as { kind?: unknown; name?: unknown };
+  if ((kind === "store" || kind === "named") && typeof name === "string") return [name];
+  // Files and texts of the configuration contain no references.
+  return Object.entries(value).flatMap(([key, one]) =>
+    key === "source" || key === "pair" ? [] : storedNames(one),
+  );
+}
+
+async function pinsOf(home: string, ids: readonly string[]): Promise<readonly LeftOver[]> {
+  const left: LeftOver[] = [];
+  const open = () => createPinStore(home, { randomBytes });
+  await using store = open();
+  for (const id of ids) {
+    const pins = await store.get(id);
+    if (pins === undefined) continue;
+    const remove = async () => {
+      await using own = open();
+      await own.delete(id, pins.version);
+    };
+    left.push({ kind: "pins", name: id, remove });
+  }
+  return left;
+}
+
+function definitionsOf(home: string, server: ToolServerConfig): readonly LeftOver[] {
+  const path = join(home, "definitions", `${digestServer(server)}.json`);
+  return existsSync(path) ? [{ kind: "definitions", name: server.id, remove: () => removeFile(path) }] : [];
+}
+
+async function packagesOf(
+  context: CliContext,
+  servers: readonly ToolServerConfig[],
+  after: GatewayConfig,
+): Promise<readonly LeftOver[]> {
+  const { list, remove } = fetchedPackages(context);
+  const removed = servers.flatMap(wordsOf);
+  const kept = [...after.toolServers, ...after.disabled.toolServers].flatMap(wordsOf);
+  const all = removed.length === 0 ? [] : await list();
+  return all
+    .filter(({ shown }) => {
+      const names = shown.split(", ").map((one) => one.replace(/ \S+$/, ""));
+      const isNamed = (words: readonly string[]) =>
+        names.some((name) =>
+          words.some((word) => word === name || word.startsWith(`${name}@`) || word.startsWith(`${name}==`)),
+        );
+      return isNamed(removed) && !isNamed(kept);
+    })
+    .map((one) => ({ kind: "fetched package", name: one.shown, remove: () => remove(one) }));
+}
+
+/** The words of the command line of a server, and the name of the package that it is adopted from. */
+function wordsOf({ transport, adopted }: ToolServerConfig): readonly string[] {
+  if (transport.kind !== "stdio") return [];
+  const args = transport.args.flatMap((one) => (one.kind === "literal" ? [one.text] : []));
+  const source = adopted?.files?.source as
+    | { readonly package?: unknown; readonly name?: unknown }
+    | undefined;
+  const names = [source?.package, source?.name].filter((one) => typeof one === "string");
+  return [...args, ...names];
+}
+
+async function switchesOf(home: string, ids: readonly string[]): Promise<readonly LeftOver[]> {
+  const store = new SwitchStore(home, { randomBytes });
+  const own = (await store.list()).filter(({ kind, name }) => kind === "server" && ids.includes(name));
+  return own.map(({ kind, name }) => ({
+    kind: "switch",
+    name,
+    remove: () => store.change([], [{ kind, name }]),
+  }));
+}

@@ -1,0 +1,181 @@
+/**
+ * `toolcrib remove`: takes entries out of the configuration files that contain them. It shows the lines, asks, and
+ * writes a file only where the configuration without them is valid. All other bytes of the files stay.
+ */
+
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type GatewayConfig, parseConfigLayer, removeEntry } from "@toolcrib/config";
+import { isCodedError } from "@toolcrib/diagnostics";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { findConfigFiles, shortPath } from "../config/find-config-files.ts";
+import { loadCliConfig } from "../config/load-cli-config.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine, safeText } from "../output/output.ts";
+import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { writeUserFile } from "../write-user-file.ts";
+import { type FoundEntry, findEntries, positionOf } from "./find-entries.ts";
+import { type LeftOver, leftOverOf } from "./left-over.ts";
+
+/** Options of the command. */
+export interface RemoveFlags {
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly purge?: boolean;
+}
+
+/** A file without its entries. */
+interface ChangedFile {
+  readonly path: string;
+  readonly before: string;
+  readonly text: string;
+  readonly removed: readonly string[];
+}
+
+/** Runs the command. */
+export async function removeEntries(
+  context: CliContext,
+  ids: readonly string[],
+  { yes = false, dryRun = false, purge = false }: RemoveFlags,
+): Promise<ExitCode> {
+  const { output } = context;
+  const files = findConfigFiles(context);
+  const found = await findEntries(context, ids, files);
+  const changes = changesOf(context, found);
+  const after = await withChanges(context, changes);
+  // The entry can be what is wrong with the configuration: then it is not known what else it used.
+  const before = await loadCliConfig(context).then(
+    ({ config }) => config,
+    (error: unknown) => {
+      if (isCodedError(error) && error.code === "CLI_CONFIG_INVALID") return after;
+      throw error;
+    },
+  );
+  const left = await leftOverOf(context, before, after, ids);
+  const uses = usesOf(before, ids);
+  for (const { path, removed } of changes) {
+    output.print(output.style("bold", shortPath(path, context.directory)));
+    for (const line of removed.flatMap((one) => one.trimEnd().split(/\r?\n/)))
+      output.print(output.style("red", `- ${safeText(line)}`));
+  }
+  for (const use of uses) output.print(`${output.style("yellow", "stays")} ${safeLine(use)}`);
+  for (const { kind, name } of left)
+    output.print(
+      `${output.style("yellow", purge ? "also removed" : "not used any more")} ${kind} ${safeLine(name)}`,
+    );
+  const isWritten = !dryRun && (yes || (await isConfirmed(context, purge)));
+  output.json({
+    removed: found.map(({ id, path, section }) => ({ id, file: path, section })),
+    leftOver: left.map(({ kind, name }) => ({ kind, name })),
+    purged: purge && isWritten,
+    dryRun,
+    written: isWritten,
+  });
+  if (!isWritten) {
+    output.print(dryRun ? "Nothing was changed (--dry-run)" : "Nothing was changed");
+    return dryRun ? exitCodes.done : exitCodes.failed;
+  }
+  await write(context, changes);
+  if (purge) for (const one of left) await one.remove();
+  report(context, found, left, purge);
+  return exitCodes.done;
+}
+
+function report(
+  { output }: CliContext,
+  found: readonly FoundEntry[],
+  left: readonly LeftOver[],
+  purge: boolean,
+): void {
+  output.print(`Removed ${found.map(({ id }) => `"${safeLine(id)}"`).join(", ")}`);
+  if (left.length > 0 && !purge) output.print("--purge also removes what is not used any more");
+}
+
+/** Returns the files without the entries. @throws {CliError} `CLI_CONFIG_NOT_EDITABLE` */
+function changesOf(context: CliContext, found: readonly FoundEntry[]): readonly ChangedFile[] {
+  return [...Map.groupBy(found, ({ path }) => path)].map(([path, entries]) => {
+    const before = readFileSync(path, "utf8");
+    let text = before;
+    const removed = entries.map(({ id, section }) => {
+      const { tree } = parseConfigLayer({ name: path, text });
+      const cut = removeEntry(text, section, positionOf(tree, section, id));
+      const shown = shortPath(path, context.directory);
+      if (cut === undefined || !isWithout(text, cut.text, id)) {
+        throw new CliError(
+          "CLI_CONFIG_NOT_EDITABLE",
+          `Nothing was removed: the notation of "${id}" in ${shown} cannot be edited automatically`,
+          { hint: `remove it in an editor, or hide it: toolcrib disable server ${id}` },
+        );
+      }
+      text = cut.text;
+      return cut.removed;
+    });
+    return { path, before, text, removed };
+  });
+}
+
+/** Whether the ids of `after` are those of `before` without `id`. */
+function isWithout(before: string, after: string, id: string): boolean {
+  const idsIn = (text: string) => {
+    const { serverIds, toolspecIds } = parseConfigLayer({ name: "", text });
+    return [...serverIds, ...toolspecIds].map((one) => one.id);
+  };
+  const expected = idsIn(before);
+  expected.splice(expected.indexOf(id), 1);
+  return JSON.stringify(idsIn(after)) === JSON.stringify(expected);
+}
+
+/** Loads the configuration with the changed files. @throws {CliError} `CLI_CONFIG_INVALID` */
+async function withChanges(context: CliContext, changes: readonly ChangedFile[]): Promise<GatewayConfig> {
+  const texts = new Map(changes.map(({ path, text }) => [path, text]));
+  const textOf = (path: string) => texts.get(resolve(context.directory, path));
+  return (await loadCliConfig(context, {}, { textOf })).config;
+}
+
+async function isConfirmed(context: CliContext, purge: boolean): Promise<boolean> {
+  if (!canAsk(context)) {
+    throw new CliError("CLI_USAGE", "Nothing was removed: without a terminal, the command cannot ask", {
+      hint: "add --yes, or --dry-run to see what would be removed",
+    });
+  }
+  const answer = await askLine(`Remove ${purge ? "all of this" : "these lines"}? [y/N] `, context);
+  return /^y(es)?$/i.test(answer);
+}
+
+/** Writes the files, unless one was changed while the command asked. @throws {CliError} `CLI_FILE_UNUSABLE` */
+async function write(context: CliContext, changes: readonly ChangedFile[]): Promise<void> {
+  for (const { path, before } of changes) {
+    if (readFileSync(path, "utf8") === before) continue;
+    throw new CliError(
+      "CLI_FILE_UNUSABLE",
+      `Nothing was removed: ${shortPath(path, context.directory)} was changed in the meantime`,
+      { hint: "run the command again" },
+    );
+  }
+  for (const { path, text } of changes) await writeUserFile(path, text);
+}
+
+/** What still names the entries and stays in the configuration. */
+function usesOf(
+  { policy, profiles, toolOverrides }: GatewayConfig,
+  ids: readonly string[],
+): readonly string[] {
+  const lists: readonly (readonly [string, readonly string[]])[] = [
+    ["policy.allow", policy.allow ?? []],
+    ["policy.deny", policy.deny],
+    ["policy.waive_approval", policy.waiveApproval],
+    ...Object.entries(policy.clients).flatMap(([name, { allow, deny }]) => [
+      [`policy.clients.${name}.allow`, allow ?? []] as const,
+      [`policy.clients.${name}.deny`, deny] as const,
+    ]),
+    ...Object.keys(profiles).flatMap((name) => {
+      const { servers = [], tools = [] } = policy.profiles?.[name] ?? {};
+      return [[`profiles.${name}.servers`, servers] as const, [`profiles.${name}.tools`, tools] as const];
+    }),
+    ["tools", toolOverrides.map(({ pattern }) => pattern)],
+  ];
+  const names = (pattern: string) =>
+    ids.some((id) => pattern === id || pattern.startsWith(`${id}:`) || pattern.startsWith(`${id}__`));
+  return lists.flatMap(([path, patterns]) => patterns.filter(names).map((one) => `${path}: "${one}"`));
+}

@@ -1,0 +1,116 @@
+/** `toolcrib remove`: entries leave the configuration, and every other byte stays. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { runToolcrib } from "./transcript.ts";
+
+async function setUp(text: string, name = "toolcrib.yaml") {
+  const directory = await makeTemporaryDirectory();
+  const path = directory.join(name);
+  writeFileSync(path, text);
+  const setting = { directory: directory.path };
+  return {
+    directory,
+    setting,
+    text: () => readFileSync(path, "utf8"),
+    run: (...words: readonly string[]) => runToolcrib(words, setting),
+  };
+}
+
+const head = "# my tools\nserve: { listen: '127.0.0.1:0' } # here\n";
+
+/** Removes `ids` from a configuration and compares the file. */
+async function check(before: string, ids: readonly string[], after: string): Promise<void> {
+  const { directory, run, text } = await setUp(before);
+  await using _directory = directory;
+  const dry = await run("remove", ...ids, "--dry-run");
+  assert.equal(dry.code, 0, dry.stderr);
+  assert.equal(text(), before);
+  const removed = await run("remove", ...ids, "--yes");
+  assert.equal(removed.code, 0, removed.stderr);
+  assert.equal(text(), after);
+  assert.ok(!readdirSync(directory.path).some((name) => name.endsWith(".tmp")));
+}
+
+const a = "  - id: a\n    transport: { kind: stdio, command: node }\n";
+const b =
+  "  # about b\n  - id: b   # same line\n    # inside b\n    transport:\n      kind: stdio\n      command: node\n    # trust_state: certified\n";
+const c =
+  '\n  # a heading\n\n  # about c\n  - id: c\n    transport: { kind: stdio, command: node }\n# the end\npolicy:\n  deny: ["c:x"]\n';
+
+test("an entry goes with its own comments, and those of others stay", async () => {
+  const whole = `${head}tool_servers:\n${a}${b}${c}`;
+  await check(whole, ["b"], `${head}tool_servers:\n${a}${c}`);
+  await check(whole, ["a"], `${head}tool_servers:\n${b}${c}`);
+  await check(
+    whole,
+    ["c", "a"],
+    `${head}tool_servers:\n${b}\n  # a heading\n\n# the end\npolicy:\n  deny: ["c:x"]\n`,
+  );
+  await check(`${head}tool_servers:\n${a}`, ["a"], `${head}tool_servers: []\n`);
+  const crlf = whole.replaceAll("\n", "\r\n");
+  await check(crlf, ["b"], `${head}tool_servers:\n${a}${c}`.replaceAll("\n", "\r\n"));
+  const flow =
+    '{"tool_servers": [\n  {"id": "a", "transport": {"kind": "stdio", "command": "node"}},\n  {"id": "b", "transport": {"kind": "stdio", "command": "node"}}\n]}\n';
+  await check(flow, ["a"], flow.replace(/\{"id": "a".*,\n {2}/, ""));
+  await check(flow, ["b"], flow.replace(/,\n {2}\{"id": "b".*/, ""));
+  await check(flow, ["a", "b"], '{"tool_servers": [\n  \n]}\n');
+});
+
+test("an entry that makes the configuration invalid can be removed, and a removal never makes one invalid", async () => {
+  const broken = "  - id: x\n    transport: { kind: nothing }\n";
+  await check(`tool_servers:\n${a}${broken}`, ["x"], `tool_servers:\n${a}`);
+  const { directory, run, text } = await setUp(
+    `tool_servers:\n  - &one\n    id: a\n    transport: { kind: stdio, command: node }\n${broken}`,
+  );
+  await using _directory = directory;
+  const before = text();
+  for (const id of ["a", "x"]) {
+    const outcome = await run("remove", id, "--yes");
+    if (id === "a") assert.notEqual(outcome.code, 0);
+  }
+  assert.equal(text().includes("&one"), before.includes("&one"));
+});
+
+test("what cannot be removed is explained, and nothing is written", async () => {
+  const whole = `tool_servers:\n${a}`;
+  const { directory, run, text } = await setUp(whole);
+  await using _directory = directory;
+  const near = await run("remove", "aa", "--yes");
+  assert.match(near.stderr, /no tool server and no toolspec "aa"\nhint: /);
+  const noTerminal = await run("remove", "a");
+  assert.deepEqual([noTerminal.code, /add --yes/.test(noTerminal.stderr)], [2, true]);
+  const foreign = directory.join(".mcp.json");
+  writeFileSync(foreign, '{"mcpServers": {"theirs": {"command": "node"}}}');
+  const other = await run("remove", "theirs", "--yes", "--config", foreign);
+  assert.match(other.stderr, /notation of another program\nhint: remove it there.*disable server theirs/);
+  assert.equal(text(), whole);
+  assert.equal(readFileSync(foreign, "utf8"), '{"mcpServers": {"theirs": {"command": "node"}}}');
+});
+
+test("--purge removes what only the entry used, and names what stays", async () => {
+  const withSecret = (id: string, names: readonly string[]) =>
+    `  - id: ${id}\n    transport:\n      kind: stdio\n      command: node\n      env: { ${names.map((name) => `${name}: { secret_key_ref: ${name} }`).join(", ")} }\n`;
+  const { directory, setting, run, text } = await setUp(
+    `tool_servers:\n${withSecret("a", ["OWN", "SHARED"])}${withSecret("b", ["SHARED"])}policy: { deny: ["a:x"] }\n`,
+  );
+  await using _directory = directory;
+  for (const name of ["OWN", "SHARED"]) {
+    const stored = await runToolcrib(["secret", "set", name], { ...setting, stdin: "value\n" });
+    assert.equal(stored.code, 0, stored.stderr);
+  }
+  assert.equal((await run("disable", "server", "a")).code, 0);
+  mkdirSync(directory.join(".toolcrib/pins"), { recursive: true });
+  const kept = await run("remove", "a", "--dry-run");
+  assert.match(kept.stdout, /not used any more secret OWN\nnot used any more switch a\n/);
+  assert.match(kept.stdout, /stays policy\.deny: "a:x"/);
+  assert.doesNotMatch(kept.stdout, /SHARED$/m);
+  const purged = await run("remove", "a", "--purge", "--yes");
+  assert.match(purged.stdout, /also removed secret OWN/, purged.stderr);
+  assert.doesNotMatch(text(), /id: a\b/);
+  const secrets = (await run("secret", "list")).stdout;
+  assert.deepEqual([secrets.includes("OWN"), secrets.includes("SHARED")], [false, true]);
+  assert.equal(existsSync(directory.join(".toolcrib/switches.json")), false);
+});

@@ -1,0 +1,47 @@
+/** The switches of the home for the operator of a running gateway, which knows what can be switched. Starts nothing. */
+
+import { Switches } from "@toolcrib/admission";
+import type { GatewayConfig } from "@toolcrib/config";
+import { findUnmatchedRules } from "@toolcrib/policy";
+import { SwitchStore } from "@toolcrib/store";
+import { ownNamespace, savedNamespace } from "@toolcrib/tool";
+import type { SourceContext } from "./open-sources.ts";
+
+/** Opens the switches. @param configOf returns the configuration in force */
+export function openSwitches(
+  { core, home, record, logger, now, randomBytes }: SourceContext,
+  configOf: () => GatewayConfig,
+): Switches {
+  return new Switches({
+    store: new SwitchStore(home, { randomBytes }),
+    audit: { record },
+    logger,
+    now,
+    switchable() {
+      const { toolServers, toolspecs, disabled } = configOf();
+      const entries = [...toolServers, ...toolspecs, ...disabled.toolServers, ...disabled.toolspecs];
+      return {
+        serverIds: [...new Set([...core.roster.configuredIds, ...entries.map(({ id }) => id)])],
+        offInFiles: entries.flatMap(({ id, isOff }) => (isOff === true ? [id] : [])),
+        unmatchedTool: (name) => unmatchedTool(name, core),
+      };
+    },
+  });
+}
+
+/** Returns why `name` matches no tool; undefined also for tools of servers whose lists are not known. */
+function unmatchedTool(name: string, { index, roster }: SourceContext["core"]): string | undefined {
+  const tools = [...index.tools, ...index.quarantined];
+  const byNamespace = Map.groupBy(tools, ({ id }) => id.slice(0, id.indexOf(":")));
+  const unlisted = roster.entries
+    .filter(({ source }) => source.health().state !== "ready")
+    .map(({ id }) => id);
+  const namespaces = [...byNamespace.keys(), ...roster.configuredIds, ownNamespace, savedNamespace];
+  const namesIn = (namespace: string) =>
+    unlisted.includes(namespace) && !byNamespace.has(namespace)
+      ? undefined
+      : (byNamespace.get(namespace) ?? []);
+  const [finding] = findUnmatchedRules([name], { namespaces, namesIn });
+  if (finding === undefined) return undefined;
+  return `no tool matches "${name.slice(0, 256)}"${finding.hint === undefined ? "" : `; ${finding.hint}`}`;
+}
