@@ -67,7 +67,11 @@ test("reload under load: no call of a server that stays fails, and every change 
       await delay(5);
       const isLate = performance.now() - startedAt > 30_000;
       if (isLate) isOver = true;
-      assert.equal(isLate, false, `change ${visibleAfter.length} did not become visible\n${gateway.stderr()}`);
+      assert.equal(
+        isLate,
+        false,
+        `change ${visibleAfter.length} did not become visible\n${gateway.stderr()}`,
+      );
     }
     visibleAfter.push(performance.now() - startedAt);
   };

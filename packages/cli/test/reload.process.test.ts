@@ -142,7 +142,9 @@ test("a gateway on standard input and output applies changes, and tells its clie
   };
   const names = async () => {
     const { tools } = await ask("tools/list", {});
-    return tools.map(({ name }: { readonly name: string }) => name).filter((name: string) => name.includes("__"));
+    return tools
+      .map(({ name }: { readonly name: string }) => name)
+      .filter((name: string) => name.includes("__"));
   };
   const clientInfo = { name: "test", version: "1" };
   await ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
@@ -161,12 +163,17 @@ test("a gateway on standard input and output applies changes, and tells its clie
 test("a gateway that is killed while it applies changes leaves a home that starts", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };
-  const servers = (count: number) => Array.from({ length: count }, (_, at) => smallServer(`s${at}`, `t${at}`));
+  const servers = (count: number) =>
+    Array.from({ length: count }, (_, at) => smallServer(`s${at}`, `t${at}`));
   replaceConfig(directory, { tool_servers: servers(1), serve });
   for (const [round, waitMs] of [0, 60, 110].entries()) {
     await using gateway = await startServe(["--auth", "none"], setting);
     await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
-    replaceConfig(directory, { tool_servers: servers(2 + (round % 2)), serve, policy: { deny: [`x${round}:*`] } });
+    replaceConfig(directory, {
+      tool_servers: servers(2 + (round % 2)),
+      serve,
+      policy: { deny: [`x${round}:*`] },
+    });
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     process.kill(gateway.pid, "SIGKILL");
     await gateway.stop();

@@ -4,7 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
 import { waitUntil } from "@toolcrib/testing";
-import { configOf, onHttp, startScriptedServer, startTestGateway, type TestGateway, toolNamed } from "./gateway-harness.ts";
+import {
+  configOf,
+  onHttp,
+  startScriptedServer,
+  startTestGateway,
+  type TestGateway,
+  toolNamed,
+} from "./gateway-harness.ts";
 import { answering, outcomeOf, shell } from "./hooks-harness.ts";
 
 const serve = { listen: "127.0.0.1:0", auth: "none" };
@@ -41,7 +48,8 @@ test("a session keeps its subscriptions when the server of the resource is repla
     startScriptedServer({
       tools: () => [toolNamed("say")],
       resources: () => [{ uri: "note://1", name: "note" }],
-      other: ({ method }) => (method === "resources/subscribe" || method === "resources/unsubscribe" ? {} : undefined),
+      other: ({ method }) =>
+        method === "resources/subscribe" || method === "resources/unsubscribe" ? {} : undefined,
     });
   await using first = await start();
   await using second = await start();

@@ -56,7 +56,8 @@ test("policy, limits, changes of tools and lists apply without touching servers"
   await using server = await startTextServer("hello");
   const tool_servers = [onHttp("s", server.url, { trust_state: "certified" })];
   await using gateway = await startTestGateway({ tool_servers });
-  const connections = () => gateway.gateway.status().servers.map(({ restarts, health }) => [restarts, health.state]);
+  const connections = () =>
+    gateway.gateway.status().servers.map(({ restarts, health }) => [restarts, health.state]);
   const client = await gateway.connect();
   assert.equal(await called(gateway, "s:say"), "hello");
 
@@ -66,13 +67,17 @@ test("policy, limits, changes of tools and lists apply without touching servers"
     "policy.deny",
     "tools",
   ]);
-  const names = async () => (await client.listTools()).tools.map(({ name }) => name).filter((one) => one.startsWith("s_"));
+  const names = async () =>
+    (await client.listTools()).tools.map(({ name }) => name).filter((one) => one.startsWith("s_"));
   assert.deepEqual(await names(), ["s__speak", "s__hold"]);
   assert.equal(await called(gateway, "s__speak"), "hello");
   const guards = { limits: [{ name: "few", tools: ["s:*"], rate: "1/hour" }] };
   assert.deepEqual(await apply(gateway, { tool_servers, guards }), ["guards", "tools"]);
   assert.deepEqual(await names(), ["s__say", "s__hold"]);
-  assert.deepEqual([await called(gateway, "s:say"), await called(gateway, "s:say")], ["hello", "failed RATE_LIMITED"]);
+  assert.deepEqual(
+    [await called(gateway, "s:say"), await called(gateway, "s:say")],
+    ["hello", "failed RATE_LIMITED"],
+  );
   // What was used of a limit does not begin anew with a change of something else.
   await apply(gateway, { tool_servers, guards, serve: { mode: "search" } });
   assert.equal(await called(gateway, "s:say"), "failed RATE_LIMITED");
@@ -84,9 +89,17 @@ test("policy, limits, changes of tools and lists apply without touching servers"
   const changes = dataOf(gateway.audit(), "config.changed");
   assert.deepEqual(
     changes.map(({ changed }) => changed),
-    [undefined, ["policy.deny"], ["policy.deny", "tools"], ["guards", "tools"], ["serve.mode"], ["guards", "serve.mode"]],
+    [
+      undefined,
+      ["policy.deny"],
+      ["policy.deny", "tools"],
+      ["guards", "tools"],
+      ["serve.mode"],
+      ["guards", "serve.mode"],
+    ],
   );
-  for (const [at, { previousDigest }] of changes.entries()) assert.equal(previousDigest, changes[at - 1]?.digest);
+  for (const [at, { previousDigest }] of changes.entries())
+    assert.equal(previousDigest, changes[at - 1]?.digest);
 });
 
 test("a client is told once of a change of several servers, and not of one that it does not see", async () => {
@@ -112,7 +125,9 @@ test("a client is told once of a change of several servers, and not of one that 
   assert.deepEqual(applied, ["tool_servers.b", "tool_servers.c", "tool_servers.d", "tool_servers.e"]);
   await waitUntil(() => counts["seeing"] === 1);
   // Declared in another order, and with facts that no list shows.
-  const labelled = others.toReversed().map((server) => ({ ...(server as JsonObject), labels: { team: "x" } }));
+  const labelled = others
+    .toReversed()
+    .map((server) => ({ ...(server as JsonObject), labels: { team: "x" } }));
   await apply(gateway, { tool_servers: labelled, policy, serve: { auth: "token" } });
   await waitUntil(() => counts["seeing"] === 2);
   await gateway.gateway.prepared();
@@ -157,7 +172,11 @@ test("what is read at the start only is reported and the rest applies, and a ref
   assert.equal(await called(gateway, "s:say"), "denied policy.deny[0]");
   await gateway.stop();
   const [rejected] = dataOf(gateway.audit(), "config.rejected");
-  assert.deepEqual(rejected, { files: ["toolcrib.json"], digest: outcome.digest, problem: "toolcrib.json:1:1: error" });
+  assert.deepEqual(rejected, {
+    files: ["toolcrib.json"],
+    digest: outcome.digest,
+    problem: "toolcrib.json:1:1: error",
+  });
   assert.deepEqual(dataOf(gateway.audit(), "config.changed").at(-1)?.needsRestart, ["audit", "serve.listen"]);
 });
 
@@ -183,7 +202,9 @@ test("the rules of first contact apply to what is listed already, and approvals 
   const declared = (more: JsonObject) => [onHttp("s", server.url, { trust_state: "verified", ...more })];
   await using gateway = await startTestGateway({ tool_servers: declared({}) });
   assert.equal(await called(gateway, "s:say"), "hello");
-  assert.deepEqual(await apply(gateway, { tool_servers: declared({ first_contact: "ask" }) }), ["tool_servers.s"]);
+  assert.deepEqual(await apply(gateway, { tool_servers: declared({ first_contact: "ask" }) }), [
+    "tool_servers.s",
+  ]);
   assert.equal(gateway.gateway.status().servers[0]?.waitingTools, 2);
   assert.notEqual(await called(gateway, "s:say"), "hello");
 

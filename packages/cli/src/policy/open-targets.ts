@@ -156,10 +156,13 @@ async function findNotInForce(context: CliContext, inForce: PolicyConfig): Promi
   return [
     ...(lists(onDisk) === lists(inForce)
       ? []
-      : ["the section policy of the configuration changed and is not in force: run toolcrib reload, which says why"]),
+      : [
+          "the section policy of the configuration changed and is not in force: run toolcrib reload, which says why",
+        ]),
     ...changed.map(({ name }) => `${name} differs and is not in force yet`),
     ...removed.map(
-      ({ name }) => `${name} was removed from policy.files and is still in force: run toolcrib reload, which says why`,
+      ({ name }) =>
+        `${name} was removed from policy.files and is still in force: run toolcrib reload, which says why`,
     ),
   ];
 }
