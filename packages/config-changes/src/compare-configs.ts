@@ -4,7 +4,9 @@
  * compared as they are written, credentials included, and none is returned; places in files do not count. Pure.
  */
 
-import type { GatewayConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
+import type { GatewayConfig, ToolServerConfig } from "@toolcrib/config";
+
+type ToolspecConfig = GatewayConfig["toolspecs"][number];
 
 /** What a gateway can do about a changed configuration while it runs. */
 export interface ConfigChange {
@@ -166,7 +168,7 @@ export function isSameToolspec(a: ToolspecConfig, b: ToolspecConfig): boolean {
 
 /**
  * Whether a running server can stay as it is under another declaration: what differs are facts about its calls and
- * definitions, and nothing that its process, its connection or what it is told depends on.
+ * definitions, and nothing that its process, its connection or its settings depend on.
  */
 export function keepsServer(running: ToolServerConfig, next: ToolServerConfig): boolean {
   return isSame(connectionOf(running), connectionOf(next));
