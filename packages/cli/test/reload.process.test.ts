@@ -121,7 +121,7 @@ test("policy files, SIGHUP and a gateway on standard input: changes apply", asyn
   assert.equal(readFileSync(directory.join("toolcrib.json"), "utf8").includes("main.cedar"), false);
 });
 
-test("a gateway on standard input and output applies changes, and tells its client", async () => {
+test("a gateway on standard input and output applies changes, and notifies its client", async () => {
   await using directory = await makeTemporaryDirectory();
   replaceConfig(directory, { tool_servers: [smallServer("a", "ta")] });
   const gateway = spawn(process.execPath, [...commandLine, "serve", "--stdio"], {

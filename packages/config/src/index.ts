@@ -8,14 +8,6 @@ export {
 } from "./adopted-files.ts";
 export { runnerOf } from "./adopted-server.ts";
 export { appendEntry, type EntrySection, entryText } from "./append-entry.ts";
-export { clientKeysOf, elicitedClientsOf } from "./client-keys.ts";
-export {
-  compareConfigs,
-  isSameConfig,
-  isSameServer,
-  isSameToolspec,
-  keepsServer,
-} from "./compare-configs.ts";
 export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {

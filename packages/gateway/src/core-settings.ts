@@ -1,6 +1,7 @@
 /** The parts of a core that follow from its configuration alone, so that another configuration replaces all of them at once. */
 
-import { digestPolicy, elicitedClientsOf } from "@toolcrib/config";
+import { digestPolicy } from "@toolcrib/config";
+import { elicitedClientsOf } from "@toolcrib/config-changes";
 import type { Logger } from "@toolcrib/diagnostics";
 import { createOverrides, createToolListing } from "@toolcrib/discovery";
 import type { ToolIndex } from "@toolcrib/inventory";

@@ -16,7 +16,7 @@ import {
   RelayLimit,
   type WaitingServer,
 } from "@toolcrib/admission";
-import { clientKeysOf } from "@toolcrib/config";
+import { clientKeysOf } from "@toolcrib/config-changes";
 import { ClientTools, LongResults, type MetaSource } from "@toolcrib/discovery";
 import { Tasks } from "@toolcrib/extensions";
 import type { IndexedTool } from "@toolcrib/inventory";

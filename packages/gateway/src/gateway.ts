@@ -7,6 +7,7 @@
 import type { Approvals, PauseStatus, Pauses, WaitingServer } from "@toolcrib/admission";
 import type { PolicyStatus } from "@toolcrib/cedar";
 import type { GatewayConfig } from "@toolcrib/config";
+import type { ConfigOutcome, ConfigStatus } from "@toolcrib/config-changes";
 import type { CodedError } from "@toolcrib/diagnostics";
 import type { ClientTools, EndpointUsage } from "@toolcrib/discovery";
 import type { EmbeddingsStatus } from "@toolcrib/embeddings";
@@ -20,7 +21,6 @@ import type { ToolSearch } from "@toolcrib/search";
 import type { HeadAnchors, QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
 import type { PolicySituation } from "./policy/open-policy-state.ts";
-import type { ConfigOutcome, ConfigStatus } from "./reload/config-status.ts";
 import type { Telemetry } from "./telemetry/traced-call.ts";
 
 /** A tool in a list for people. */

@@ -1,6 +1,7 @@
 /** Opens what searches learn from uses. */
 
-import { clientKeysOf, type GatewayConfig } from "@toolcrib/config";
+import type { GatewayConfig } from "@toolcrib/config";
+import { clientKeysOf } from "@toolcrib/config-changes";
 import { SearchLearning } from "@toolcrib/learning";
 import type { SecretScrubber } from "@toolcrib/redaction";
 

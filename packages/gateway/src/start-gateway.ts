@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { openPins, watchApprovals } from "@toolcrib/admission";
 import { digestConfig, type GatewayConfig } from "@toolcrib/config";
+import type { ConfigOutcome } from "@toolcrib/config-changes";
 import type { CodedError } from "@toolcrib/diagnostics";
 import { openToolUse } from "@toolcrib/discovery";
 import { openTaskFiles } from "@toolcrib/extensions";
@@ -42,6 +43,7 @@ import {
   type Store,
 } from "@toolcrib/store";
 import { type Identity, isOperator, localIdentity, type Tool } from "@toolcrib/tool";
+import { openServers } from "@toolcrib/tool-servers";
 import { runAnchorCommand } from "./anchor-command.ts";
 import { createCallIds } from "./call/call-id.ts";
 import { openClientAuthentication } from "./client-authentication.ts";
@@ -61,11 +63,9 @@ import {
   type PolicySituation,
   policySituationOf,
 } from "./policy/open-policy-state.ts";
-import type { ConfigOutcome } from "./reload/config-status.ts";
 import { LiveConfig } from "./reload/live-config.ts";
 import { sandboxFacts, userHomeOf } from "./sandbox-facts.ts";
 import { openDisabled } from "./sources/open-disabled.ts";
-import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
 import { openSwitches } from "./sources/open-switches.ts";
 import { openToolspecs } from "./sources/open-toolspecs.ts";
@@ -78,11 +78,18 @@ import { trustedCertificates } from "./trusted-certificates.ts";
  */
 const kindsOfSources: readonly OpenSources[] = [
   openDisabled,
-  openServers,
+  openToolServers,
   openToolspecs,
   openPackages,
   openComposites,
 ];
+
+function openToolServers(context: SourceContext): Promise<OpenedSources> {
+  const onLoginPages = (pages: SourceContext["logins"]["pages"]) => {
+    context.logins.pages = pages;
+  };
+  return openServers({ ...context, onLoginPages });
+}
 
 /** Tools that are indexed for search in one go: some milliseconds of work. */
 const searchPortion = 25;

@@ -63,7 +63,7 @@ test("a session keeps its subscriptions when the server of the resource is repla
   await client.subscribeResource({ uri: "note://1" });
   await apply(gateway, { tool_servers: declared(second.url), serve });
   const isUpdate = (method: string) => method === "notifications/resources/updated";
-  // It is told to read the resource again, and of each update of the new server.
+  // It is notified to read the resource again, and of each update of the new server.
   await waitUntil(() => updates.some(isUpdate));
   const count = updates.filter(isUpdate).length;
   await waitUntil(() => {

@@ -102,7 +102,7 @@ test("policy, limits, changes of tools and lists apply without touching servers"
     assert.equal(previousDigest, changes[at - 1]?.digest);
 });
 
-test("a client is told once of a change of several servers, and not of one that it does not see", async () => {
+test("a client is notified once of a change of several servers, and not of one that it does not see", async () => {
   await using one = await startTextServer("1");
   await using two = await startTextServer("2");
   const declared = (id: string, server: ScriptedServer, more: JsonObject = {}) =>

@@ -4,13 +4,8 @@
  * calls that it is asked about; an error at the start says so.
  */
 
-import {
-  type ConfigText,
-  clientKeysOf,
-  type GatewayConfig,
-  resolveTransport,
-  SecretResolver,
-} from "@toolcrib/config";
+import { type ConfigText, type GatewayConfig, resolveTransport, SecretResolver } from "@toolcrib/config";
+import { clientKeysOf } from "@toolcrib/config-changes";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import {
   createPlaceholder,

@@ -303,10 +303,8 @@ export class UpstreamServer implements ToolSource {
     };
   }
 
-  /** Resolves when no call of it runs or waits for its turn. */
-  idle(): Promise<void> {
-    return this.#load.idle();
-  }
+  /** Resolves when no call runs or waits. */
+  readonly idle = (): Promise<void> => this.#load.idle();
 
   /** Returns the last lines of the server's standard error (stdio), including those before its last restart. */
   stderrTail(lineCount: number): readonly string[] {

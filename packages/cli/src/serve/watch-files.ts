@@ -15,12 +15,12 @@ const quietMs = 40;
 const quietMaxMs = 250;
 /** Longest time that an empty or missing file is taken for one that is being written, in milliseconds. */
 const emptyMaxMs = 1000;
-/** Milliseconds between two looks at the files. */
+/** Milliseconds between two polls of the files. */
 const pollMs = 1000;
 /** Folders that are watched; files in others are only looked at. */
 const foldersMaxCount = 64;
 
-/** What a look at the files showed. */
+/** What the files showed when they were last polled. */
 export interface Look {
   /** Another text for other contents, as far as folders show. */
   readonly signature: string;
@@ -50,7 +50,7 @@ export class FileWatch implements AsyncDisposable {
     const isSame = paths.length === this.#paths.length && paths.every((path, at) => path === this.#paths[at]);
     if (isSame && looked === undefined) return;
     this.#paths = paths;
-    // What changed between the reading of a file and the first look at it is found by reading once more.
+    // What changed between the reading of a file and the first poll of it is found by reading once more.
     this.#seen = looked ?? { gaps: (await lookAt(paths)).gaps, signature: "" };
     await this.#watchFolders();
     this.#checkSoon();
@@ -114,7 +114,7 @@ export class FileWatch implements AsyncDisposable {
     }
   }
 
-  /** Looks again until nothing changes. @returns the last look; undefined when the watch has ended */
+  /** Polls until nothing changes. @returns the last state; undefined when the watch has ended */
   async #untilQuiet(first: Look): Promise<Look | undefined> {
     const { signal } = this.#closing;
     const startedAt = performance.now();

@@ -30,10 +30,12 @@ export const guideGroups = {
 /**
  * Guides without transcripts. The example of hooks.md is tested in the package gateway; telemetry.md needs a
  * collector; that of tools-for-agents.md is tested in the package gateway, too; adopted-servers.md and
- * toolpack-images.md download, and connecting-clients.md asks at a terminal.
+ * toolpack-images.md download, connecting-clients.md asks at a terminal, and that of changing-the-configuration.md is
+ * tested with the command (reload.process.test.ts).
  */
 export const guidesWithoutTranscript: readonly string[] = [
   "adopted-servers.md",
+  "changing-the-configuration.md",
   "connecting-clients.md",
   "hooks.md",
   "oauth.md",

@@ -5,14 +5,15 @@
  */
 
 import { stat } from "node:fs/promises";
-import { type GatewayConfig, isSameConfig, SecretResolver } from "@toolcrib/config";
+import { type GatewayConfig, SecretResolver } from "@toolcrib/config";
+import { isSameConfig, type PreparedSources } from "@toolcrib/config-changes";
 import { messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { installRecordPath } from "@toolcrib/mcpkg-install";
 import type { PackageSources } from "@toolcrib/mcpkg-runtime";
 import { ServerLoad } from "@toolcrib/upstream";
-import type { OpenedSources, PreparedSources, SourceContext } from "../sources/open-sources.ts";
+import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
 import { chainHostOf } from "./chain-host.ts";
 
 /** Milliseconds between two polls of the record. */

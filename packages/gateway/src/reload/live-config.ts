@@ -6,17 +6,23 @@
 
 import { createCallLimits, type GuardDeps } from "@toolcrib/admission";
 import type { LivePolicies } from "@toolcrib/cedar";
-import { compareConfigs, digestConfig, type GatewayConfig, isSameConfig } from "@toolcrib/config";
+import { digestConfig, type GatewayConfig } from "@toolcrib/config";
+import {
+  type ConfigOutcome,
+  type ConfigStatus,
+  compareConfigs,
+  isSameConfig,
+  type PreparedSources,
+  RetiredParts,
+} from "@toolcrib/config-changes";
 import { messageOf } from "@toolcrib/diagnostics";
 import { openHooks } from "@toolcrib/hook-programs";
 import type { CallHooksDeps } from "@toolcrib/hooks";
 import type { SeenLabels } from "@toolcrib/store";
 import { openSeenLabels, preparePolicies } from "../policy/open-policy-state.ts";
-import type { OpenedSources, PreparedSources, SourceContext } from "../sources/open-sources.ts";
-import type { ConfigOutcome, ConfigStatus } from "./config-status.ts";
-import { RetiredParts } from "./retired-parts.ts";
+import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
 
-/** Longest time that clients are not told of changed lists, so that the servers of one change are one change of a list. */
+/** Longest time that clients are not notified of changed lists, so that the servers of one change are one change of a list. */
 const togetherMs = 400;
 
 /** The parts of a gateway that belong to one configuration, besides its sources. */
@@ -174,7 +180,7 @@ export class LiveConfig implements AsyncDisposable {
     onApplied();
   }
 
-  /** Starts what is new. Clients are told of changed lists when it has listed, and soon in any case. */
+  /** Starts what is new. Clients are notified of changed lists when it has listed, and soon in any case. */
   #announce(sources: readonly PreparedSources[]): void {
     const { core, sleep } = this.#deps.context;
     const tellAll = core.service.reconfigured();
@@ -191,8 +197,8 @@ export class LiveConfig implements AsyncDisposable {
     this.#release = release;
     const waiting = new AbortController();
     const late = sleep(togetherMs, waiting.signal).catch(() => {});
-    const told = Promise.race([started, late]);
-    void told.then(() => {
+    const first = Promise.race([started, late]);
+    void first.then(() => {
       waiting.abort();
       release();
     });

@@ -71,7 +71,6 @@ import type { GatewayServiceDeps } from "./service-deps.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { offeredOf } from "./view-capabilities.ts";
 
-/** A call that answers no questions. */
 const firstRound: NonNullable<CallOrigin["rounds"]> = Object.freeze({});
 const isForAll = () => true;
 /** Whether a tool is listed for a client that shows no pages of apps. */

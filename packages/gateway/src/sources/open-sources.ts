@@ -4,6 +4,7 @@
  */
 
 import type { GatewayConfig } from "@toolcrib/config";
+import type { PreparedSources } from "@toolcrib/config-changes";
 import type { Logger } from "@toolcrib/diagnostics";
 import type { HttpServerDeps } from "@toolcrib/http";
 import type { StartTimer } from "@toolcrib/lifecycle";
@@ -77,15 +78,6 @@ export interface OpenedSources extends AsyncDisposable {
   start(): Promise<unknown>;
   /** Prepares the sources of another configuration. Until `commit`, nothing changes. @default they are never other ones */
   prepare?(config: GatewayConfig): Promise<PreparedSources>;
-}
-
-/** The sources of another configuration. Either `commit` or `abandon` is called, once. */
-export interface PreparedSources {
-  /** Puts them in the place of the present ones in the roster, at once. Those that stay are untouched. */
-  commit(): void;
-  /** Starts those that are new, after `commit`. Resolves when each made first contact. Never rejects. */
-  start(): Promise<unknown>;
-  abandon(): Promise<void>;
 }
 
 /** Opens the sources of one kind and adds them to the roster of `context.core`. */

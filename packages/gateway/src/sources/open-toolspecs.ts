@@ -1,6 +1,7 @@
 /** Opens the toolspecs of a configuration. Loads the egress and its engines with the first toolspec. */
 
-import { isSameToolspec, SecretResolver } from "@toolcrib/config";
+import { SecretResolver } from "@toolcrib/config";
+import { isSameToolspec } from "@toolcrib/config-changes";
 import { readRegularFile } from "@toolcrib/files";
 import type { ToolspecSources } from "@toolcrib/toolpack";
 import { ServerLoad } from "@toolcrib/upstream";

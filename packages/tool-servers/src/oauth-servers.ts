@@ -5,7 +5,7 @@ import { readRegularFile } from "@toolcrib/files";
 import { ServerLogins } from "@toolcrib/oauth";
 import { openSecretStore } from "@toolcrib/secrets";
 import { clientArgument } from "@toolcrib/tool";
-import type { SourceContext } from "./open-sources.ts";
+import type { ServersContext } from "./servers-context.ts";
 
 /** The logins of a gateway, and how a server is added to them. */
 export interface OAuthServers extends AsyncDisposable {
@@ -15,7 +15,7 @@ export interface OAuthServers extends AsyncDisposable {
 }
 
 /** Opens the logins of the servers with OAuth, and the pages at which clients log in. */
-export async function openOAuthServers(context: SourceContext): Promise<OAuthServers> {
+export async function openOAuthServers(context: ServersContext): Promise<OAuthServers> {
   const { config, home, homeFlag = "", env, now, randomBytes, logger, scrubber, authorities } = context;
   const { serve, egress } = config;
   const logins = new ServerLogins({
@@ -26,7 +26,7 @@ export async function openOAuthServers(context: SourceContext): Promise<OAuthSer
     areClientsLocal: isLoopbackHost(serve.listen.host) && serve.oauth === undefined,
   });
   await logins.watch();
-  context.logins.pages = logins.pages;
+  context.onLoginPages(logins.pages);
   return {
     logins,
     addServer(server) {

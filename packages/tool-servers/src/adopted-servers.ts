@@ -8,15 +8,14 @@
  */
 
 import type { SecretResolver, ToolServerConfig } from "@toolcrib/config";
-import type { Logger } from "@toolcrib/diagnostics";
+import { CodedError, type Logger } from "@toolcrib/diagnostics";
 import { createPlaceholder, type ServerExits } from "@toolcrib/egress";
 import type { SourceDetails } from "@toolcrib/inventory";
 import type { SealedProcess } from "@toolcrib/sandbox";
 import { SecretCache, secretNameOf } from "@toolcrib/secrets";
 import { compareTools, offeredTools, placedCredentials, placeholderVariables } from "@toolcrib/toolspec";
 import type { createUpstreamServer, UpstreamServer } from "@toolcrib/upstream";
-import { GatewayError } from "../gateway-error.ts";
-import type { SourceContext } from "./open-sources.ts";
+import type { ServersContext } from "./servers-context.ts";
 
 type UpstreamSettings = Parameters<typeof createUpstreamServer>[0];
 
@@ -25,7 +24,7 @@ export function adoptedProcessOf(
   { id, adopted, source }: ToolServerConfig,
   resolver: SecretResolver,
   exits: Pick<ServerExits, "open">,
-  { now, randomBytes, scrubber }: Pick<SourceContext, "now" | "randomBytes" | "scrubber">,
+  { now, randomBytes, scrubber }: Pick<ServersContext, "now" | "randomBytes" | "scrubber">,
 ): SealedProcess | undefined {
   if (adopted === undefined) return undefined;
   const { files, credentials } = adopted;
@@ -75,7 +74,7 @@ export function adoptedProcessOf(
 
 /** The reader of a credential without a secret: its server can start and list its tools. */
 async function noSecret(): Promise<string> {
-  throw new GatewayError("CONFIG_SECRET_NOT_FOUND", "The credential has no secret in this command");
+  throw new CodedError("CONFIG_SECRET_NOT_FOUND", "The credential has no secret in this command");
 }
 
 /** Returns which tools of an adopted server are offered, and why others are not; nothing for every other server. */

@@ -4,7 +4,9 @@
  * compared as they are written, credentials included, and none is returned; places in files do not count. Pure.
  */
 
-import type { GatewayConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
+import type { GatewayConfig, ToolServerConfig } from "@toolcrib/config";
+
+type ToolspecConfig = GatewayConfig["toolspecs"][number];
 
 /** What a gateway can do about a changed configuration while it runs. */
 export interface ConfigChange {
@@ -16,36 +18,46 @@ export interface ConfigChange {
   readonly needsRestart: readonly string[];
 }
 
-/** Sections that are read when a gateway starts, and their names in the file. */
-const fixedSections = {
-  egress: "egress",
-  audit: "audit",
-  telemetry: "telemetry",
-  tests: "tests",
-  execution: "execution",
-  sandbox: "sandbox",
-  search: "search",
-} as const satisfies { readonly [Key in keyof GatewayConfig]?: string };
+/** Every section: the name in the file of one that is read when a gateway starts, or `live`. */
+const sections = {
+  toolServers: "live",
+  toolspecs: "live",
+  packages: "live",
+  egress: { fixed: "egress" },
+  policy: "live",
+  guards: "live",
+  hooks: "live",
+  serve: "live",
+  profiles: "live",
+  toolOverrides: "live",
+  audit: { fixed: "audit" },
+  telemetry: { fixed: "telemetry" },
+  tests: { fixed: "tests" },
+  search: { fixed: "search" },
+  execution: { fixed: "execution" },
+  sandbox: { fixed: "sandbox" },
+  registries: "live",
+  dataLabels: "live",
+  disabled: "live",
+} as const satisfies { readonly [Key in keyof Required<GatewayConfig>]: "live" | { readonly fixed: string } };
 
-/** Settings of `serve` that are read when a gateway starts. */
-const fixedServe = {
-  listen: "listen",
-  auth: "auth",
-  oauth: "auth",
-  sharesHome: "share_home",
-  allowedHosts: "allowed_hosts",
-  allowedOrigins: "allowed_origins",
-  limits: "limits",
-} as const satisfies { readonly [Key in keyof GatewayConfig["serve"]]?: string };
-
-/** Members of `serve` that change live, and their names in the file. */
-const liveServe = {
-  mode: "mode",
-  list: "list",
-  results: "results",
-  listWaitSeconds: "list_wait_seconds",
-  tools: "tools",
-} as const satisfies { readonly [Key in keyof GatewayConfig["serve"]]?: string };
+/** Every setting of `serve`: its name in the file, and whether it is read when a gateway starts. */
+const serveSettings = {
+  listen: { fixed: "listen" },
+  auth: { fixed: "auth" },
+  oauth: { fixed: "auth" },
+  mode: { live: "mode" },
+  list: { live: "list" },
+  results: { live: "results" },
+  listWaitSeconds: { live: "list_wait_seconds" },
+  sharesHome: { fixed: "share_home" },
+  tools: { live: "tools" },
+  allowedHosts: { fixed: "allowed_hosts" },
+  allowedOrigins: { fixed: "allowed_origins" },
+  limits: { fixed: "limits" },
+} as const satisfies {
+  readonly [Key in keyof Required<GatewayConfig["serve"]>]: { readonly [kind in "live" | "fixed"]?: string };
+};
 
 /** Members of `policy` and their names in the file. Profiles have a section of their own. */
 const policyParts = {
@@ -56,21 +68,23 @@ const policyParts = {
   files: "files",
   floor: "floor",
   disabled: "disabled",
-} as const satisfies { readonly [Key in keyof GatewayConfig["policy"]]?: string };
+} as const satisfies {
+  readonly [Key in keyof Omit<Required<GatewayConfig["policy"]>, "profiles">]: string;
+};
 
 /** Compares `running` with `next`. */
 export function compareConfigs(running: GatewayConfig, next: GatewayConfig): ConfigChange {
   const needsRestart = new Set<string>();
   const held: { [key: string]: unknown } = {};
-  for (const [key, name] of Object.entries(fixedSections) as [keyof typeof fixedSections, string][]) {
-    if (isSame(running[key], next[key])) continue;
-    needsRestart.add(name);
+  for (const [key, kind] of entriesOf(sections)) {
+    if (kind === "live" || isSame(running[key], next[key])) continue;
+    needsRestart.add(kind.fixed);
     held[key] = running[key];
   }
   const serve: { [key: string]: unknown } = { ...next.serve };
-  for (const [key, name] of Object.entries(fixedServe) as [keyof typeof fixedServe, string][]) {
-    if (isSame(running.serve[key], next.serve[key])) continue;
-    needsRestart.add(`serve.${name}`);
+  for (const [key, kind] of entriesOf(serveSettings)) {
+    if (!("fixed" in kind) || isSame(running.serve[key], next.serve[key])) continue;
+    needsRestart.add(`serve.${kind.fixed}`);
     serve[key] = running.serve[key];
   }
   let { packages } = next;
@@ -90,15 +104,15 @@ function appliedPaths(before: GatewayConfig, after: GatewayConfig): readonly str
     ...listPaths("toolspecs", before.toolspecs, after.toolspecs, isSameToolspec),
     ...memberPaths("packages", before.packages.byId, packages.byId),
     ...(isSame(before.packages.others, packages.others) ? [] : ["packages"]),
-    ...(Object.entries(policyParts) as [keyof typeof policyParts, string][]).flatMap(([key, name]) =>
+    ...entriesOf(policyParts).flatMap(([key, name]) =>
       isSame(before.policy[key], policy[key]) ? [] : [`policy.${name}`],
     ),
     ...memberPaths("profiles", profilesOf(before), profilesOf(after)),
     ...(isSame(before.guards, after.guards) ? [] : ["guards"]),
     ...(isSame(before.hooks, after.hooks) ? [] : ["hooks"]),
     ...(isSame(before.toolOverrides, after.toolOverrides) ? [] : ["tools"]),
-    ...(Object.entries(liveServe) as [keyof typeof liveServe, string][]).flatMap(([key, name]) =>
-      isSame(before.serve[key], serve[key]) ? [] : [`serve.${name}`],
+    ...entriesOf(serveSettings).flatMap(([key, kind]) =>
+      "fixed" in kind || isSame(before.serve[key], serve[key]) ? [] : [`serve.${kind.live}`],
     ),
     ...(isSame(before.registries, after.registries) ? [] : ["registries"]),
     ...(isSame(idsOf(before.disabled), idsOf(after.disabled)) ? [] : ["disabled"]),
@@ -108,6 +122,10 @@ function appliedPaths(before: GatewayConfig, after: GatewayConfig): readonly str
 /** The entries that are switched off. Where they are, nothing else about them counts. */
 function idsOf({ toolServers, toolspecs, packages }: GatewayConfig["disabled"]): object {
   return [toolServers.map(({ id }) => id), toolspecs.map(({ id }) => id), packages];
+}
+
+function entriesOf<Table extends object>(table: Table): [keyof Table, Table[keyof Table]][] {
+  return Object.entries(table) as [keyof Table, Table[keyof Table]][];
 }
 
 /** Each profile with what it contains. */
@@ -158,7 +176,7 @@ export function isSameToolspec(a: ToolspecConfig, b: ToolspecConfig): boolean {
 
 /**
  * Whether a running server can stay as it is under another declaration: what differs are facts about its calls and
- * definitions, and nothing that its process, its connection or what it is told depends on.
+ * definitions, and nothing that its process, its connection or its settings depend on.
  */
 export function keepsServer(running: ToolServerConfig, next: ToolServerConfig): boolean {
   return isSame(connectionOf(running), connectionOf(next));

@@ -4,17 +4,12 @@
  * takes no more calls, finishes those that it has, and then ends with its processes.
  */
 
-import {
-  digestServer,
-  type GatewayConfig,
-  isSameServer,
-  keepsServer,
-  type ToolServerConfig,
-} from "@toolcrib/config";
+import { digestServer, type GatewayConfig, type ToolServerConfig } from "@toolcrib/config";
+import { isSameServer, keepsServer, type PreparedSources } from "@toolcrib/config-changes";
 import type { SourceFacts } from "@toolcrib/inventory";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import type { DefinitionMemory, ServerMemory, UpstreamServer } from "@toolcrib/upstream";
-import type { PreparedSources, SourceContext } from "./open-sources.ts";
+import type { ServersContext } from "./servers-context.ts";
 
 /** A server of the gateway. */
 export interface OpenServer {
@@ -36,7 +31,7 @@ const arrivalMs = 250;
 
 /** The servers of one gateway. */
 export class ServerSources implements AsyncDisposable {
-  readonly #context: SourceContext;
+  readonly #context: ServersContext;
   readonly #openServer: (server: ToolServerConfig, memory: ServerMemory) => OpenServer;
   readonly #dispose = disposeOnce(() => this.#stop());
   /** By id, in the order of the configuration. */
@@ -47,7 +42,7 @@ export class ServerSources implements AsyncDisposable {
   readonly #starting = new Set<Promise<unknown>>();
 
   constructor(
-    context: SourceContext,
+    context: ServersContext,
     openServer: (server: ToolServerConfig, memory: ServerMemory) => OpenServer,
   ) {
     this.#context = context;

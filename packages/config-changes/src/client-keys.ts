@@ -1,7 +1,7 @@
 /** The identities behind the names of clients in the configuration. */
 
+import type { GatewayConfig } from "@toolcrib/config";
 import { identityKey, localIdentityKeys } from "@toolcrib/tool";
-import type { GatewayConfig } from "./config-types.ts";
 
 type ClientRules = Pick<GatewayConfig["policy"], "clients">;
 

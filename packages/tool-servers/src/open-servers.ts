@@ -3,7 +3,14 @@
  * nothing waits for them: a server that fails disturbs no other.
  */
 
-import { containmentLine, resolveTransport, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
+import {
+  containmentLine,
+  type GatewayConfig,
+  resolveTransport,
+  SecretResolver,
+  type ToolServerConfig,
+} from "@toolcrib/config";
+import type { PreparedSources } from "@toolcrib/config-changes";
 import type { Logger } from "@toolcrib/diagnostics";
 import { ServerExits } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
@@ -22,8 +29,8 @@ import {
 } from "@toolcrib/upstream";
 import { adoptedDetails, adoptedProcessOf, adoptedTools, warnOfDifferences } from "./adopted-servers.ts";
 import type { OAuthServers } from "./oauth-servers.ts";
-import type { OpenedSources, SourceContext } from "./open-sources.ts";
 import { type OpenServer, ServerSources } from "./server-sources.ts";
+import type { ServersContext } from "./servers-context.ts";
 
 /** Calls of all servers that wait for answers of their clients; one client gets at most half of them. */
 const maxParkedCalls = 256;
@@ -31,8 +38,16 @@ const maxParkedCalls = 256;
 /** Lowest limit of a message, in bytes: a list of tools can be larger than the results that are allowed. */
 const messageMinLimitBytes = 8 * 1024 * 1024;
 
+/** The tool servers of a gateway. Disposing them waits for what they started. */
+export interface OpenedServers extends AsyncDisposable {
+  /** Makes first contact with each. Resolves whether it succeeds or not, and never rejects. */
+  start(): Promise<unknown>;
+  /** Prepares the servers of another configuration. Until `commit`, nothing changes. */
+  prepare(config: GatewayConfig): Promise<PreparedSources>;
+}
+
 /** Opens the servers of `tool_servers`. */
-export async function openServers(context: SourceContext): Promise<OpenedSources> {
+export async function openServers(context: ServersContext): Promise<OpenedServers> {
   const { config, home } = context;
   const serverIds = config.toolServers.map(({ id }) => id);
   const exits = new ServerExits(context, serverIds, exitPort);
@@ -82,7 +97,7 @@ function openServer(
   server: ToolServerConfig,
   memory: ServerMemory,
   shared: ServerDeps,
-  context: SourceContext,
+  context: ServersContext,
 ): OpenServer {
   const { logger } = context;
   const { oauth, exits } = shared;
@@ -103,7 +118,7 @@ function openServer(
   };
 }
 
-async function openLogins(context: SourceContext): Promise<OAuthServers> {
+async function openLogins(context: ServersContext): Promise<OAuthServers> {
   return await (await import("./oauth-servers.ts")).openOAuthServers(context);
 }
 
@@ -133,7 +148,7 @@ function usesOAuth({ transport }: ToolServerConfig): boolean {
 /** The packages that servers launch through package runners. @param signal ends fetches */
 function openPackages(
   { sandboxes, exits }: Pick<ServerDeps, "sandboxes" | "exits">,
-  context: SourceContext,
+  context: ServersContext,
   signal: AbortSignal,
 ): PackageStore {
   const { config, home, env, launcher, logger, now, randomBytes } = context;
@@ -167,7 +182,7 @@ function createServer(
   current: OpenServer["current"],
   memory: ServerMemory,
   { sandboxes, exits, packages, parkedPlaces, oauth }: ServerDeps,
-  context: SourceContext,
+  context: ServersContext,
 ): UpstreamServer {
   const { server } = current;
   const logins = oauth?.logins;

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseConfig, type ToolServerConfig } from "@toolcrib/config";
+import { compareConfigs, keepsServer } from "@toolcrib/config-changes";
+
+function parsed(document: object, indent = 0) {
+  const { value } = parseConfig([
+    { name: "toolcrib.json", text: JSON.stringify(document, undefined, indent) },
+  ]);
+  return value ?? assert.fail("the configuration is invalid");
+}
+
+const server = (id: string, more: object = {}) => ({
+  id,
+  transport: { kind: "stdio", command: "node", args: ["server.mjs"] },
+  ...more,
+});
+
+test("places and notation are no change, and members that are called as places are one", () => {
+  const document = {
+    tool_servers: [server("a", { labels: { span: "1", source: "x" } })],
+    profiles: { p: {} },
+  };
+  assert.deepEqual(compareConfigs(parsed(document), parsed(document, 4)).applied, []);
+  const other = { ...document, tool_servers: [server("a", { labels: { span: "2", source: "x" } })] };
+  assert.deepEqual(compareConfigs(parsed(document), parsed(other)).applied, ["tool_servers.a"]);
+});
+
+test("names what was added, removed and changed, and the order of servers", () => {
+  const before = parsed({ tool_servers: [server("a"), server("b"), server("c")] });
+  const after = parsed({
+    tool_servers: [server("d"), server("b"), server("a", { labels: { team: "x" } })],
+    policy: { deny: ["a:*"], clients: { ci: { allow: ["b:*"] } } },
+    profiles: { triage: { tools: ["a:*"] } },
+    serve: { mode: "search" },
+  });
+  assert.deepEqual(compareConfigs(before, after).applied, [
+    "tool_servers.c",
+    "tool_servers.d",
+    "tool_servers.a",
+    "policy.deny",
+    "policy.clients",
+    "profiles.triage",
+    "serve.mode",
+  ]);
+  const moved = parsed({ tool_servers: [server("b"), server("a"), server("c")] });
+  assert.deepEqual(compareConfigs(before, moved).applied, ["tool_servers"]);
+});
+
+test("settings that need a restart keep their values, and the rest is new", () => {
+  const before = parsed({ tool_servers: [server("a")], serve: { listen: "127.0.0.1:1" } });
+  const after = parsed({
+    serve: { listen: "127.0.0.1:2", mode: "auto", limits: { max_sessions: 3 } },
+    audit: { fingerprints: false },
+    sandbox: { mode: "preferred" },
+  });
+  const { config, applied, needsRestart } = compareConfigs(before, after);
+  assert.deepEqual(needsRestart, ["audit", "sandbox", "serve.listen", "serve.limits"]);
+  assert.deepEqual(applied, ["tool_servers.a", "serve.mode"]);
+  assert.deepEqual(
+    [config.serve.listen.port, config.serve.mode, config.sandbox.mode, config.toolServers.length],
+    [1, "auto", "required", 0],
+  );
+  // What waits for a restart is reported until it happens, and is no change when it is taken back.
+  assert.deepEqual(compareConfigs(config, after).needsRestart, needsRestart);
+  assert.deepEqual(compareConfigs(config, after).applied, []);
+});
+
+test("a server stays connected where only facts about its calls and definitions differ", () => {
+  const declared = (more: object): ToolServerConfig =>
+    parsed({ tool_servers: [server("a", more)] }).toolServers[0] ?? assert.fail();
+  const contained = { network_egress: "deny", filesystem_write: "deny" };
+  const first = declared({ containment: contained });
+  const facts = [
+    { labels: { team: "x" }, name: "A", description: "text" },
+    { data_labels: ["personal"] },
+    { validation: "upstream" },
+    { first_contact: "pin", trust_state: "verified", mutability_class: "read_only" },
+    { containment: { ...contained, max_execution_seconds: 7 } },
+  ];
+  for (const more of facts) {
+    const next = declared({ containment: contained, ...more });
+    assert.equal(keepsServer(first, next), true, JSON.stringify(more));
+  }
+  const others = [
+    { containment: { ...contained, network_egress: "allow" } },
+    { transport: { kind: "stdio", command: "node", args: ["other.mjs"] } },
+    {
+      transport: {
+        kind: "stdio",
+        command: "node",
+        args: ["server.mjs"],
+        env: { KEY: { secret_key_ref: { env: "A" } } },
+      },
+    },
+    { start: "lazy" },
+  ];
+  for (const more of others) {
+    const next = declared({ containment: contained, ...more });
+    assert.equal(keepsServer(first, next), false, JSON.stringify(more));
+  }
+});
+
+test("a credential in the file of another program is compared, although no digest contains it", () => {
+  const foreign = (key: string) => {
+    const text = JSON.stringify({ mcpServers: { a: { command: "node", env: { API_KEY: key } } } });
+    return parseConfig([{ name: ".mcp.json", text }]).value ?? assert.fail();
+  };
+  const [one, other] = [foreign("sk-one-1234567890"), foreign("sk-two-1234567890")];
+  const { applied } = compareConfigs(one, other);
+  assert.deepEqual(applied, ["tool_servers.a"]);
+  assert.equal(
+    keepsServer(one.toolServers[0] as ToolServerConfig, other.toolServers[0] as ToolServerConfig),
+    false,
+  );
+});

@@ -1,0 +1,2 @@
+// For other packages here.
+export { openServers } from "./open-servers.ts";
