@@ -106,6 +106,7 @@ const sections: readonly {
       why: () => import("./commands/why.ts"),
       policy: () => import("./commands/policy.ts"),
       labels: () => import("./commands/labels.ts"),
+      trace: () => import("./commands/trace.ts"),
       audit: () => import("./commands/audit.ts"),
     },
   },
