@@ -40,6 +40,8 @@ const sections: readonly {
       sandbox: () => import("./commands/sandbox.ts"),
       fetched: () => import("./commands/fetched.ts"),
       status: () => import("./commands/status.ts"),
+      top: () => import("./commands/top.ts"),
+      logs: () => import("./commands/logs.ts"),
       approve: () => import("./commands/approve.ts"),
       pause: () => import("./commands/pause.ts"),
       resume: () => import("./commands/resume.ts"),
