@@ -48,12 +48,14 @@ test("logs shows the last lines of one or all logs without a gateway, safe for a
   const one = await runToolcrib(["logs", "files", "--lines", "3"], setting);
   assert.equal(one.stdout, "two\nthree\nfour \\u001b[31mred\\u001b[0m\\u202e\n");
   const all = await runToolcrib(["logs"], setting);
+  // In the order of their times; lines without one come first, by log.
+  assert.match(all.stdout, /\| one\nfiles {3}\| two\n[\s\S]*gateway \| 2026/);
   assert.deepEqual(all.stdout.trimEnd().split("\n").sort(), [
     "files   | four \\u001b[31mred\\u001b[0m\\u202e",
     "files   | one",
     "files   | three",
     "files   | two",
-    "gateway | 12:00:00.000 WARN  it \\u001b[2J failed server=files",
+    "gateway | 2026-06-01T12:00:00.000Z WARN  it \\u001b[2J failed server=files",
     "gateway | not a record",
     "\u00e9       | \u6f22\u5b57",
   ]);

@@ -6,7 +6,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { didYouMean, isCodedError } from "@toolcrib/diagnostics";
-import { isJsonObject, parseJson } from "@toolcrib/json";
+import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
 import { installedIds } from "../access/open-tool-access.ts";
 import { findRunningGateways } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -31,6 +31,9 @@ const pollMs = 250;
 /** Lines of each log without `--lines`. */
 const defaultLines = { one: 100, all: 10 };
 
+/** Length of the time of a record for people, and the space after it. */
+const shortTimeLength = 13;
+
 /** Runs the command. */
 export async function showLogs(
   context: CliContext,
@@ -50,7 +53,8 @@ export async function showLogs(
   };
   const count = lines ?? (only === undefined ? defaultLines.all : defaultLines.one);
   printer.learn(sources);
-  for (const source of sources) printer.print(source, open(source).last(count));
+  const last = sources.map((source) => ({ source, lines: open(source).last(count) }));
+  for (const { source, line } of inOrder(last)) printer.print(source, [line]);
   printer.end();
   if (!follow) {
     if (printer.isEmpty && !output.isJson) output.note(emptyText(server, options.home));
@@ -74,6 +78,27 @@ function emptyText(server: string | undefined, home: string): string {
   return server === undefined
     ? `Nothing is logged in ${safeLine(home)}`
     : `${safeLine(server)} has written nothing to its standard error`;
+}
+
+/** Returns the lines of logs in the order of their times. A line without a time follows the one before it. */
+function inOrder(
+  logs: readonly { readonly source: LogSource; readonly lines: readonly string[] }[],
+): readonly { readonly source: LogSource; readonly line: string }[] {
+  return logs
+    .flatMap(({ source, lines }) => {
+      let time = "";
+      return lines.map((line) => {
+        time = timeOf(source, line) ?? time;
+        return { source, line, time };
+      });
+    })
+    .sort((one, other) => (one.time < other.time ? -1 : one.time === other.time ? 0 : 1));
+}
+
+/** The time that a line begins with, as the launcher of processes writes it, or that of a record. */
+function timeOf({ kind }: LogSource, line: string): string | undefined {
+  const time = kind === "gateway" ? recordIn(line)?.["time"] : /^\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(line)?.[0];
+  return typeof time === "string" ? time : undefined;
 }
 
 /** Prints lines of logs, with the name of the log where there are several. */
@@ -124,7 +149,12 @@ class LogPrinter {
 }
 
 function toText({ kind }: LogSource, line: string): readonly string[] {
-  if (kind === "gateway" && recordIn(line) !== undefined) return toPrettyLine(line).trimEnd().split("\n");
+  const record = kind === "gateway" ? recordIn(line) : undefined;
+  if (record !== undefined) {
+    const [first = "", ...more] = toPrettyLine(line).trimEnd().split("\n");
+    // As in the logs of processes: a log is read days later.
+    return [`${safeLine(String(record["time"]))} ${first.slice(shortTimeLength)}`, ...more];
+  }
   return [safeText(line.replace(/\r$/, ""))];
 }
 
@@ -134,7 +164,7 @@ function toJson({ kind, id }: LogSource, line: string): object {
 }
 
 /** The record of a line of the program log; undefined for a damaged line. */
-function recordIn(line: string): object | undefined {
+function recordIn(line: string): JsonObject | undefined {
   try {
     const value = parseJson(line);
     return isJsonObject(value) ? value : undefined;
