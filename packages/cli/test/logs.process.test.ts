@@ -69,7 +69,7 @@ test("logs shows the last lines of one or all logs without a gateway, safe for a
   assert.match(unknown.stderr, /CLI_SERVER_NOT_FOUND[\s\S]*files/);
 });
 
-test("logs --follow goes on across rotations, and takes up new servers", async () => {
+test("logs --follow goes on across rotations, and reads the logs of new servers", async () => {
   await using directory = await makeTemporaryDirectory();
   const path = logFile(directory, "files.log");
   writeFileSync(path, "old\n");

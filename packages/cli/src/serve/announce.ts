@@ -2,10 +2,11 @@
 
 import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
 import { type Identity, localIdentity } from "@toolcrib/tool";
-import { serversWaitMs } from "../access/local-tools.ts";
+import { serversWaitMs, startingIn } from "../access/local-tools.ts";
 import type { ToolDescription } from "../access/tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { printPauses } from "../guards/pause.ts";
+import { withProgress } from "../progress/progress.ts";
 import { version } from "../version.ts";
 import { findExampleCall } from "./example-call.ts";
 import { ownCommand } from "./own-command.ts";
@@ -49,8 +50,14 @@ export async function announceServers(
   const signal = context.signal;
   output.print("");
   if (servers.length === 0) output.print("  No tool servers and no toolspecs are configured.");
-  const starting = await waitForServers(gateway, { waitMs: serversWaitMs, signal }, (server) =>
-    output.print(...serverLines(server, columns, output)),
+  const starting = await withProgress(
+    context,
+    () => `still starting: ${startingIn(gateway)}`,
+    (progress) =>
+      waitForServers(gateway, { waitMs: serversWaitMs, signal }, (server) => {
+        progress.clear();
+        output.print(...serverLines(server, columns, output));
+      }),
   );
   if (signal.aborted) return;
   output.print(...starting.flatMap((server) => serverLines(server, columns, output)));
