@@ -42,7 +42,8 @@ export async function runCommand(
     return await command.run(context, args, options, excess);
   } catch (error) {
     const { reportError } = await import("./output/report-error.ts");
-    reportError(output, error, { isDebug: flags.debug === true, homeFlag });
+    const { shortProgram } = await import("./serve/own-command.ts");
+    reportError(output, error, { isDebug: flags.debug === true, homeFlag, program: shortProgram(process) });
     return exitCodeOfError(error);
   }
 }

@@ -26,6 +26,17 @@ export function duration(text: string): number {
   throw new InvalidArgumentError("It must be a number and a unit, such as 45s, 30m, 2h or 1d, at most 366d.");
 }
 
+/** Longest interval of a live view, in seconds. */
+const secondsMax = 3600;
+
+/** Parses the interval of a live view, `5` or `5s`. @returns milliseconds */
+export function seconds(text: string): number {
+  const [, count] = /^([0-9]{1,4})s?$/.exec(text.trim()) ?? [];
+  const value = Number(count);
+  if (value >= 1 && value <= secondsMax) return value * 1000;
+  throw new InvalidArgumentError(`It must be a number of seconds from 1 to ${secondsMax}.`);
+}
+
 /** Returns a parser of `NAME=VALUE`. @param form the notation, for errors */
 export function nameValuePair(form: string): (text: string) => readonly [string, string] {
   return (text) => {

@@ -10,7 +10,7 @@ import type { WriteStream } from "node:tty";
 import type { SpawnWrap } from "@toolcrib/process";
 
 /** An output stream that may be a terminal. */
-export type OutputStream = NodeJS.WritableStream & Partial<Pick<WriteStream, "isTTY" | "columns">>;
+export type OutputStream = NodeJS.WritableStream & Partial<Pick<WriteStream, "isTTY" | "columns" | "rows">>;
 
 /** Handles a signal that this process received. */
 export type SignalListener = (signal: NodeJS.Signals) => void;

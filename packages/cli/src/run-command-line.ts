@@ -37,7 +37,8 @@ export async function runCommandLine(process: ProcessContext, commands: CommandL
     const { createOutput } = await import("./output/output.ts");
     const { reportError } = await import("./output/report-error.ts");
     const output = createOutput(process, { isJson: isGiven("--json"), noColor: isGiven("--no-color") });
-    reportError(output, error, { isDebug: isGiven("--debug") });
+    const { shortProgram } = await import("./serve/own-command.ts");
+    reportError(output, error, { isDebug: isGiven("--debug"), program: shortProgram(process) });
     return exitCodeOfError(error);
   }
 }

@@ -1,7 +1,7 @@
 /** Pastes the commands that `serve` prints into a shell, like a reader. */
 
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import {
@@ -18,6 +18,7 @@ import {
   type TemporaryDirectory,
   waitUntil,
 } from "@toolcrib/testing";
+import { skipWithoutTerminal, TerminalRun } from "./terminal.ts";
 import { cleanEnvironment, echoServer, launcherPath, startServe } from "./transcript.ts";
 
 let directory: TemporaryDirectory;
@@ -30,20 +31,8 @@ before(async () => {
   const project = directory.join("it's a project");
   mkdirSync(join(project, "node_modules/.bin"), { recursive: true });
   symlinkSync(launcherPath, join(project, "node_modules/.bin/toolcrib"));
-  const modules = join(import.meta.dirname, "../../../node_modules");
-  symlinkSync(join(modules, ".bin/mcp-inspector"), join(project, "node_modules/.bin/inspector"));
-  symlinkSync(join(modules, "@modelcontextprotocol"), join(project, "node_modules/@modelcontextprotocol"));
   writeFileSync(join(project, "package.json"), "{}");
   writeFileSync(join(project, "toolcrib.json"), JSON.stringify({ tool_servers: [echoServer("echo")] }));
-  // Stand-ins for client programs that are not installed: each records its arguments.
-  mkdirSync(directory.join("bin"));
-  for (const name of ["claude", "code"]) {
-    writeFileSync(
-      directory.join("bin", name),
-      `#!/bin/sh\nprintf '%s\\n' "$@" > "${directory.join(name)}"\n`,
-    );
-    chmodSync(directory.join("bin", name), 0o755);
-  }
   const args = ["--home", directory.join("my home"), "--listen", "127.0.0.1:0"];
   gateway = await startServe(args, { directory: project, env: { HOME: directory.path } });
   await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
@@ -60,7 +49,7 @@ function linesOf(pattern: RegExp): string[] {
 }
 
 function paste(line: string) {
-  const path = `${directory.join("bin")}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
+  const path = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
   const project = directory.join("it's a project");
   const env = { ...cleanEnvironment(directory.path), PATH: path };
   return runProcess("sh", ["-c", line], { cwd: project, env });
@@ -70,46 +59,45 @@ function token(): string {
   return readFileSync(directory.join("my home/tokens/default"), "utf8").trim();
 }
 
-/** Inserts the token, as the reader of the output does. */
-function withToken(text: string): string {
-  return text.replace("Bearer TOKEN", `Bearer ${token()}`);
-}
-
 test("every printed command works", async () => {
   const commands = linesOf(/^ {2}npx toolcrib /);
-  const name = (line: string) =>
-    /(connect|list|search|call|audit)/.exec(line.replace(/.*--home '[^']*'/, ""))?.[0];
-  assert.deepEqual(commands.map(name), ["connect", "list", "search", "call", "audit"]);
-  const outcomes = await Promise.all(commands.map(paste));
+  const words = (line: string) => line.replace(/.*--home '[^']*' /, "");
+  assert.deepEqual(commands.map(words), [
+    "connect",
+    "connect claude-desktop",
+    "connect junie",
+    "list",
+    "search echo",
+    `call echo__echo '{"text":"hello"}'`,
+    "trace last",
+  ]);
+  // Those that write ask first, and nobody answers here.
+  const shown = commands.map((line) => (/ connect [a-z]/.test(line) ? `${line} --print` : line));
+  const first = await Promise.all(shown.slice(0, -1).map(paste));
+  // The last call is made by then.
+  const outcomes = [...first, await paste(shown.at(-1) ?? "")];
   for (const [at, { code, stdout, stderr }] of outcomes.entries()) {
     assert.equal(code, 0, `${commands[at]}\n${stdout}${stderr}`);
   }
-  const [, list, search, call, audit] = outcomes.map(({ stdout }) => stdout);
+  const [, desktop, , list, search, call, trace] = outcomes.map(({ stdout }) => stdout);
+  assert.match(desktop ?? "", /"command": /);
   assert.match(list ?? "", /\becho__echo\b/);
   assert.match(search ?? "", /\becho__echo\b/);
   assert.equal(call, "hello\n");
-  assert.match(audit ?? "", /\bserver\.started\b/);
+  assert.match(trace ?? "", /\becho:echo\b/);
 });
 
-test("the inspector's command lists the tools", async () => {
-  const [command = ""] = linesOf(/inspector --cli/);
-  const { code, stdout, stderr } = await paste(command);
-  assert.equal(code, 0, `${command}\n${stdout}${stderr}`);
-  assert.match(stdout, /"name": "echo__echo"/);
-});
-
-test("the clients' configuration and the SSE address connect with the token", async () => {
+test("the addresses and the header connect a client", async () => {
   // The output is not a terminal, so it names the file of the token.
   assert.equal(printed.includes(token()), false);
-  assert.match(printed, /^TOKEN is the content of .*tokens\/default$/m);
-  const json = withToken(printed.slice(printed.indexOf("{\n"), printed.indexOf("\n}\n") + 2));
-  const { type, url, headers } = JSON.parse(json).mcpServers.toolcrib;
-  assert.equal(type, "http");
-  assert.deepEqual(headers, { Authorization: `Bearer ${token()}` });
-  const sse = /http:\/\/\S+\/sse(?= \(with the same header\))/.exec(printed)?.[0] ?? "";
+  const file = /^ {2}where TOKEN is the content of (.*)$/m.exec(printed)?.[1] ?? "";
+  const value = readFileSync(file, "utf8").trim();
+  const [, name = "", form = ""] = /^ {2}header {2}(\w+): (.*)$/m.exec(printed) ?? [];
+  const url = /^ {2}URL {5}(\S+)$/m.exec(printed)?.[1] ?? "";
+  const sse = /http:\/\/\S+\/sse/.exec(printed)?.[0] ?? "";
   const httpClient = createHttpClient();
   const options = { clientInfo: { name: "paste-test", version: "1" } };
-  const credentials = staticCredentials(headers);
+  const credentials = staticCredentials({ [name]: form.replace("TOKEN", value) });
   try {
     for (const transport of [
       new HttpTransport(httpClient, { url, credentials }),
@@ -124,26 +112,19 @@ test("the clients' configuration and the SSE address connect with the token", as
   }
 });
 
-test("the one-liners give Claude Code and VS Code the address and the header", async () => {
-  for (const pattern of [/^ {2}claude /, /^ {2}code /]) {
-    const [command = ""] = linesOf(pattern);
-    const { code, stderr } = await paste(withToken(command));
-    assert.deepEqual([code, stderr], [0, ""], command);
-  }
-  const args = readFileSync(directory.join("claude"), "utf8").trimEnd().split("\n");
-  const header = `Authorization: Bearer ${token()}`;
-  assert.deepEqual(args, [
-    "mcp",
-    "add",
-    "--transport",
-    "http",
-    "toolcrib",
-    `${gateway.url}/mcp`,
-    "--header",
-    header,
-  ]);
-  const [flag, json = ""] = readFileSync(directory.join("code"), "utf8").trimEnd().split("\n");
-  assert.equal(flag, "--add-mcp");
-  const expected = { name: "toolcrib", type: "http", url: `${gateway.url}/mcp` };
-  assert.deepEqual(JSON.parse(json), { ...expected, headers: { Authorization: `Bearer ${token()}` } });
+test("on a terminal of 80 columns, everything fits and the token is shown", {
+  skip: skipWithoutTerminal,
+}, async () => {
+  await using home = await makeTemporaryDirectory();
+  writeFileSync(home.join("toolcrib.json"), JSON.stringify({ tool_servers: [echoServer("echo")] }));
+  mkdirSync(home.join("node_modules/.bin"), { recursive: true });
+  symlinkSync(launcherPath, home.join("node_modules/.bin/toolcrib"));
+  await using run = new TerminalRun(["serve", "--listen", "127.0.0.1:0"], { directory: home.path }, [80, 40]);
+  await waitUntil(() => run.text.includes("Press Ctrl-C to stop."));
+  run.press("\u0003");
+  await run.end();
+  const served = run.text.slice(run.text.indexOf("Toolcrib "), run.text.indexOf("code="));
+  const secret = readFileSync(home.join(".toolcrib/tokens/default"), "utf8").trim();
+  assert.ok(served.includes(`Authorization: Bearer ${secret}`));
+  for (const line of served.split(/\r*\n/)) assert.ok(line.length <= 80, line);
 });

@@ -4,13 +4,11 @@
  */
 
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
-import { cleanEnvironment, commandLine, type RunSetting, runToolcrib, startServe } from "./transcript.ts";
-
-const script = "/usr/bin/script";
-const skip = process.platform === "linux" && existsSync(script) ? false : "needs script of util-linux";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { onTerminal, skipWithoutTerminal } from "./terminal.ts";
+import { runToolcrib, startServe } from "./transcript.ts";
 
 /** A server whose texts, in every place where it can have one, control a terminal. */
 const hostileServer = `
@@ -51,19 +49,6 @@ process.stdin.on("data", (chunk) => {
 });
 `;
 
-/** Runs a command with a terminal as its standard streams. */
-async function onTerminal(args: readonly string[], { directory, env }: RunSetting): Promise<string> {
-  const words = [process.execPath, ...commandLine, ...args].map(
-    (word) => `'${word.replaceAll("'", "'\\''")}'`,
-  );
-  const { stdout } = await runProcess(script, ["-qec", words.join(" "), "/dev/null"], {
-    cwd: directory,
-    stdin: "n\n",
-    env: { ...cleanEnvironment(directory), TERM: "xterm", ...env },
-  });
-  return stdout;
-}
-
 /** The text of a terminal without the sequences that the command itself writes: styles, and the removal of a line. */
 function withoutOwn(text: string): string {
   return text
@@ -83,7 +68,7 @@ function assertSafe(what: string, text: string): void {
   assert.equal(around, "", what);
 }
 
-test("no text of a server controls the terminal of any command", { skip }, async () => {
+test("no text of a server controls the terminal of any command", { skip: skipWithoutTerminal }, async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("server.mjs"), hostileServer);
   const transport = { kind: "stdio", command: process.execPath, args: [directory.join("server.mjs")] };

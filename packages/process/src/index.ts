@@ -2,6 +2,7 @@
 export { forkRequest, moduleRequest } from "./fork-module.ts";
 export type { LaunchedProcess } from "./launched-process.ts";
 export { LimitedOutput } from "./limited-output.ts";
+export { LogFile } from "./log-file.ts";
 export { ProcessError } from "./process-error.ts";
 export {
   type ContainedRequest,

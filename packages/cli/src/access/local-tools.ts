@@ -16,6 +16,7 @@ import { type Identity, localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { projectFolderOf } from "../config/project-folder.ts";
+import { withProgress } from "../progress/progress.ts";
 import { version } from "../version.ts";
 import { isUnavailableTool, type ServerState, type ToolAccess, type ToolDescription } from "./tool-access.ts";
 
@@ -69,7 +70,11 @@ export async function startLocalGateway(
     },
   );
   try {
-    await waitForServers(gateway, context.signal);
+    await withProgress(
+      context,
+      () => `Starting ${startingIn(gateway)}`,
+      () => waitForServers(gateway, context.signal),
+    );
   } catch (error) {
     await gateway[Symbol.asyncDispose]();
     throw error;
@@ -91,6 +96,15 @@ export function packagesOf(
     byId: isPackage ? { [onlyServer]: own } : {},
     others: { ...others, isEnabled: false },
   };
+}
+
+/** The names of what is still starting. */
+export function startingIn(gateway: Gateway): string {
+  const { servers, toolspecs, packages } = gateway.status();
+  const starting = [...servers, ...toolspecs, ...packages].filter(
+    ({ health }) => health.state === "starting",
+  );
+  return starting.map(({ id }) => id).join(", ");
 }
 
 async function waitForServers(gateway: Gateway, signal: AbortSignal): Promise<void> {

@@ -7,9 +7,10 @@ import type { Column } from "../output/table.ts";
 import { detailOf, subjectOf } from "./record-detail.ts";
 
 /** Length of a call id prefix that identifies a call: its time and 12 more bits. */
-const shortIdLength = 18;
+export const shortIdLength = 18;
 
-const outcomeStyles: { readonly [outcome: string]: Style } = {
+/** The style of each outcome. */
+export const outcomeStyles: { readonly [outcome: string]: Style } = {
   ok: "green",
   tool_error: "yellow",
   failed: "red",
@@ -59,7 +60,8 @@ function eventOf(record: AuditRecord): string {
   return record.type === "call.intent" ? "started" : record.type;
 }
 
-function tookOf(durationMs: unknown): string {
+/** Returns a duration for people. */
+export function tookOf(durationMs: unknown): string {
   if (typeof durationMs !== "number") return "";
   return durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
 }
@@ -90,7 +92,7 @@ function callLine({ callId, intent, completion }: AuditCall, output: Output): st
 }
 
 /** Returns the name of a client and its issuer, with its subject where that is not the name. */
-function shownClient({ name, subject = name, issuer, kind }: AuditClient): string {
+export function shownClient({ name, subject = name, issuer, kind }: AuditClient): string {
   const shownIssuer = issuer === undefined ? kind : issuerName({ issuer });
   return `${name} (${subject === name ? "" : `${subject}, `}${shownIssuer ?? "unknown issuer"})`;
 }

@@ -3,32 +3,23 @@
  * audit trail of the home directly, so it works with and without a running gateway.
  */
 
-import { type AuditRecord, openAuditReader, type StoreError } from "@toolcrib/store";
+import type { AuditRecord } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
-import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Output } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 import { type AuditFlags, isWanted, toQuery } from "./audit-filter.ts";
+import { findCallId, openTrailReader, unknownCall } from "./find-call.ts";
 import { callTree, recordColumns, recordRow } from "./record-row.ts";
 
 /** Runs `audit list`. */
 export async function listRecords(context: CliContext, flags: AuditFlags): Promise<ExitCode> {
   const { output } = context;
-  await using reader = await openReader(context);
+  await using reader = await openTrailReader(context);
   const records = await reader.list(toQuery(flags, context.now()));
   output.json(records);
   printRecords(output, records);
   return exitCodes.done;
-}
-
-/** Opens the trail for reading. A segment that is not read, as it is a pipe or a device, is a warning. */
-function openReader({ options, output }: CliContext): ReturnType<typeof openAuditReader> {
-  const onProblem = ({ code, message, hint }: StoreError): void => {
-    if (code === "AUDIT_UNREADABLE")
-      output.note(`${output.noteStyle("yellow", "warning")}: ${message}; ${hint}`);
-  };
-  return openAuditReader({ home: options.home }, { onProblem });
 }
 
 function printRecords(output: Output, records: readonly AuditRecord[]): void {
@@ -44,34 +35,12 @@ function printRecords(output: Output, records: readonly AuditRecord[]): void {
 /** Runs `audit show`. */
 export async function showCall(context: CliContext, id: string): Promise<ExitCode> {
   const { output } = context;
-  await using reader = await openReader(context);
+  await using reader = await openTrailReader(context);
   const call = await reader.show(await findCallId(reader, id));
   if (call === undefined) throw unknownCall(id);
   output.json(call);
   output.print(...callTree(call, output));
   return exitCodes.done;
-}
-
-/** Returns the complete id of the only call whose id starts with `id`. */
-async function findCallId(
-  reader: Pick<Awaited<ReturnType<typeof openAuditReader>>, "list">,
-  id: string,
-): Promise<string> {
-  const records = await reader.list({ callId: id, limit: 100 });
-  const ids = new Set(records.map(({ data }) => (data as { readonly callId: string }).callId));
-  if (ids.has(id)) return id;
-  const [first] = ids;
-  if (first === undefined) throw unknownCall(id);
-  if (ids.size === 1) return first;
-  throw new CliError("CLI_USAGE", `Several call ids start with "${id}"`, {
-    hint: `use a longer prefix: ${[...ids].slice(0, 5).join(", ")}`,
-  });
-}
-
-function unknownCall(id: string): CliError {
-  return new CliError("CLI_CALL_NOT_FOUND", `The audit trail has no call "${id}"`, {
-    hint: "see toolcrib audit list; each home has its own trail (--home)",
-  });
 }
 
 /** Runs `audit tail`. */
@@ -81,7 +50,7 @@ export async function tailRecords(
 ): Promise<ExitCode> {
   if (flags.follow === true) return followRecords(context, flags);
   const { output } = context;
-  await using reader = await openReader(context);
+  await using reader = await openTrailReader(context);
   const records = (await reader.list(toQuery(flags, context.now()))).toReversed();
   output.json(records);
   printRecords(output, records);
@@ -92,7 +61,7 @@ async function followRecords(context: CliContext, flags: AuditFlags): Promise<Ex
   const query = toQuery(flags, context.now());
   const stopping = new AbortController();
   const signal = AbortSignal.any([context.signal, context.outputClosed, stopping.signal]);
-  await using reader = await openReader(context);
+  await using reader = await openTrailReader(context);
   const news = reader.tail({ limit: 0, follow: true, signal })[Symbol.asyncIterator]();
   // Fix the end of the trail before reading the last records, so that no record is missed in between.
   let next = news.next();

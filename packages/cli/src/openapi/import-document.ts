@@ -10,6 +10,7 @@ import { type ImportOptions, importOpenapi, listOpenapi } from "@toolcrib/openap
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { withProgress } from "../progress/progress.ts";
 import { writeUserFile } from "../write-user-file.ts";
 import { openDocumentReader } from "./document-reader.ts";
 import { noteFindings, printImport, printOperations } from "./print-import.ts";
@@ -31,6 +32,9 @@ export interface ImportOpenapiFlags {
   readonly force?: boolean;
 }
 
+/** Characters of a document from which on its conversion takes long. */
+const longDocumentLength = 2_000_000;
+
 /** Maximum number of findings in the error of a failed import. */
 const shownMaxCount = 20;
 
@@ -41,14 +45,20 @@ export async function importDocument(
   flags: ImportOpenapiFlags,
 ): Promise<ExitCode> {
   const { output } = context;
-  await using reader = await openDocumentReader(context, place);
+  await using reader = await withProgress(context, `Reading ${place}`, () =>
+    openDocumentReader(context, place),
+  );
   if (flags.list === true) {
     const { operations, diagnostics } = listOpenapi(reader.source);
     if (hasErrors(diagnostics)) throw failed(place, diagnostics);
     printOperations(output, operations, diagnostics);
     return exitCodes.done;
   }
-  const report = await importOpenapi(reader.source, toOptions(flags, reader.readReference));
+  const { source } = reader;
+  const report = await withProgress(context, `Importing ${place}`, (progress) => {
+    progress.step("converting its operations", { isLong: source.text.length > longDocumentLength });
+    return importOpenapi(source, toOptions(flags, reader.readReference));
+  });
   const { value, diagnostics } = report;
   if (value === undefined) throw failed(place, diagnostics);
   const { name, version } = value.manifest;

@@ -89,7 +89,8 @@ function toSafeLine(line: string): string {
   return `${escapeUnsafe(redactText(line.trimEnd()))}\n`;
 }
 
-function toPrettyLine(line: string): string {
+/** Returns a record of the log as lines for people, each with its line feed. @throws {SyntaxError} for a line that is no record */
+export function toPrettyLine(line: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(redactText(line)) as Record<string, unknown>;
   const pairs = Object.entries(fields).map(([name, value]) => {
     const text = typeof value === "string" && /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);

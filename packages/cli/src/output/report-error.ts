@@ -14,19 +14,25 @@ import {
 import { toLoadFailure } from "../load-failure.ts";
 import type { Output } from "./output.ts";
 import { safeText } from "./output.ts";
-import { withHome } from "./with-home.ts";
+import { withHome, withProgram } from "./with-home.ts";
 
 /** Options of `reportError`. */
 export interface ReportOptions {
   readonly isDebug: boolean;
   /** Added to the commands in the hint. @default "" */
   readonly homeFlag?: string;
+  /** Takes the place of `toolcrib` in the commands in the hint. @default "toolcrib" */
+  readonly program?: string;
 }
 
 /** Reports `error`. */
-export function reportError(output: Output, error: unknown, { isDebug, homeFlag = "" }: ReportOptions): void {
+export function reportError(
+  output: Output,
+  error: unknown,
+  { isDebug, homeFlag = "", program = "toolcrib" }: ReportOptions,
+): void {
   const { code, message, hint: plainHint } = describeError(error);
-  const hint = plainHint === undefined ? undefined : withHome(plainHint, homeFlag);
+  const hint = plainHint === undefined ? undefined : withProgram(withHome(plainHint, homeFlag), program);
   const diagnostics = diagnosticsOf(error);
   if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics), "");
   output.note(`${output.noteStyle(["bold", "red"], `error ${code}`)}: ${safeText(message)}`);

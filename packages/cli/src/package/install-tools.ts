@@ -11,6 +11,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
+import { withProgress } from "../progress/progress.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { accessText } from "./access-text.ts";
 import {
@@ -82,7 +83,9 @@ export async function installSources(
   { flags, ...request }: Parameters<typeof planInstall>[1] & { readonly flags: ConfirmFlags },
 ): Promise<ExitCode> {
   const { output } = context;
-  const plan = await planInstall(sources, request);
+  const plan = await withProgress(context, "Fetching and checking packages", () =>
+    planInstall(sources, request),
+  );
   const isDone = flags.dryRun !== true;
   await noteReach(context, plan);
   const approvedTools = isDone ? await approvedToolsOf(context, plan, flags) : [];
@@ -90,7 +93,11 @@ export async function installSources(
     output.note("Nothing was installed");
     return exitCodes.failed;
   }
-  if (isDone) await applyInstall(changeDeps(context), plan, { approvedTools: approvedTools ?? [] });
+  if (isDone) {
+    await withProgress(context, "Installing packages", () =>
+      applyInstall(changeDeps(context), plan, { approvedTools: approvedTools ?? [] }),
+    );
+  }
   output.json({
     isDryRun: !isDone,
     project: request.project ?? null,

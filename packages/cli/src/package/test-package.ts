@@ -30,6 +30,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { withHome } from "../output/with-home.ts";
+import { withProgress } from "../progress/progress.ts";
 import { version } from "../version.ts";
 import { judgeInstalled } from "./explain-implementations.ts";
 import { toJunit } from "./junit.ts";
@@ -77,13 +78,15 @@ export async function testPackage(context: CliContext, text: string, flags: Test
     context.output.note(...settingsNote(loaded.config, found.manifest, usesConfig));
   const at = new Date(context.now()).toISOString();
   const [first = undefined, ...others] = await implementationsOf(context, target, flags);
-  const results = await runTests(context, target, { flags, loaded, usesConfig, implementation: first });
+  const run = (implementation: typeof first) => {
+    const title = `Testing ${text}${implementation === undefined ? "" : ` as ${implementation}`}`;
+    const settings = { flags, loaded, usesConfig, implementation };
+    return withProgress(context, title, () => runTests(context, target, settings));
+  };
+  const results = await run(first);
   const runs = [{ implementation: first, results }];
   for (const implementation of others) {
-    runs.push({
-      implementation,
-      results: await runTests(context, target, { flags, loaded, usesConfig, implementation }),
-    });
+    runs.push({ implementation, results: await run(implementation) });
   }
   // The time and the shape of replayed results say nothing about the tool.
   if (target.isInstalled && flags.replay !== true)

@@ -4,9 +4,9 @@ import { openToolAccess } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { Progress } from "../progress/progress.ts";
 import { readStandardInput } from "../standard-input.ts";
 import { parseArgumentPairs, parseArguments } from "../tools/call-arguments.ts";
-import { ProgressLine } from "../tools/progress-line.ts";
 import { openSaved, requireSaved } from "./open-saved.ts";
 import { printResponse } from "./print-response.ts";
 
@@ -36,13 +36,13 @@ export async function runSaved(
   const tool = await findTool(context, name);
   const args = pairs.length === 0 ? given : parseArgumentPairs(pairs, tool.inputSchema);
   await using access = await openToolAccess(context);
-  using progress = context.stderr.isTTY === true ? new ProgressLine(context.stderr) : undefined;
+  using progress = new Progress(context, `saved:${name}`);
   const result = await access.call(
     `saved:${name}`,
     flags.dryRun === true ? { ...args, dry_run: true } : args,
     {
       signal: context.signal,
-      onProgress: progress === undefined ? undefined : (params) => progress.update(params),
+      onProgress: context.stderr.isTTY === true ? (params) => progress.report(params) : undefined,
     },
   );
   return printResponse(context, result, `${name}.star`);

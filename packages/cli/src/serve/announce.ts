@@ -2,15 +2,23 @@
 
 import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
 import { type Identity, localIdentity } from "@toolcrib/tool";
-import { serversWaitMs } from "../access/local-tools.ts";
+import { serversWaitMs, startingIn } from "../access/local-tools.ts";
 import type { ToolDescription } from "../access/tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { printPauses } from "../guards/pause.ts";
-import { textWidth } from "../output/text-width.ts";
+import { withProgress } from "../progress/progress.ts";
 import { version } from "../version.ts";
 import { findExampleCall } from "./example-call.ts";
 import { ownCommand } from "./own-command.ts";
-import { clientLines, type Endpoint, nextLines, serverLine, tokenFile, wordsOf } from "./serve-text.ts";
+import {
+  clientLines,
+  type Endpoint,
+  nextLines,
+  serverColumns,
+  serverLines,
+  tokenFile,
+  wordsOf,
+} from "./serve-text.ts";
 import { sourcesOf, waitForServers } from "./wait-for-servers.ts";
 
 /** Prints the address of the gateway; with `--json` everything that a program needs to use it. */
@@ -38,27 +46,35 @@ export async function announceServers(
 ): Promise<void> {
   const { output } = context;
   const servers = sourcesOf(gateway.status());
-  const idWidth = Math.max(0, ...servers.map(({ id }) => textWidth(id)));
+  const columns = serverColumns(servers);
   const signal = context.signal;
   output.print("");
   if (servers.length === 0) output.print("  No tool servers and no toolspecs are configured.");
-  const starting = await waitForServers(gateway, { waitMs: serversWaitMs, signal }, (server) =>
-    output.print(serverLine(server, idWidth, output)),
+  const starting = await withProgress(
+    context,
+    () => `still starting: ${startingIn(gateway)}`,
+    (progress) =>
+      waitForServers(gateway, { waitMs: serversWaitMs, signal }, (server) => {
+        progress.clear();
+        output.print(...serverLines(server, columns, output));
+      }),
   );
   if (signal.aborted) return;
-  output.print(...starting.map((server) => serverLine(server, idWidth, output)));
-  const instructions = clientLines(endpoint, ownCommand(context), output);
-  output.print("", ...instructions, "", ...nextCommands(context, gateway, endpoint), "");
+  output.print(...starting.flatMap((server) => serverLines(server, columns, output)));
+  // A gateway that prints nothing does not load it.
+  const { clientPrograms } = await import("@toolcrib/clients");
+  const instructions = clientLines(endpoint, ownCommand(context), clientPrograms, output);
+  output.print("", ...instructions, "", ...nextCommands(context, gateway), "");
   printPauses(output, gateway.status().pauses);
   output.print(output.style("dim", "Press Ctrl-C to stop."));
   if (starting.length === 0) return;
   const late = new Set(starting.map(({ id }) => id));
   await waitForServers(gateway, { waitMs: Number.POSITIVE_INFINITY, signal }, (server) => {
-    if (late.has(server.id)) output.print(serverLine(server, idWidth, output));
+    if (late.has(server.id)) output.print(...serverLines(server, columns, output));
   });
 }
 
-function nextCommands(context: CliContext, gateway: Gateway, endpoint: Endpoint): string[] {
+function nextCommands(context: CliContext, gateway: Gateway): string[] {
   // The commands that are printed use the identity of the command line.
   const identity: Identity = localIdentity("cli", "cli");
   const tools = gateway.listTools(identity).flatMap((summary): ToolDescription[] => {
@@ -68,7 +84,6 @@ function nextCommands(context: CliContext, gateway: Gateway, endpoint: Endpoint)
   const example = findExampleCall(tools);
   const named = example?.tool ?? tools[0];
   return nextLines(
-    endpoint,
     {
       command: ownCommand(context),
       searchWords: named === undefined ? undefined : wordsOf(named.id.slice(named.namespace.length + 1)),

@@ -18,7 +18,13 @@ export function ownCommand(context: CliContext): string {
   return `${programOf(context)}${home}`;
 }
 
-function programOf({ env, directory }: ProcessContext): string {
+/** Returns the program for commands within a sentence: `npx toolcrib` where that is needed, otherwise `toolcrib`. */
+export function shortProgram(context: Pick<ProcessContext, "env" | "directory">): string {
+  const program = programOf(context);
+  return program.startsWith("npx ") ? program : "toolcrib";
+}
+
+function programOf({ env, directory }: Pick<ProcessContext, "env" | "directory">): string {
   const folders = (env["PATH"] ?? "").split(delimiter);
   // npm and npx add these folders, and another terminal does not have them. Without npm, the user added them.
   const isByNpm = env["npm_command"] !== undefined || env["npm_lifecycle_event"] !== undefined;

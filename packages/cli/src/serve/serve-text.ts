@@ -4,12 +4,13 @@
  */
 
 import { join } from "node:path";
+import type { ClientProgram } from "@toolcrib/clients";
 import { counted } from "../output/counted.ts";
+import { wrapStyled } from "../output/fit-styled.ts";
 import { type Output, reasonLine, safeLine } from "../output/output.ts";
-import { padText } from "../output/text-width.ts";
+import { padText, textWidth } from "../output/text-width.ts";
 import { containmentText } from "./containment-text.ts";
 import { argumentsWord, type ExampleCall } from "./example-call.ts";
-import { shellQuote } from "./shell-quote.ts";
 import type { SourceStatus } from "./wait-for-servers.ts";
 
 /** The address of a gateway and its token. */
@@ -28,10 +29,39 @@ export function tokenFile({ home }: Pick<Endpoint, "home">): string {
   return join(home, "tokens", "default");
 }
 
-/** Returns the line of a server. */
-export function serverLine(status: SourceStatus, idWidth: number, output: Output): string {
-  const { id, transport, health, tools, waitingTools = 0 } = status;
-  const head = `${padText(id, idWidth)}  ${output.style("dim", padText(transport, 15))}  `;
+/** Widths of the columns of `serverLines`. */
+export interface ServerColumns {
+  readonly id: number;
+  readonly transport: number;
+}
+
+/** Returns the widths for servers. */
+export function serverColumns(servers: readonly Pick<SourceStatus, "id" | "transport">[]): ServerColumns {
+  return {
+    id: Math.max(0, ...servers.map(({ id }) => textWidth(id))),
+    transport: Math.max(0, ...servers.map(({ transport }) => textWidth(transport))),
+  };
+}
+
+/** Returns the lines of a server: one, or on a terminal more, which begin below its text. */
+export function serverLines(status: SourceStatus, columns: ServerColumns, output: Output): string[] {
+  const { id, transport } = status;
+  const head = `${padText(id, columns.id)}  ${output.style("dim", padText(transport, columns.transport))}  `;
+  const indentation = 4 + columns.id + 2 + columns.transport + 2;
+  const { mark, text } = serverText(status, output);
+  if (output.width === Number.POSITIVE_INFINITY) return [`  ${mark} ${head}${text}`];
+  const lines = wrapStyled(text, Math.max(textWidthMin, output.width - indentation));
+  return lines.map((line, at) =>
+    at === 0 ? `  ${mark} ${head}${line}` : `${" ".repeat(indentation)}${line}`,
+  );
+}
+
+/** Narrowest text of a server that is wrapped. */
+const textWidthMin = 20;
+
+/** The state of a server as a mark and a text. */
+function serverText(status: SourceStatus, output: Output): { readonly mark: string; readonly text: string } {
+  const { health, tools, waitingTools = 0 } = status;
   const contained = containmentText(status);
   const toolsText = `${counted(tools, "tool")}${contained === "" ? "" : `, ${contained}`}`;
   if (health.state === "ready") {
@@ -40,47 +70,57 @@ export function serverLine(status: SourceStatus, idWidth: number, output: Output
     // A server of which clients see nothing is not in order.
     const isHeld = tools === 0 && waitingTools > 0;
     const mark = isHeld ? output.style("yellow", "!") : output.style("green", "✓");
-    return `  ${mark} ${head}${toolsText}${reason}`;
+    return { mark, text: `${toolsText}${reason}` };
   }
   if (health.state === "idle")
-    return `  ${output.style("green", "✓")} ${head}${toolsText}, starts at its first call`;
-  if (health.state === "disabled") return `  ${output.style("dim", `- ${head}disabled`)}`;
-  if (health.state === "starting") return `  ${output.style("yellow", "…")} ${head}still starting`;
-  return `  ${output.style("red", "✗")} ${head}${reasonLine(health.reason ?? health.state)}`;
+    return { mark: output.style("green", "✓"), text: `${toolsText}, starts at its first call` };
+  if (health.state === "disabled") return { mark: output.style("dim", "-"), text: "disabled" };
+  if (health.state === "starting") return { mark: output.style("yellow", "…"), text: "still starting" };
+  return { mark: output.style("red", "✗"), text: reasonLine(health.reason ?? health.state) };
 }
 
 /** Takes the place of the token where the output is not a terminal: it can be a log that others read. */
 const tokenPlaceholder = "TOKEN";
 
 /**
- * Returns the instructions for clients. They contain the token only on a terminal.
+ * Returns the instructions for clients, each line within 80 columns where the paths allow it. They contain the
+ * token only on a terminal.
  *
  * @param command the command itself (`ownCommand`)
+ * @param programs the clients that `connect` knows
  */
-export function clientLines(endpoint: Endpoint, command: string, output: Output): string[] {
+export function clientLines(
+  endpoint: Endpoint,
+  command: string,
+  programs: readonly ClientProgram[],
+  output: Output,
+): string[] {
   const { url } = endpoint;
-  const token = endpoint.token === undefined || output.isTerminal ? endpoint.token : tokenPlaceholder;
   const heading = (text: string) => output.style("bold", text);
-  const server = {
-    type: "http",
-    url: `${url}/mcp`,
-    ...(token === undefined ? undefined : { headers: { Authorization: `Bearer ${token}` } }),
-  };
-  const header = headerOf(endpoint);
+  const local = programs.filter(({ remote }) => remote === undefined);
   return [
-    heading("Connect a client"),
+    heading("Connect a client (shown before it is written; disconnect takes it back)"),
     `  ${command} connect`,
-    heading("Or copy this into its configuration (mcpServers: .mcp.json, Cursor and others)"),
+    ...(local.length === 0
+      ? []
+      : [
+          `${local.map(({ name }) => name).join(" and ")}: stdio entries only, which this writes`,
+          ...local.map(({ id }) => `  ${command} connect ${id}`),
+        ]),
+    heading("Or enter it by hand in a client that takes an address (HTTP)"),
     ...accessTokenLines(endpoint),
-    ...(token === tokenPlaceholder ? [`${tokenPlaceholder} is the content of ${tokenFile(endpoint)}`] : []),
-    JSON.stringify({ mcpServers: { toolcrib: server } }, undefined, 2),
-    "",
-    heading("Claude Code"),
-    `  claude mcp add --transport http toolcrib ${url}/mcp${header === undefined ? "" : ` --header ${header}`}`,
-    heading("VS Code"),
-    `  code --add-mcp ${shellQuote(JSON.stringify({ name: "toolcrib", ...server }))}`,
-    heading("Clients of the older HTTP with SSE"),
-    `  ${url}/sse${token === undefined ? "" : " (with the same header)"}`,
+    `  URL     ${url}/mcp`,
+    ...tokenLines(endpoint, output),
+    `  and ${url}/sse for clients of the older HTTP with SSE`,
+  ];
+}
+
+function tokenLines(endpoint: Endpoint, output: Output): readonly string[] {
+  if (endpoint.token === undefined) return [];
+  if (output.isTerminal) return [`  header  Authorization: Bearer ${endpoint.token}`];
+  return [
+    `  header  Authorization: Bearer ${tokenPlaceholder}`,
+    `  where ${tokenPlaceholder} is the content of ${tokenFile(endpoint)}`,
   ];
 }
 
@@ -92,15 +132,8 @@ function accessTokenLines({ issuers = [], token }: Endpoint): readonly string[] 
     : [`Clients can also use an access token of ${names}`];
 }
 
-/** Returns the header as a shell word that reads the token from its file, so that the shell history does not contain it. */
-function headerOf(endpoint: Endpoint): string | undefined {
-  if (endpoint.token === undefined) return undefined;
-  return `"Authorization: Bearer $(cat ${shellQuote(tokenFile(endpoint))})"`;
-}
-
 /** Returns the commands to try next. */
 export function nextLines(
-  endpoint: Endpoint,
   options: {
     /** The command itself (`ownCommand`). */
     readonly command: string;
@@ -110,23 +143,14 @@ export function nextLines(
   output: Output,
 ): string[] {
   const { command, searchWords, example } = options;
-  const header = headerOf(endpoint);
   return [
-    output.style("bold", "Try in another terminal"),
+    output.style("bold", "Try it in another terminal"),
     `  ${command} list`,
     ...(searchWords === undefined ? [] : [`  ${command} search ${searchWords}`]),
     ...(example === undefined
       ? []
       : [`  ${command} call ${example.tool.wireName} ${argumentsWord(example.args)}`]),
-    // Without a token of the home, only a client that gets an access token can connect.
-    ...(header === undefined && (endpoint.issuers ?? []).length > 0
-      ? []
-      : [
-          `  npx @modelcontextprotocol/inspector --cli ${endpoint.url}/mcp --transport http${
-            header === undefined ? "" : ` --header ${header}`
-          } --method tools/list`,
-        ]),
-    `  ${command} audit list`,
+    `  ${command} trace last`,
   ];
 }
 

@@ -21,6 +21,7 @@ import { version } from "../version.ts";
 import { announce, announceServers } from "./announce.ts";
 import { LiveReload } from "./live-reload.ts";
 import { probeAddress } from "./probe-address.ts";
+import { openProgramLog, type ProgramLog } from "./program-log.ts";
 import { releaseMemory } from "./release-memory.ts";
 import { serveStdio, stdioIdentity, untilInterrupted } from "./serve-stdio.ts";
 import { takeHome } from "./take-home.ts";
@@ -61,7 +62,8 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   const loaded = await load();
   const looked = await lookAt(loaded.watchedFiles ?? []);
   if (loaded.warnings.length > 0) output.note(formatDiagnostics(loaded.warnings), "");
-  const logger = warnAboutContainment(context, loaded);
+  await using programLog = openProgramLog(context);
+  const logger = warnAboutContainment(context, loaded, programLog);
   using _home = await takeHome(options.home, loaded.config.serve.sharesHome);
   if (flags.stdio !== true) await requireFreeAddress(context, loaded);
   const isQuiet = flags.quiet === true || flags.stdio === true;
@@ -79,6 +81,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
     configFiles: loaded.files,
     reload: () => reloads.reload(),
   });
+  programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
   await reloads.start(gateway, loaded, looked);
   void releaseMemory(gateway);
   try {
@@ -124,7 +127,7 @@ const warnedMaxCount = 20;
  * Warns in one line about containment, declared or default, that is not enforced, and keeps the warnings about each
  * server out of the log.
  */
-function warnAboutContainment(context: CliContext, { config }: LoadedConfig): Logger {
+function warnAboutContainment(context: CliContext, { config }: LoadedConfig, programLog: ProgramLog): Logger {
   const { output, options } = context;
   const affected = config.toolServers.filter(({ notEnforced }) => notEnforced.length > 0);
   const warnings = new Set(affected.flatMap(({ notEnforced }) => notEnforced));
@@ -134,7 +137,7 @@ function warnAboutContainment(context: CliContext, { config }: LoadedConfig): Lo
     const text = `Containment is NOT enforced for ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}: they run elsewhere; toolcrib${options.homeFlag} doctor shows the restrictions`;
     output.note(`${output.noteStyle(["bold", "yellow"], "WARNING")} ${text}`);
   }
-  const logger = createCommandLogger(context, "warn");
+  const logger = programLog.with(createCommandLogger(context, "warn"));
   return {
     ...logger,
     warn: (fields, message) => {

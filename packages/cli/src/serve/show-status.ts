@@ -7,59 +7,41 @@ import type { WaitingApprovals } from "@toolcrib/admission";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { GatewayStatus } from "@toolcrib/gateway";
 import type { SourceStatus } from "@toolcrib/inventory";
-import { isJsonObject } from "@toolcrib/json";
-import { changedConfigFiles } from "../access/changed-files.ts";
-import { getFromGateway } from "../access/gateway-api.ts";
 import { findReachableGateways } from "../access/open-tool-access.ts";
-import type { RunningGateway } from "../access/run-file.ts";
 import { differenceLines } from "../adopted/difference-lines.ts";
 import { outdatedLine } from "../approve/approve.ts";
-import { waitingInGateways } from "../approve/open-approvals.ts";
 import type { CliContext } from "../cli-context.ts";
-import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import type { Finding } from "../doctor/check.ts";
 import { checkLogin } from "../doctor/check-login.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { printPauses } from "../guards/pause.ts";
-import { markUnmatched } from "../guards/unmatched-pauses.ts";
 import { counted } from "../output/counted.ts";
 import { type Output, reasonLine, type Style, safeLine } from "../output/output.ts";
 import { identitySecretLines, identitySecrets } from "../secret/identity-secrets.ts";
+import { configurationLines } from "./configuration-lines.ts";
 import { containmentText } from "./containment-text.ts";
 import { ownCommand } from "./own-command.ts";
+import { type RunningFacts, readRunning, runningJson } from "./running-facts.ts";
 
 /** Runs the command. */
 export async function showStatus(context: CliContext): Promise<ExitCode> {
   const [running, ...others] = await findReachableGateways(context.options.home);
-  return running === undefined ? showNone(context) : showRunning(context, running, others);
+  if (running === undefined) return showNone(context);
+  const facts = await readRunning(context, running, others);
+  context.output.json(runningJson(facts));
+  printRunning(context, facts);
+  return exitCodes.done;
 }
 
-async function showRunning(
-  context: CliContext,
-  running: RunningGateway,
-  others: readonly RunningGateway[],
-): Promise<ExitCode> {
+/** Prints what is known about a running gateway. */
+export function printRunning(
+  context: Pick<CliContext, "output" | "now">,
+  { running, others, status, calls, changed, ownSecrets }: RunningFacts,
+): void {
   const { output } = context;
-  const answer = await readStatus(context, running);
-  // A gateway of an earlier version has no pauses.
-  const { pauses: active = [], ...rest } = answer;
-  const status = { ...rest, pauses: await markUnmatched(context, active) };
-  const { calls } = await waitingIn(running, others, context.signal);
-  const changed = changedConfigFiles(running, answer.configuration);
-  const ownSecrets = await secretsOfClients(context, running);
   // A gateway of an earlier version has no toolspecs.
   const { servers, toolspecs = [], tools, sessions, callsInFlight, quarantined } = status;
-  output.json({
-    running: true,
-    identitySecrets: ownSecrets,
-    pid: running.pid,
-    configFiles: running.configFiles,
-    changedConfigFiles: changed,
-    others: others.map(({ pid, url, startedAt, configFiles }) => ({ pid, url, startedAt, configFiles })),
-    ...status,
-    waitingCalls: calls,
-  });
   output.print(
     `${output.style("bold", `Toolcrib ${safeLine(status.version)}`)} serves ${output.style("cyan", `${running.url}/mcp`)}`,
     output.style(
@@ -76,6 +58,7 @@ async function showRunning(
       (path) =>
         `${output.style("yellow", "changed")} ${safeLine(path)} and is not in force: toolcrib reload says why`,
     ),
+    ...configurationLines(status, output),
     "",
   );
   const stateStyle = (state: string): Style =>
@@ -156,7 +139,6 @@ async function showRunning(
   output.print(...idleRuleLines(output, status.idleRules));
   output.print(...anchorLines(output, status.anchors), ...telemetryLines(output, status.telemetry));
   output.print(...embeddingsLines(output, status.embeddings));
-  return exitCodes.done;
 }
 
 /** A call that waits for an approval, or for which one would not count any more. */
@@ -215,24 +197,9 @@ function embeddingsLines(output: Output, embeddings: GatewayStatus["embeddings"]
   return [`search by meaning (${safeLine(model)}): ${vectors} of ${counted(tools, "tool")}${why}`];
 }
 
-/** Returns the approvals that wait. A gateway of an earlier version has none. */
-async function waitingIn(
-  running: RunningGateway,
-  others: readonly RunningGateway[],
-  signal: AbortSignal,
-): Promise<Pick<WaitingApprovals, "calls">> {
-  try {
-    return await waitingInGateways(running, others, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (isCodedError(error)) return { calls: [] };
-    throw error;
-  }
-}
-
 /** Prints limits and pauses. A gateway of an earlier version has no limits. */
 function printGuards(
-  { output }: CliContext,
+  { output }: Pick<CliContext, "output">,
   {
     limits = [],
     pauses,
@@ -370,32 +337,6 @@ async function showNone(context: CliContext): Promise<ExitCode> {
     output.print(message, ...(hint === undefined ? [] : [`${output.style("cyan", "hint")}: ${hint}`]));
   }
   return exitCodes.unavailable;
-}
-
-/** @throws {CliError} `CLI_GATEWAY_UNUSABLE` */
-async function readStatus({ signal }: CliContext, running: RunningGateway): Promise<GatewayStatus> {
-  const answer = await getFromGateway(running, "/api/v1/status", signal);
-  if (isJsonObject(answer) && Array.isArray(answer["servers"])) return answer as unknown as GatewayStatus;
-  throw new CliError(
-    "CLI_GATEWAY_UNUSABLE",
-    `The response of the gateway at ${running.url} has an unknown format`,
-    { hint: "it may run another version: restart it" },
-  );
-}
-
-/** The secrets per identity that the running gateway uses; none where its configuration cannot be read from here. */
-async function secretsOfClients(
-  context: CliContext,
-  { configFiles }: RunningGateway,
-): Promise<Awaited<ReturnType<typeof identitySecrets>>> {
-  const options = { ...context.options, configFiles };
-  try {
-    const { config } = await loadCliConfig({ ...context, options });
-    return await identitySecrets(context, config);
-  } catch (error) {
-    if (!isCodedError(error)) throw error;
-    return [];
-  }
 }
 
 /** The login that the tools of a server are listed with. */

@@ -34,6 +34,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { publisherKey } from "../package/publisher-key-file.ts";
+import { type Progress, withProgress } from "../progress/progress.ts";
 import { type ServiceVariables, toArguments, toServiceVariables } from "./build-variables.ts";
 import { findEngine } from "./find-engine.ts";
 import { findParts } from "./part-store.ts";
@@ -95,7 +96,11 @@ export async function buildToolpack(
   const build: Build = { toolpacks, engine, variables, flags, name, key };
   const results: Results = { files: new Map(), subjects: [] };
   const platforms = hasImage ? [...new Set(flags.platform ?? ["linux/amd64" as const])].toSorted() : [];
-  const image = hasImage ? await addImage(context, build, platforms, results) : undefined;
+  const image = hasImage
+    ? await withProgress(context, "Building the image", (progress) =>
+        addImage(context, build, { platforms, progress }, results),
+      )
+    : undefined;
   const packages = formats.includes("mcpkg") ? addPackages(build, results) : [];
   if (formats.includes("mcpb")) addBundle(build, results);
   addDescriptions(build, { formats, platforms }, results);
@@ -132,14 +137,16 @@ function checkUse(flags: BuildFlags, names: readonly string[], hasImage: boolean
 async function addImage(
   context: CliContext,
   { toolpacks, engine, variables, flags, name }: Build,
-  platforms: readonly ImagePlatform[],
+  { platforms, progress }: { readonly platforms: readonly ImagePlatform[]; readonly progress: Progress },
   { files, subjects }: Results,
 ): Promise<BuiltImage> {
   const runtimes: ImageRuntime[] = [];
   for (const platform of platforms) {
+    progress.step(`fetching the runtime for ${platform}`);
     runtimes.push({ platform, contents: (await findParts(context, platform, flags)).contents });
   }
   const args = toArguments(toolpacks, variables);
+  progress.step("writing its layers", { isLong: true });
   const image = buildImage({ toolpacks, engine, runtimes, reference: flags.ref, args });
   if (flags.tar === true) files.set(`${name}.oci.tar`, archiveLayout(image));
   else for (const [path, parts] of image.files) files.set(`image/${path}`, parts);

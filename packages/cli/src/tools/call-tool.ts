@@ -8,11 +8,11 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeText } from "../output/output.ts";
+import { Progress } from "../progress/progress.ts";
 import { readStandardInput } from "../standard-input.ts";
 import { parseArgumentPairs, parseArguments } from "./call-arguments.ts";
 import { explainUnknownTool, isUnknownTool } from "./find-tool.ts";
 import { hasHiddenContent, resultLines } from "./print-result.ts";
-import { ProgressLine } from "./progress-line.ts";
 import { serverOfName } from "./tool-names.ts";
 
 /** Options of the command. */
@@ -66,11 +66,11 @@ async function callWithin(
       new CliError("CLI_TIMEOUT", `"${name}" did not respond within ${timeoutSeconds} s (--timeout)`),
     );
   const timer = timeoutSeconds === undefined ? undefined : setTimeout(abort, timeoutSeconds * 1000);
-  using progress = context.stderr.isTTY === true ? new ProgressLine(context.stderr) : undefined;
+  using progress = new Progress(context, name);
   try {
     return await access.call(name, args, {
       signal: AbortSignal.any([context.signal, timeout.signal]),
-      onProgress: progress === undefined ? undefined : (params) => progress.update(params),
+      onProgress: context.stderr.isTTY === true ? (params) => progress.report(params) : undefined,
     });
   } catch (error) {
     context.signal.throwIfAborted();

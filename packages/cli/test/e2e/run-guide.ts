@@ -24,6 +24,7 @@ export const guideGroups = {
   labels: ["labels.md"],
   guards: ["guards.md"],
   audit: ["audit.md"],
+  seeing: ["seeing.md"],
   chains: ["chains.md"],
 } as const;
 

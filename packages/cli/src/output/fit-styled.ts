@@ -1,0 +1,77 @@
+/** Fits lines with styles to the width of a terminal: cut, or wrapped. Pure. */
+
+import { textWidth } from "./text-width.ts";
+
+const style = /(\u001b\[[0-9;]*m)/;
+
+/**
+ * Cuts `line` to at most `width` columns; an ellipsis replaces the rest. Styles take no columns, and those of
+ * the rest are kept, so that none continues in the next line.
+ *
+ * @param line text that is safe for a terminal, with styles of `Output.style`
+ */
+export function fitStyled(line: string, width: number): string {
+  const parts = line.split(style);
+  const texts = parts.filter((_part, at) => at % 2 === 0);
+  if (texts.reduce((sum, text) => sum + textWidth(text), 0) <= width) return line;
+  let left = width - 1;
+  let isCut = false;
+  return parts
+    .map((part, at) => {
+      if (at % 2 === 1) return part;
+      if (isCut) return "";
+      let kept = "";
+      for (const character of part) {
+        left -= textWidth(character);
+        if (left < 0) {
+          isCut = true;
+          return `${kept}…`;
+        }
+        kept += character;
+      }
+      return kept;
+    })
+    .join("");
+}
+
+/** A visible character with the styles before it. */
+interface Cell {
+  readonly text: string;
+  readonly width: number;
+  readonly isSpace: boolean;
+}
+
+/**
+ * Wraps `line` at spaces to lines of at most `width` columns. A word that is wider is broken. A style continues
+ * in the next line.
+ *
+ * @param line as for `fitStyled`
+ */
+export function wrapStyled(line: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let row: Cell[] = [];
+  const textOf = (cells: readonly Cell[]) => cells.map(({ text }) => text).join("");
+  for (const cell of cellsOf(line)) {
+    row.push(cell);
+    if (row.reduce((sum, one) => sum + one.width, 0) <= width) continue;
+    const space = row.findLastIndex(({ isSpace }, at) => isSpace && at > 0);
+    const end = space === -1 ? row.length - 1 : space;
+    lines.push(textOf(row.slice(0, end)));
+    row = row.slice(space === -1 ? end : end + 1);
+  }
+  return [...lines, textOf(row)];
+}
+
+function cellsOf(line: string): readonly Cell[] {
+  let before = "";
+  const cells: Cell[] = [];
+  for (const [at, part] of line.split(style).entries()) {
+    if (at % 2 === 1) before += part;
+    else
+      for (const character of part) {
+        cells.push({ text: before + character, width: textWidth(character), isSpace: character === " " });
+        before = "";
+      }
+  }
+  return before === "" ? cells : [...cells, { text: before, width: 0, isSpace: false }];
+}

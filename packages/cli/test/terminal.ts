@@ -1,0 +1,97 @@
+/** Runs the command on a real terminal: a pseudo terminal of `script`, with keys, a size, and the frames of live views. */
+
+import assert from "node:assert/strict";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { runProcess, waitUntil } from "@toolcrib/testing";
+import { cleanEnvironment, commandLine, type RunSetting } from "./transcript.ts";
+
+const script = "/usr/bin/script";
+
+/** Why there is no terminal for tests; `false` where there is one. */
+export const skipWithoutTerminal =
+  process.platform === "linux" && existsSync(script) ? false : "needs script of util-linux";
+
+function shellLine(args: readonly string[]): string {
+  return [process.execPath, ...commandLine, ...args]
+    .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+    .join(" ");
+}
+
+/** Runs a command with a terminal as its standard streams, and returns what it printed there. */
+export async function onTerminal(
+  args: readonly string[],
+  { directory, env, stdin = "n\n" }: RunSetting,
+): Promise<string> {
+  const { stdout } = await runProcess(script, ["-qec", shellLine(args), "/dev/null"], {
+    cwd: directory,
+    stdin,
+    env: { ...cleanEnvironment(directory), TERM: "xterm", ...env },
+  });
+  return stdout;
+}
+
+/** Beginning and end of a frame of a live view. */
+const frame = /\u001b\[\?2026h\u001b\[H([\s\S]*?)\u001b\[J\u001b\[\?2026l/g;
+
+/** A command that runs on a terminal. Disposing ends it. */
+export class TerminalRun implements AsyncDisposable {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #ended: Promise<number | null>;
+  #text = "";
+
+  /** @param size columns and rows of the terminal */
+  constructor(args: readonly string[], { directory, env }: RunSetting, size: readonly [number, number]) {
+    const [columns, rows] = size;
+    // The name of the terminal is for `resize`; its settings after the command show whether it was restored.
+    const words = `tty; stty cols ${columns} rows ${rows}; ${shellLine(args)}; echo "code=$?"; stty -a`;
+    this.#child = spawn(script, ["-qec", words, "/dev/null"], {
+      cwd: directory,
+      env: { ...process.env, ...cleanEnvironment(directory), TERM: "xterm", NO_COLOR: "1", ...env },
+    });
+    this.#child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      this.#text += text;
+    });
+    this.#ended = new Promise((resolve) => this.#child.once("close", resolve));
+  }
+
+  /** Everything that was printed. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** The lines of the last frame, as they are seen. */
+  get frame(): readonly string[] {
+    const last = [...this.#text.matchAll(frame)].at(-1)?.[1] ?? "";
+    return last.split(/\r*\n/).map((line) => line.replaceAll("\u001b[K", ""));
+  }
+
+  /** Waits until the last frame matches. */
+  async untilFrame(pattern: RegExp): Promise<readonly string[]> {
+    await waitUntil(() => pattern.test(this.frame.join("\n")), { timeoutMs: 30_000 }).catch(() => {});
+    assert.match(this.frame.join("\n"), pattern);
+    return this.frame;
+  }
+
+  press(keys: string): void {
+    this.#child.stdin.write(keys);
+  }
+
+  /** Changes the size of the terminal, which sends SIGWINCH to the command. */
+  async resize(columns: number, rows: number): Promise<void> {
+    const name = /\/dev\/pts\/\d+/.exec(this.#text)?.[0];
+    assert.ok(name !== undefined, this.#text);
+    await runProcess("stty", ["-F", name, "cols", String(columns), "rows", String(rows)]);
+  }
+
+  /** Waits for the end. */
+  async end(): Promise<void> {
+    await this.#ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.stdin.destroy();
+    this.#child.kill("SIGKILL");
+    await this.#ended;
+  }
+}
