@@ -12,7 +12,7 @@ import { wordRules } from "./word-list.ts";
 const patterns = [
   "*.md",
   ".ci/*",
-  "{bench,scripts}/**/*.{ts,md}",
+  "{bench,scripts,site}/**/*.{ts,md}",
   "docs/{adr,guides}/**/*.md",
   "{catalog,examples}/**/*.{md,ts}",
   "packages/*/*.md",
