@@ -50,6 +50,7 @@ export async function testSite(): Promise<number> {
       log("The site cannot be built\n0 passed, 1 failed");
       return 1;
     }
+    log(`# built after ${Math.round(process.uptime())} s`);
     const built = checkBuiltLinks(folder, base);
     const results = [
       { name: `${built.links} links of the built site`, problems: built.problems },
@@ -76,6 +77,7 @@ async function inBrowser(program: string, folder: string): Promise<Checked[]> {
       await using checker = new PageChecker(await newPage(browser, "wide"), new URL(server.url).origin, axe);
       for (let page = queue.shift(); page !== undefined; page = queue.shift()) {
         results.push({ name: page.source, problems: await examine(checker, server.url, page) });
+        if (results.length % 25 === 0) console.log(`# ${results.length} of ${pages.length} pages`);
       }
     };
     await Promise.all(Array.from({ length: tabs }, work));
@@ -90,7 +92,7 @@ async function inBrowser(program: string, folder: string): Promise<Checked[]> {
 
 async function examine(checker: PageChecker, url: string, page: SitePage): Promise<readonly string[]> {
   try {
-    return await checker.check(url + page.route.slice(1), { everyTheme: layouts.includes(page.source) });
+    return await checker.check(url + page.route.slice(1), { complete: layouts.includes(page.source) });
   } catch (error) {
     return [String(error)];
   }

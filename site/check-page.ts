@@ -11,8 +11,8 @@ export const screens = { narrow: { width: 390, height: 844 }, wide: { width: 128
 
 /** How thoroughly a page is examined. */
 export interface PageCheck {
-  /** Whether axe also runs in dark at both widths, and light in the narrow one. */
-  readonly everyTheme: boolean;
+  /** Whether axe examines the page with its navigation, and in both themes and widths; otherwise the content, once. */
+  readonly complete: boolean;
 }
 
 /** Rules of axe that do not hold here, each with the reason. */
@@ -36,7 +36,7 @@ export class PageChecker implements AsyncDisposable {
   }
 
   /** Opens the page at `url` and returns what is wrong with it. */
-  async check(url: string, { everyTheme }: PageCheck): Promise<string[]> {
+  async check(url: string, { complete }: PageCheck): Promise<string[]> {
     const page = this.#page;
     this.#problems = [];
     const problems = this.#problems;
@@ -52,8 +52,8 @@ export class PageChecker implements AsyncDisposable {
           "document.documentElement.scrollWidth - document.documentElement.clientWidth",
         );
         if (overflow !== 0) problems.push(`${name}, ${theme}: wider than the screen by ${overflow} pixels`);
-        if (!everyTheme && !(theme === "light" && name === "wide")) continue;
-        problems.push(...(await runAxe(page)).map((problem) => `${name}, ${theme}: ${problem}`));
+        if (!complete && !(theme === "light" && name === "wide")) continue;
+        problems.push(...(await runAxe(page, complete)).map((problem) => `${name}, ${theme}: ${problem}`));
       }
     }
     return problems;
@@ -76,14 +76,17 @@ export function watch(page: BrowserPage, origin: string, report: (problem: strin
   });
 }
 
-async function runAxe(page: BrowserPage): Promise<string[]> {
+async function runAxe(page: BrowserPage, complete: boolean): Promise<string[]> {
+  const context = complete
+    ? { include: [["html"]] }
+    : { include: [["html"]], exclude: [[".VPNav"], [".VPSidebar"]] };
   const options = {
     runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     rules: Object.fromEntries(Object.keys(exceptions).map((rule) => [rule, { enabled: false }])),
     resultTypes: ["violations"],
   };
   const found = await page.evaluate(
-    `axe.run(${JSON.stringify(options)}).then(({ violations }) => JSON.stringify(violations))`,
+    `axe.run(${JSON.stringify(context)}, ${JSON.stringify(options)}).then(({ violations }) => JSON.stringify(violations))`,
   );
   const violations: readonly AxeViolation[] = JSON.parse(String(found));
   return violations.map(({ id, nodes }) => {

@@ -26,7 +26,7 @@ export interface SitePage {
 const pagePatterns = [
   "docs/**/*.md",
   "*.md",
-  "{catalog,bench}/*.md",
+  "{catalog,bench,site}/*.md",
   "examples/*/README.md",
   "packages/*/README.md",
   "packages/*/bench/*.md",

@@ -1,7 +1,7 @@
 /**
  * The sidebar of the site, from sidebar.json: groups of pages in order. An entry is the path of
- * a page, or a pattern that takes all pages which no other entry names; so a page that is added
- * to a folder needs no edit.
+ * a page, or a pattern (with `*` or `{}`) that takes all pages which no other entry names; so a page
+ * that is added to a folder needs no edit.
  */
 
 import { readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ export interface SidebarGroup {
   readonly text: string;
   /** Paths and patterns of pages, from the root of the repository. */
   readonly pages: readonly string[];
-  /** Where true, the group is closed until a page of it is shown. */
+  /** Where true, the group is one link until a page of it is shown. */
   readonly collapsed?: boolean;
 }
 
@@ -30,7 +30,9 @@ export interface Sidebar {
   readonly problems: readonly string[];
 }
 
-const isPattern = (entry: string) => entry.includes("*");
+const isPattern = (entry: string) => /[*{]/.test(entry);
+
+const isIndex = ({ source }: SitePage) => source.endsWith("/index.md");
 
 /** Reads sidebar.json. */
 export function readSidebar(root: string): readonly SidebarGroup[] {
@@ -52,7 +54,8 @@ export function fillSidebar(groups: readonly SidebarGroup[], pages: readonly Sit
       : (source: string) => source === entry;
     const taken = [...left.values()].filter(({ source }) => isTaken(source));
     for (const { source } of taken) left.delete(source);
-    return taken;
+    // The page about a folder is its first one.
+    return taken.sort((one, other) => Number(isIndex(other)) - Number(isIndex(one)));
   };
   const filled = groups.map(({ text, collapsed = false, pages: entries }) => ({
     text,

@@ -3,11 +3,9 @@
  * how links of pages become links of the site. Has no dependency, so tests and checks use it too.
  */
 
-import { existsSync } from "node:fs";
-import { posix } from "node:path";
 import { pagesBySource, resolveLink } from "./links.ts";
-import { listMarkdown, listSitePages, type SitePage, sitePath } from "./pages.ts";
-import { fillSidebar, readSidebar } from "./sidebar.ts";
+import { listMarkdown, listSitePages, sitePath } from "./pages.ts";
+import { type FilledGroup, fillSidebar, readSidebar } from "./sidebar.ts";
 
 /** Settings of one build. */
 export interface SiteSettings {
@@ -27,13 +25,13 @@ export function readSettings(env: NodeJS.ProcessEnv): SiteSettings {
 export interface SidebarItem {
   readonly text: string;
   readonly link?: string;
-  readonly collapsed?: boolean;
   readonly items?: readonly SidebarItem[];
 }
 
 /** The functions and data of the configuration of VitePress. */
 export interface SiteOptions {
-  readonly sidebar: readonly SidebarItem[];
+  /** The sidebars by the beginning of the paths of their pages. */
+  readonly sidebars: Readonly<Record<string, readonly SidebarItem[]>>;
   readonly navigation: readonly SidebarItem[];
   /** Markdown files below the root that are no pages. */
   readonly excluded: readonly string[];
@@ -48,14 +46,8 @@ export function createSiteOptions(root: string, { repository }: SiteSettings): S
   const pages = listSitePages(root);
   const bySource = pagesBySource(pages);
   const { groups } = fillSidebar(readSidebar(root), pages);
-  const toItem = ({ title, route }: SitePage): SidebarItem => ({ text: title, link: route });
   return {
-    // The heading of a group that can be closed leads to its first page: as a button, it would contain another one.
-    sidebar: groups.map(({ text, collapsed, pages: items }) => ({
-      text,
-      ...(collapsed ? { collapsed, link: items[0]?.route } : {}),
-      items: items.map(toItem),
-    })),
+    sidebars: createSidebars(groups),
     navigation: groups
       .filter(({ text }) => ["Guides", "Operations", "Reference"].includes(text))
       .map(({ text, pages: [first] }) => ({ text, link: first?.route ?? "/" })),
@@ -72,8 +64,32 @@ export function createSiteOptions(root: string, { repository }: SiteSettings): S
   };
 }
 
-/** Returns the path of a picture of the page `from`, relative to its file, as Vite imports it. */
-export function picturePath(root: string, from: string, src: string): string {
-  const path = posix.join(posix.dirname(from), src);
-  return existsSync(posix.join(root, path)) && !/^\.?\//.test(src) ? `./${src}` : src;
+/**
+ * Returns a sidebar for each closed group, in which it is open, and one for all other pages. So
+ * pages carry no links to all other pages.
+ */
+function createSidebars(groups: readonly FilledGroup[]): Record<string, readonly SidebarItem[]> {
+  const owners = new Map(
+    groups.flatMap((group) => group.pages.map((page) => [sitePath(page.source), group])),
+  );
+  const isOnlyIn = (folder: string, group: FilledGroup) =>
+    [...owners].every(([path, owner]) => owner === group || !path.startsWith(folder));
+  const sidebars: Record<string, readonly SidebarItem[]> = { "/": toSidebar(groups, undefined) };
+  for (const group of groups.filter(({ collapsed }) => collapsed)) {
+    const sidebar = toSidebar(groups, group);
+    for (const path of group.pages.map(({ source }) => sitePath(source))) {
+      const folder = path.replace(/[^/]*$/, "");
+      sidebars[`/${folder !== "" && isOnlyIn(folder, group) ? folder : path}`] = sidebar;
+    }
+  }
+  return sidebars;
+}
+
+/** Closed groups are a link to their first page. */
+function toSidebar(groups: readonly FilledGroup[], open: FilledGroup | undefined): readonly SidebarItem[] {
+  return groups.map((group) =>
+    group.collapsed && group !== open
+      ? { text: group.text, link: group.pages[0]?.route }
+      : { text: group.text, items: group.pages.map(({ title, route }) => ({ text: title, link: route })) },
+  );
 }

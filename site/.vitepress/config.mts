@@ -94,7 +94,7 @@ export default defineConfig({
   },
   themeConfig: {
     nav: options.navigation.map(({ text, link = "/" }) => ({ text, link })),
-    sidebar: options.sidebar as never,
+    sidebar: options.sidebars as never,
     outline: { level: [2, 3], label: "On this page" },
     search: { provider: "local" },
     docFooter: { prev: "Previous", next: "Next" },

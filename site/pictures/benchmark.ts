@@ -14,9 +14,24 @@ interface Plot {
 }
 
 const plots: readonly Plot[] = [
-  { heading: "Calls, one at a time", column: "calls/s", label: "Calls per second, one at a time", better: "more" },
-  { heading: "Calls, 32 at a time", column: "calls/s", label: "Calls per second, 32 at a time", better: "more" },
-  { heading: "Resident memory after the load", column: "MB", label: "Memory after the load, MB", better: "less" },
+  {
+    heading: "Calls, one at a time",
+    column: "calls/s",
+    label: "Calls per second, one at a time",
+    better: "more",
+  },
+  {
+    heading: "Calls, 32 at a time",
+    column: "calls/s",
+    label: "Calls per second, 32 at a time",
+    better: "more",
+  },
+  {
+    heading: "Resident memory after the load",
+    column: "MB",
+    label: "Memory after the load, MB",
+    better: "less",
+  },
   {
     heading: "Start-up: process start to first tools/list",
     column: "ms",
@@ -38,7 +53,9 @@ export interface Bar {
 export function readBars(results: string, heading: string, column: string): Bar[] {
   const [, section = ""] = results.split(`\n## ${heading}\n`);
   const [table = ""] = section.split("\n## ");
-  const rows = [...table.matchAll(/^\|(.*)\|$/gm)].map(([, row = ""]) => row.split("|").map((cell) => cell.trim()));
+  const rows = [...table.matchAll(/^\|(.*)\|$/gm)].map(([, row = ""]) =>
+    row.split("|").map((cell) => cell.trim()),
+  );
   const [columns = [], , ...body] = rows;
   const at = columns.indexOf(column);
   return body

@@ -39,7 +39,10 @@ export const stages: readonly Stage[] = [
   },
   {
     title: "Admission",
-    lines: ["policy: authorize · guards: pauses · containment", "your hooks · your approval · limits are counted"],
+    lines: [
+      "policy: authorize · guards: pauses · containment",
+      "your hooks · your approval · limits are counted",
+    ],
     steps: [
       "admit it, perform it, record how it ends",
       "authorize, guard, contain, ask hooks, approve, count, record the intent",
@@ -67,11 +70,11 @@ export const stages: readonly Stage[] = [
   },
 ];
 
-const width = 560;
+const width = 580;
 const boxLeft = 92;
-const boxWidth = 336;
+const boxWidth = 346;
 const gap = 26;
-const heightOf = ({ lines }: Stage) => 32 + lines.length * 19;
+const heightOf = ({ lines }: Stage) => 37 + lines.length * 19;
 
 /** Draws the picture. */
 export function drawCallPath(): string {
@@ -101,7 +104,8 @@ export function drawCallPath(): string {
       );
     }
     if (stage.record !== undefined) elements.push(...drawRecord(stage.record, top + height / 2));
-    if (stage.refuses !== undefined) elements.push(...drawRefusal(stage.refuses, top + height / 2, tops[0] ?? 0));
+    if (stage.refuses !== undefined)
+      elements.push(...drawRefusal(stage.refuses, top + height / 2, tops[0] ?? 0));
   }
   // The answer goes back to the client.
   const last = stages.at(-1);

@@ -21,7 +21,10 @@ const { values } = parseArgs({ options: { drawn: { type: "boolean", default: fal
 
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, "call-path.svg"), drawCallPath());
-writeFileSync(join(folder, "benchmark.svg"), drawBenchmark(readFileSync(join(root, "bench/RESULTS.md"), "utf8")));
+writeFileSync(
+  join(folder, "benchmark.svg"),
+  drawBenchmark(readFileSync(join(root, "bench/RESULTS.md"), "utf8")),
+);
 if (values.drawn) console.log("Left out: session.svg");
 else if (!canRecord) {
   console.error("The session cannot be recorded here: it needs script of util-linux, on Linux");

@@ -29,11 +29,9 @@ export async function recordSession(): Promise<RecordedCommand[]> {
   await using directory = await makeTemporaryDirectory();
   const bin = directory.join("bin");
   mkdirSync(bin);
-  writeFileSync(
-    join(bin, "toolcrib"),
-    `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`,
-    { mode: 0o755 },
-  );
+  writeFileSync(join(bin, "toolcrib"), `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`, {
+    mode: 0o755,
+  });
   const env = {
     HOME: directory.path,
     PATH: `${bin}:${dirname(process.execPath)}:${process.env["PATH"]}`,

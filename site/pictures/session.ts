@@ -50,6 +50,26 @@ export function readTerminal(output: string): Span[][] {
     } else lines.at(-1)?.push({ text: token, classes: [...active] });
   }
   while (lines.at(-1)?.length === 0) lines.pop();
+  return lines.flatMap(wrapLine);
+}
+
+/** A terminal continues a long line on the next one. */
+function wrapLine(spans: readonly Span[]): Span[][] {
+  const lines: Span[][] = [[]];
+  let left = columns;
+  for (const { text, classes } of spans) {
+    let rest = [...text];
+    while (rest.length > 0) {
+      if (left === 0) {
+        lines.push([]);
+        left = columns;
+      }
+      const part = rest.slice(0, left);
+      lines.at(-1)?.push({ text: part.join(""), classes });
+      left -= part.length;
+      rest = rest.slice(part.length);
+    }
+  }
   return lines;
 }
 
@@ -57,7 +77,8 @@ function applySgr(code: string, active: Set<string>): void {
   const name = sgrClasses[code];
   if (name !== undefined) active.add(name);
   else if (code === "22") for (const one of ["b", "d"]) active.delete(one);
-  else if (code === "39") for (const one of ["red", "green", "yellow", "blue", "magenta", "cyan"]) active.delete(one);
+  else if (code === "39")
+    for (const one of ["red", "green", "yellow", "blue", "magenta", "cyan"]) active.delete(one);
   else active.clear();
 }
 

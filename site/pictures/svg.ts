@@ -57,7 +57,11 @@ text{fill:var(--ink);font-size:13px}
 
 /** Escapes text for SVG. */
 export function escapeText(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
 }
 
 /** A picture: its size, its name, what it shows in words, and its elements. */
