@@ -54,6 +54,8 @@ export function createSiteOptions(root: string, { repository }: SiteSettings): S
     excluded: listMarkdown(root, ["**/*.md"]).filter((path) => !bySource.has(path)),
     rewrite: sitePath,
     rewriteLink(from, href) {
+      // Within the page; the search knows headings by such links.
+      if (href.startsWith("#")) return href;
       const target = resolveLink(root, bySource, from, href);
       if (target.kind === "page") {
         return `${target.page.route}${target.anchor === "" ? "" : `#${target.anchor}`}`;
@@ -78,7 +80,7 @@ function createSidebars(groups: readonly FilledGroup[]): Record<string, readonly
   for (const group of groups.filter(({ collapsed }) => collapsed)) {
     const sidebar = toSidebar(groups, group);
     for (const path of group.pages.map(({ source }) => sitePath(source))) {
-      const folder = path.replace(/[^/]*$/, "");
+      const folder = path.includes("/") ? path.replace(/\/.*$/, "/") : "";
       sidebars[`/${folder !== "" && isOnlyIn(folder, group) ? folder : path}`] = sidebar;
     }
   }

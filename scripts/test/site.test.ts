@@ -141,7 +141,7 @@ test("links of pages become addresses of the site, of the repository, or nothing
   check("../../packages/policy/src/index.ts", `${repository}/packages/policy/src/index.ts`);
   check("../../packages/policy/src/index.ts", undefined, unknown);
   check("https://example.org/", "https://example.org/");
-  check("#limits", "/guides/policies.html#limits");
+  check("#limits", "#limits");
   check("../index.md", "/");
 });
 

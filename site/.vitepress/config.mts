@@ -49,6 +49,20 @@ function removeComments(markdown: MarkdownIt): void {
   });
 }
 
+/** Heads of tables without a text are no heads for people who hear them; code without a fence looks like other code. */
+function adaptTokens(markdown: MarkdownIt): void {
+  markdown.core.ruler.push("toolcrib-tokens", ({ tokens }) => {
+    for (const [at, token] of tokens.entries()) {
+      if (token.type === "th_open" && tokens[at + 1]?.content === "") {
+        token.tag = "td";
+        Object.assign(tokens[at + 2] ?? {}, { tag: "td" });
+      } else if (token.type === "code_block") {
+        Object.assign(token, { type: "fence", info: "text", tag: "code", markup: "```" });
+      }
+    }
+  });
+}
+
 /** Vue must not read `{{ }}` in texts. */
 function escapeInterpolations(markdown: MarkdownIt): void {
   markdown.renderer.rules.text = (tokens, index) =>
@@ -78,6 +92,7 @@ export default defineConfig({
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config(markdown) {
       removeComments(markdown);
+      adaptTokens(markdown);
       rewriteLinks(markdown);
       escapeInterpolations(markdown);
     },
@@ -96,7 +111,11 @@ export default defineConfig({
     nav: options.navigation.map(({ text, link = "/" }) => ({ text, link })),
     sidebar: options.sidebars as never,
     outline: { level: [2, 3], label: "On this page" },
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      // All words count: of many pages that have one of them, few are meant.
+      options: { miniSearch: { searchOptions: { combineWith: "AND", fuzzy: 0.15, prefix: true } } },
+    },
     docFooter: { prev: "Previous", next: "Next" },
   },
   transformPageData(page) {
