@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: compares Toolcrib with the npm gateways in one run on one
- * machine, and writes tables to stdout and bench/RESULTS.md. bench/README.md
- * describes the measurements and their interpretation.
+ * machine, and writes tables to stdout and bench/RESULTS.md, and the plot of these
+ * tables to docs/pictures. bench/README.md describes the measurements and their
+ * interpretation.
  *
  * Everything it starts is stopped at the end, on an error and on Ctrl-C.
  */
@@ -10,6 +11,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { drawBenchmark } from "../site/pictures/benchmark.ts";
 import { killAllChildren, stopAllChildren } from "./children.ts";
 import { benchComposites } from "./composites.ts";
 import { allContenders, type Contender, type Upstream } from "./contenders.ts";
@@ -273,7 +275,10 @@ async function main(plan: Plan): Promise<number> {
   if (plan.parts.has("search")) tables.push(...(await searchTables()));
   const text = document(plan, tables);
   process.stdout.write(text);
-  if (plan.write) writeFileSync(join(import.meta.dirname, "RESULTS.md"), text);
+  if (plan.write) {
+    writeFileSync(join(import.meta.dirname, "RESULTS.md"), text);
+    writeFileSync(join(import.meta.dirname, "../docs/pictures/benchmark.svg"), drawBenchmark(text));
+  }
   return 0;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The last step of `npm run check`: rules that neither the compiler nor the
  * linter knows. It checks the architecture, the error codes, doc comments on
- * exports, generated pages, links and the word list, and prints the findings.
+ * exports, generated pages, links, the site and the word list, and prints the findings.
  *
  * `--sample N` prints N random comments, messages and paragraphs instead, for
  * a person who reviews the English.
@@ -15,6 +15,7 @@ import { checkArchitecture } from "./architecture.ts";
 import { checkApiDocs } from "./docs/api-page.ts";
 import { checkPages, makePages } from "./docs/generated-pages.ts";
 import { checkLinks } from "./docs/link-rules.ts";
+import { checkSite } from "./docs/site-rules.ts";
 import { checkErrorCodes } from "./error-codes.ts";
 import { checkWords, sampleExcerpts } from "./words/check-words.ts";
 import { openWorkspace } from "./workspace.ts";
@@ -45,6 +46,7 @@ async function check(): Promise<void> {
     ...workspace.packages.flatMap((one) => checkApiDocs(one, workspace.checker)),
     ...checkPages(root, await makePages(workspace)),
     ...checkLinks(root),
+    ...checkSite(root),
     ...checkWords(root),
   ];
   if (findings.length > 0) {

@@ -94,7 +94,7 @@ export function apiPage(owner: WorkspacePackage, checker: Checker): string {
       section = entry.section;
       lines.push("", `## ${section}`);
     }
-    lines.push("", `### ${entry.name} (${entry.kind})`, "");
+    lines.push("", `${section === "" ? "##" : "###"} ${entry.name} (${entry.kind})`, "");
     const paragraph = firstParagraph(entry.doc);
     if (paragraph !== "") lines.push(paragraph, "");
     lines.push("```ts", entry.text, "```");

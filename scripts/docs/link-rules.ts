@@ -7,7 +7,14 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { posix, sep } from "node:path";
 import type { Diagnostic } from "@toolcrib/diagnostics";
 
-const pagePatterns = ["*.md", "docs/**/*.md", "packages/*/README.md", "examples/*/README.md", "bench/*.md"];
+const pagePatterns = [
+  "*.md",
+  "docs/**/*.md",
+  "packages/*/README.md",
+  "examples/*/README.md",
+  "bench/*.md",
+  "site/*.md",
+];
 /** `[text](target)`, without titles; and `path/in/the/repository`. */
 const linkPattern = /\]\(([^()\s]+)\)|`((?:packages|scripts|docs|bench|examples)\/[\w./-]+)`/g;
 

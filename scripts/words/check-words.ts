@@ -12,8 +12,9 @@ import { wordRules } from "./word-list.ts";
 const patterns = [
   "*.md",
   ".ci/*",
-  "{bench,scripts}/**/*.{ts,md}",
-  "docs/{adr,guides}/**/*.md",
+  "{bench,scripts,site}/**/*.{ts,md}",
+  "docs/*.md",
+  "docs/{adr,clients,guides,migrate,operations,security}/**/*.md",
   "{catalog,examples}/**/*.{md,ts}",
   "packages/*/*.md",
   "packages/*/{src,test,bench,conformance}/**/*.{ts,md}",

@@ -1,0 +1,43 @@
+/** The session at the beginning of the README is what its commands print today. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { canRecord, recordSession } from "../../site/pictures/record-session.ts";
+import { drawSession, linesOfPicture } from "../../site/pictures/session.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const skip = canRecord ? false : "needs script of util-linux";
+
+/** Returns the cells of a line, without what differs from run to run: times, durations, and the ids of calls. */
+function cellsOf(line: string): string[] {
+  return line
+    .replace(/\d\d-\d\d \d\d:\d\d:\d\dZ/g, "TIME")
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/g, "ID")
+    .replace(/\d+(?:\.\d+)? m?s\b/g, "DURATION")
+    .split(/ {2,}/);
+}
+
+/** How much of a cell fits depends on the width of the durations beside it. */
+function isSameCell(one: string, other: string): boolean {
+  if (!one.endsWith("…") && !other.endsWith("…")) return one === other;
+  const [a, b] = [one.replace(/…$/, ""), other.replace(/…$/, "")];
+  return a.startsWith(b) || b.startsWith(a);
+}
+
+function isSameLine(one: string, other: string | undefined): boolean {
+  const [cells, others] = [cellsOf(one), cellsOf(other ?? "")];
+  return cells.length === others.length && cells.every((cell, at) => isSameCell(cell, others[at] ?? ""));
+}
+
+test("the recorded session shows what the commands print", { skip }, async () => {
+  const shown = linesOfPicture(readFileSync(join(root, "docs/pictures/session.svg"), "utf8"));
+  const today = linesOfPicture(drawSession(await recordSession()));
+  assert.ok(shown.length > 15);
+  assert.equal(today.length, shown.length, `npm run docs:pictures\n${today.join("\n")}`);
+  for (const [at, line] of shown.entries()) {
+    assert.ok(isSameLine(line, today[at]), `npm run docs:pictures\n- ${line}\n+ ${today[at]}`);
+  }
+});
