@@ -5,6 +5,7 @@ import { createCommandLineCheck } from "@toolcrib/cli";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { checkCommands, commandsOf } from "../docs/command-rules.ts";
 import { notYet } from "../docs/commands-not-yet.ts";
+import { checkMetrics } from "../docs/metric-rules.ts";
 import { shellCommands } from "../docs/shell-commands.ts";
 import { makeTree, placesOf } from "./temporary-tree.ts";
 
@@ -77,4 +78,14 @@ test("checkCommands() finds unknown commands and options, and missing arguments 
 
 test("no command line is planned that exists", () => {
   for (const line of notYet) assert.notEqual(check(line.split(" ").slice(1)), undefined, line);
+});
+
+test("checkMetrics() finds names that no source declares, and accepts the parts of a histogram", async () => {
+  const text = "`toolcrib_calls_total`, `toolcrib_time_seconds_bucket`, `toolcrib_frobs_total`\n";
+  const source = 'export const names = ["toolcrib_calls_total", "toolcrib_time_seconds"];\n';
+  await using tree = await makeTree({ "README.md": text, "packages/http/src/metrics.ts": source });
+  assert.deepEqual(
+    checkMetrics(tree.path).map(({ message }) => message),
+    ['No metric is called "toolcrib_frobs_total"'],
+  );
 });
