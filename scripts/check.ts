@@ -1,7 +1,8 @@
 /**
  * The last step of `npm run check`: rules that neither the compiler nor the
  * linter knows. It checks the architecture, the error codes, doc comments on
- * exports, generated pages, links, the site and the word list, and prints the findings.
+ * exports, generated pages, links, the site, commands and metrics in pages, and the word
+ * list, and prints the findings.
  *
  * `--sample N` prints N random comments, messages and paragraphs instead, for
  * a person who reviews the English.
@@ -9,13 +10,16 @@
 
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { createCommandLineCheck } from "@toolcrib/cli";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { checkExportCount, checkExportUse } from "./architecture/export-rules.ts";
 import { checkArchitecture } from "./architecture.ts";
 import { checkApiDocs } from "./docs/api-page.ts";
+import { checkCommands } from "./docs/command-rules.ts";
 import { checkPages, makePages } from "./docs/generated-pages.ts";
 import { checkLinks } from "./docs/link-rules.ts";
 import { checkSite } from "./docs/site-rules.ts";
+import { checkMetrics } from "./docs/metric-rules.ts";
 import { checkErrorCodes } from "./error-codes.ts";
 import { checkWords, sampleExcerpts } from "./words/check-words.ts";
 import { openWorkspace } from "./workspace.ts";
@@ -47,6 +51,8 @@ async function check(): Promise<void> {
     ...checkPages(root, await makePages(workspace)),
     ...checkLinks(root),
     ...checkSite(root),
+    ...checkMetrics(root),
+    ...checkCommands(root, await createCommandLineCheck()),
     ...checkWords(root),
   ];
   if (findings.length > 0) {

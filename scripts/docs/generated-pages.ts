@@ -11,6 +11,7 @@ import type { Results } from "../features/results.ts";
 import { compatibilityPage } from "../features/table.ts";
 import type { Workspace } from "../workspace.ts";
 import { apiPage, listApi } from "./api-page.ts";
+import { clientPages } from "./client-pages.ts";
 import { enforcementPage } from "./enforcement-page.ts";
 import { errorsPage } from "./errors-page.ts";
 import { limitsPage } from "./limits-page.ts";
@@ -28,6 +29,7 @@ export async function makePages(workspace: Workspace): Promise<Pages> {
   const libraries = packages.filter((one) => listApi(one, workspace.checker).length > 0);
   return new Map([
     ...libraries.map((one) => [`docs/api/${one.folder}.api.md`, apiPage(one, workspace.checker)] as const),
+    ...clientPages(workspace.root),
     ["docs/reference/compatibility.md", compatibilityPage(featureResults())],
     ["docs/reference/errors.md", errorsPage(readErrorCodes(workspace).codes)],
     ["docs/reference/enforcement.md", enforcementPage()],

@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { loadCommands } from "../command-list.ts";
 import { exitCodeMeanings } from "../exit-codes.ts";
 import { createProgram, helpTextOf } from "../program.ts";
+import { silentProcess } from "./silent-process.ts";
 
 /** Returns the reference page of the command line. */
 export async function commandLineReference(): Promise<string> {
@@ -33,9 +34,3 @@ function commandSections(command: Command, name: string): readonly string[] {
     ...command.commands.flatMap((inner) => commandSections(inner, `${name} ${inner.name()}`)),
   ];
 }
-
-const silentProcess = {
-  args: ["--no-color"],
-  stdout: { write: () => true } as unknown as NodeJS.WriteStream,
-  stderr: { write: () => true } as unknown as NodeJS.WriteStream,
-};
