@@ -99,10 +99,10 @@ function listChange(
   const added = [...now].filter((one) => !old.has(one));
   if (gone.length === 0 && added.length === 0) return [];
   const parts = [
-    ...(added.length === 0 ? [] : [`+ ${listed(added)}`]),
-    ...(gone.length === 0 ? [] : [`- ${listed(gone)}`]),
+    ...(added.length === 0 ? [] : [`added ${listed(added)}`]),
+    ...(gone.length === 0 ? [] : [`removed ${listed(gone)}`]),
   ];
-  return [[label, parts.join("  ")]];
+  return [[label, parts.join("; ")]];
 }
 
 function listed(names: readonly string[]): string {

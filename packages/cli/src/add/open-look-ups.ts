@@ -13,6 +13,9 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { createSandboxes, userHomeOf } from "../sandbox/create-sandboxes.ts";
 import { fetchedFolder } from "../sandbox/fetched-store.ts";
 
+/** Milliseconds for one answer of a registry. */
+const lookUpMaxMs = 120_000;
+
 /** Look-ups of one command. Disposing it ends what still runs. */
 export interface LookUps extends AsyncDisposable {
   /** @throws {CliError} `CLI_RUNNER_MISSING` @throws {RunnersError} `PACKAGE_FETCH_FAILED` */
@@ -44,21 +47,22 @@ export function openLookUps(
     [],
     exitPort,
   );
-  const fetches = new FetchSandbox({
-    ...{ launcher, env },
-    sandboxes: createSandboxes(context),
-    mode: "required",
-    userHome: userHomeOf(context),
-    hiddenPaths: hiddenPathsOf({ home, configFiles, directory, env }),
-    signal: AbortSignal.any([signal, closing.signal]),
-    registryHosts: sandbox.registryHosts,
-    openExit: exits.openFetch,
-  });
+  const sandboxes = createSandboxes(context);
+  const fetches = () =>
+    new FetchSandbox({
+      ...{ launcher, env, sandboxes },
+      mode: "required",
+      userHome: userHomeOf(context),
+      hiddenPaths: hiddenPathsOf({ home, configFiles, directory, env }),
+      signal: AbortSignal.any([signal, closing.signal, AbortSignal.timeout(lookUpMaxMs)]),
+      registryHosts: sandbox.registryHosts,
+      openExit: exits.openFetch,
+    });
   return {
     async lookUp(wanted) {
       const runner = requireRunner(context, runnerOf(wanted));
       return await lookUpPackage(
-        { folder: fetchedFolder(context), sandbox: fetches, runner, randomBytes },
+        { folder: fetchedFolder(context), sandbox: fetches(), runner, randomBytes },
         wanted,
       );
     },

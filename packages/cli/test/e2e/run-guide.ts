@@ -25,6 +25,7 @@ export const guideGroups = {
   guards: ["guards.md"],
   audit: ["audit.md"],
   chains: ["chains.md"],
+  adding: ["adding-servers.md"],
 } as const;
 
 /**
@@ -104,16 +105,16 @@ function isServe(command: string): boolean {
   return command === "npx toolcrib serve";
 }
 
-/** Tests each guide of `group`. */
-export function testGuides(group: keyof typeof guideGroups): void {
+/** Tests each guide of `group`. @param more variables of its commands */
+export function testGuides(group: keyof typeof guideGroups, more: NodeJS.ProcessEnv = {}): void {
   describe(`the guides about ${group}`, () => {
     for (const guide of guideGroups[group]) {
-      it(`${guide} matches the behavior`, () => runGuide(guide));
+      it(`${guide} matches the behavior`, () => runGuide(guide, more));
     }
   });
 }
 
-async function runGuide(guide: string): Promise<void> {
+async function runGuide(guide: string, more: NodeJS.ProcessEnv): Promise<void> {
   const steps = stepsOf(guide);
   assert.ok(steps.length >= 8);
   await using directory = await makeTemporaryDirectory();
@@ -130,6 +131,7 @@ async function runGuide(guide: string): Promise<void> {
     PATH: `${bin}:${process.env["PATH"]}`,
     NO_COLOR: "1",
     npm_command: "exec",
+    ...more,
   };
   for (const step of steps) {
     if (step.kind === "file") {
