@@ -197,6 +197,37 @@ describe("add and update of packages of a registry", { skip }, () => {
       readFileSync(directory.join("toolcrib.yaml"), "utf8"),
       /labels: \{ untested: "the key comes tomorrow" \}/,
     );
+    // A server.json, and the command line of a runner: packages as well.
+    const packages = [
+      { registryType: "npm", identifier: "@acme/notes", version: "1.0.0", transport: { type: "stdio" } },
+    ];
+    const secret = { name: "NOTES_TOKEN", isRequired: true, isSecret: true };
+    const described = {
+      ...{ name: "com.example/described", description: "Notes", version: "1.0.0" },
+      packages: packages.map((one) => ({ ...one, environmentVariables: [secret] })),
+    };
+    writeFileSync(directory.join("server.json"), JSON.stringify(described));
+    const imported = await run(directory.path, "add", "./server.json", "--yes", "--without-secrets");
+    assert.equal(imported.code, 0, imported.stderr);
+    assert.match(imported.stdout, /not stored +described-notes-token: it is tried without/);
+    assert.match(
+      imported.stdout,
+      /integrity +sha512-[\s\S]*store its secret: .* secret set described-notes-token/,
+    );
+    const config = readFileSync(directory.join("toolcrib.yaml"), "utf8");
+    assert.match(config, /NOTES_TOKEN: \{ secret_key_ref: described-notes-token \}/);
+    const line = await run(
+      directory.path,
+      "add",
+      "--dry-run",
+      "--",
+      "npx",
+      "-y",
+      "@acme/notes@1.0.0",
+      "--flag",
+    );
+    assert.equal(line.code, 0, line.stderr);
+    assert.match(line.stdout, /args: \["-y", "@acme\/notes@1\.0\.0", "--flag"\]/);
     const unknown = await run(directory.path, "add", "npm:@acme/nothing");
     assert.match(unknown.stderr, /error PACKAGE_FETCH_FAILED: .*@acme\/nothing/);
   });

@@ -66,7 +66,7 @@ describe("lookUpPackage()", () => {
       const runner = findProgram(programs[wanted.kind]) as string;
       return await lookUpPackage({ folder, sandbox, runner, randomBytes }, wanted);
     } finally {
-      assert.deepEqual(readdirSync(folder), [], "nothing is left of a look-up");
+      assert.deepEqual(readdirSync(folder), [], "nothing is left");
     }
   }
 

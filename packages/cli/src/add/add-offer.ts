@@ -21,7 +21,7 @@ import { openConfigFor } from "../server-import/add-server.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
 import { type ConfigFile, withEntry, writeConfigFile } from "../toolspec/config-file.ts";
 import { configurationLines } from "../toolspec/entry-text.ts";
-import { requireSecrets } from "./missing-secrets.ts";
+import { requireSecrets, withoutSecrets } from "./missing-secrets.ts";
 import type { Offer, OfferFact } from "./offer.ts";
 import {
   containmentFacts,
@@ -52,9 +52,11 @@ export async function addOffer(context: CliContext, offer: Offer, flags: AddFlag
   printFacts(output, offer.facts);
   for (const { name, purpose } of offer.secrets) printFacts(output, [["secret", `${name} (${purpose})`]]);
   output.print("");
-  await requireSecrets(context, offer.secrets, flags);
+  const missing = await requireSecrets(context, offer.secrets, flags);
+  if (missing.size > 0)
+    printFacts(output, [["not stored", `${[...missing].join(", ")}: it is tried without`]]);
   await offer.prepare?.();
-  const { entry, trial } = await tryEntries(context, file, offer);
+  const { entry, trial } = await tryEntries(context, file, offer, missing);
   if (trial.kind === "failed") return await withoutTrial(context, { offer, entry, trial, file, flags });
   await using passed = trial;
   const fetched = offer.packages === undefined ? undefined : await findFetched(context, offer.packages);
@@ -86,6 +88,7 @@ export async function addOffer(context: CliContext, offer: Offer, flags: AddFlag
     id,
     file,
     approved: approved.length,
+    missing: [...missing],
     waiting: waitingOf(passed).length - approved.length,
   });
 }
@@ -95,6 +98,7 @@ async function tryEntries(
   context: CliContext,
   file: ConfigFile,
   { id, entries, registry, packages = [] }: Offer,
+  missing: ReadonlySet<string>,
 ): Promise<{ readonly entry: JsonObject; readonly trial: PassedTrial | FailedTrial }> {
   const verb = { npm: "Fetching", python: "Fetching", go: "Building" };
   const what =
@@ -102,7 +106,7 @@ async function tryEntries(
   context.output.note(`${what === "" ? "Starting" : `${what}starting`} it once, contained…`);
   let last: { readonly entry: JsonObject; readonly trial: FailedTrial } | undefined;
   for (const entry of entries) {
-    const { config } = await withEntry(context, file, "tool_servers", entry);
+    const { config } = await withEntry(context, file, "tool_servers", withoutSecrets(entry, missing));
     const trial = await tryServer(context, { config, files: configFilesOf(context, file) }, id);
     if (trial.kind === "passed") return { entry, trial };
     last ??= { entry, trial };
@@ -307,14 +311,26 @@ function reportAdded(
     id,
     file,
     approved,
+    missing,
     waiting,
-  }: { readonly id: string; readonly file: ConfigFile; readonly approved: number; readonly waiting: number },
+  }: {
+    readonly id: string;
+    readonly file: ConfigFile;
+    readonly approved: number;
+    /** Names of secrets. */
+    readonly missing: readonly string[];
+    readonly waiting: number;
+  },
 ): ExitCode {
   const { output, options } = context;
   const command = ownCommand(context);
   const check = output.style("green", "✓");
   output.print(`${check} added ${safeLine(id)} to ${file.shown}`);
   if (approved > 0) output.print(`${check} approved ${counted(approved, "definition")}`);
+  for (const name of missing)
+    output.print(
+      `${output.style("yellow", "!")} store its secret: ${command} secret set ${shellQuote(name)}`,
+    );
   if (waiting > 0) {
     output.print(
       `${output.style("yellow", "!")} ${counted(waiting, "definition")} wait for you: ${command} approve ${shellQuote(id)}`,

@@ -4,7 +4,6 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
 import { listCatalog } from "../toolspec/show-catalog.ts";
@@ -20,7 +19,7 @@ export async function addWhat(
   if (isCommandLine(context, words)) {
     const { offerCommand } = await import("./offer.ts");
     const { addOffer } = await import("./add-offer.ts");
-    return await addOffer(context, offerCommand(context, words, flags), flags);
+    return await addOffer(context, await offerCommand(context, words, flags), flags);
   }
   const [word, ...others] = words;
   if (others.length > 0) {
@@ -55,14 +54,11 @@ export async function addWhat(
       return await addOffer(context, await offerUrl(context, addable.url, flags), flags);
     }
     case "package": {
-      const { openLookUps } = await import("./open-look-ups.ts");
+      const { lookUpOne } = await import("./offer-runner.ts");
       const { offerPackage } = await import("./offer.ts");
       const { addOffer } = await import("./add-offer.ts");
-      const { config, files } = await loadConfigOrDefaults(context);
-      const { wanted } = addable;
-      context.output.note(`Looking ${wanted.name} up in the registry…`);
-      await using lookUps = openLookUps(context, config, files);
-      return await addOffer(context, offerPackage(await lookUps.lookUp(wanted), flags), flags);
+      const published = await lookUpOne(context, addable.wanted);
+      return await addOffer(context, offerPackage(published, flags), flags);
     }
   }
 }

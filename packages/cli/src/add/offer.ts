@@ -11,6 +11,7 @@ import { findExecutable } from "../find-executable.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { serverIdFrom } from "../server-import/add-server.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
+import { pinCommand } from "./offer-runner.ts";
 import { describeTls } from "./tls-issuer.ts";
 
 /** A fact about an offer for people: a label and a text, which is untrusted. */
@@ -43,24 +44,34 @@ export interface Offer {
 
 /** Returns the offer of a package of npm, PyPI or a Go module proxy, pinned to the version that was looked up. */
 export function offerPackage(published: PublishedPackage, flags: AddFlags): Offer {
-  const { kind, name, version, facts, deprecated } = published;
+  const { kind, name, version } = published;
   const { command, args, packages } = commandOf(published, flags.program);
   const last = name.replace(/\[[^\]]*\]$/, "").replace(/\/v\d+$/, "");
   const transport = { kind: "stdio", command, args: [...args, ...(flags.serverArg ?? [])], ...envOf(flags) };
   return {
     id: flags.id ?? serverIdFrom(last),
     title: `${name} ${version}`,
-    facts: [
-      ["package", `${{ npm: "npm", python: "PyPI", go: "Go module" }[kind]} ${name} ${version}`],
-      ...(deprecated === undefined ? [] : [["DEPRECATED", deprecated] as const]),
-      ...facts,
-      ["runs", [command, ...transport.args].map(shellQuote).join(" ")],
-    ],
+    facts: [...publisherFacts(published), ["runs", [command, ...transport.args].map(shellQuote).join(" ")]],
     entries: [entryOf(flags.id ?? serverIdFrom(last), transport, flags)],
     secrets: secretsOf(flags, "variable"),
     packages,
     registry: kind,
   };
+}
+
+/** Returns the package with its version, and what its registry says about it. */
+export function publisherFacts({
+  kind,
+  name,
+  version,
+  facts,
+  deprecated,
+}: PublishedPackage): readonly OfferFact[] {
+  return [
+    ["package", `${{ npm: "npm", python: "PyPI", go: "Go module" }[kind]} ${name} ${version}`],
+    ...(deprecated === undefined ? [] : [["DEPRECATED", deprecated] as const]),
+    ...facts,
+  ];
 }
 
 /** Returns the command that runs exactly one version. */
@@ -113,7 +124,13 @@ export async function offerUrl(context: CliContext, url: URL, flags: AddFlags): 
 }
 
 /** Returns the offer of a command line. @throws {CliError} `CLI_PROGRAM_UNUSABLE` for a program that is not found */
-export function offerCommand(context: CliContext, words: readonly string[], flags: AddFlags): Offer {
+export async function offerCommand(
+  context: CliContext,
+  given: readonly string[],
+  flags: AddFlags,
+): Promise<Offer> {
+  const runner = await pinCommand(context, given);
+  const words = runner?.words ?? given;
   const [command = "", ...args] = words;
   const { env, directory, platform } = context;
   const found = findExecutable(command, { path: env["PATH"] ?? "", directory, platform });
@@ -127,12 +144,12 @@ export function offerCommand(context: CliContext, words: readonly string[], flag
   const named = /^(?:python[\d.]*|node|deno|bun|ruby|bash|sh)$/.test(command)
     ? (args.find((one) => !one.startsWith("-")) ?? command)
     : command;
-  const base =
-    named
-      .split(/[\\/]/)
-      .at(-1)
-      ?.replace(/\.\w{1,4}$/, "") ?? named;
-  const id = flags.id ?? serverIdFrom(/\s/.test(base) ? command : base);
+  const base = named
+    .split(/[\\/]/)
+    .at(-1)
+    ?.replace(/\.\w{1,4}$/, "");
+  const ownName = base === undefined || /\s/.test(base) ? command : base;
+  const id = flags.id ?? serverIdFrom(runner?.published.name ?? ownName);
   const transport = {
     kind: "stdio",
     command: program,
@@ -144,11 +161,14 @@ export function offerCommand(context: CliContext, words: readonly string[], flag
     title: words.map(shellQuote).join(" "),
     facts: [
       ["program", found],
-      ["version", "not pinned: whatever this program is when it starts"],
+      ...(runner === undefined
+        ? [["version", "not pinned: each start runs what is there then"] as const]
+        : publisherFacts(runner.published)),
       ["runs", [program, ...transport.args].map(shellQuote).join(" ")],
     ],
     entries: [entryOf(id, transport, flags)],
     secrets: secretsOf(flags, "variable"),
+    ...(runner === undefined ? {} : { packages: runner.packages, registry: runner.published.kind }),
   };
 }
 
