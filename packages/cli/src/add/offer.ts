@@ -162,7 +162,7 @@ export async function offerCommand(
     facts: [
       ["program", found],
       ...(runner === undefined
-        ? [["version", "not pinned: each start runs what is there then"] as const]
+        ? [["version", "not pinned: each start runs the file of that day"] as const]
         : publisherFacts(runner.published)),
       ["runs", [program, ...transport.args].map(shellQuote).join(" ")],
     ],
