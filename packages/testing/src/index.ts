@@ -55,6 +55,7 @@ export {
 } from "./hosts/proxy-host-cases.ts";
 export { ownAddresses, type Sinks, startSinks } from "./hosts/sinks.ts";
 export { ManualTimers } from "./manual-timers.ts";
+export { notesServer } from "./notes-server.ts";
 export { NpmRegistry } from "./npm-registry.ts";
 export {
   browse,

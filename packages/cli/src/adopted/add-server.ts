@@ -13,6 +13,8 @@ import type { JsonObject } from "@toolcrib/json";
 import { localIdentity } from "@toolcrib/tool";
 import { adoptedSource, offeredTools, parseManifest } from "@toolcrib/toolspec";
 import { findRunningGateways } from "../access/run-file.ts";
+import { printDefinitions } from "../add/show-offer.ts";
+import { definitionsOf } from "../add/trial.ts";
 import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -33,7 +35,7 @@ import {
   withEntry,
   writeConfigFile,
 } from "../toolspec/config-file.ts";
-import { factLines, headingLines } from "../toolspec/entry-text.ts";
+import { configurationLines, factLines, headingLines } from "../toolspec/entry-text.ts";
 import {
   type ObtainedSecret,
   obtainSecrets,
@@ -92,24 +94,36 @@ export async function addServer(
     const { text } = await withEntry(context, current, "tool_servers", serverEntry);
     await writeConfigFile(current, text);
   };
-  if (flags.yes !== true && canAsk(context)) {
+  if (flags.yes !== true && flags.dryRun !== true && canAsk(context)) {
     const answer = await askLine(
       `Fetch it, start it contained, and add it to ${file.shown}? [Y/n] `,
       context,
     );
     if (!/^(?:y|yes)?$/i.test(answer)) throw new CliError("CLI_INTERRUPTED", "Nothing was added");
   }
-  const secrets = await obtainSecrets(context, entry, wanted, { isLater: flags.withoutSecrets === true });
+  const isDry = flags.dryRun === true;
+  const isLater = flags.withoutSecrets === true || isDry;
+  const secrets = await obtainSecrets(context, entry, wanted, { isLater });
   const missing = secrets.filter(({ result }) => result === "missing");
   if (missing.length > 0) {
+    if (isDry) return reportDry(context, file, serverEntry);
     await write();
     return reportAdded(context, { entry, id, file, secrets, tools: [], approved: [] });
   }
   await using server = await contact(context, { config: added.config, file }, id, source);
+  printDefinitions(output, definitionsOf(server, id));
+  output.print("");
+  if (isDry) return reportDry(context, file, serverEntry);
   await write();
   output.print(...differenceLines(server.status, output));
   const approved = await approve(context, server, id, flags);
   return reportAdded(context, { entry, id, file, secrets, tools: server.tools, approved });
+}
+
+function reportDry({ output }: CliContext, file: ConfigFile, entry: JsonObject): ExitCode {
+  output.json({ entry, file: file.path, result: "shown" });
+  output.print(`Would add to ${file.shown}:`, "", ...configurationLines("tool_servers", entry));
+  return exitCodes.done;
 }
 
 function relativeTo(folder: string, path: string): string {

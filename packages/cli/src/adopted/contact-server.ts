@@ -18,6 +18,8 @@ import { version } from "../version.ts";
 
 /** Milliseconds for the fetch and the first contact: Go compiles a large server for minutes. */
 const contactMaxMs = 2_400_000;
+/** Lines of what a server printed that an error carries. */
+const logMaxLines = 60;
 /** Milliseconds between two questions. */
 const pollMs = 100;
 
@@ -29,13 +31,14 @@ export interface ContactedServer extends AsyncDisposable {
   readonly tools: readonly string[];
 }
 
-/** @throws {CliError} `CLI_RUNNER_MISSING` where the program that fetches the package is not installed */
+/** Returns the path of the program. @throws {CliError} `CLI_RUNNER_MISSING` where the program that fetches the package is not installed */
 export function requireRunner(
   context: CliContext,
   { command, hint }: { readonly command: string; readonly hint: string },
-): void {
+): string {
   const { env, directory, platform } = context;
-  if (findExecutable(command, { path: env["PATH"] ?? "", directory, platform }) !== undefined) return;
+  const found = findExecutable(command, { path: env["PATH"] ?? "", directory, platform });
+  if (found !== undefined) return found;
   throw new CliError("CLI_RUNNER_MISSING", `The server needs ${command}, which is not installed`, { hint });
 }
 
@@ -96,6 +99,7 @@ async function listedStatus(gateway: Gateway, id: string, context: CliContext): 
       const text = reason === "" ? `it is ${state}` : reasonLine(reason);
       throw new CliError("CLI_SERVER_NOT_READY", `The server ${JSON.stringify(id)} lists no tools: ${text}`, {
         hint: "check what it needs, such as arguments (--server-arg) or variables (--env)",
+        data: { reason, log: gateway.serverLog(id, logMaxLines) },
       });
     }
     await delay(pollMs, undefined, { signal: context.signal });

@@ -5,12 +5,11 @@
  * Python in a file of its own, and its digest, or that of the Go module.
  */
 
-import { hash, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { isManifestPath, loadConfig, readAdoptedAt, readCatalogManifest, runnerOf } from "@toolcrib/config";
 import { formatDiagnostics, hasErrors, isCodedError } from "@toolcrib/diagnostics";
-import { PackageStore } from "@toolcrib/runners";
 import {
   adoptedSource,
   compareTools,
@@ -24,10 +23,10 @@ import { CliError } from "../cli-error.ts";
 import { findConfigFiles } from "../config/find-config-files.ts";
 import { invalidConfig, type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { toLoadConfigDeps } from "../config/load-config-deps.ts";
-import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
+import { fetchedStore } from "../sandbox/fetched-store.ts";
 import { writeUserFile } from "../write-user-file.ts";
 import { contactServer, requireRunner } from "./contact-server.ts";
 
@@ -157,17 +156,7 @@ async function recordOf(
 ): Promise<{ readonly digest: string; readonly lock: string | undefined }> {
   const [server] = config.toolServers;
   const source = server?.adopted?.files?.source;
-  const store = new PackageStore({
-    folder: join(context.options.home, "fetched"),
-    sandbox: {
-      at() {
-        throw new CliError("CLI_USAGE", "This command fetches nothing itself");
-      },
-    },
-    logger: createCommandLogger(context, "silent"),
-    now: context.now,
-    randomBytes,
-  });
+  const store = fetchedStore(context);
   const wanted =
     source?.kind === "python"
       ? `${source.package}==${source.version}`

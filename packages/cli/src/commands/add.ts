@@ -1,15 +1,17 @@
 /** `toolcrib add`. */
 
 import { defineCommand } from "../cli-command.ts";
-import { nameValuePair, serverArgOption, serverEnvOption } from "../option-values.ts";
+import { nameValuePair, serverArgOption, serverEnvOption, wholeNumber } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "add",
-  summary: "add a REST API or a server from the catalog to the configuration, and store its secret",
+  summary:
+    "add an API or a server to the configuration: from the catalog, a registry, a file, a URL or a command line",
   arguments: {
-    name: {
+    what: {
       isOptional: true,
-      help: "name in the catalog, NAME@VERSION for a version other than the newest, words to search for, or the path of the manifest of a server",
+      isVariadic: true,
+      help: "name in the catalog, words to search for, npm:NAME[@VERSION], pypi:NAME[@VERSION], go:MODULE[@VERSION], a URL of an MCP server, a server.json, .mcpb or .mcpkg (file or URL), a manifest, or after -- a command line",
     },
   },
   options: {
@@ -40,18 +42,41 @@ export const command = defineCommand({
       help: "folder or file that the server may read; repeatable",
     },
     write: { value: "path", isRepeatable: true, help: "folder that the server may write; repeatable" },
+    allow: {
+      value: "host",
+      isRepeatable: true,
+      help: "host that the process of the server may reach (default: none); repeatable",
+    },
+    program: { value: "name", help: "the program of a package that has several" },
+    set: {
+      value: "name=value",
+      isRepeatable: true,
+      parse: nameValuePair("name=value"),
+      help: "a value that a server.json or bundle asks for; repeatable",
+    },
+    use: {
+      value: "number",
+      parse: wholeNumber(1, 400),
+      help: "which of the packages and endpoints of a server.json (default: the first)",
+    },
+    untested: {
+      value: "reason",
+      help: "save the server although it fails its trial, with this reason in its entry",
+    },
+    dryRun: { help: "try and show it, and write nothing" },
     yes: {
       short: "y",
-      help: "ask for nothing except secrets, and approve the tools that the manifest of a server offers",
+      help: "ask for nothing except secrets, and approve the definitions that nothing is suspicious in",
     },
   },
   examples: [
     "toolcrib add github",
     "toolcrib add github --secret token=github-token --yes",
     "toolcrib add filesystem --server-arg /srv/docs --read /srv/docs",
+    "toolcrib add npm:@modelcontextprotocol/server-everything",
+    "toolcrib add https://mcp.example.com/mcp",
+    "toolcrib add --write ./notes -- node ./server.js --folder ./notes",
   ],
-  run: async (context, { name }, options) =>
-    options.list === true
-      ? (await import("../toolspec/show-catalog.ts")).listCatalog(context)
-      : (await import("../toolspec/add-toolspec.ts")).addToolspec(context, name, options),
+  run: async (context, { what }, options) =>
+    (await import("../add/add-what.ts")).addWhat(context, what, options),
 });

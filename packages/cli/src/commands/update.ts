@@ -6,23 +6,23 @@ import { registryOptions } from "../registry/registry-options.ts";
 
 export const command = defineCommand({
   name: "update",
-  summary: "install the newest versions of installed tool packages, within the ranges that were asked for",
+  summary:
+    "pin servers to their newest versions, and install the newest tool packages, after showing what differs",
   arguments: {
-    toolIds: {
-      completes: "source",
-      isOptional: true,
+    ids: {
+      completes: "source"      isOptional: true,
       isVariadic: true,
-      help: "toolIds (default: all from registries and URLs; files and folders only where they are named)",
+      help: "ids of servers, and toolIds of packages (default: all; packages of files and folders only where they are named)",
     },
   },
   options: {
     ...placeOptions,
-    yes: { short: "y", help: "do not ask" },
-    dryRun: { help: "show what would be installed, and change nothing" },
+    yes: { short: "y", help: "do not ask; definitions that are suspicious wait for toolcrib approve" },
+    dryRun: { help: "show what would change, and change nothing" },
     ...registryOptions,
     ...allowOptions,
   },
-  examples: ["toolcrib update", "toolcrib update demo.echo"],
-  run: async (context, { toolIds }, options) =>
-    (await import("../package/update-tools.ts")).updateTools(context, toolIds, options),
+  examples: ["toolcrib update", "toolcrib update time --dry-run", "toolcrib update demo.echo"],
+  run: async (context, { ids }, options) =>
+    (await import("../add/update-all.ts")).updateAll(context, ids, options),
 });

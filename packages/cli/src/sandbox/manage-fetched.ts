@@ -1,18 +1,17 @@
 /** `toolcrib fetched list|verify|remove`: the packages that package runners launch, in this home. */
 
-import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { didYouMean, messageOf } from "@toolcrib/diagnostics";
-import { PackageStore, type StoredPackage } from "@toolcrib/runners";
+import type { StoredPackage } from "@toolcrib/runners";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
+import { fetchedStore } from "./fetched-store.ts";
 
 /** Runs `fetched list`. */
 export async function listFetched(context: CliContext): Promise<ExitCode> {
   const { output } = context;
-  const packages = await storeOf(context).list();
+  const packages = await fetchedStore(context).list();
   output.json(packages.map(({ key, receipt }) => ({ name: key, ...receipt })));
   if (packages.length === 0) {
     output.print("No fetched packages.");
@@ -40,7 +39,7 @@ export async function listFetched(context: CliContext): Promise<ExitCode> {
 /** Runs `fetched verify`. */
 export async function verifyFetched(context: CliContext): Promise<ExitCode> {
   const { output } = context;
-  const store = storeOf(context);
+  const store = fetchedStore(context);
   const results: { readonly name: string; readonly problem: string | null }[] = [];
   for (const one of await store.list()) {
     const problem = await store.verify(one).then(() => null, messageOf);
@@ -54,7 +53,7 @@ export async function verifyFetched(context: CliContext): Promise<ExitCode> {
 
 /** Runs `fetched remove`. */
 export async function removeFetched(context: CliContext, name: string): Promise<ExitCode> {
-  const store = storeOf(context);
+  const store = fetchedStore(context);
   const packages = await store.list();
   const found = packages.find(({ key }) => key === name);
   if (found === undefined) throw notFound(name, packages);
@@ -80,21 +79,5 @@ function notFound(name: string, packages: readonly StoredPackage[]): CliError {
       packages.length === 0
         ? "no package was fetched yet"
         : (didYouMean(name, names) ?? `the packages are ${names.join(", ")}`),
-  });
-}
-
-function storeOf({ options: { home } }: CliContext): PackageStore {
-  const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const sandbox = {
-    at(): never {
-      throw new Error("These commands fetch nothing");
-    },
-  };
-  return new PackageStore({
-    folder: join(home, "fetched"),
-    sandbox,
-    logger: silent,
-    now: Date.now,
-    randomBytes,
   });
 }

@@ -2,6 +2,7 @@
 
 import { parseConfigLayer } from "@toolcrib/config";
 import { type Diagnostic, formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
+import type { JsonObject } from "@toolcrib/json";
 import type { GivenValues, ImportedServer } from "@toolcrib/mcpkg-registry";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -55,6 +56,8 @@ export function openConfigFor(context: CliContext, id: string): ConfigFile {
 
 /** An import that is ready to be written. */
 export interface PreparedServer extends ImportedServer {
+  /** Id of its entry. */
+  readonly id: string;
   /** What was imported, for people: its name and version. */
   readonly title: string;
   /** Findings of its file. */
@@ -67,30 +70,26 @@ export interface PreparedServer extends ImportedServer {
   readonly prepare?: () => Promise<void>;
 }
 
+/** Returns what adds an import as it is: nothing of it runs. */
+export function finishUntried(flags: ImportServerFlags): FinishImport {
+  return async (context, server) =>
+    await addServer(context, openConfigFor(context, server.id), server, flags);
+}
+
 /**
  * Writes the entry, and reports findings, secrets and what to try.
  *
  * @throws {CliError} `CLI_IMPORT_FAILED` with the findings, `CLI_CONFIG_NOT_EDITABLE`, `CLI_CONFIG_INVALID`
  */
-export async function addServer(
+async function addServer(
   context: CliContext,
   file: ConfigFile,
   server: PreparedServer,
   flags: ImportServerFlags,
 ): Promise<ExitCode> {
   const { output } = context;
-  const { entry, title, secrets, facts, lines } = server;
-  const diagnostics = [...server.found, ...server.diagnostics];
-  if (entry === undefined) {
-    throw new CliError(
-      "CLI_IMPORT_FAILED",
-      `Cannot import ${title}: it needs something that only you can decide`,
-      {
-        hint: "see the errors above; nothing was written",
-        data: { diagnostics },
-      },
-    );
-  }
+  const { title, secrets, facts, lines } = server;
+  const { entry, diagnostics } = requireEntry(server);
   const { text } = await withEntry(context, file, "tool_servers", entry);
   if (!output.isJson && diagnostics.length > 0) output.note(formatDiagnostics(diagnostics), "");
   const isDry = flags.dryRun === true;
@@ -124,6 +123,26 @@ export async function addServer(
   );
   return exitCodes.done;
 }
+
+/** Returns the entry of an import, and all findings. @throws {CliError} `CLI_IMPORT_FAILED` with the findings */
+export function requireEntry({ entry, title, found, diagnostics: own }: PreparedServer): {
+  readonly entry: JsonObject;
+  readonly diagnostics: readonly Diagnostic[];
+} {
+  const diagnostics = [...found, ...own];
+  if (entry !== undefined) return { entry, diagnostics };
+  throw new CliError(
+    "CLI_IMPORT_FAILED",
+    `Cannot import ${title}: it needs something that only you can decide`,
+    {
+      hint: "see the errors above; nothing was written",
+      data: { diagnostics },
+    },
+  );
+}
+
+/** What becomes of an import that was read. */
+export type FinishImport = (context: CliContext, server: PreparedServer) => Promise<ExitCode>;
 
 /** Keeps the indentation of a line of YAML. */
 function safeYaml(line: string): string {

@@ -21,7 +21,8 @@ import { CliError } from "../cli-error.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { openArchiveFetcher } from "../package/fetch-archive.ts";
 import {
-  addServer,
+  type FinishImport,
+  finishUntried,
   type ImportServerFlags,
   openConfigFor,
   serverIdFrom,
@@ -38,11 +39,13 @@ export async function importBundle(
   context: CliContext,
   place: string,
   flags: BundleFlags,
+  finish: FinishImport = finishUntried(flags),
 ): Promise<ExitCode> {
   const bytes = /^https?:\/\//i.test(place)
     ? await fetchBundle(context, place)
     : await readBundle(context, place);
-  return await addBundle(context, bytes, { place, id: flags.id, sha256: flags.sha256, found: [], flags });
+  const { id, sha256 } = flags;
+  return await addBundle(context, bytes, { place, id, sha256, found: [], flags, finish });
 }
 
 /** Fetches a bundle over https. @throws {CliError} `CLI_FETCH_FAILED` */
@@ -71,13 +74,14 @@ interface BundleSource {
   readonly sha256: string | undefined;
   readonly found: readonly Diagnostic[];
   readonly flags: ImportServerFlags;
+  readonly finish: FinishImport;
 }
 
 /** Adds a bundle. @throws {CliError} `CLI_IMPORT_FAILED`; as `openBundle` and `addServer` */
 export async function addBundle(
   context: CliContext,
   bytes: Uint8Array,
-  { place, id: wantedId, sha256, found, flags }: BundleSource,
+  { place, id: wantedId, sha256, found, flags, finish }: BundleSource,
 ): Promise<ExitCode> {
   const digest = createHash("sha256").update(bytes).digest("hex");
   const expected = sha256?.toLowerCase().replace(/^sha256:/, "");
@@ -98,7 +102,7 @@ export async function addBundle(
   }
   const { manifest, files, signature } = bundle;
   const id = wantedId ?? serverIdFrom(manifest.name);
-  const config = openConfigFor(context, id);
+  openConfigFor(context, id);
   const folder = join(context.options.home, "bundles", bundleFolderName(bundle));
   const { platform, userDirectory, directory } = context;
   const imported = toBundleEntry(
@@ -114,31 +118,27 @@ export async function addBundle(
     fits: "its signature fits, by a certificate that nothing vouches for",
   }[signature.kind];
   const signer = signature.kind === "fits" ? { certificates: signature.certificates } : {};
-  return await addServer(
-    context,
-    config,
-    {
-      ...imported,
-      title: `${manifest.name} ${manifest.version}`,
-      found: [...found, ...diagnostics],
-      facts: {
-        name: manifest.name,
-        version: manifest.version,
-        sha256: digest,
-        signature: signature.kind,
-        ...signer,
-        folder,
-        tools,
-      },
-      lines: [
-        "",
-        `SHA-256 of the bundle: ${digest}; ${statement}`,
-        ...(tools.length === 0 ? [] : [`Tools that its manifest names: ${tools.slice(0, 50).join(", ")}`]),
-      ],
-      prepare: () => unpack(context, folder, files, programOf(manifest)),
+  return await finish(context, {
+    ...imported,
+    id,
+    title: `${manifest.name} ${manifest.version}`,
+    found: [...found, ...diagnostics],
+    facts: {
+      name: manifest.name,
+      version: manifest.version,
+      sha256: digest,
+      signature: signature.kind,
+      ...signer,
+      folder,
+      tools,
     },
-    flags,
-  );
+    lines: [
+      "",
+      `SHA-256 of the bundle: ${digest}; ${statement}`,
+      ...(tools.length === 0 ? [] : [`Tools that its manifest names: ${tools.slice(0, 50).join(", ")}`]),
+    ],
+    prepare: () => unpack(context, folder, files, programOf(manifest)),
+  });
 }
 
 /** Writes the files: all, or none. A folder of the same digest has the same files. */

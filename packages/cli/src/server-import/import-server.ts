@@ -9,7 +9,8 @@ import { openDocumentReader } from "../openapi/document-reader.ts";
 import { safeLine } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import {
-  addServer,
+  type FinishImport,
+  finishUntried,
   type ImportServerFlags,
   openConfigFor,
   serverIdFrom,
@@ -29,6 +30,7 @@ export async function importServer(
   context: CliContext,
   place: string,
   flags: ServerFlags,
+  finish: FinishImport = finishUntried(flags),
 ): Promise<ExitCode> {
   const { output } = context;
   await using reader = await openDocumentReader(context, place);
@@ -56,7 +58,7 @@ export async function importServer(
     );
   }
   const id = flags.id ?? serverIdFrom(name);
-  const file = openConfigFor(context, id);
+  openConfigFor(context, id);
   const title = `${name}${version === undefined ? "" : ` ${version}`}`;
   if (offer.kind === "bundle") {
     if (offer.sha256 === undefined) {
@@ -75,11 +77,12 @@ export async function importServer(
       sha256: offer.sha256,
       found: diagnostics,
       flags,
+      finish,
     });
   }
   const imported = toServerEntry(value, offer, id, toGivenValues(flags), reader.source.name);
   const facts = { name, version, offer: offer.label };
-  return await addServer(context, file, { ...imported, title, found: diagnostics, facts, lines: [] }, flags);
+  return await finish(context, { ...imported, id, title, found: diagnostics, facts, lines: [] });
 }
 
 function numbered(offers: readonly ServerOffer[]): string[] {

@@ -10,5 +10,15 @@ export interface AddFlags {
   readonly env?: readonly (readonly [name: string, value: string])[];
   readonly read?: readonly string[];
   readonly write?: readonly string[];
+  /** Hosts that the process of a server may reach. */
+  readonly allow?: readonly string[];
+  /** The program of a package that has several. */
+  readonly program?: string;
+  /** Of a `server.json` or bundle: values that it asks for, and which of its packages and endpoints. */
+  readonly set?: readonly (readonly [string, string])[];
+  readonly use?: number;
+  /** Why a server is saved although its trial failed. */
+  readonly untested?: string;
+  readonly dryRun?: boolean;
   readonly yes?: boolean;
 }

@@ -15,7 +15,7 @@ import type { AddFlags } from "./add-flags.ts";
 import type { ApiEntry } from "./catalog.ts";
 import { chooseEntry, chooseVariables } from "./choose-entry.ts";
 import { openConfigFile, presentEntry, withEntry, writeConfigFile } from "./config-file.ts";
-import { factLines, headingLines } from "./entry-text.ts";
+import { configurationLines, factLines, headingLines } from "./entry-text.ts";
 import { obtainSecrets, type WantedSecret, wantedSecrets } from "./obtain-secrets.ts";
 import { reportAdded } from "./report-added.ts";
 
@@ -47,23 +47,25 @@ export async function addToolspec(
   const names = present === undefined ? new Map(flags.secret ?? []) : namesOf(present, flags);
   const wanted = wantedSecrets(entry, id, names);
   // Check that the entry can be written before the user types a secret.
-  const text =
+  const added =
     present === undefined
-      ? (
-          await withEntry(
-            context,
-            file,
-            "toolspecs",
-            toEntry(entry, {
-              id,
-              version,
-              wanted,
-              flags,
-              variables: await chooseVariables(context, entry, flags),
-            }),
-          )
-        ).text
+      ? toEntry(entry, {
+          ...{ id, version, wanted, flags },
+          variables: await chooseVariables(context, entry, flags),
+        })
       : undefined;
+  const text = added === undefined ? undefined : (await withEntry(context, file, "toolspecs", added)).text;
+  if (flags.dryRun === true) {
+    output.json({
+      id,
+      file: file.path,
+      entry: added ?? null,
+      result: added === undefined ? "present" : "shown",
+    });
+    if (added === undefined) output.print(`${id} is in ${file.shown}`);
+    else output.print(`Would add to ${file.shown}:`, "", ...configurationLines("toolspecs", added));
+    return exitCodes.done;
+  }
   if (text !== undefined && flags.yes !== true && canAsk(context)) await confirm(context, file.shown);
   const secrets = await obtainSecrets(context, entry, wanted, { isLater: flags.withoutSecrets === true });
   if (text !== undefined) await writeConfigFile(file, text);
@@ -86,11 +88,12 @@ function namesOf(present: ToolspecDeclaration, { secret = [] }: AddFlags): Reado
 }
 
 /** @throws {CliError} `CLI_USAGE` for options of servers */
-function checkApiFlags(name: string, { serverArg, env, read, write }: AddFlags): void {
-  if ([serverArg, env, read, write].every((one) => one === undefined)) return;
+function checkApiFlags(name: string, flags: AddFlags): void {
+  const { serverArg, env, read, write, allow, program, untested } = flags;
+  if ([serverArg, env, read, write, allow, program, untested].every((one) => one === undefined)) return;
   throw new CliError(
     "CLI_USAGE",
-    `${name} is an API, and --server-arg, --env, --read and --write are for servers`,
+    `${name} is an API, and --server-arg, --env, --read, --write, --allow, --program and --untested are for servers`,
     { hint: "omit them" },
   );
 }

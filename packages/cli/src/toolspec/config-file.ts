@@ -110,7 +110,7 @@ export async function withEntries(
       hint: `add this yourself:\n${[title, ...lines].join("\n")}`,
     });
   }
-  return { text, config: await checkWhole(context, file, text) };
+  return { text, config: await checkConfigText(context, file, text) };
 }
 
 /** Returns the existing server `id` that adopts `reference`. @throws {CliError} as `presentEntry` */
@@ -149,7 +149,11 @@ export async function writeConfigFile(file: ConfigFile, text: string): Promise<v
  *
  * @throws {CliError} `CLI_CONFIG_INVALID` if the files together are invalid
  */
-async function checkWhole(context: CliContext, file: ConfigFile, text: string): Promise<GatewayConfig> {
+export async function checkConfigText(
+  context: CliContext,
+  file: ConfigFile,
+  text: string,
+): Promise<GatewayConfig> {
   const { options } = context;
   const deps = toLoadConfigDeps(context);
   const files = options.configFiles.length > 1 ? options.configFiles : [file.shown];

@@ -2,6 +2,6 @@
 
 import { testGuides } from "./run-guide.ts";
 
-testGuides("tasks", 4);
-testGuides("operations", 2);
-testGuides("migration", 5);
+testGuides("tasks", { step: 4 });
+testGuides("operations", { step: 2 });
+testGuides("migration", { step: 5 });

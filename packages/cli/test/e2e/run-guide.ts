@@ -33,6 +33,7 @@ export const guideGroups = {
   audit: ["guides/audit.md"],
   seeing: ["guides/seeing.md"],
   chains: ["guides/chains.md"],
+  adding: ["guides/adding-servers.md"],
   start: ["getting-started.md"],
   tasks: ["guides/secrets.md", "guides/approvals.md", "guides/teams.md", "guides/containment.md"],
   operations: ["operations/backup.md", "operations/deployment.md"],
@@ -141,16 +142,24 @@ function isServe(command: string): boolean {
   return /^(?:npx )?toolcrib serve$/.test(command);
 }
 
-/** Tests the pages of `group`. @param step a quick run tests one of this many. @default all */
-export function testGuides(group: keyof typeof guideGroups, step = 1): void {
+/**
+ * Tests the pages of `group`.
+ *
+ * @param options.step a quick run tests one of this many; all by default
+ * @param options.env more variables of the commands
+ */
+export function testGuides(
+  group: keyof typeof guideGroups,
+  { step = 1, env = {} }: { readonly step?: number; readonly env?: NodeJS.ProcessEnv } = {},
+): void {
   describe(`the pages about ${group}`, () => {
     for (const page of sampled(guideGroups[group], step)) {
-      it(`${page} matches the behavior`, () => runGuide(page));
+      it(`${page} matches the behavior`, () => runGuide(page, env));
     }
   });
 }
 
-async function runGuide(guide: string): Promise<void> {
+async function runGuide(guide: string, more: NodeJS.ProcessEnv): Promise<void> {
   const steps = stepsOf(guide);
   const usesNpx = steps.some((step) => step.kind === "command" && step.command.startsWith("npx "));
   assert.ok(steps.some(({ kind }) => kind === "command"));
@@ -169,6 +178,7 @@ async function runGuide(guide: string): Promise<void> {
     NO_COLOR: "1",
     npm_command: usesNpx ? "exec" : undefined,
     npm_lifecycle_event: undefined,
+    ...more,
   };
   for (const step of steps) {
     if (step.kind === "file") {

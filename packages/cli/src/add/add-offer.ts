@@ -1,0 +1,352 @@
+/**
+ * Adds an offered server: tries it contained, shows everything about it, asks once, and only then writes its entry
+ * and pins the definitions that were shown. Without a terminal and without --yes it shows, and changes nothing.
+ */
+
+import { resolve } from "node:path";
+import type { JsonObject } from "@toolcrib/json";
+import { localIdentity } from "@toolcrib/tool";
+import { findRunningGateways } from "../access/run-file.ts";
+import { printDefinition } from "../approve/print-definition.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { counted } from "../output/counted.ts";
+import { safeLine } from "../output/output.ts";
+import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { findFetched } from "../sandbox/fetched-store.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
+import { openConfigFor } from "../server-import/add-server.ts";
+import type { AddFlags } from "../toolspec/add-flags.ts";
+import { type ConfigFile, withEntry, writeConfigFile } from "../toolspec/config-file.ts";
+import { configurationLines } from "../toolspec/entry-text.ts";
+import { requireSecrets, withoutSecrets } from "./missing-secrets.ts";
+import type { Offer, OfferFact } from "./offer.ts";
+import {
+  containmentFacts,
+  integrityFacts,
+  jsonDefinitions,
+  printDefinitions,
+  printFacts,
+  suspiciousOf,
+} from "./show-offer.ts";
+import {
+  type FailedTrial,
+  isSecretName,
+  needsLogin,
+  type PassedTrial,
+  tryServer,
+  wantedVariables,
+} from "./trial.ts";
+import { publisherOfWheel } from "./wheel-publisher.ts";
+
+/** Adds `offer`. */
+export async function addOffer(context: CliContext, offer: Offer, flags: AddFlags): Promise<ExitCode> {
+  const { output } = context;
+  const { id, title, entries } = offer;
+  const file = openConfigFor(context, id);
+  // Check that the entry can be written before anything is fetched.
+  await withEntry(context, file, "tool_servers", entries[0] as JsonObject);
+  output.print(output.style("bold", safeLine(title)), "");
+  printFacts(output, offer.facts);
+  for (const { name, purpose } of offer.secrets) printFacts(output, [["secret", `${name} (${purpose})`]]);
+  output.print("");
+  const missing = await requireSecrets(context, offer.secrets, flags);
+  if (missing.size > 0)
+    printFacts(output, [["not stored", `${[...missing].join(", ")}: it is tried without`]]);
+  await offer.prepare?.();
+  const { entry, trial } = await tryEntries(context, file, offer, missing);
+  if (trial.kind === "failed") return await withoutTrial(context, { offer, entry, trial, file, flags });
+  await using passed = trial;
+  const fetched = offer.packages === undefined ? undefined : await findFetched(context, offer.packages);
+  const publisher = fetched?.receipt.kind === "python" ? await publisherOfWheel(context, fetched) : [];
+  const facts = [
+    ...publisher,
+    ...integrityFacts(fetched),
+    ...containmentFacts(passed.server, passed.contacted.status),
+  ];
+  printFacts(output, facts);
+  printIdentity(context, passed);
+  const asked = wantedVariables(passed.log, passed.server);
+  if (asked.length > 0)
+    printFacts(output, [["wanted", `it printed the names of these variables: ${asked.join(", ")}`]]);
+  printDefinitions(output, passed.definitions);
+  output.print("");
+  const shown = {
+    ...jsonOf(offer, [...offer.facts, ...facts], file),
+    wanted: asked,
+    definitions: jsonDefinitions(passed.definitions),
+    tokens: tokensOf(passed),
+  };
+  const answer = await decide(context, passed, file, flags);
+  if (answer !== "add") return notAdded(context, answer, { entry, file, shown });
+  await write(context, id, entry);
+  const approved = await approve(passed, id, flags);
+  output.json({ ...shown, result: "added", approved });
+  return reportAdded(context, {
+    id,
+    file,
+    approved: approved.length,
+    missing: [...missing],
+    waiting: waitingOf(passed).length - approved.length,
+  });
+}
+
+/** Tries the entries in order, until one passes or the server answers that it wants a login. */
+async function tryEntries(
+  context: CliContext,
+  file: ConfigFile,
+  { id, entries, registry, packages = [] }: Offer,
+  missing: ReadonlySet<string>,
+): Promise<{ readonly entry: JsonObject; readonly trial: PassedTrial | FailedTrial }> {
+  const verb = { npm: "Fetching", python: "Fetching", go: "Building" };
+  const what =
+    registry === undefined ? "" : `${verb[registry]} ${packages.map(safeLine).join(", ")} in a sandbox, and `;
+  context.output.note(`${what === "" ? "Starting" : `${what}starting`} it once, contained…`);
+  let last: { readonly entry: JsonObject; readonly trial: FailedTrial } | undefined;
+  for (const entry of entries) {
+    const { config } = await withEntry(context, file, "tool_servers", withoutSecrets(entry, missing));
+    const trial = await tryServer(context, { config, files: configFilesOf(context, file) }, id);
+    if (trial.kind === "passed") return { entry, trial };
+    last ??= { entry, trial };
+    if (needsLogin(trial)) return { entry, trial };
+  }
+  return last as { readonly entry: JsonObject; readonly trial: FailedTrial };
+}
+
+/** Returns the absolute paths of the existing configuration files, which the sandbox of the server hides. */
+export function configFilesOf(
+  { directory, options }: CliContext,
+  { path, isNew }: ConfigFile,
+): readonly string[] {
+  const given = options.configFiles.map((one) => resolve(directory, one));
+  return [...new Set([...given, path])].filter((one) => !(isNew && one === path));
+}
+
+/** A server whose trial did not list tools. */
+interface Untried {
+  readonly offer: Offer;
+  readonly entry: JsonObject;
+  readonly trial: FailedTrial;
+  readonly file: ConfigFile;
+  readonly flags: AddFlags;
+}
+
+/** Saves a server that needs a login first, or one that the operator wants untested. @throws {CliError} for all others */
+async function withoutTrial(
+  context: CliContext,
+  { offer, entry, trial, file, flags }: Untried,
+): Promise<ExitCode> {
+  const { output } = context;
+  const isLogin = needsLogin(trial);
+  const wanted = wantedVariables(trial.log, trial.server);
+  if (!isLogin && flags.untested === undefined) throw failed(context, trial, wanted);
+  const transport = entry["transport"] as JsonObject;
+  const saved = isLogin ? { ...entry, transport: { ...transport, auth: { type: "oauth" } } } : entry;
+  const facts = containmentFacts(trial.server, undefined);
+  printFacts(output, facts);
+  printFacts(output, [
+    isLogin
+      ? ["login", "it uses OAuth: its tools are known after a login"]
+      : ["UNTESTED", `${trial.reason} (saved because: ${flags.untested})`],
+  ]);
+  output.print("");
+  const shown = { ...jsonOf(offer, [...offer.facts, ...facts], file), wanted, definitions: [], tokens: 0 };
+  const answer = await decideUnknown(context, file, flags);
+  if (answer !== "add") return notAdded(context, answer, { entry: saved, file, shown });
+  await write(context, offer.id, saved);
+  output.json({ ...shown, result: "added", login: isLogin, untested: flags.untested ?? null, approved: [] });
+  const command = ownCommand(context);
+  const id = shellQuote(offer.id);
+  output.print(
+    `${output.style("green", "✓")} added ${safeLine(offer.id)} to ${file.shown}`,
+    ...(isLogin ? [`${output.style("yellow", "!")} log in: ${command} login ${id}`] : []),
+    `${output.style("yellow", "!")} approve its tools when it lists them: ${command} approve ${id}`,
+    ...gatewayLines(context),
+  );
+  return exitCodes.done;
+}
+
+function failed(
+  context: CliContext,
+  { error, reason, log, server }: FailedTrial,
+  wanted: readonly string[],
+): CliError {
+  const { output } = context;
+  if (log.length > 0) {
+    output.note(
+      "The last lines that it printed:",
+      ...log.slice(-12).map((line) => `  ${safeLine(line).slice(0, 300)}`),
+      "",
+    );
+  }
+  const [first] = wanted;
+  const secret = first !== undefined && isSecretName(first);
+  const hints = [
+    ...(first === undefined
+      ? []
+      : [
+          `it names ${wanted.join(", ")}: ${secret ? `store the value with ${ownCommand(context)} secret set NAME, and add --secret ${first}=NAME` : `add --env ${first}=VALUE`}`,
+        ]),
+    ...(server.transport.kind === "stdio"
+      ? [
+          "what it may do is given with --allow HOST, --read PATH and --write FOLDER; its arguments with --server-arg",
+        ]
+      : ["a stored secret is sent with --secret HEADER=NAME"]),
+    "it is saved anyway with --untested REASON",
+  ];
+  return new CliError("CLI_SERVER_NOT_READY", `${error.message}; nothing was added`, {
+    cause: error,
+    hint: hints.join("; "),
+    data: { reason, wanted },
+  });
+}
+
+type Answer = "add" | "dry" | "declined" | "unasked";
+
+/** Asks once, where it can. */
+async function decide(
+  context: CliContext,
+  passed: PassedTrial,
+  file: ConfigFile,
+  flags: AddFlags,
+): Promise<Answer> {
+  if (flags.dryRun === true) return "dry";
+  if (flags.yes === true) return "add";
+  if (!canAsk(context)) return "unasked";
+  const waiting = waitingOf(passed);
+  const suspicious = suspiciousOf(passed.definitions).length;
+  const mark = suspicious === 0 ? "" : ` (${suspicious} SUSPICIOUS)`;
+  const what = waiting.length === 0 ? "" : `, and approve ${counted(waiting.length, "definition")}${mark}`;
+  for (;;) {
+    const text = `Add it to ${file.shown}${what}? [y]es, [s]how all texts, [N]o: `;
+    const answer = (await askLine(text, context)).toLowerCase();
+    if (answer === "s" || answer === "show") {
+      for (const one of waiting) printDefinition(context.output, one);
+      continue;
+    }
+    return answer === "y" || answer === "yes" ? "add" : "declined";
+  }
+}
+
+async function decideUnknown(context: CliContext, file: ConfigFile, flags: AddFlags): Promise<Answer> {
+  if (flags.dryRun === true) return "dry";
+  if (flags.yes === true) return "add";
+  if (!canAsk(context)) return "unasked";
+  return /^y(?:es)?$/i.test(await askLine(`Add it to ${file.shown}? [y/N] `, context)) ? "add" : "declined";
+}
+
+function notAdded(
+  context: CliContext,
+  answer: Exclude<Answer, "add">,
+  { entry, file, shown }: { readonly entry: JsonObject; readonly file: ConfigFile; readonly shown: object },
+): ExitCode {
+  const { output } = context;
+  output.json({ ...shown, entry, result: "shown" });
+  if (answer === "dry") {
+    output.print(
+      `Would add to ${file.shown}:`,
+      "",
+      ...configurationLines("tool_servers", entry).map(safeYaml),
+    );
+    return exitCodes.done;
+  }
+  output.note(
+    answer === "declined"
+      ? "Nothing was added"
+      : "Nothing was added: there is no terminal to ask on; to add it, repeat the command with --yes",
+  );
+  return exitCodes.failed;
+}
+
+/** Keeps the indentation of a line of YAML. */
+function safeYaml(line: string): string {
+  return `${/^ */.exec(line)?.[0] ?? ""}${safeLine(line)}`;
+}
+
+/** Writes the entry to what the file has by now: it can be edited while the trial runs. */
+async function write(context: CliContext, id: string, entry: JsonObject): Promise<void> {
+  const current = openConfigFor(context, id);
+  const { text } = await withEntry(context, current, "tool_servers", entry);
+  await writeConfigFile(current, text);
+}
+
+/** Pins what was shown. With --yes nobody read it, so that suspicious definitions wait. */
+async function approve(passed: PassedTrial, id: string, { yes }: AddFlags): Promise<readonly string[]> {
+  const waiting = waitingOf(passed);
+  const names = waiting
+    .filter(({ findings }) => yes !== true || findings.length === 0)
+    .map(({ name }) => name);
+  if (names.length === 0) return [];
+  const { approvals } = passed.contacted.gateway;
+  return await approvals.approveDefinitions(id, passed.digest, localIdentity("cli", "cli"), names);
+}
+
+function waitingOf({ definitions }: PassedTrial) {
+  return definitions.flatMap(({ waiting }) => (waiting === undefined ? [] : [waiting]));
+}
+
+function tokensOf({ definitions }: PassedTrial): number {
+  return definitions.reduce((sum, { kind, tokens }) => (kind === "tool" ? sum + tokens : sum), 0);
+}
+
+function jsonOf({ id, title, secrets }: Offer, facts: readonly OfferFact[], file: ConfigFile): object {
+  return { id, title, file: file.path, facts: facts.map(([label, text]) => ({ label, text })), secrets };
+}
+
+/** Says what servers for an address answered about themselves. */
+function printIdentity({ output }: CliContext, { contacted }: PassedTrial): void {
+  const { serverInfo, protocolVersion } = contacted.status;
+  const name = [serverInfo?.["name"], serverInfo?.["version"]]
+    .filter((one) => typeof one === "string")
+    .join(" ");
+  if (name !== "")
+    printFacts(output, [["says it is", `${name}, MCP ${protocolVersion ?? "of an unknown revision"}`]]);
+}
+
+function reportAdded(
+  context: CliContext,
+  {
+    id,
+    file,
+    approved,
+    missing,
+    waiting,
+  }: {
+    readonly id: string;
+    readonly file: ConfigFile;
+    readonly approved: number;
+    /** Names of secrets. */
+    readonly missing: readonly string[];
+    readonly waiting: number;
+  },
+): ExitCode {
+  const { output, options } = context;
+  const command = ownCommand(context);
+  const check = output.style("green", "✓");
+  output.print(`${check} added ${safeLine(id)} to ${file.shown}`);
+  if (approved > 0) output.print(`${check} approved ${counted(approved, "definition")}`);
+  for (const name of missing)
+    output.print(
+      `${output.style("yellow", "!")} store its secret: ${command} secret set ${shellQuote(name)}`,
+    );
+  if (waiting > 0) {
+    output.print(
+      `${output.style("yellow", "!")} ${counted(waiting, "definition")} wait for you: ${command} approve ${shellQuote(id)}`,
+    );
+  }
+  output.print(...gatewayLines(context));
+  const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
+  output.print("", output.style("bold", "Try"), `  ${command} list --server ${shellQuote(id)}${configFlag}`);
+  return exitCodes.done;
+}
+
+/** Says how a running gateway gets to know a changed configuration. */
+export function gatewayLines(context: CliContext): readonly string[] {
+  const running = findRunningGateways(context.options.home);
+  if (running.length === 0) return [];
+  return [
+    `${context.output.style("yellow", "!")} a gateway is running: it serves the change after a reload or restart`,
+  ];
+}

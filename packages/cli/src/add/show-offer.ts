@@ -1,0 +1,158 @@
+/**
+ * Shows what `toolcrib add` and `toolcrib update` know about a server: publisher, version and integrity, containment,
+ * secrets, and its definitions with their cost. Texts of registries and servers are escaped and cut.
+ */
+
+import type { ToolServerConfig } from "@toolcrib/config";
+import type { SourceStatus } from "@toolcrib/inventory";
+import type { StoredPackage } from "@toolcrib/runners";
+import { printDefinition } from "../approve/print-definition.ts";
+import { counted } from "../output/counted.ts";
+import { type Output, safeLine } from "../output/output.ts";
+import type { OfferFact } from "./offer.ts";
+import type { TriedDefinition } from "./trial.ts";
+
+/** Definitions that are listed of many. */
+const rowsMaxCount = 60;
+/** Suspicious definitions that are printed whole. */
+const suspiciousMaxCount = 20;
+const valueMaxLength = 400;
+const nameMaxLength = 80;
+const descriptionMaxLength = 100;
+
+/** Prints facts as a list with aligned labels. */
+export function printFacts(output: Output, facts: readonly OfferFact[]): void {
+  for (const [label, text] of facts) {
+    const line = safeLine(text);
+    const shown = line.length > valueMaxLength ? `${line.slice(0, valueMaxLength)}…` : line;
+    output.print(`  ${output.style("dim", safeLine(label).slice(0, 20).padEnd(14))}${shown}`);
+  }
+}
+
+/** Returns what was fetched: the integrity value of the package itself, and the size of its tree. */
+export function integrityFacts(fetched: StoredPackage | undefined): readonly OfferFact[] {
+  if (fetched === undefined) return [];
+  const { locked, files, bytes } = fetched.receipt;
+  const own = ownLock(fetched);
+  const [first = "none", ...others] = (own?.integrity ?? "").split(" ").filter((one) => one !== "");
+  const more = others.length === 0 ? "" : ` (or one of ${others.length} more files of this version)`;
+  return [
+    ["integrity", `${first}${more}`],
+    [
+      "installed",
+      `${counted(locked.length, "package")} in the lock, each with an integrity value; ${counted(files, "file")}, ${megabytes(bytes)}`,
+    ],
+  ];
+}
+
+/** Returns the lock of the package that was asked for. */
+export function ownLock({ receipt }: StoredPackage): StoredPackage["receipt"]["locked"][number] | undefined {
+  const { packages, locked, kind } = receipt;
+  const [first = ""] = packages;
+  if (kind === "go") return locked[0];
+  const name = /^(@?[^@[=<>!~\s]+)/.exec(first)?.[1] ?? first;
+  const plain = kind === "python" ? name.replace(/[-_.]+/g, "-").toLowerCase() : name;
+  return locked.find((one) => one.name === plain);
+}
+
+/** Bytes as megabytes. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** Returns the containment of a server part by part, and who enforces it. */
+export function containmentFacts(
+  { transport, containment }: ToolServerConfig,
+  status: Pick<SourceStatus, "containment"> | undefined,
+): readonly OfferFact[] {
+  const { networkEgress, filesystemWrite, maxExecutionSeconds, ...scope } = containment.effective;
+  const deadline: OfferFact = ["deadline", `${maxExecutionSeconds} s for each call (by the gateway)`];
+  if (transport.kind !== "stdio") {
+    return [["containment", "none: it runs elsewhere, and sees what calls send to it"], deadline];
+  }
+  const tier = status?.containment?.tier ?? "sandbox";
+  const unenforced = new Set<string>(status?.containment?.notEnforcedParts ?? []);
+  const by = (part: string) => (unenforced.has(part) ? "NOT enforced here" : `by ${tier}`);
+  const hosts = scope.egressAllow.join(", ");
+  const network = { deny: "none", allow: "any host", scoped: `only ${hosts}` }[networkEgress];
+  const written = {
+    deny: "nothing",
+    allow: "everything of yours",
+    scoped: `only ${scope.writePaths.join(", ")}`,
+  };
+  const read = ["its program", ...scope.readPaths];
+  return [
+    ["network", `${network} (${by("network_egress")})`],
+    ["writes", `${written[filesystemWrite]} (${by("filesystem_write")})`],
+    [
+      "reads",
+      `${read.join(", ")} and the system; a HOME of its own${scope.hasState ? ", kept" : ", empty at each start"}`,
+    ],
+    deadline,
+  ];
+}
+
+/** Prints the definitions with the tokens of each and of all, and the suspicious ones completely. */
+export function printDefinitions(output: Output, definitions: readonly TriedDefinition[]): void {
+  const tools = definitions.filter(({ kind }) => kind === "tool");
+  const others = definitions.length - tools.length;
+  const sum = tools.reduce((total, { tokens }) => total + tokens, 0);
+  const more =
+    others === 0 ? "" : `, and ${counted(others, "other definition")} (prompts, resources, instructions)`;
+  output.print(
+    "",
+    `${counted(tools.length, "tool")}, about ${sum.toLocaleString("en")} tokens in a list${more}`,
+  );
+  if (tools.length > 0) {
+    output.table(
+      [
+        { title: "TOOL", paint: (cell) => output.style("cyan", cell) },
+        { title: "TOKENS" },
+        { title: "DESCRIPTION", canShrink: true },
+      ],
+      tools
+        .slice(0, rowsMaxCount)
+        .map(({ name, tokens, definition }) => [
+          safeLine(name).slice(0, nameMaxLength),
+          String(tokens),
+          firstOf(String(definition["description"] ?? "")),
+        ]),
+    );
+  }
+  if (tools.length > rowsMaxCount) output.print(`… and ${tools.length - rowsMaxCount} more`);
+  const suspicious = suspiciousOf(definitions);
+  if (suspicious.length === 0) {
+    output.print("", "Nothing in their texts is suspicious.");
+    return;
+  }
+  output.print(
+    "",
+    `${output.style(["bold", "red"], "Suspicious")}: ${counted(suspicious.length, "definition")}`,
+    "",
+  );
+  for (const { waiting } of suspicious.slice(0, suspiciousMaxCount))
+    if (waiting) printDefinition(output, waiting);
+  const left = suspicious.length - suspiciousMaxCount;
+  if (left > 0) output.print(`… and ${left} more suspicious ones`);
+}
+
+/** The beginning of a description. */
+function firstOf(text: string): string {
+  const line = safeLine(text.slice(0, valueMaxLength));
+  return line.length > descriptionMaxLength ? `${line.slice(0, descriptionMaxLength)}…` : line;
+}
+
+/** The definitions in which something is suspicious. */
+export function suspiciousOf(definitions: readonly TriedDefinition[]): readonly TriedDefinition[] {
+  return definitions.filter(({ waiting }) => (waiting?.findings.length ?? 0) > 0);
+}
+
+/** Returns definitions for `--json`. */
+export function jsonDefinitions(definitions: readonly TriedDefinition[]): readonly object[] {
+  return definitions.map(({ kind, name, tokens, waiting }) => ({
+    kind,
+    name,
+    tokens,
+    findings: (waiting?.findings ?? []).map(({ rule, path, message }) => ({ rule, path, message })),
+  }));
+}

@@ -1,0 +1,40 @@
+/** The packages that package runners launch, in the home of this command: to look at, not to fetch. */
+
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { PackageStore, type StoredPackage } from "@toolcrib/runners";
+import type { CliContext } from "../cli-context.ts";
+
+/** Returns the folder of the fetched packages of the home. */
+export function fetchedFolder({ options }: Pick<CliContext, "options">): string {
+  return join(options.home, "fetched");
+}
+
+/** Returns the fetched packages of the home. Nothing is fetched through it. */
+export function fetchedStore(context: Pick<CliContext, "options">): PackageStore {
+  const silent = { debug() {}, info() {}, warn() {}, error() {} };
+  const sandbox = {
+    at(): never {
+      throw new Error("This command fetches nothing itself");
+    },
+  };
+  return new PackageStore({
+    folder: fetchedFolder(context),
+    sandbox,
+    logger: silent,
+    now: Date.now,
+    randomBytes,
+  });
+}
+
+/** Returns the newest fetch of `packages`, as a command line names them, that no manifest records. */
+export async function findFetched(
+  context: Pick<CliContext, "options">,
+  packages: readonly string[],
+): Promise<StoredPackage | undefined> {
+  const wanted = JSON.stringify(packages);
+  return (await fetchedStore(context).list())
+    .filter(({ receipt }) => receipt.recorded === undefined && JSON.stringify(receipt.packages) === wanted)
+    .toSorted((a, b) => a.receipt.fetchedAt - b.receipt.fetchedAt)
+    .at(-1);
+}
