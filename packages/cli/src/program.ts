@@ -55,7 +55,13 @@ export function createProgram(
   }
   if (defaultCommand !== undefined) {
     const command = defaultCommand;
-    const invocation = () => ({ command, args: {}, options: {}, excess: [], globalFlags: program.opts<GlobalFlags>() });
+    const invocation = () => ({
+      command,
+      args: {},
+      options: {},
+      excess: [],
+      globalFlags: program.opts<GlobalFlags>(),
+    });
     program.action(() => run(invocation()));
   }
   program.addHelpText(

@@ -22,7 +22,9 @@ async function setUp(config: object = {}) {
   };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(configuration));
   const env = Object.fromEntries(
-    Object.entries({ ...cleanEnvironment(directory.path) }).filter((pair): pair is [string, string] => pair[1] !== undefined),
+    Object.entries({ ...cleanEnvironment(directory.path) }).filter(
+      (pair): pair is [string, string] => pair[1] !== undefined,
+    ),
   );
   const gateways = () => {
     try {
@@ -43,7 +45,7 @@ async function setUp(config: object = {}) {
   });
   const stop = async (pid: number) => {
     process.kill(pid, "SIGTERM");
-    await waitUntil(() => !isProcessAlive(pid), 20_000);
+    await waitUntil(() => !isProcessAlive(pid), { timeoutMs: 20_000 });
   };
   return {
     directory,
@@ -77,14 +79,19 @@ async function openV2(setting: ConstructorParameters<typeof ModernTransport>[0])
 
 test("two bridges that find no gateway start one, and clients of both generations use it", async () => {
   await using user = await setUp();
-  const [first, second] = await Promise.all([openV1(user.bridge("--as", "one")), openV2(user.bridge("--as", "two"))]);
+  const [first, second] = await Promise.all([
+    openV1(user.bridge("--as", "one")),
+    openV2(user.bridge("--as", "two")),
+  ]);
   assert.equal(user.gateways().length, 1);
   const [pid] = user.gateways();
   const names = (await first.listTools()).tools.map(({ name }) => name);
   assert.ok(names.includes("echo__echo"));
   assert.deepEqual((await second.listTools()).tools.map(({ name }) => name).includes("echo__echo"), true);
   for (const client of [first, second]) {
-    const { content } = (await client.callTool({ name: "echo__echo", arguments: { text: "hi" } })) as { content: unknown };
+    const { content } = (await client.callTool({ name: "echo__echo", arguments: { text: "hi" } })) as {
+      content: unknown;
+    };
     assert.match(JSON.stringify(content), /hi/);
   }
   await Promise.all([first.close(), second.close()]);
@@ -95,7 +102,12 @@ test("two bridges that find no gateway start one, and clients of both generation
   assert.equal((await third.listTools()).tools.length, names.length);
   await third.close();
   assert.deepEqual(user.gateways(), [pid]);
-  assert.deepEqual(readdirSync(user.directory.join(".toolcrib/tokens")).sort(), ["bridge", "default", "one", "two"]);
+  assert.deepEqual(readdirSync(user.directory.join(".toolcrib/tokens")).sort(), [
+    "bridge",
+    "default",
+    "one",
+    "two",
+  ]);
 });
 
 test("progress, cancellation and questions of servers pass the bridge", async () => {
@@ -106,9 +118,13 @@ test("progress, cancellation and questions of servers pass the bridge", async ()
   const has = (name: string) => tools.some((tool) => tool.name === name);
   const seen: number[] = [];
   assert.ok(has("echo__progress"), tools.map(({ name }) => name).join());
-  await client.callTool({ name: "echo__progress", arguments: { steps: 3, delayMs: 100 } }, undefined, { onprogress: ({ progress }) => void seen.push(progress) });
+  await client.callTool({ name: "echo__progress", arguments: { steps: 3, delayMs: 100 } }, undefined, {
+    onprogress: ({ progress }) => void seen.push(progress),
+  });
   assert.ok(seen.length > 0);
-  await assert.rejects(client.callTool({ name: "echo__wait", arguments: {} }, undefined, { signal: AbortSignal.timeout(300) }));
+  await assert.rejects(
+    client.callTool({ name: "echo__wait", arguments: {} }, undefined, { signal: AbortSignal.timeout(300) }),
+  );
   assert.equal((await client.listTools()).tools.length, tools.length);
   await client.close();
 });
@@ -125,17 +141,34 @@ test("a client continues when its gateway is restarted", async () => {
   assert.equal((await modern.listTools()).tools.length, count);
   assert.notEqual(user.gateways()[0], pid);
   assert.equal(user.gateways().length, 1);
-  const { content } = (await client.callTool({ name: "echo__echo", arguments: { text: "again" } })) as { content: unknown };
+  const { content } = (await client.callTool({ name: "echo__echo", arguments: { text: "again" } })) as {
+    content: unknown;
+  };
   assert.match(JSON.stringify(content), /again/);
   await Promise.all([client.close(), modern.close()]);
 });
 
 test("a gateway that cannot start is an error for the client and on standard error", async () => {
   await using user = await setUp({ serve: { mode: "serach" } });
-  const request = { jsonrpc: "2.0", id: 7, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } } };
+  const request = {
+    jsonrpc: "2.0",
+    id: 7,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } },
+  };
   const { command, args, cwd, env } = user.bridge();
-  const { stdout, stderr, code } = await runProcess(command, args, { cwd, env, stdin: `not json\n${JSON.stringify(request)}\n` });
-  const [invalid, answer] = stdout.trim().split("\n").map((line) => JSON.parse(line) as { id: unknown; error: { code: number; message: string; data: { code: string } } });
+  const { stdout, stderr, code } = await runProcess(command, args, {
+    cwd,
+    env,
+    stdin: `not json\n${JSON.stringify(request)}\n`,
+  });
+  const [invalid, answer] = stdout
+    .trim()
+    .split("\n")
+    .map(
+      (line) =>
+        JSON.parse(line) as { id: unknown; error: { code: number; message: string; data: { code: string } } },
+    );
   assert.equal(invalid?.error.code, -32700);
   assert.equal(answer?.id, 7);
   assert.equal(answer?.error.data.code, "CLI_GATEWAY_UNUSABLE");

@@ -175,7 +175,10 @@ test("read-only files, loops, foreign values and empty sections are treated as t
   await using user = await setUp({ serve: { listen: "0.0.0.0:7499", allowed_hosts: ["x"] } });
   const { directory, run } = user;
   const cursor = write(directory, ".cursor/mcp.json", '{ "mcpServers": { "toolcrib": 5 } }\n');
-  assert.match((await run("connect", "cursor", "--yes")).stderr, /has a server "toolcrib" that this home did not write/);
+  assert.match(
+    (await run("connect", "cursor", "--yes")).stderr,
+    /has a server "toolcrib" that this home did not write/,
+  );
   writeFileSync(cursor, '{\n  "mcpServers": null\n}\n');
   chmodSync(cursor, 0o444);
   const { code, stderr } = await run("connect", "cursor", "--yes");

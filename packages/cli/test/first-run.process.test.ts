@@ -4,7 +4,14 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { echoStdioPath, freePort, isProcessAlive, makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import {
+  echoStdioPath,
+  freePort,
+  isProcessAlive,
+  makeTemporaryDirectory,
+  type TemporaryDirectory,
+  waitUntil,
+} from "@toolcrib/testing";
 import { cleanEnvironment, commandLine, runToolcrib } from "./transcript.ts";
 
 const script = "/usr/bin/script";
@@ -16,9 +23,16 @@ async function onTerminal(
   words: readonly string[],
   answers: readonly (readonly [question: RegExp, answer: string])[],
 ): Promise<string> {
-  const line = [process.execPath, ...commandLine, ...words].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const line = [process.execPath, ...commandLine, ...words]
+    .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+    .join(" ");
   const env = Object.fromEntries(
-    Object.entries({ ...process.env, ...cleanEnvironment(directory.path), TERM: "xterm", NO_COLOR: "1" }).filter(([, value]) => value !== undefined),
+    Object.entries({
+      ...process.env,
+      ...cleanEnvironment(directory.path),
+      TERM: "xterm",
+      NO_COLOR: "1",
+    }).filter(([, value]) => value !== undefined),
   ) as NodeJS.ProcessEnv;
   const child = spawn(script, ["-qec", line, "/dev/null"], { cwd: directory.path, env });
   let shown = "";
@@ -37,7 +51,11 @@ async function onTerminal(
   const timer = setTimeout(() => child.kill(), 90_000);
   await new Promise((resolve) => child.once("close", resolve));
   clearTimeout(timer);
-  assert.deepEqual(left.map(([question]) => String(question)), [], shown);
+  assert.deepEqual(
+    left.map(([question]) => String(question)),
+    [],
+    shown,
+  );
   return shown.replaceAll("\r\n", "\n");
 }
 
@@ -45,22 +63,37 @@ test("a newcomer comes from an empty home to a first call", { skip }, async () =
   await using directory = await makeTemporaryDirectory();
   const port = await freePort();
   mkdirSync(directory.join(".cursor"));
-  const cursor = JSON.stringify({ mcpServers: { echo: { command: process.execPath, args: [echoStdioPath, "--builtin", "echo"], env: { ECHO_TOKEN: "s3cret-value" } } } });
+  const cursor = JSON.stringify({
+    mcpServers: {
+      echo: {
+        command: process.execPath,
+        args: [echoStdioPath, "--builtin", "echo"],
+        env: { ECHO_TOKEN: "s3cret-value" },
+      },
+    },
+  });
   writeFileSync(directory.join(".cursor/mcp.json"), cursor);
   // The place of the gateway, and what a sandbox of this machine needs to read.
-  writeFileSync(directory.join("toolcrib.yaml"), `# mine\nserve: { listen: "127.0.0.1:${port}" }\nsandbox: { mode: preferred }\n`);
+  writeFileSync(
+    directory.join("toolcrib.yaml"),
+    `# mine\nserve: { listen: "127.0.0.1:${port}" }\nsandbox: { mode: preferred }\n`,
+  );
   let pid = 0;
   try {
-    const shown = await onTerminal(directory, [], [
-      [/1 server of cursor found\. Look at them\? \[Y\/n\] /, "y"],
-      [/Add 1 server to toolcrib\.yaml, with 1 secret in the secret store\? \[y\/N\] /, "y"],
-      [/Start it now, in the background\? \[Y\/n\] /, ""],
-      [/Cursor found\. Look at what would be written\? \[Y\/n\] /, "y"],
-      [/Write this\? \[y\/N\] /, "y"],
-      [/New tools of echo wait\. Look at them\? \[Y\/n\] /, "y"],
-      [/Approve 5 definitions of echo\? \[y\/N\] /, "y"],
-      [/Call echo__echo with \{"text":".*"\}\? \[Y\/n\] /, "y"],
-    ]);
+    const shown = await onTerminal(
+      directory,
+      [],
+      [
+        [/1 server of cursor found\. Look at them\? \[Y\/n\] /, "y"],
+        [/Add 1 server to toolcrib\.yaml, with 1 secret in the secret store\? \[y\/N\] /, "y"],
+        [/Start it now, in the background\? \[Y\/n\] /, ""],
+        [/Cursor found\. Look at what would be written\? \[Y\/n\] /, "y"],
+        [/Write this\? \[y\/N\] /, "y"],
+        [/New tools of echo wait\. Look at them\? \[Y\/n\] /, "y"],
+        [/Approve 5 definitions of echo\? \[y\/N\] /, "y"],
+        [/Call echo__echo with \{"text":".*"\}\? \[Y\/n\] /, "y"],
+      ],
+    );
     pid = Number(/\(process (\d+)\)/.exec(shown)?.[1]);
     assert.match(shown, /✓ added 1 server to toolcrib\.yaml, and stored 1 secret/);
     assert.match(shown, /✓ Cursor: /);
@@ -72,11 +105,13 @@ test("a newcomer comes from an empty home to a first call", { skip }, async () =
     assert.match(summary, new RegExp(`✓ The gateway runs at http://127\\.0\\.0\\.1:${port}: 1 server`));
     assert.match(summary, /Connected: cursor/);
   } finally {
-    for (const name of existsSync(directory.join(".toolcrib/run")) ? readdirSync(directory.join(".toolcrib/run")) : []) {
+    for (const name of existsSync(directory.join(".toolcrib/run"))
+      ? readdirSync(directory.join(".toolcrib/run"))
+      : []) {
       const found = Number(/^gateway-(\d+)\.json$/.exec(name)?.[1] ?? "0");
       if (found > 1 && isProcessAlive(found)) {
         process.kill(found, "SIGTERM");
-        await waitUntil(() => !isProcessAlive(found), 20_000);
+        await waitUntil(() => !isProcessAlive(found), { timeoutMs: 20_000 });
       }
     }
   }
@@ -85,10 +120,14 @@ test("a newcomer comes from an empty home to a first call", { skip }, async () =
 
 test("every step can be skipped", { skip }, async () => {
   await using directory = await makeTemporaryDirectory();
-  const shown = await onTerminal(directory, [], [
-    [/Write a configuration with examples in comments\? \[Y\/n\] /, "y"],
-    [/Start it now, in the background\? \[Y\/n\] /, "n"],
-  ]);
+  const shown = await onTerminal(
+    directory,
+    [],
+    [
+      [/Write a configuration with examples in comments\? \[Y\/n\] /, "y"],
+      [/Start it now, in the background\? \[Y\/n\] /, "n"],
+    ],
+  );
   assert.match(shown, /No client on this machine has a server/);
   assert.match(shown, /Without a gateway there is nothing to call/);
   assert.equal(existsSync(directory.join(".toolcrib/run")), false);

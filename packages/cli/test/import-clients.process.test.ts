@@ -47,7 +47,8 @@ test("forty configurations of all clients are imported completely", async () => 
     const shown = (next === -1 ? stdout : stdout.slice(0, next)).replace(/ {3,}/g, "  ");
     parts.push(normalize(`=== ${title}\n${shown}${stderr}[${code}]\n${entries}\n`, user.directory.path));
     if (yaml !== "") assert.equal(after.code, 0, `${title}\n${after.stdout}${after.stderr}\n${yaml}`);
-    for (const secret of secrets) assert.equal(`${stdout}${stderr}${yaml}`.includes(secret), false, `${title}: ${secret}`);
+    for (const secret of secrets)
+      assert.equal(`${stdout}${stderr}${yaml}`.includes(secret), false, `${title}: ${secret}`);
     assert.equal(readFileSync(file, "utf8"), text);
   }
   checkGolden(golden("import-clients"), parts.join("\n"));
@@ -56,14 +57,32 @@ test("forty configurations of all clients are imported completely", async () => 
 test("all clients together: duplicates are one entry, and the next import finds nothing new", async () => {
   await using user = await setUp();
   const { directory, run } = user;
-  const server = { command: "npx", args: ["-y", "files-mcp", "."], env: { FILES_TOKEN: "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6" } };
+  const server = {
+    command: "npx",
+    args: ["-y", "files-mcp", "."],
+    env: { FILES_TOKEN: "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6" },
+  };
   write(directory, ".cursor/mcp.json", JSON.stringify({ mcpServers: { files: server } }));
-  write(directory, ".codeium/windsurf/mcp_config.json", JSON.stringify({ mcpServers: { "my-files": { ...server, env: {} } } }));
-  write(directory, ".lmstudio/mcp.json", JSON.stringify({ mcpServers: { files: { ...server, env: { FILES_TOKEN: "another" } } } }));
-  write(directory, "work/toolcrib.yaml", "# mine\ntool_servers:\n  - id: kept # as it is\n    transport: { kind: stdio, command: kept-mcp }\n\n# the end\n");
+  write(
+    directory,
+    ".codeium/windsurf/mcp_config.json",
+    JSON.stringify({ mcpServers: { "my-files": { ...server, env: {} } } }),
+  );
+  write(
+    directory,
+    ".lmstudio/mcp.json",
+    JSON.stringify({ mcpServers: { files: { ...server, env: { FILES_TOKEN: "another" } } } }),
+  );
+  write(
+    directory,
+    "work/toolcrib.yaml",
+    "# mine\ntool_servers:\n  - id: kept # as it is\n    transport: { kind: stdio, command: kept-mcp }\n\n# the end\n",
+  );
   const first = await run("import", "--yes", "--json");
   assert.equal(first.code, 0, first.stderr);
-  const { servers } = JSON.parse(first.stdout) as { servers: { id: string; origins: { client: string }[] }[] };
+  const { servers } = JSON.parse(first.stdout) as {
+    servers: { id: string; origins: { client: string }[] }[];
+  };
   assert.deepEqual(
     servers.map(({ id, origins }) => [id, ...origins.map(({ client }) => client)]),
     [
@@ -74,8 +93,14 @@ test("all clients together: duplicates are one entry, and the next import finds 
   const text = user.config();
   assert.match(text, /^# mine\ntool_servers:\n {2}- id: kept # as it is\n/);
   assert.match(text, /\n# the end\n/);
-  assert.equal((await run("secret", "test", "files-files-token")).stdout, "40 characters, from the secret store\n");
-  assert.equal((await run("secret", "test", "files-2-files-token")).stdout, "7 characters, from the secret store\n");
+  assert.equal(
+    (await run("secret", "test", "files-files-token")).stdout,
+    "40 characters, from the secret store\n",
+  );
+  assert.equal(
+    (await run("secret", "test", "files-2-files-token")).stdout,
+    "7 characters, from the secret store\n",
+  );
   const again = await run("import", "--yes");
   assert.match(again.stdout, /Nothing new to import/);
   assert.equal(user.config(), text);
@@ -94,7 +119,11 @@ test("without an answer nothing is written", async () => {
   assert.throws(() => user.config());
   assert.equal((await run("import", "clients", "cursr")).code, 2);
   assert.equal((await run("import", "--from", join(directory.path, "absent.json"))).code, 2);
-  const file = write(directory, "backup.json", '{"servers":{"b":{"type":"http","url":"https://b.example.com/mcp"}}}');
+  const file = write(
+    directory,
+    "backup.json",
+    '{"servers":{"b":{"type":"http","url":"https://b.example.com/mcp"}}}',
+  );
   assert.equal((await run("import", "--from", file, "--yes")).code, 0);
   assert.match(user.config(), /- id: b\n/);
   assert.doesNotMatch(user.config(), /- id: a\n/);

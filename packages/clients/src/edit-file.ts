@@ -37,7 +37,8 @@ export function withServer(text: string, program: ClientProgram, name: string, e
 export function hasServer(text: string, program: ClientProgram, name: string): boolean {
   return bounded(text, () => {
     const section = memberOf(parseFile(text, program.format), program.section);
-    if (section?.kind === "list") return section.items.some((item) => textOf(memberOf(item, "name")) === name);
+    if (section?.kind === "list")
+      return section.items.some((item) => textOf(memberOf(item, "name")) === name);
     return section?.kind === "map" && section.members.some(({ key }) => key === name);
   });
 }

@@ -3,9 +3,14 @@
  * readable, too large or too deep is a `ClientsError` with its place. Pure.
  */
 
-import { type Node as JsonNode, type ParseError as JsonError, parseTree, printParseErrorCode } from "jsonc-parser";
+import {
+  type ParseError as JsonError,
+  type Node as JsonNode,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
 import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
-import { isAlias, isMap, isPair, isScalar, isSeq, type Document, parseDocument } from "yaml";
+import { type Document, isAlias, isMap, isPair, isScalar, isSeq, parseDocument } from "yaml";
 import { ClientsError } from "./clients-error.ts";
 import { byteOrderMark, syntaxError } from "./server-place.ts";
 
@@ -36,7 +41,8 @@ export function parseFile(text: string, format: "json" | "toml" | "yaml"): FileN
     return { json: fromJson, toml: fromToml, yaml: fromYaml }[format](readable);
   } catch (error) {
     // The parsers are recursive.
-    if (error instanceof RangeError) throw syntaxError(readable, 0, "values are nested too deeply", format.toUpperCase());
+    if (error instanceof RangeError)
+      throw syntaxError(readable, 0, "values are nested too deeply", format.toUpperCase());
     throw error;
   }
 }
@@ -156,12 +162,14 @@ function fromYaml(text: string): FileNode {
     }
     if (isAlias(node)) {
       const target = anchors.get(node.source);
-      if (target === undefined) throw syntaxError(text, at, `the alias *${node.source} has no anchor`, "YAML");
+      if (target === undefined)
+        throw syntaxError(text, at, `the alias *${node.source} has no anchor`, "YAML");
       return convert(target, depth + 1, at);
     }
     const { anchor } = (node ?? {}) as { readonly anchor?: string };
     if (anchor !== undefined) anchors.set(anchor, node);
-    if (isSeq(node)) return { kind: "list", at, items: node.items.map((item) => convert(item, depth + 1, at)) };
+    if (isSeq(node))
+      return { kind: "list", at, items: node.items.map((item) => convert(item, depth + 1, at)) };
     if (!isMap(node)) return { kind: "scalar", at, value: isScalar(node) ? scalarOf(node.value) : null };
     const members = node.items.flatMap((pair): FileMember[] => {
       if (!isPair(pair)) return [];
@@ -175,7 +183,8 @@ function fromYaml(text: string): FileNode {
 }
 
 function scalarOf(value: unknown): string | number | boolean | null {
-  if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+    return value;
   return String(value);
 }
 
@@ -203,7 +212,11 @@ export function placeAt(text: string, offset: number): { readonly line: number; 
 /** Reports that a text is too large. @throws {ClientsError} */
 export function refuseLarge(length: number, max: number): void {
   if (length <= max) return;
-  throw new ClientsError("CLIENTS_FILE_TOO_LARGE", `The file has ${length} characters; at most ${max} are read`, {
-    hint: "remove from it what is no configuration",
-  });
+  throw new ClientsError(
+    "CLIENTS_FILE_TOO_LARGE",
+    `The file has ${length} characters; at most ${max} are read`,
+    {
+      hint: "remove from it what is no configuration",
+    },
+  );
 }

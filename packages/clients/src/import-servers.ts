@@ -6,7 +6,15 @@
 
 import { ClientsError } from "./clients-error.ts";
 import type { ClientsCode } from "./codes.ts";
-import { type FileMember, type FileNode, memberOf, parseFile, placeAt, refuseLarge, textOf } from "./file-tree.ts";
+import {
+  type FileMember,
+  type FileNode,
+  memberOf,
+  parseFile,
+  placeAt,
+  refuseLarge,
+  textOf,
+} from "./file-tree.ts";
 import type { ImportSource } from "./import-sources.ts";
 import { type ImportText, type InputDefaults, parseImportText } from "./import-text.ts";
 
@@ -70,7 +78,11 @@ export interface ClientProblem {
 export interface ClientServers {
   readonly servers: readonly ClientServer[];
   /** Entries that are parts of the client itself, and no servers of their own. */
-  readonly partsOfClient: readonly { readonly name: string; readonly line: number; readonly reason: string }[];
+  readonly partsOfClient: readonly {
+    readonly name: string;
+    readonly line: number;
+    readonly reason: string;
+  }[];
   readonly problems: readonly ClientProblem[];
 }
 
@@ -125,7 +137,11 @@ class ServersReader {
   read(root: FileNode | undefined): void {
     if (root === undefined) return;
     if (root.kind !== "map") {
-      this.#report("CLIENTS_FILE_SHAPE", `The file must contain a map, but contains ${nounOf(root)}`, root.at);
+      this.#report(
+        "CLIENTS_FILE_SHAPE",
+        `The file must contain a map, but contains ${nounOf(root)}`,
+        root.at,
+      );
       return;
     }
     this.#reportRepeated(root);
@@ -168,7 +184,11 @@ class ServersReader {
     if (section.kind === "scalar" && section.value === null) return;
     const entries = section.kind === "map" ? this.#unique(section) : this.#named(section, name);
     if (entries.length > maxServers) {
-      this.#report("CLIENTS_FILE_SHAPE", `"${name}" has more than ${maxServers} servers; the others are left out`, section.at);
+      this.#report(
+        "CLIENTS_FILE_SHAPE",
+        `"${name}" has more than ${maxServers} servers; the others are left out`,
+        section.at,
+      );
     }
     for (const entry of entries.slice(0, maxServers)) this.#readEntry(entry, project, disabled);
   }
@@ -184,14 +204,19 @@ class ServersReader {
   #reportRepeated(map: Extract<FileNode, { kind: "map" }>): void {
     const seen = new Set<string>();
     for (const { key, at } of map.members) {
-      if (seen.has(key)) this.#report("CLIENTS_ENTRY_INVALID", `${quoted(key)} is there twice; the last one counts`, at, key);
+      if (seen.has(key))
+        this.#report("CLIENTS_ENTRY_INVALID", `${quoted(key)} is there twice; the last one counts`, at, key);
       seen.add(key);
     }
   }
 
   #named(section: FileNode, name: string): readonly FileMember[] {
     if (section.kind !== "list") {
-      this.#report("CLIENTS_FILE_SHAPE", `"${name}" must be a map of servers, but is ${nounOf(section)}`, section.at);
+      this.#report(
+        "CLIENTS_FILE_SHAPE",
+        `"${name}" must be a map of servers, but is ${nounOf(section)}`,
+        section.at,
+      );
       return [];
     }
     return section.items.flatMap((item, at) => {
@@ -206,13 +231,20 @@ class ServersReader {
     });
   }
 
-  #readEntry({ key, at, value }: FileMember, project: string | undefined, disabled: ReadonlySet<string>): void {
+  #readEntry(
+    { key, at, value }: FileMember,
+    project: string | undefined,
+    disabled: ReadonlySet<string>,
+  ): void {
     try {
       if (value.kind !== "map") throw new EntryError(`it must be a map, but is ${nounOf(value)}`, value.at);
-      const fields = new EntryFields(value, (text) => parseImportText(text, this.#source.style, this.#inputs));
+      const fields = new EntryFields(value, (text) =>
+        parseImportText(text, this.#source.style, this.#inputs),
+      );
       const { dialect, timeoutUnit } = this.#source;
       const transport = transportOf(fields, dialect, at);
-      const isDisabled = fields.flag("disabled") === true || fields.flag("enabled") === false || disabled.has(key);
+      const isDisabled =
+        fields.flag("disabled") === true || fields.flag("enabled") === false || disabled.has(key);
       const timeoutSeconds = timeoutOf(fields, timeoutUnit);
       const description = fields.text("description");
       fields.ignore("name", "type", "transport", "transportType", "source");
@@ -295,7 +327,8 @@ class EntryFields {
   list(name: string): readonly string[] | undefined {
     const node = this.get(name);
     if (node === undefined) return undefined;
-    if (node.kind !== "list") throw new EntryError(`"${name}" must be a list, but is ${nounOf(node)}`, node.at);
+    if (node.kind !== "list")
+      throw new EntryError(`"${name}" must be a list, but is ${nounOf(node)}`, node.at);
     return node.items.map((item, at) => {
       const text = textOf(item);
       if (text !== undefined) return text;
@@ -324,7 +357,10 @@ class EntryFields {
 
   /** The fields that nobody read. */
   rest(): readonly { readonly field: string; readonly reason: string }[] {
-    const inner = this.#notTaken.map((field) => ({ field, reason: "the login finds it out itself, or has no such setting" }));
+    const inner = this.#notTaken.map((field) => ({
+      field,
+      reason: "the login finds it out itself, or has no such setting",
+    }));
     const own = this.node.members
       .filter(({ key }, at, all) => !this.#read.has(key) && all.findIndex((one) => one.key === key) === at)
       .filter(({ key, value }) => !isWithoutEffect(key, value))
@@ -338,7 +374,8 @@ function mapOf(node: FileNode, name: string, parse: (text: string) => ImportText
   const entries = node.members.flatMap(({ key, value }): [string, ImportText][] => {
     if (value.kind === "scalar" && value.value === null) return [];
     const text = textOf(value);
-    if (text === undefined) throw new EntryError(`"${name}.${key}" must be a text, but is ${nounOf(value)}`, value.at);
+    if (text === undefined)
+      throw new EntryError(`"${name}.${key}" must be a text, but is ${nounOf(value)}`, value.at);
     return [[key, parse(text)]];
   });
   return new Map(entries);
@@ -346,7 +383,12 @@ function mapOf(node: FileNode, name: string, parse: (text: string) => ImportText
 
 /** Fields that a client writes for itself, and those whose value is what Toolcrib does anyway. */
 function isWithoutEffect(key: string, value: FileNode): boolean {
-  if (/^(?:gallery|version|dev|icon|metadata|\$schema|id|title|bundled|display_name|remoteConfigured)$|^(?:_|\/\/|#)/.test(key)) return true;
+  if (
+    /^(?:gallery|version|dev|icon|metadata|\$schema|id|title|bundled|display_name|remoteConfigured)$|^(?:_|\/\/|#)/.test(
+      key,
+    )
+  )
+    return true;
   if (value.kind === "list") return value.items.length === 0;
   if (value.kind === "map") return value.members.length === 0;
   return value.value === null || value.value === "";
@@ -387,7 +429,8 @@ function transportOf(fields: EntryFields, dialect: ImportSource["dialect"], at: 
     throw new ClientPart(`it is a part of Goose (type ${written}), and no server of its own`);
   }
   const command = commandOf(fields, dialect);
-  const isOfExtension = fields.text("source") === "extension" || memberOf(fields.node, "settings") !== undefined;
+  const isOfExtension =
+    fields.text("source") === "extension" || memberOf(fields.node, "settings") !== undefined;
   if (dialect === "zed" && command === undefined && isOfExtension) {
     throw new ClientPart("an extension of Zed brings the server, and only Zed knows its command");
   }
@@ -404,13 +447,17 @@ function transportOf(fields: EntryFields, dialect: ImportSource["dialect"], at: 
     };
   }
   const address = httpUrl ?? url;
-  if (address === undefined || address.join("").trim() === "") throw new EntryError("it has no command and no URL", at);
+  if (address === undefined || address.join("").trim() === "")
+    throw new EntryError("it has no command and no URL", at);
   const headers = fields.parsedMap("headers", "http_headers");
   const requestOptions = fields.node.members.find(({ key }) => key === "requestOptions")?.value;
   const more = memberOf(requestOptions, "headers");
   if (more !== undefined) {
     fields.ignore("requestOptions");
-    for (const [name, text] of new EntryFields(requestOptions as EntryFields["node"], (one) => parseImportText(one, "continue", new Map())).parsedMap("headers")) headers.set(name, text);
+    for (const [name, text] of new EntryFields(requestOptions as EntryFields["node"], (one) =>
+      parseImportText(one, "continue", new Map()),
+    ).parsedMap("headers"))
+      headers.set(name, text);
   }
   addCodexHeaders(fields, headers);
   return { kind, url: address, headers, oauth: oauthOf(fields) };
@@ -418,7 +465,8 @@ function transportOf(fields: EntryFields, dialect: ImportSource["dialect"], at: 
 
 function oauthOf(fields: EntryFields): ImportOAuth | undefined {
   const node = fields.get("oauth", "auth", "oauthScopes");
-  if (node === undefined || (node.kind === "scalar" && (node.value === false || node.value === "none"))) return undefined;
+  if (node === undefined || (node.kind === "scalar" && (node.value === false || node.value === "none")))
+    return undefined;
   if (node.kind === "list") return { scopes: node.items.flatMap((item) => textOf(item) ?? []) };
   if (node.kind !== "map") return {};
   const inner = fields.within(node);
@@ -428,7 +476,9 @@ function oauthOf(fields: EntryFields): ImportOAuth | undefined {
   const clientSecret = inner.parsed("clientSecret", "CLIENT_SECRET", "client_secret");
   const scope = inner.get("scopes", "scope", "oauthScopes");
   const scopes =
-    scope?.kind === "list" ? scope.items.flatMap((item) => textOf(item) ?? []) : textOf(scope)?.split(/[\s,]+/);
+    scope?.kind === "list"
+      ? scope.items.flatMap((item) => textOf(item) ?? [])
+      : textOf(scope)?.split(/[\s,]+/);
   const port = inner.get("callbackPort", "redirectPort");
   const redirectPort = port?.kind === "scalar" && typeof port.value === "number" ? port.value : undefined;
   for (const { field } of inner.rest()) fields.notTaken(`oauth.${field}`);
@@ -461,7 +511,8 @@ function commandOf(
     return { command, args: inner.parsedList("args") };
   }
   const command = fields.parsed(dialect === "goose" ? "cmd" : "command");
-  if (command === undefined || command.join("").trim() === "") throw new EntryError('"command" is empty', node.at);
+  if (command === undefined || command.join("").trim() === "")
+    throw new EntryError('"command" is empty', node.at);
   return { command, args: fields.parsedList("args") };
 }
 
@@ -478,7 +529,8 @@ function withNamed(fields: EntryFields, env: Map<string, ImportText>): ReadonlyM
 
 function addCodexHeaders(fields: EntryFields, headers: Map<string, ImportText>): void {
   const bearer = fields.text("bearer_token_env_var");
-  if (bearer !== undefined) headers.set("Authorization", ["Bearer ", { variable: bearer, fallback: undefined }]);
+  if (bearer !== undefined)
+    headers.set("Authorization", ["Bearer ", { variable: bearer, fallback: undefined }]);
   for (const [name, text] of fields.parsedMap("env_http_headers")) {
     headers.set(name, [{ variable: text.join(""), fallback: undefined }]);
   }

@@ -50,12 +50,28 @@ export function userSources(places: UserPlaces): readonly ImportSource[] {
         [settings, "Claude", "claude_desktop_config.json"],
         // The application from the store of Windows has its own settings.
         ...(isWindows
-          ? [[...local, "Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming", "Claude", "claude_desktop_config.json"]]
+          ? [
+              [
+                ...local,
+                "Packages",
+                "Claude_pzs8sxrjxfjjc",
+                "LocalCache",
+                "Roaming",
+                "Claude",
+                "claude_desktop_config.json",
+              ],
+            ]
           : []),
       ],
     },
     { client: "claude-code", ...json, style: "braces", timeoutUnit: "ms", parts: [[home, ".claude.json"]] },
-    { client: "cursor", ...json, style: "braces", timeoutUnit: undefined, parts: [[home, ".cursor", "mcp.json"]] },
+    {
+      client: "cursor",
+      ...json,
+      style: "braces",
+      timeoutUnit: undefined,
+      parts: [[home, ".cursor", "mcp.json"]],
+    },
     {
       client: "vscode",
       ...json,
@@ -137,7 +153,13 @@ export function userSources(places: UserPlaces): readonly ImportSource[] {
         [home, ".cline", "data", "settings", "cline_mcp_settings.json"],
       ],
     },
-    { client: "junie", ...json, style: "none", timeoutUnit: undefined, parts: [[home, ".junie", "mcp", "mcp.json"]] },
+    {
+      client: "junie",
+      ...json,
+      style: "none",
+      timeoutUnit: undefined,
+      parts: [[home, ".junie", "mcp", "mcp.json"]],
+    },
     {
       client: "goose",
       format: "yaml",
@@ -146,10 +168,18 @@ export function userSources(places: UserPlaces): readonly ImportSource[] {
       style: "none",
       timeoutUnit: "s",
       parts: [
-        isWindows ? [settings, "Block", "goose", "config", "config.yaml"] : [home, ".config", "goose", "config.yaml"],
+        isWindows
+          ? [settings, "Block", "goose", "config", "config.yaml"]
+          : [home, ".config", "goose", "config.yaml"],
       ],
     },
-    { client: "lm-studio", ...json, style: "none", timeoutUnit: undefined, parts: [[home, ".lmstudio", "mcp.json"]] },
+    {
+      client: "lm-studio",
+      ...json,
+      style: "none",
+      timeoutUnit: undefined,
+      parts: [[home, ".lmstudio", "mcp.json"]],
+    },
     {
       client: "opencode",
       ...json,
@@ -157,7 +187,12 @@ export function userSources(places: UserPlaces): readonly ImportSource[] {
       dialect: "opencode",
       style: "opencode",
       timeoutUnit: undefined,
-      parts: ["opencode.json", "opencode.jsonc", "config.json"].map((name) => [home, ".config", "opencode", name]),
+      parts: ["opencode.json", "opencode.jsonc", "config.json"].map((name) => [
+        home,
+        ".config",
+        "opencode",
+        name,
+      ]),
     },
     {
       client: "amazon-q",
@@ -251,17 +286,30 @@ function sourcesOf(
  */
 export function sourceOfFile(path: string, project: string): ImportSource {
   const plain = path.replaceAll("\\", "/");
-  const known = [...projectSources(project, "linux"), ...userSources({ platform: "linux", home: "~", settings: "~" })];
+  const known = [
+    ...projectSources(project, "linux"),
+    ...userSources({ platform: "linux", home: "~", settings: "~" }),
+  ];
   const found = known.find(
-    (source) => source.endings === undefined && plain.endsWith(source.path.replace(project, "").replace(/^~/, "")),
+    (source) =>
+      source.endings === undefined && plain.endsWith(source.path.replace(project, "").replace(/^~/, "")),
   );
-  if (found !== undefined) return { ...found, path, project: found.project === undefined ? undefined : project };
+  if (found !== undefined)
+    return { ...found, path, project: found.project === undefined ? undefined : project };
   const format = /\.toml$/i.test(plain) ? "toml" : /\.ya?ml$/i.test(plain) ? "yaml" : "json";
   return {
     client: "file",
     path,
     format,
-    sections: [["mcpServers"], ["servers"], ["mcp", "servers"], ["context_servers"], ["mcp_servers"], ["extensions"], ["mcp"]],
+    sections: [
+      ["mcpServers"],
+      ["servers"],
+      ["mcp", "servers"],
+      ["context_servers"],
+      ["mcp_servers"],
+      ["extensions"],
+      ["mcp"],
+    ],
     dialect: format === "toml" ? "codex" : format === "yaml" ? "continue" : "common",
     style: format === "toml" ? "none" : format === "yaml" ? "continue" : "braces",
     timeoutUnit: undefined,

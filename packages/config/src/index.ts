@@ -8,7 +8,6 @@ export {
 } from "./adopted-files.ts";
 export { runnerOf } from "./adopted-server.ts";
 export { appendEntry, type EntrySection, entryText } from "./append-entry.ts";
-export { credentialArguments } from "./credential-arguments.ts";
 export { digestConfig, digestPolicy, digestServer } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {
@@ -20,6 +19,7 @@ export type {
   ToolServerConfig,
 } from "./config-types.ts";
 export { containmentLine } from "./containment-line.ts";
+export { credentialArguments } from "./credential-arguments.ts";
 export { formatConfigReport } from "./format-config-report.ts";
 export { configJsonSchema } from "./json-schema.ts";
 export { commandHint } from "./lint-commands.ts";

@@ -6,9 +6,9 @@
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import { type DocumentNode, fieldOf, nodeAt, toDiagnostic } from "@toolcrib/document";
 import type { TrustState } from "@toolcrib/policy";
+import type { SecretRef } from "@toolcrib/secrets";
 import type { ServerDeclaration } from "./config-layer.ts";
 import type { ConfigText, ContainmentConfig, OAuthConfig, TransportConfig } from "./config-types.ts";
-import type { SecretRef } from "@toolcrib/secrets";
 import { quote } from "./display-source.ts";
 import { toEgressAllow } from "./egress-allow-shape.ts";
 import type { OAuthDocument } from "./oauth-shape.ts";

@@ -77,7 +77,7 @@ const argument = text({
   },
 });
 const argumentHint =
-  "pass it in the environment, which other users cannot read: env: { NAME: { secret_key_ref: NAME } }; or, if the program takes it in no other way, write the argument as { secret_key_ref: NAME }";
+  "pass it in the environment, which other users cannot read: env: { NAME: { secret_key_ref: NAME } }";
 
 /** An argument that is a secret, for programs that take it in no other way. */
 const argumentOrSecret = either(
@@ -97,18 +97,18 @@ function argumentsOf<T>(item: Shape<T>): Shape<readonly T[]> {
 }
 
 function inspectArguments(_values: unknown, node: DocumentNode, place: Place): void {
-    const items = node.kind === "list" ? node.items : [];
-    for (const index of credentialArguments(items.map(textOf))) {
-      const item = items[index]!;
-      // One that looks like a secret is reported by itself.
-      if (looksLikeCredential(textOf(item) ?? "")) continue;
-      reportInline(
-        item,
-        place,
-        `argument ${index + 1} contains the value of an option for a secret`,
-        argumentHint,
-      );
-    }
+  const items = node.kind === "list" ? node.items : [];
+  for (const index of credentialArguments(items.map(textOf))) {
+    const item = items[index]!;
+    // One that looks like a secret is reported by itself.
+    if (looksLikeCredential(textOf(item) ?? "")) continue;
+    reportInline(
+      item,
+      place,
+      `argument ${index + 1} contains the value of an option for a secret`,
+      argumentHint,
+    );
+  }
 }
 
 const plainUrl = text({

@@ -8,19 +8,19 @@
  */
 
 import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { isTokenName } from "@toolcrib/auth";
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { createHttpClient, HttpTransport, LineDecoder, LineWriter, toRpcError } from "@toolcrib/mcp";
-import { ensureToken, tokenOf } from "../connect/gateway-entry.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { ensureToken, tokenOf } from "../connect/gateway-entry.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { reasonLine } from "../output/output.ts";
 import { reachableUrl } from "../serve/reachable-url.ts";
 import { untilInterrupted } from "../serve/serve-stdio.ts";
 import { ensureGateway } from "./ensure-gateway.ts";
-import { setTimeout as delay } from "node:timers/promises";
 import { SessionReplay } from "./session-replay.ts";
-import { isCodedError, messageOf } from "@toolcrib/diagnostics";
-import { isTokenName } from "@toolcrib/auth";
 
 /** Options of the command. */
 export interface BridgeFlags {
@@ -95,7 +95,9 @@ class Bridge implements AsyncDisposable {
       lineMaxBytes,
     );
     const input = context.stdin as Readable;
-    input.on("data", (chunk: Buffer | string) => decoder.write(typeof chunk === "string" ? Buffer.from(chunk) : chunk));
+    input.on("data", (chunk: Buffer | string) =>
+      decoder.write(typeof chunk === "string" ? Buffer.from(chunk) : chunk),
+    );
     input.once("end", () => void this.#inputEnded());
     input.once("close", () => void this.#inputEnded());
     input.on("error", () => this.#ended.resolve());
@@ -124,7 +126,11 @@ class Bridge implements AsyncDisposable {
   }
 
   #refuse(reason: string): void {
-    this.#writer.write({ jsonrpc: "2.0", id: null, error: { code: -32700, message: `Cannot read the message: ${reason}` } });
+    this.#writer.write({
+      jsonrpc: "2.0",
+      id: null,
+      error: { code: -32700, message: `Cannot read the message: ${reason}` },
+    });
   }
 
   /** Sends what was read, in its order. Meanwhile nothing is read. */
@@ -167,7 +173,9 @@ class Bridge implements AsyncDisposable {
     if (this.#transport !== undefined) return this.#transport;
     const { error, at } = this.#failure ?? {};
     if (at !== undefined && this.#context.now() - at < restMs) throw error;
-    this.#connecting ??= this.#connect(methodOf(first) === "initialize").finally(() => (this.#connecting = undefined));
+    this.#connecting ??= this.#connect(methodOf(first) === "initialize").finally(
+      () => (this.#connecting = undefined),
+    );
     try {
       const transport = await this.#connecting;
       this.#failure = undefined;
@@ -182,7 +190,10 @@ class Bridge implements AsyncDisposable {
   /** @param isFirst whether the client itself opens the session next */
   async #connect(isFirst: boolean): Promise<HttpTransport> {
     const { gateway, isStarted } = await ensureGateway(this.#context);
-    if (isStarted) this.#note(`started the gateway at ${gateway.url} (process ${gateway.pid}); it stays when the client ends`);
+    if (isStarted)
+      this.#note(
+        `started the gateway at ${gateway.url} (process ${gateway.pid}); it stays when the client ends`,
+      );
     const { profile } = this.#flags;
     const base = `${reachableUrl(gateway.url)}/mcp`;
     const url = profile === undefined ? base : `${base}/p/${encodeURIComponent(profile)}`;
@@ -208,21 +219,28 @@ class Bridge implements AsyncDisposable {
 
   async #token(): Promise<string> {
     const name = this.#flags.as ?? "bridge";
-    if (await ensureToken(this.#context, name)) await delay(tokenDelayMs, undefined, { signal: this.#closing.signal });
+    if (await ensureToken(this.#context, name))
+      await delay(tokenDelayMs, undefined, { signal: this.#closing.signal });
     const token = tokenOf(this.#context, name);
-    if (token === undefined) throw new CliError("CLI_GATEWAY_UNUSABLE", `The token "${name}" cannot be read`, {});
+    if (token === undefined)
+      throw new CliError("CLI_GATEWAY_UNUSABLE", `The token "${name}" cannot be read`, {});
     return token;
   }
 
   #fromGateway(transport: HttpTransport, value: unknown): void {
     if (transport !== this.#transport) return;
-    const message = value as { readonly id?: Id; readonly method?: string; readonly result?: { readonly protocolVersion?: unknown } };
+    const message = value as {
+      readonly id?: Id;
+      readonly method?: string;
+      readonly result?: { readonly protocolVersion?: unknown };
+    };
     if (this.#replay.received(message)) return;
     if (message.method === undefined && message.id !== undefined) {
       const request = this.#pending.get(message.id);
       this.#pending.delete(message.id);
       const version = message.result?.protocolVersion;
-      if (methodOf(request?.message) === "initialize" && typeof version === "string") transport.negotiated(version);
+      if (methodOf(request?.message) === "initialize" && typeof version === "string")
+        transport.negotiated(version);
     }
     this.#writer.write(value);
     this.#endIfAnswered();
@@ -267,7 +285,8 @@ class Bridge implements AsyncDisposable {
     this.#debug(error.message);
     this.#transport = undefined;
     // The client waits for notifications, although it sends nothing.
-    if (this.#replay.isOpen) void this.#connected({ jsonrpc: "2.0", method: "ping" } as Message).catch(() => {});
+    if (this.#replay.isOpen)
+      void this.#connected({ jsonrpc: "2.0", method: "ping" } as Message).catch(() => {});
   }
 
   #answerError(id: Id, error: unknown): void {
@@ -294,7 +313,9 @@ class Bridge implements AsyncDisposable {
 
   #endIfAnswered(): void {
     this.#onAnswer?.();
-    const isIdle = [...this.#pending.values()].every(({ message }) => methodOf(message) === "subscriptions/listen");
+    const isIdle = [...this.#pending.values()].every(
+      ({ message }) => methodOf(message) === "subscriptions/listen",
+    );
     if (this.#isInputEnded && !this.#isSending && isIdle) setImmediate(() => this.#ended.resolve());
   }
 
@@ -327,7 +348,8 @@ class Bridge implements AsyncDisposable {
 }
 
 /** Requests that change nothing, so that they can be sent twice. */
-const harmless = /^(?:ping|initialize|server\/discover|(?:tools|prompts|resources|resources\/templates)\/list|prompts\/get|resources\/read|completion\/complete|subscriptions\/listen)$/;
+const harmless =
+  /^(?:ping|initialize|server\/discover|(?:tools|prompts|resources|resources\/templates)\/list|prompts\/get|resources\/read|completion\/complete|subscriptions\/listen)$/;
 
 function methodOf(message: unknown): string | undefined {
   const { method } = (message ?? {}) as { readonly method?: unknown };

@@ -59,7 +59,9 @@ async function start(context: CliContext): Promise<RunningGateway> {
   let end: string | undefined;
   child.once("error", (error) => (end = error.message));
   child.once("exit", (code, by) => (end = `it ended with ${by ?? `code ${code}`}`));
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(-outputMaxLength)));
+  child.stderr
+    ?.setEncoding("utf8")
+    .on("data", (text: string) => (output = (output + text).slice(-outputMaxLength)));
   // The pipe breaks when this process lets go of it.
   child.stderr?.on("error", () => {});
   try {
@@ -83,7 +85,10 @@ async function start(context: CliContext): Promise<RunningGateway> {
 
 /** The error in the output of a command: its message follows a code. */
 function reasonOf(output: string): string | undefined {
-  const lines = output.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const lines = output
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
   const at = lines.findIndex((line) => /^error\b/i.test(line));
   const said = at === -1 ? lines.slice(-3) : lines.slice(at, at + 3);
   return said.length === 0 ? undefined : safeLine(said.join("; "));

@@ -47,18 +47,24 @@ export class SessionReplay {
   /** Opens the session again on `transport`. Does nothing for a client without one. @throws when the gateway refuses it */
   async run(transport: HttpTransport): Promise<void> {
     if (this.#initialize === undefined || this.#initialized === undefined) return;
-    const result = (await this.#request(transport, this.#initialize)) as { readonly protocolVersion?: unknown };
+    const result = (await this.#request(transport, this.#initialize)) as {
+      readonly protocolVersion?: unknown;
+    };
     if (typeof result?.protocolVersion === "string") transport.negotiated(result.protocolVersion);
     transport.send(this.#initialized);
     await transport.settled();
-    const later = [...(this.#logLevel === undefined ? [] : [this.#logLevel]), ...this.#subscriptions.values()];
+    const later = [
+      ...(this.#logLevel === undefined ? [] : [this.#logLevel]),
+      ...this.#subscriptions.values(),
+    ];
     // One that fails now is as one whose resource is gone.
     await Promise.allSettled(later.map((message) => this.#request(transport, message)));
   }
 
   /** Whether a message answers a request of this object; then the client must not see it. */
   received(message: { readonly id?: Id; readonly method?: string; readonly result?: unknown }): boolean {
-    const waiting = message.method === undefined && message.id !== undefined ? this.#open.get(message.id) : undefined;
+    const waiting =
+      message.method === undefined && message.id !== undefined ? this.#open.get(message.id) : undefined;
     if (waiting === undefined || message.id === undefined) return false;
     this.#open.delete(message.id);
     if ("error" in message) waiting.reject(new Error("the gateway refuses the session"));

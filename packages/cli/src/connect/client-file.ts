@@ -95,6 +95,10 @@ export async function writeClientFile(path: string, text: string): Promise<void>
       followSymlink: true,
     });
   } catch (cause) {
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot write ${path}: ${reasonOf(cause instanceof FilesError ? (cause.cause ?? cause) : cause)}`, { cause });
+    throw new CliError(
+      "CLI_FILE_UNUSABLE",
+      `Cannot write ${path}: ${reasonOf(cause instanceof FilesError ? (cause.cause ?? cause) : cause)}`,
+      { cause },
+    );
   }
 }

@@ -13,7 +13,14 @@ import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
-import { clientFile, findClient, isInstalled, readClientFile, requireWritable, writeClientFile } from "./client-file.ts";
+import {
+  clientFile,
+  findClient,
+  isInstalled,
+  readClientFile,
+  requireWritable,
+  writeClientFile,
+} from "./client-file.ts";
 import {
   type Connection,
   listConnections,

@@ -81,7 +81,8 @@ export function tokenOf({ options }: CliContext, name: string): string | undefin
 /** The running gateway of the home, else the address in the configuration. */
 async function addressOf(context: CliContext): Promise<Address> {
   const [running] = findRunningGateways(context.options.home);
-  if (running !== undefined) return { url: `${reachableUrl(running.url)}/mcp`, needsToken: running.auth === "token" };
+  if (running !== undefined)
+    return { url: `${reachableUrl(running.url)}/mcp`, needsToken: running.auth === "token" };
   const { config } = await loadCliConfig(context);
   const { host, port } = config.serve.listen;
   if (port === 0) {

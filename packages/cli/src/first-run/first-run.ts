@@ -4,10 +4,10 @@
  * one is, and without a terminal a short help.
  */
 
-import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { clientPrograms } from "@toolcrib/clients";
-import { findReachableGateway, openToolAccess } from "../access/open-tool-access.ts";
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { getFromGateway } from "../access/gateway-api.ts";
+import { findReachableGateway, openToolAccess } from "../access/open-tool-access.ts";
 import { approve } from "../approve/approve.ts";
 import { openApprovals } from "../approve/open-approvals.ts";
 import { ensureGateway } from "../bridge/ensure-gateway.ts";
@@ -70,15 +70,23 @@ async function showSummary(
     readonly waiting?: readonly { readonly server: string }[];
   };
   const command = ownCommand(context);
-  const failed = status.servers.filter(({ health }) => health.state === "failed" || health.state === "unavailable");
+  const failed = status.servers.filter(
+    ({ health }) => health.state === "failed" || health.state === "unavailable",
+  );
   const waiting = status.waiting ?? [];
   const connected = listConnections(options.home);
   output.print(
     `${output.style("green", "✓")} The gateway runs at ${safeLine(running.url)}: ${counted(status.servers.length, "server")}, ${counted(status.tools, "tool")}`,
-    ...(failed.length === 0 ? [] : [`${output.style("red", "✗")} ${failed.map(({ id }) => safeLine(id)).join(", ")}: see ${command} status`]),
+    ...(failed.length === 0
+      ? []
+      : [
+          `${output.style("red", "✗")} ${failed.map(({ id }) => safeLine(id)).join(", ")}: see ${command} status`,
+        ]),
     ...(waiting.length === 0
       ? []
-      : [`${output.style("yellow", "!")} new tools of ${waiting.map(({ server }) => safeLine(server)).join(", ")} wait: ${command} approve`]),
+      : [
+          `${output.style("yellow", "!")} new tools of ${waiting.map(({ server }) => safeLine(server)).join(", ")} wait: ${command} approve`,
+        ]),
     connected.length === 0 ? "  No client is connected." : `  Connected: ${connected.join(", ")}`,
     "",
     `  ${command} status          what runs, in full`,
@@ -92,10 +100,7 @@ async function showSummary(
 async function walk(context: CliContext): Promise<ExitCode> {
   const { output, options } = context;
   const command = ownCommand(context);
-  output.print(
-    output.style("bold", "Welcome. Four steps to a first call; each can be skipped."),
-    "",
-  );
+  output.print(output.style("bold", "Welcome. Four steps to a first call; each can be skipped."), "");
   step(context, 1, "Servers", `${command} import`);
   if (!(await importStep(context))) return exitCodes.done;
   step(context, 2, "The gateway", `${command} serve`);
@@ -123,7 +128,10 @@ async function walk(context: CliContext): Promise<ExitCode> {
 }
 
 function step({ output }: CliContext, number: number, title: string, command: string): void {
-  output.print("", `${output.style("bold", `${number}. ${title}`)}  ${output.style("dim", `(the same: ${command})`)}`);
+  output.print(
+    "",
+    `${output.style("bold", `${number}. ${title}`)}  ${output.style("dim", `(the same: ${command})`)}`,
+  );
 }
 
 async function asks(context: CliContext, question: string): Promise<boolean> {
@@ -140,7 +148,12 @@ async function importStep(context: CliContext): Promise<boolean> {
   if (plan.servers.length > 0) {
     const question = `${counted(plan.servers.length, "server")} of ${[...clients].join(", ")} found. Look at them?`;
     if (await asks(context, question)) await importClients(context, [], {});
-  } else output.print(isNew ? "No client on this machine has a server." : "Everything that clients have is in the configuration.");
+  } else
+    output.print(
+      isNew
+        ? "No client on this machine has a server."
+        : "Everything that clients have is in the configuration.",
+    );
   if (hasConfig(context)) return true;
   if (await asks(context, "Write a configuration with examples in comments?")) {
     await writeConfig(context, ".", {});
@@ -153,7 +166,9 @@ async function importStep(context: CliContext): Promise<boolean> {
 async function connectStep(context: CliContext): Promise<void> {
   const { output, options } = context;
   const connected = new Set(listConnections(options.home));
-  const found = clientPrograms.filter((program) => isInstalled(program, context) && !connected.has(program.id));
+  const found = clientPrograms.filter(
+    (program) => isInstalled(program, context) && !connected.has(program.id),
+  );
   if (found.length === 0) {
     output.print(connected.size === 0 ? "No client is found on this machine." : "All clients are connected.");
     return;
@@ -161,7 +176,11 @@ async function connectStep(context: CliContext): Promise<void> {
   const names = found.map(({ name }) => name).join(", ");
   if (!(await asks(context, `${names} found. Look at what would be written?`))) return;
   try {
-    await connectClients(context, found.map(({ id }) => id), {});
+    await connectClients(
+      context,
+      found.map(({ id }) => id),
+      {},
+    );
   } catch (error) {
     // One client's file must not end the walk.
     if (!isCodedError(error)) throw error;
@@ -177,12 +196,17 @@ async function callStep(context: CliContext): Promise<void> {
   }
   const example = await findExample(context);
   if (example === undefined) {
-    output.print("No tool can be called without arguments that only you know. Find one with search, or list.");
+    output.print(
+      "No tool can be called without arguments that only you know. Find one with search, or list.",
+    );
     return;
   }
   const { tool, args } = example;
-  if (!(await asks(context, `Call ${safeLine(tool.wireName)} with ${safeLine(JSON.stringify(args))}?`))) return;
-  output.print(output.style("dim", `$ ${ownCommand(context)} call ${safeLine(tool.wireName)} ${argumentsWord(args)}`));
+  if (!(await asks(context, `Call ${safeLine(tool.wireName)} with ${safeLine(JSON.stringify(args))}?`)))
+    return;
+  output.print(
+    output.style("dim", `$ ${ownCommand(context)} call ${safeLine(tool.wireName)} ${argumentsWord(args)}`),
+  );
   await callTool(context, tool.id, JSON.stringify(args), {});
 }
 
@@ -203,7 +227,8 @@ async function findExample(context: CliContext): Promise<ReturnType<typeof findE
 async function askAboutNew(context: CliContext): Promise<void> {
   const servers = await waitingServers(context);
   for (const server of servers.slice(0, approvalsMaxCount)) {
-    if (await asks(context, `New tools of ${safeLine(server)} wait. Look at them?`)) await approve(context, server, {});
+    if (await asks(context, `New tools of ${safeLine(server)} wait. Look at them?`))
+      await approve(context, server, {});
   }
 }
 

@@ -2,10 +2,16 @@
 
 import { lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type ClientServer, type ImportSource, projectSources, readClientServers, userSources } from "@toolcrib/clients";
+import {
+  type ClientServer,
+  type ImportSource,
+  projectSources,
+  readClientServers,
+  userSources,
+} from "@toolcrib/clients";
 import { errnoOf, readRegularFile, reasonOf } from "@toolcrib/files";
-import { placesOf } from "../connect/client-file.ts";
 import type { CliContext } from "../cli-context.ts";
+import { placesOf } from "../connect/client-file.ts";
 import type { FileProblem, LeftOut, Origin } from "./import-types.ts";
 
 /** Largest file, in bytes. Claude Code keeps its history in its file. */
@@ -38,7 +44,8 @@ export function knownSources(context: CliContext): readonly ImportSource[] {
   const moved = (source: ImportSource): ImportSource => {
     const { CODEX_HOME: codex = "", CLAUDE_CONFIG_DIR: claude = "" } = env;
     if (source.client === "codex" && codex !== "") return { ...source, path: join(codex, "config.toml") };
-    if (source.client === "claude-code" && claude !== "") return { ...source, path: join(claude, ".claude.json") };
+    if (source.client === "claude-code" && claude !== "")
+      return { ...source, path: join(claude, ".claude.json") };
     return source;
   };
   return [
@@ -64,7 +71,9 @@ export async function findServers(sources: readonly ImportSource[]): Promise<Fou
       if (text === undefined) continue;
       total += text.length;
       if (total > totalMaxBytes) {
-        problems.push(problemOf(path, "CLIENTS_FILE_TOO_LARGE", "The files together are too large; this one is not read"));
+        problems.push(
+          problemOf(path, "CLIENTS_FILE_TOO_LARGE", "The files together are too large; this one is not read"),
+        );
         continue;
       }
       const read = readClientServers(text, { ...source, path });
@@ -95,7 +104,13 @@ function pathsOf(source: ImportSource, problems: FileProblem[]): readonly string
       .filter((name) => endings.some((ending) => name.toLowerCase().endsWith(ending)))
       .sort();
     if (names.length > folderMaxFiles) {
-      problems.push(problemOf(path, "CLI_FILE_UNUSABLE", `The folder has more than ${folderMaxFiles} files; the others are not read`));
+      problems.push(
+        problemOf(
+          path,
+          "CLI_FILE_UNUSABLE",
+          `The folder has more than ${folderMaxFiles} files; the others are not read`,
+        ),
+      );
     }
     return names.slice(0, folderMaxFiles).map((name) => join(path, name));
   } catch (error) {
@@ -112,7 +127,8 @@ function isThere(path: string, problems: FileProblem[]): boolean {
   } catch (error) {
     const errno = errnoOf(error);
     const isAbsent = (errno === "ENOENT" && !isLink(path)) || errno === "ENOTDIR";
-    if (!isAbsent) problems.push(problemOf(path, "CLI_FILE_UNUSABLE", `The file is not readable: ${reasonOf(error)}`));
+    if (!isAbsent)
+      problems.push(problemOf(path, "CLI_FILE_UNUSABLE", `The file is not readable: ${reasonOf(error)}`));
     return false;
   }
 }
@@ -150,7 +166,10 @@ async function readText(path: string, problems: FileProblem[]): Promise<string |
   } catch {
     const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
     const reason = isUtf16 ? "it is UTF-16; save it as UTF-8" : "it is no UTF-8 text";
-    problems.push({ ...problemOf(path, "CLIENTS_FILE_SYNTAX", `The file is not readable: ${reason}`), ...invalidPlace(bytes) });
+    problems.push({
+      ...problemOf(path, "CLIENTS_FILE_SYNTAX", `The file is not readable: ${reason}`),
+      ...invalidPlace(bytes),
+    });
     return undefined;
   }
 }

@@ -91,13 +91,18 @@ export async function makePlan(
     from.length > 0
       ? from.map((path) => sourceOfFile(resolve(context.directory, path), context.directory))
       : knownSources(context).filter(({ client }) => ids.size === 0 || ids.has(client));
-  if (from.length > 0 && ids.size > 0) throw new CliError("CLI_USAGE", "Name clients, or files with --from", {});
+  if (from.length > 0 && ids.size > 0)
+    throw new CliError("CLI_USAGE", "Name clients, or files with --from", {});
   const found = await findServers(sources);
   const missing = from.find((path) => !isRead(resolve(context.directory, path), found));
   if (missing !== undefined) {
-    throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${missing}: it does not exist, or has no servers`, {
-      hint: "name a file in which a client lists MCP servers",
-    });
+    throw new CliError(
+      "CLI_IMPORT_FAILED",
+      `Cannot import ${missing}: it does not exist, or has no servers`,
+      {
+        hint: "name a file in which a client lists MCP servers",
+      },
+    );
   }
   const { env, userDirectory } = context;
   const folder = resolve(file.path, "..");
@@ -200,11 +205,15 @@ async function withFreeNames(
   const names = new Map<string, string>();
   for (const { name, value } of server.secrets) {
     let free = name;
-    for (let count = 2; taken.has(free) || !(await isUsable(store, free, value)); count += 1) free = `${name}-${count}`;
+    for (let count = 2; taken.has(free) || !(await isUsable(store, free, value)); count += 1)
+      free = `${name}-${count}`;
     taken.add(free);
     names.set(name, free);
   }
-  const secrets = server.secrets.map((secret) => ({ ...secret, name: names.get(secret.name) ?? secret.name }));
+  const secrets = server.secrets.map((secret) => ({
+    ...secret,
+    name: names.get(secret.name) ?? secret.name,
+  }));
   return { ...server, secrets, entry: renamed(server.entry, names) as JsonObject };
 }
 
@@ -238,7 +247,8 @@ function printDone(context: CliContext, file: ConfigFile, plan: ImportPlan, stor
     "",
     `${output.style("green", "✓")} added ${counted(plan.servers.length, "server")} to ${file.shown}${moved}`,
   );
-  for (const { name } of wantedSecrets(plan)) output.print(`  store ${name}: ${command} secret set ${shellQuote(name)}`);
+  for (const { name } of wantedSecrets(plan))
+    output.print(`  store ${name}: ${command} secret set ${shellQuote(name)}`);
   if (plan.problems.length > 0) {
     output.note("", ...plan.problems.map((problem) => problemLine(problem, context)));
   }

@@ -6,7 +6,9 @@ import type { ClientServer, ImportText } from "@toolcrib/clients";
 export function isOwnEntry({ name, transport }: ClientServer, ownUrls: readonly string[]): boolean {
   if (transport.kind !== "stdio") {
     const url = literal(transport.url);
-    const isLocal = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?\/mcp(?:\/[\w.-]*)?\/?$/.test(url);
+    const isLocal = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?\/mcp(?:\/[\w.-]*)?\/?$/.test(
+      url,
+    );
     return ownUrls.some((own) => url.startsWith(own)) || (name === "toolcrib" && isLocal);
   }
   const words = [transport.command, ...transport.args].map(literal);

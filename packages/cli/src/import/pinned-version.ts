@@ -10,12 +10,16 @@ export function unpinnedPart(command: string, args: readonly string[]): string |
     const at = rest.findIndex((word) => /^(?:exec|dlx|x)$/.test(word));
     return at === -1 ? undefined : npmPart(`${runner} ${rest[at]}`, rest.slice(at + 1));
   }
-  if (runner === "uvx" || runner === "pipx") return pythonPart(runner, runner === "pipx" ? rest.slice(1) : rest);
-  if (runner === "uv" && rest[0] === "tool" && rest[1] === "run") return pythonPart("uv tool run", rest.slice(2));
+  if (runner === "uvx" || runner === "pipx")
+    return pythonPart(runner, runner === "pipx" ? rest.slice(1) : rest);
+  if (runner === "uv" && rest[0] === "tool" && rest[1] === "run")
+    return pythonPart("uv tool run", rest.slice(2));
   if (/^(?:docker|podman|nerdctl)$/.test(runner)) return imagePart(runner, rest);
   if (runner === "go" && rest[0] === "run") {
     const module = rest.slice(1).find((word) => !word.startsWith("-"));
-    return module === undefined || !module.includes(".") || /@v\d/.test(module) ? undefined : `go run ${module}`;
+    return module === undefined || !module.includes(".") || /@v\d/.test(module)
+      ? undefined
+      : `go run ${module}`;
   }
   if (runner === "deno") {
     const module = rest.find((word) => /^(?:npm|jsr|https?):/.test(word));
@@ -28,11 +32,18 @@ export function unpinnedPart(command: string, args: readonly string[]): string |
 function wordsOfShell(args: readonly string[]): readonly string[] {
   const at = args.findIndex((word) => /^(?:\/c|-[a-z]*c)$/i.test(word));
   const rest = args.slice(at + 1);
-  return rest.length === 1 ? (rest[0] ?? "").trim().replace(/^exec\s+/, "").split(/\s+/) : rest;
+  return rest.length === 1
+    ? (rest[0] ?? "")
+        .trim()
+        .replace(/^exec\s+/, "")
+        .split(/\s+/)
+    : rest;
 }
 
 function npmPart(runner: string, words: readonly string[]): string | undefined {
-  let named = words.find((word, at) => !word.startsWith("-") && !/^(?:-p|--package|-c|--call)$/.test(words[at - 1] ?? ""));
+  let named = words.find(
+    (word, at) => !word.startsWith("-") && !/^(?:-p|--package|-c|--call)$/.test(words[at - 1] ?? ""),
+  );
   const given = words.findIndex((word) => /^(?:-p|--package)(?:=|$)/.test(word));
   if (given !== -1) named = /=(.+)$/.exec(words[given] ?? "")?.[1] ?? words[given + 1];
   if (named === undefined || /^(?:[./~]|https?:|git\+)/.test(named)) return undefined;
@@ -58,9 +69,12 @@ function imagePart(runner: string, words: readonly string[]): string | undefined
   const [verb] = words;
   if (verb !== "run") return undefined;
   let at = 1;
-  while (at < words.length && (words[at] ?? "").startsWith("-")) at += flagsWithValue.test(words[at] ?? "") ? 2 : 1;
+  while (at < words.length && (words[at] ?? "").startsWith("-"))
+    at += flagsWithValue.test(words[at] ?? "") ? 2 : 1;
   const image = words[at];
   if (image === undefined) return undefined;
   const tag = /:([^/:@]+)$/.exec(image)?.[1];
-  return image.includes("@sha256:") || (tag !== undefined && tag !== "latest") ? undefined : `${runner} ${image}`;
+  return image.includes("@sha256:") || (tag !== undefined && tag !== "latest")
+    ? undefined
+    : `${runner} ${image}`;
 }

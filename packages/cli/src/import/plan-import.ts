@@ -70,7 +70,10 @@ export function planImport(
       continue;
     }
     const draft = draftOf(one, id, resolved);
-    const refusal = drafts.length < maxEntries ? refusalOf(draft.entry) : `one import adds at most ${maxEntries} servers; run it again`;
+    const refusal =
+      drafts.length < maxEntries
+        ? refusalOf(draft.entry)
+        : `one import adds at most ${maxEntries} servers; run it again`;
     if (refusal === undefined) drafts.push(draft);
     else leftOut.push({ origin, reason: refusal });
   }
@@ -82,7 +85,9 @@ function draftOf({ server, origin }: FoundServer, id: string, resolved: Resolved
   const entry: JsonObject = {
     id,
     ...(name === id || /[\x00-\x1f]/.test(name) ? {} : { name: name.slice(0, 200) }),
-    ...(description === undefined || description.trim() === "" ? {} : { description: description.slice(0, 1000) }),
+    ...(description === undefined || description.trim() === ""
+      ? {}
+      : { description: description.slice(0, 1000) }),
     transport: resolved.transport,
     ...(timeoutSeconds === undefined ? {} : { containment: { max_execution_seconds: timeoutSeconds } }),
   };
@@ -112,10 +117,13 @@ function addressOf(transport: JsonObject, secrets: readonly FoundSecret[]): stri
   const value = (part: JsonValue | undefined): JsonValue => {
     if (Array.isArray(part)) return part.map(value);
     const name = nameOf(part);
-    return name === undefined ? (part ?? null) : (secrets.find((secret) => secret.name === name)?.value ?? "(secret)");
+    return name === undefined
+      ? (part ?? null)
+      : (secrets.find((secret) => secret.name === name)?.value ?? "(secret)");
   };
   const { kind, command, args, url } = transport;
-  if (kind !== "stdio") return JSON.stringify(["http", typeof url === "string" ? url.replace(/\/$/, "") : value(url)]);
+  if (kind !== "stdio")
+    return JSON.stringify(["http", typeof url === "string" ? url.replace(/\/$/, "") : value(url)]);
   const program = String(command).replace(/\.(?:cmd|exe)$/i, "");
   const words = (Array.isArray(args) ? args : []).filter((word) => !/^(?:-y|--yes)$/.test(String(word)));
   const isShell = /^cmd$/i.test(program) && String(words[0]).toLowerCase() === "/c";
@@ -137,7 +145,10 @@ function isTwin(draft: Draft, resolved: ResolvedServer): boolean {
     const [one, other] = [mapOf(transport, field), mapOf(resolved.transport, field)];
     return Object.keys(one).every((name) => {
       if (!Object.hasOwn(other, name)) return true;
-      const [mine, theirs] = [knownValue(one[name], draft.secrets), knownValue(other[name], resolved.secrets)];
+      const [mine, theirs] = [
+        knownValue(one[name], draft.secrets),
+        knownValue(other[name], resolved.secrets),
+      ];
       return mine === undefined || theirs === undefined || mine === theirs;
     });
   });

@@ -99,11 +99,15 @@ class ServerResolver {
     const address = this.#value(url, "url", "url");
     const values: { [name: string]: JsonValue } = {};
     for (const [name, text] of headers) {
-      if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/.test(name) && !ownHeaders.test(name)) values[name] = this.#value(text, "header", name);
+      if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/.test(name) && !ownHeaders.test(name))
+        values[name] = this.#value(text, "header", name);
       else this.#notes.push(`the header ${JSON.stringify(name)} is not taken over: only Toolcrib sets it`);
     }
-    if (oauth !== undefined && typeof address !== "string") this.#notes.push("the login of the client is not taken over: its URL is a secret");
-    const isPlainHttp = typeof address === "string" && /^http:\/\/(?!(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$))/i.test(address);
+    if (oauth !== undefined && typeof address !== "string")
+      this.#notes.push("the login of the client is not taken over: its URL is a secret");
+    const isPlainHttp =
+      typeof address === "string" &&
+      /^http:\/\/(?!(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$))/i.test(address);
     if (isPlainHttp) this.#notes.push("the connection is not encrypted: allow_http");
     const hasAuthorization = Object.keys(values).some((name) => name.toLowerCase() === "authorization");
     return {
@@ -125,7 +129,9 @@ class ServerResolver {
     return {
       type: "oauth",
       ...(clientId === undefined ? {} : { client_id: clientId }),
-      ...(clientSecret === undefined ? {} : { client_secret: this.#value(clientSecret, "header", "client-secret", true) }),
+      ...(clientSecret === undefined
+        ? {}
+        : { client_secret: this.#value(clientSecret, "header", "client-secret", true) }),
       ...(scopes === undefined ? {} : { scopes }),
       ...(redirectPort === undefined ? {} : { redirect_port: redirectPort }),
     };
@@ -139,13 +145,19 @@ class ServerResolver {
     const words = args.map((text) => text.map((part) => (typeof part === "string" ? part : "")).join(""));
     const at = words.findIndex((word) => /^mcp-remote(?:@[\w.-]+)?$/.test(word));
     const url = words[at + 1];
-    if (!/(?:^|[\\/])(?:npx|bunx|cmd|pnpm|npm)(?:\.cmd|\.exe)?$/.test(command) || at === -1 || !/^https?:/.test(url ?? "")) return undefined;
+    if (
+      !/(?:^|[\\/])(?:npx|bunx|cmd|pnpm|npm)(?:\.cmd|\.exe)?$/.test(command) ||
+      at === -1 ||
+      !/^https?:/.test(url ?? "")
+    )
+      return undefined;
     const headers = new Map<string, ImportText>();
     let kind: "streamable_http" | "sse" = "streamable_http";
     for (let index = at + 2; index < args.length; index += 2) {
       const value = args[index + 1] ?? [];
       if (words[index] === "--header") {
-        const [, name, rest] = /^([^:\s]+):\s*([\s\S]*)$/.exec(typeof value[0] === "string" ? value[0] : "") ?? [];
+        const [, name, rest] =
+          /^([^:\s]+):\s*([\s\S]*)$/.exec(typeof value[0] === "string" ? value[0] : "") ?? [];
         if (name === undefined) return undefined;
         headers.set(name, withVariables([...(rest === "" ? [] : [rest ?? ""]), ...value.slice(1)], env));
       } else if (words[index] === "--transport") kind = /^sse/.test(words[index + 1] ?? "") ? "sse" : kind;
@@ -162,9 +174,11 @@ class ServerResolver {
     const named = credentialArguments(texts);
     const values: Value[] = [];
     for (const [at, text] of args.entries()) {
-      const [, name, literal] = /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/.exec(text.length === 1 ? (texts[at] ?? "") : "") ?? [];
+      const [, name, literal] =
+        /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/.exec(text.length === 1 ? (texts[at] ?? "") : "") ?? [];
       // `docker run -e NAME=VALUE` takes the value from the environment where it has none.
-      const isPassed = /^(?:-e|--env)$/.test(texts[at - 1] ?? "") && name !== undefined && literal !== undefined;
+      const isPassed =
+        /^(?:-e|--env)$/.test(texts[at - 1] ?? "") && name !== undefined && literal !== undefined;
       if (isPassed && isSecretValue("variable", name, literal)) {
         env[name] = this.#value([literal], "variable", name);
         values.push(name);
@@ -177,12 +191,20 @@ class ServerResolver {
     const [first = ""] = text;
     const option = /^(--?[A-Za-z][\w.-]*=)([\s\S]*)$/.exec(typeof first === "string" ? first : "");
     const before = texts[at - 1] ?? "";
-    const name = (option?.[1] ?? (before.startsWith("-") ? before : `argument-${at + 1}`)).replace(/^-+|=$/g, "");
+    const name = (option?.[1] ?? (before.startsWith("-") ? before : `argument-${at + 1}`)).replace(
+      /^-+|=$/g,
+      "",
+    );
     const isWhole = option === null || (option[1]?.length ?? 0) > 60;
     const rest = isWhole ? text : [...(option[2] === "" ? [] : [option[2] ?? ""]), ...text.slice(1)];
     const value = this.#value(rest, "argument", name, isNamed);
     if (typeof value === "string") return isWhole ? value : `${option[1]}${value}`;
-    return isWhole ? value : { prefix: `${option[1]}${value["prefix"] ?? ""}`, secret_key_ref: value["secret_key_ref"] as JsonValue };
+    return isWhole
+      ? value
+      : {
+          prefix: `${option[1]}${value["prefix"] ?? ""}`,
+          secret_key_ref: value["secret_key_ref"] as JsonValue,
+        };
   }
 
   /** Returns a text as a value of the configuration. @param isNamed whether its place says that it is a secret */
@@ -194,7 +216,9 @@ class ServerResolver {
       if ("input" in part && part.fallback === undefined) return this.#wanted(name, purpose, prefix);
       if ("variable" in part && this.#mayRefer(part, role, name)) {
         if ((this.#context.env[part.variable] ?? "") === "") {
-          this.#notes.push(`${purpose} needs ${part.variable} in the environment of the gateway, which is not set here`);
+          this.#notes.push(
+            `${purpose} needs ${part.variable} in the environment of the gateway, which is not set here`,
+          );
         }
         return reference({ env: part.variable }, prefix);
       }
@@ -216,7 +240,11 @@ class ServerResolver {
   }
 
   /** Whether a variable stays one: it is a secret, or has no value now. */
-  #mayRefer(part: { readonly variable: string; readonly fallback: string | undefined }, role: TextRole, name: string): boolean {
+  #mayRefer(
+    part: { readonly variable: string; readonly fallback: string | undefined },
+    role: TextRole,
+    name: string,
+  ): boolean {
     const value = this.#context.env[part.variable] ?? "";
     if (value === "") return part.fallback === undefined && part.variable !== "HOME";
     if (isCredentialVariable(part.variable)) return true;
@@ -226,7 +254,9 @@ class ServerResolver {
   #fill(part: ImportPart): string | { readonly missing: string } {
     if (typeof part === "string") return part;
     if ("folder" in part) {
-      return part.folder === "home" ? this.#context.userDirectory : (this.#server.project ?? this.#context.folder);
+      return part.folder === "home"
+        ? this.#context.userDirectory
+        : (this.#server.project ?? this.#context.folder);
     }
     if ("unknown" in part) return { missing: part.unknown };
     if ("input" in part) return part.fallback ?? { missing: part.input };
@@ -243,7 +273,8 @@ class ServerResolver {
       return "";
     }
     const value = filled.join("");
-    if (isSecretValue("plain", "", value)) this.#reason ??= `${what} contains a secret, which no reference can replace`;
+    if (isSecretValue("plain", "", value))
+      this.#reason ??= `${what} contains a secret, which no reference can replace`;
     return value;
   }
 
@@ -264,7 +295,11 @@ class ServerResolver {
   }
 
   #secretName(name: string): string {
-    const base = `${this.#id}-${name}`.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 110);
+    const base = `${this.#id}-${name}`
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-+|-+$/g, "")
+      .slice(0, 110);
     const isTaken = (one: string) => this.#secrets.some((secret) => secret.name === one);
     if (!isTaken(base)) return base;
     for (let count = 2; ; count += 1) if (!isTaken(`${base}-${count}`)) return `${base}-${count}`;
@@ -286,7 +321,8 @@ function referenceOf(
   text: ImportText,
 ): { readonly prefix: string; readonly part: Exclude<ImportPart, string> } | undefined {
   const [first, second] = text.length === 2 ? text : ["", text[0]];
-  const isReference = text.length <= 2 && typeof first === "string" && first.length <= 64 && typeof second === "object";
+  const isReference =
+    text.length <= 2 && typeof first === "string" && first.length <= 64 && typeof second === "object";
   return isReference ? { prefix: first, part: second } : undefined;
 }
 

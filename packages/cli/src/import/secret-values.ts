@@ -47,10 +47,12 @@ function hasSecretPart(url: string): boolean {
  */
 function hasHighEntropy(text: string): boolean {
   const value = text.trim();
-  if (!/^[A-Za-z0-9_+/=-]{24,512}$/.test(value) || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value)) return false;
+  if (!/^[A-Za-z0-9_+/=-]{24,512}$/.test(value) || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value))
+    return false;
   if (/^\d{4}-\d\d-\d\d|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/.test(value)) return false;
   // Words have separators or capitals between them, and few digits.
-  if (value.split(/[-_/+=]|(?=[A-Z][a-z])/).every((part) => /^(?:[A-Za-z]{2,}\d{0,3}|\d{1,4}|)$/.test(part))) return false;
+  if (value.split(/[-_/+=]|(?=[A-Z][a-z])/).every((part) => /^(?:[A-Za-z]{2,}\d{0,3}|\d{1,4}|)$/.test(part)))
+    return false;
   const counts = new Map<string, number>();
   for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1);
   const entropy = [...counts.values()].reduce(

@@ -37,7 +37,8 @@ export function showImport(
     );
   }
   const section = (title: string, lines: readonly string[]) => {
-    if (lines.length > 0) output.print("", output.style("bold", title), ...lines.map((line) => `  ${safeLine(line)}`));
+    if (lines.length > 0)
+      output.print("", output.style("bold", title), ...lines.map((line) => `  ${safeLine(line)}`));
   };
   const twins = servers.filter(({ origins }) => origins.length > 1);
   section(
@@ -52,7 +53,9 @@ export function showImport(
     "Secrets in the clear, which move into the secret store (the client's file stays as it is):",
     servers.flatMap(({ id, secrets, origins }) =>
       secrets.flatMap(({ name, purpose, value }) =>
-        value === undefined ? [] : [`${id}: ${purpose}, in ${shownPath(origins[0]?.file ?? "", context)}, as ${name}`],
+        value === undefined
+          ? []
+          : [`${id}: ${purpose}, in ${shownPath(origins[0]?.file ?? "", context)}, as ${name}`],
       ),
     ),
   );
@@ -68,7 +71,12 @@ export function showImport(
     "Not imported:",
     leftOut.map(({ origin, reason }) => `${origin.name} (${placeOf(origin, context)}): ${reason}`),
   );
-  if (problems.length > 0) output.print("", output.style("bold", "Not readable:"), ...problems.map((one) => `  ${problemLine(one, context)}`));
+  if (problems.length > 0)
+    output.print(
+      "",
+      output.style("bold", "Not readable:"),
+      ...problems.map((one) => `  ${problemLine(one, context)}`),
+    );
   const failed = servers.filter(({ id }) => measured.get(id)?.kind === "failed");
   section(
     "Not measured:",
@@ -94,7 +102,10 @@ export function wantedSecrets({
 }
 
 /** Returns the plan for `--json`; no secret is in it. */
-export function importJson(plan: ImportPlan, measured: ReadonlyMap<string, Measured>): { [name: string]: JsonValue } {
+export function importJson(
+  plan: ImportPlan,
+  measured: ReadonlyMap<string, Measured>,
+): { [name: string]: JsonValue } {
   const json = {
     files: plan.files,
     servers: plan.servers.map(({ id, entry, origins, unpinned, notes, secrets }) => {
@@ -135,7 +146,10 @@ function placeOf({ client, file, line }: Origin, context: CliContext): string {
 function secretsText({ secrets }: PlannedServer): string {
   const found = secrets.filter(({ value }) => value !== undefined).length;
   const missing = secrets.length - found;
-  const parts = [...(found === 0 ? [] : [`${found} in the clear`]), ...(missing === 0 ? [] : [`${missing} missing`])];
+  const parts = [
+    ...(found === 0 ? [] : [`${found} in the clear`]),
+    ...(missing === 0 ? [] : [`${missing} missing`]),
+  ];
   return parts.length === 0 ? "-" : parts.join(", ");
 }
 

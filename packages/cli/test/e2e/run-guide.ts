@@ -25,6 +25,7 @@ export const guideGroups = {
   guards: ["guards.md"],
   audit: ["audit.md"],
   chains: ["chains.md"],
+  clients: ["importing.md"],
 } as const;
 
 /**
