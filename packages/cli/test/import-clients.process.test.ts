@@ -4,7 +4,12 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { checkGolden, echoStdioPath, makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
+import {
+  checkGolden,
+  echoStdioPath,
+  makeTemporaryDirectory,
+  type TemporaryDirectory,
+} from "@toolcrib/testing";
 import { importSamples } from "./import-samples.ts";
 import { normalize, runToolcrib } from "./transcript.ts";
 

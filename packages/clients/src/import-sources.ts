@@ -303,6 +303,7 @@ export function sourceOfFile(path: string, project: string): ImportSource {
     format,
     sections: [
       ["mcpServers"],
+      ["upstreamServers"],
       ["servers"],
       ["mcp", "servers"],
       ["context_servers"],
