@@ -123,14 +123,20 @@ test("progress, cancellation and questions of servers pass the bridge", async ()
   });
   assert.ok(seen.length > 0);
   await assert.rejects(
-    client.callTool({ name: "echo__wait", arguments: {} }, undefined, { signal: AbortSignal.timeout(300) }),
+    client.callTool({ name: "echo__sleep", arguments: { ms: 30000 } }, undefined, {
+      signal: AbortSignal.timeout(300),
+    }),
   );
   assert.equal((await client.listTools()).tools.length, tools.length);
+  const ask = () => client.callTool({ name: "echo__ask_sampling", arguments: {} });
+  // The first question of a client opens a session of its own at the server.
+  const asked = await ask().catch(ask);
+  assert.match(JSON.stringify(asked.content), /from the client/);
   await client.close();
 });
 
-test("a client continues when its gateway is restarted", async () => {
-  await using user = await setUp();
+test("a client continues when its gateway is restarted at another address", async () => {
+  await using user = await setUp({ serve: { listen: "127.0.0.1:0" } });
   const client = await openV1(user.bridge());
   const modern = await openV2(user.bridge());
   const count = (await client.listTools()).tools.length;

@@ -95,10 +95,10 @@ test("init imports servers without their credentials", async () => {
       env: { API_KEY: secret, DEBUG: "1", TOKEN: "${MY_TOKEN}" },
       cwd: "sub",
     },
-    argument: { command: "x", args: ["--token", secret] },
+    argument: { command: "npx", args: ["--token", secret] },
     url: { url: `https://x.test/mcp?key=${secret}` },
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the other program
-    ask: { command: "x", env: { A: "${input:foo}" } },
+    ask: { command: "npx", env: { A: "${input:foo}" } },
     off: { command: "x", disabled: true },
   };
   writeFileSync(directory.join(".mcp.json"), JSON.stringify({ mcpServers: servers }, undefined, 1));
@@ -113,11 +113,14 @@ test("init imports servers without their credentials", async () => {
   const checked = await runToolcrib(["config", "check"], setting);
   assert.equal(checked.stdout + checked.stderr, "OK toolcrib.yaml\n");
   writeFileSync(directory.join("same.json"), '{"mcpServers": {"github": {"command": "x"}}}');
+  const both = await runToolcrib(["init", "d", "--import", ".mcp.json", "--import", "same.json"], setting);
+  assert.match(both.stdout, /imported 1 of 1 servers from same\.json: github-2/);
+  writeFileSync(directory.join("damaged.json"), '{"mcpServers": {"a": 5}}');
   const refused = await transcript(
     [
       ["init", "a", "--import", "none.json"],
       ["init", "b", "--import", "toolcrib.yaml"],
-      ["init", "c", "--import", ".mcp.json", "--import", "same.json"],
+      ["init", "c", "--import", "damaged.json"],
     ],
     setting,
   );

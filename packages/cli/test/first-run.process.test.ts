@@ -89,14 +89,15 @@ test("a newcomer comes from an empty home to a first call", { skip }, async () =
         [/Start it now, in the background\? \[Y\/n\] /, ""],
         [/Cursor found\. Look at what would be written\? \[Y\/n\] /, "y"],
         [/Write this\? \[y\/N\] /, "y"],
-        [/New tools of echo wait\. Look at them\? \[Y\/n\] |Call /, "y"],
-        [/\? \[y\/N\] |\[N\]o: |\[Y\/n\] /, "y"],
+        [/New tools of echo wait\. Look at them\? \[Y\/n\] /, "y"],
+        [/Approve 5 definitions of echo\? \[y\/N\] /, "y"],
+        [/Call echo__echo with \{"text":".*"\}\? \[Y\/n\] /, "y"],
       ],
     );
     pid = Number(/\(process (\d+)\)/.exec(shown)?.[1]);
     assert.match(shown, /✓ added 1 server to toolcrib\.yaml, and stored 1 secret/);
     assert.match(shown, /✓ Cursor: /);
-    assert.match(shown, /Next:\n/);
+    assert.match(shown, /\$ .* call echo__echo '\{"text":"(.*)"\}'\n\1\n[\s\S]*Next:\n/);
     assert.equal(shown.includes("s3cret-value"), false);
     assert.match(readFileSync(directory.join("toolcrib.yaml"), "utf8"), /^# mine\n[\s\S]*- id: echo\n/);
     assert.match(readFileSync(directory.join(".cursor/mcp.json"), "utf8"), /"toolcrib"/);

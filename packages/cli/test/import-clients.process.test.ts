@@ -1,10 +1,15 @@
 /** `toolcrib import`: configurations of all clients become entries, completely, and their secrets are in no output. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { checkGolden, makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
+import {
+  checkGolden,
+  echoStdioPath,
+  makeTemporaryDirectory,
+  type TemporaryDirectory,
+} from "@toolcrib/testing";
 import { importSamples } from "./import-samples.ts";
 import { normalize, runToolcrib } from "./transcript.ts";
 
@@ -104,6 +109,26 @@ test("all clients together: duplicates are one entry, and the next import finds 
   const again = await run("import", "--yes");
   assert.match(again.stdout, /Nothing new to import/);
   assert.equal(user.config(), text);
+});
+
+test("--measure starts servers with their secrets, and leaves nothing in the home", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  const args = [echoStdioPath, "--builtin", "echo", "--name", "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6"];
+  const servers = { echo: { command: process.execPath, args }, gone: { command: "/nonexistent/mcp" } };
+  write(directory, ".cursor/mcp.json", JSON.stringify({ mcpServers: servers }));
+  write(directory, "work/toolcrib.yaml", "sandbox: { mode: preferred }\n");
+  const refused = await run("import", "--measure");
+  assert.match(refused.stderr, /Nothing was started: confirm with --yes/);
+  const { stdout } = await run("import", "--measure", "--yes", "--dry-run");
+  assert.match(stdout, /^echo .* \d{2,3} \(1 tool\)$/m);
+  assert.match(stdout, /^gone .* unknown$/m);
+  assert.match(stdout, /Not measured:\n {2}gone: Cannot launch command "\/nonexistent\/mcp"/);
+  assert.equal(existsSync(directory.join(".toolcrib")), false);
+  assert.equal((await run("import", "--yes")).code, 0);
+  // The gateway itself passes the secret as the argument.
+  assert.match(user.config(), /"--name", \{ secret_key_ref: echo-name \}\]/);
+  assert.match((await run("approve", "echo", "--yes")).stdout, /Approved \d definitions? of echo/);
 });
 
 test("without an answer nothing is written", async () => {

@@ -226,7 +226,7 @@ const damages: readonly Damage[] = [
     title: "a pipe",
     path: cursor,
     make: (file) => void execFileSync("mkfifo", [file]),
-    error: unusable("named pipe"),
+    error: unusable("regular file"),
   },
   {
     title: "larger than is read",

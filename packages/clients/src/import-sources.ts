@@ -1,6 +1,7 @@
 /**
  * The files in which clients list servers: those of the user, and those of a project. More files than `connect`
- * edits, which only ever writes the user's own one. Pure: the caller looks which of them exist.
+ * edits, which only ever writes the user's own one. It is one piece, as a
+ * table. Pure: the caller finds out which of them exist.
  */
 
 import type { UserPlaces } from "./client-program.ts";
@@ -303,6 +304,7 @@ export function sourceOfFile(path: string, project: string): ImportSource {
     format,
     sections: [
       ["mcpServers"],
+      ["upstreamServers"],
       ["servers"],
       ["mcp", "servers"],
       ["context_servers"],

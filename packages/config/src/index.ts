@@ -15,7 +15,6 @@ export type {
   GatewayConfig,
   PackageConfig,
   PolicyConfig,
-  TemplatePart,
   ToolServerConfig,
 } from "./config-types.ts";
 export { containmentLine } from "./containment-line.ts";

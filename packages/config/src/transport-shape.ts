@@ -77,7 +77,7 @@ const argument = text({
   },
 });
 const argumentHint =
-  "pass it in the environment, which other users cannot read: env: { NAME: { secret_key_ref: NAME } }; or, if the program takes it in no other way, write the argument as { secret_key_ref: NAME }";
+  "pass it in the environment, which other users cannot read: env: { NAME: { secret_key_ref: NAME } }";
 
 /** An argument that is a secret, for programs that take it in no other way. */
 const argumentOrSecret = either(

@@ -213,7 +213,13 @@ class Bridge implements AsyncDisposable {
     });
     this.#transport = transport;
     this.#url = url;
-    if (!isFirst) await this.#replay.run(transport);
+    if (!isFirst && this.#replay.isOpen) {
+      await this.#replay.run(transport);
+      // Another gateway can have other lists.
+      for (const list of ["tools", "prompts", "resources"]) {
+        this.#writer.write({ jsonrpc: "2.0", method: `notifications/${list}/list_changed` });
+      }
+    }
     return transport;
   }
 

@@ -16,7 +16,7 @@ import { safeLine } from "../output/output.ts";
 
 /** Longest wait for a start, in milliseconds. */
 const startMaxMs = 60_000;
-/** Milliseconds between two looks. */
+/** Milliseconds between two polls. */
 const pollMs = 50;
 /** Most characters of its error output that are kept. */
 const outputMaxLength = 64 * 1024;

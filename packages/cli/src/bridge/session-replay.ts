@@ -1,7 +1,6 @@
 /**
  * What a client of the legacy era agreed with its server, kept so that a session can be opened again at another
- * gateway: the handshake, the level of its log and its subscriptions. The client does not notice, except that it is
- * told that lists may have changed.
+ * gateway: the handshake, the level of its log and its subscriptions. The client does not notice it.
  */
 
 import type { HttpTransport } from "@toolcrib/mcp";

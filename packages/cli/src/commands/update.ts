@@ -10,7 +10,8 @@ export const command = defineCommand({
     "pin servers to their newest versions, and install the newest tool packages, after showing what differs",
   arguments: {
     ids: {
-      completes: "source"      isOptional: true,
+      completes: "source",
+      isOptional: true,
       isVariadic: true,
       help: "ids of servers, and toolIds of packages (default: all; packages of files and folders only where they are named)",
     },

@@ -212,10 +212,13 @@ async function callStep(context: CliContext): Promise<void> {
 
 /** Finds a tool that can be tried, after asking about new ones. */
 async function findExample(context: CliContext): Promise<ReturnType<typeof findExampleCall>> {
-  await using access = await openToolAccess(context);
-  // The first list waits for servers that are starting.
-  await access.list();
+  {
+    await using access = await openToolAccess(context);
+    // The first list waits for servers that are starting.
+    await access.list();
+  }
   await askAboutNew(context);
+  await using access = await openToolAccess(context);
   const tools = (await access.list()).filter(({ isOwn }) => !isOwn);
   const described = await Promise.all(tools.slice(0, describedMaxCount).map(({ id }) => access.describe(id)));
   return findExampleCall(described.filter((tool) => tool !== undefined));

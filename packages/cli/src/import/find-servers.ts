@@ -154,7 +154,8 @@ async function readText(path: string, problems: FileProblem[]): Promise<string |
   try {
     ({ bytes } = await readRegularFile(path, fileMaxBytes));
   } catch (error) {
-    problems.push(problemOf(path, "CLI_FILE_UNUSABLE", `The file is not readable: ${reasonOf(error)}`));
+    const reason = errnoOf(error) === "EINVAL" ? "it is no regular file" : reasonOf(error);
+    problems.push(problemOf(path, "CLI_FILE_UNUSABLE", `The file is not readable: ${reason}`));
     return undefined;
   }
   if (bytes.length > fileMaxBytes) {

@@ -13,6 +13,7 @@ import { secretVariable } from "@toolcrib/secrets";
 import { localIdentity } from "@toolcrib/tool";
 import { startLocalGateway } from "../access/local-tools.ts";
 import type { CliContext } from "../cli-context.ts";
+import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { toLoadConfigDeps } from "../config/load-config-deps.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { reasonLine } from "../output/output.ts";
@@ -56,7 +57,8 @@ async function measure(context: CliContext, { id, entry, secrets }: PlannedServe
       overrides: [{ name: "import", text }],
     });
     if (config === undefined) return { kind: "failed", reason: "its entry is not valid" };
-    const loaded = { config, files: [], warnings: [] };
+    const { egress, sandbox } = (await loadConfigOrDefaults(context)).config;
+    const loaded = { config: { ...config, egress, sandbox }, files: [], warnings: [] };
     await using gateway = await startLocalGateway(inner, loaded, createCommandLogger(inner, "silent"), id);
     const status = gateway.status().servers.find((one) => one.id === id);
     if (status?.health.state !== "ready") {

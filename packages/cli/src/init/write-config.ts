@@ -5,21 +5,24 @@
  */
 
 import { existsSync, mkdirSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { parseConfig } from "@toolcrib/config";
-import { formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
+import { basename, dirname, join, resolve } from "node:path";
+import { sourceOfFile } from "@toolcrib/clients";
+import { entryText, parseConfig } from "@toolcrib/config";
+import { hasErrors } from "@toolcrib/diagnostics";
 import { errnoOf, FilesError } from "@toolcrib/files";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import type { Output } from "../output/output.ts";
+import { findServers, knownSources } from "../import/find-servers.ts";
+import type { ImportPlan } from "../import/import-types.ts";
+import { planImport } from "../import/plan-import.ts";
+import { problemLine } from "../import/show-import.ts";
+import { safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { writeUserFile } from "../write-user-file.ts";
 import { configTemplate, schemaFileName, schemaText } from "./config-template.ts";
-import { findForeignFiles } from "./foreign-files.ts";
-import { type ImportedServers, importServers, leftOutComments, type WantedSecret } from "./import-servers.ts";
 import { yamlComment } from "./yaml-text.ts";
 
 /** Options of the command. */
@@ -42,42 +45,102 @@ export async function writeConfig(
       hint: "edit it, or overwrite it with --force",
     });
   }
-  const imports = new Map<string, ImportedServers>();
+  const imports = new Map<string, ImportPlan>();
   for (const file of flags.import ?? []) {
-    imports.set(file, await importServers(resolve(context.directory, file), folder, context.env));
+    const taken = [...imports.values()].flatMap(({ servers }) => servers.map(({ id }) => id));
+    imports.set(file, await importFile(context, resolve(context.directory, file), folder, taken));
   }
   const text = configTemplate([...imports].flatMap(([file, imported]) => serverLines(file, imported)));
   checkWritten(path, text);
   await write(folder, path, text);
-  const offered = imports.size === 0 ? await findForeignFiles(folder, context) : [];
+  const offered = imports.size === 0 ? await findOffered(context, folder) : [];
+  const plans = [...imports];
   output.json({
     written: [path, join(folder, schemaFileName)],
-    imported: [...imports].flatMap(([file, { ids }]) => ids.map((id) => ({ file, id }))),
-    leftOut: [...imports].flatMap(([file, { leftOut }]) => leftOut.map((one) => ({ file, ...one }))),
-    secrets: [...imports.values()].flatMap(({ secrets }) => secrets),
-    found: offered.map(({ path: file, owner, serverIds }) => ({ file, owner, servers: serverIds })),
+    imported: plans.flatMap(([file, { servers }]) => servers.map(({ id }) => ({ file, id }))),
+    leftOut: plans.flatMap(([file, { leftOut }]) =>
+      leftOut.map(({ origin, reason }) => ({ file, id: origin.name, reason })),
+    ),
+    secrets: plans.flatMap(([, { servers }]) =>
+      servers.flatMap(({ id, secrets }) =>
+        secrets.map(({ name, purpose }) => ({ name, purpose: `${purpose} of ${id}` })),
+      ),
+    ),
+    found: offered,
   });
   const shown = shortPath(path, context.directory);
   output.print(`${output.style("green", "✓")} wrote ${shown} and ${schemaFileName} (for editors)`);
   for (const [file, imported] of imports) printImport(context, file, imported);
-  const commandInit = `${ownCommand(context)} init${directory === "." ? "" : ` ${shellQuote(directory)}`}`;
   if (offered.length > 0) {
-    output.print("", "Servers of other programs that can be imported:");
-    for (const { path: file, owner, serverIds } of offered) {
-      const source = shellQuote(shortPath(file, context.directory));
-      output.print(
-        `  ${output.style("bold", owner)}: ${serverIds.join(", ")}`,
-        `    ${commandInit} --force --import ${source}`,
-      );
+    output.print("", "Servers that clients on this machine have:");
+    for (const { file, servers } of offered) {
+      output.print(`  ${safeLine(shortPath(file, context.directory))}: ${servers.map(safeLine).join(", ")}`);
     }
+    output.print(`Take them over with ${ownCommand(context)} import`);
   }
   const configFlag = folder === context.directory ? "" : ` --config ${shellQuote(shown)}`;
   output.print("", `Next: edit ${shown}, then ${ownCommand(context)} serve${configFlag}`);
   return exitCodes.done;
 }
 
-function serverLines(file: string, imported: ImportedServers): string[] {
-  return [...yamlComment(`Imported from ${file}`, "  "), ...imported.lines, ...leftOutComments(imported)];
+/** Reads a file that the user named. @throws {CliError} `CLI_IMPORT_FAILED` */
+async function importFile(
+  context: CliContext,
+  path: string,
+  folder: string,
+  taken: readonly string[],
+): Promise<ImportPlan> {
+  const { env, userDirectory, directory } = context;
+  const found = await findServers([sourceOfFile(path, workspaceOf(path))]);
+  const target = { ids: taken, entries: [], ownUrls: [] };
+  const plan = planImport(found, target, { env, userDirectory, folder }, { withDisabled: false });
+  const problems = plan.problems.map((problem) => problemLine(problem, context));
+  if (problems.length > 0) {
+    throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${shortPath(path, directory)}: it has errors`, {
+      hint: problems.join("\n"),
+    });
+  }
+  if (plan.servers.length > 0) return plan;
+  const reasons = plan.leftOut.map(({ origin, reason }) => safeLine(`${origin.name}: ${reason}`)).join("; ");
+  throw new CliError(
+    "CLI_IMPORT_FAILED",
+    existsSync(path)
+      ? `Cannot import ${path}: ${reasons === "" ? "it contains no servers of a client" : `none of its servers can be imported (${reasons})`}`
+      : `Cannot import ${path}: the file does not exist`,
+    { hint: "choose a file in which a client lists MCP servers, such as .mcp.json" },
+  );
+}
+
+/** Returns the project folder of a file: its own folder, or the parent of the settings folder of a client. */
+function workspaceOf(path: string): string {
+  const folder = dirname(path);
+  return /^\.(?:vscode|cursor|codex|gemini|zed|amazonq)$/.test(basename(folder)) ? dirname(folder) : folder;
+}
+
+/** The files of clients with servers, for a user who named none. */
+async function findOffered(
+  context: CliContext,
+  folder: string,
+): Promise<readonly { readonly file: string; readonly servers: readonly string[] }[]> {
+  const { files, servers } = await findServers(knownSources({ ...context, directory: folder }));
+  return files.flatMap((file) => {
+    const names = servers.filter(({ origin }) => origin.file === file).map(({ server }) => server.name);
+    return names.length === 0 ? [] : [{ file, servers: names }];
+  });
+}
+
+function serverLines(file: string, { servers, leftOut }: ImportPlan): string[] {
+  return [
+    ...yamlComment(`Imported from ${file}`, "  "),
+    ...servers.flatMap(({ entry }) =>
+      entryText(entry)
+        .split("\n")
+        .map((line) => `  ${line}`),
+    ),
+    ...leftOut.flatMap(({ origin, reason }) =>
+      yamlComment(safeLine(`Not imported: ${origin.name}. ${reason}`), "  "),
+    ),
+  ];
 }
 
 /** Checks that the text is a valid configuration. Several files can have servers with the same id. */
@@ -108,29 +171,24 @@ async function write(folder: string, path: string, text: string): Promise<void> 
   }
 }
 
-function printImport(context: CliContext, file: string, imported: ImportedServers): void {
+function printImport(context: CliContext, file: string, { servers, leftOut }: ImportPlan): void {
   const { output } = context;
-  const { ids, leftOut, secrets, warnings } = imported;
+  const ids = servers.map(({ id }) => id);
   output.print(
     `${output.style("green", "✓")} imported ${ids.length} of ${ids.length + leftOut.length} servers from ${file}: ${ids.join(", ")}`,
   );
-  for (const { id, reason } of leftOut)
-    output.print(`${output.style("yellow", "!")} not imported: ${id}: ${reason}`);
-  if (warnings.length > 0) output.note(formatDiagnostics(warnings), "");
-  if (secrets.length > 0) {
-    output.print("", "Credentials are not imported. Store each of them:");
-    for (const secret of secrets) printSecret(context, output, secret);
+  const warn = (text: string) => output.print(`${output.style("yellow", "!")} ${safeLine(text)}`);
+  for (const { origin, reason } of leftOut) warn(`not imported: ${origin.name}: ${reason}`);
+  for (const { id, notes } of servers) for (const note of notes) warn(`${id}: ${note}`);
+  const secrets = servers.flatMap(({ id, secrets }) => secrets.map((secret) => ({ id, ...secret })));
+  if (secrets.length === 0) return;
+  const command = ownCommand(context);
+  output.print("", "Credentials are not imported. Store each of them:");
+  for (const { id, name, purpose } of secrets) {
+    output.print(
+      `  ${output.style("bold", name)} (${safeLine(purpose)} of ${id})`,
+      "    run this, and paste the credential; it is not shown:",
+      `    ${command} secret set ${shellQuote(name)}`,
+    );
   }
-}
-
-function printSecret(context: CliContext, output: Output, { kind, name, purpose }: WantedSecret): void {
-  output.print(`  ${output.style("bold", name)} (${purpose})`);
-  if (kind === "env") {
-    output.print("    set this variable in the environment that starts Toolcrib");
-    return;
-  }
-  output.print(
-    "    run this, and paste the credential; it is not shown:",
-    `    ${ownCommand(context)} secret set ${shellQuote(name)}`,
-  );
 }

@@ -13,11 +13,6 @@ export function yamlText(text: string): string {
   return isPlain ? text : JSON.stringify(text);
 }
 
-/** Returns `values` as a list on one line. */
-export function yamlList(values: readonly string[]): string {
-  return `[${values.map(yamlText).join(", ")}]`;
-}
-
 /** Returns `text` as comment lines. */
 export function yamlComment(text: string, indentation: string): string[] {
   return text.split(/\r?\n/).map((line) => `${indentation}# ${line}`.trimEnd());
