@@ -78,14 +78,6 @@ async function showRunning(
     ),
     "",
   );
-  const stateStyle = (state: string): Style =>
-    state === "ready" || state === "idle"
-      ? "green"
-      : state === "disabled"
-        ? "dim"
-        : state === "starting"
-          ? "yellow"
-          : "red";
   if (servers.length > 0) {
     output.table(
       [
@@ -119,7 +111,7 @@ async function showRunning(
   }
   // A gateway of an earlier version has no packages.
   const { packages = [] } = status as Partial<GatewayStatus>;
-  printPackages(output, packages, stateStyle);
+  printPackages(output, packages);
   for (const { id, containment } of [...servers, ...packages]) {
     // A gateway of an earlier version does not list the parts.
     const { notEnforcedParts: parts = [], judgedParts = [], uncontainedReason } = containment ?? {};
@@ -157,6 +149,12 @@ async function showRunning(
   output.print(...anchorLines(output, status.anchors), ...telemetryLines(output, status.telemetry));
   output.print(...embeddingsLines(output, status.embeddings));
   return exitCodes.done;
+}
+
+function stateStyle(state: string): Style {
+  if (state === "ready" || state === "idle") return "green";
+  if (state === "disabled") return "dim";
+  return state === "starting" ? "yellow" : "red";
 }
 
 /** A call that waits for an approval, or for which one would not count any more. */
@@ -291,11 +289,7 @@ function toolspecRow({ id, name, version, health, tools, hosts, credentials }: S
   ];
 }
 
-function printPackages(
-  output: Output,
-  packages: readonly SourceStatus[],
-  stateStyle: (state: string) => Style,
-): void {
+function printPackages(output: Output, packages: readonly SourceStatus[]): void {
   if (packages.length === 0) return;
   output.table(
     [
