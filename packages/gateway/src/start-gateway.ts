@@ -235,7 +235,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     scrubber,
     authorities: network.ca,
     logins: context.logins,
-    switches: openSwitches(context),
+    switches: openSwitches(context, () => config),
     resources: opening.move(),
   });
 }
