@@ -2,6 +2,7 @@
  * `npm run release`: the published packages, each built, packed and checked, in `release/`.
  *
  *     npm run release -- --dry-run           builds, packs and checks; publishes nothing
+ *     npm run release -- image --out FILE    writes the image of the gateway as a tar archive; --platform linux/arm64 for others
  *     npm run release -- version 0.2.0       sets the version of all packages and dates the changelog
  *     npm run release                        also publishes, with provenance, from a clean commit with the tag of its version
  *
@@ -11,7 +12,9 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { checkPackage } from "./release/check-package.ts";
+import { type ImageTarget, writeGatewayImage } from "./release/gateway-image.ts";
 import { type PackedPackage, packPackage } from "./release/pack-package.ts";
 import { publishedPackages } from "./release/published-packages.ts";
 import { findRepository, whyNotPublishable } from "./release/repository-state.ts";
@@ -20,14 +23,40 @@ import { writePackage } from "./release/write-package.ts";
 
 const root = join(import.meta.dirname, "..");
 const [first, second, ...others] = process.argv.slice(2);
+const image = first === "image" ? imageTarget() : undefined;
 
-if (first === "version" && second !== undefined && others.length === 0) {
+if (image !== undefined) {
+  await writeImage(image);
+} else if (first === "version" && second !== undefined && others.length === 0) {
   report(setVersion(root, second, new Date()));
 } else if (first === undefined || (first === "--dry-run" && second === undefined)) {
   await release(first === "--dry-run");
 } else {
-  console.error("usage: npm run release -- [--dry-run | version X.Y.Z]");
+  console.error(
+    "usage: npm run release -- [--dry-run | version X.Y.Z | image --out FILE [--platform linux/amd64]…]",
+  );
   process.exitCode = 2;
+}
+
+/** Where the image is written; undefined for a command line that does not say so. */
+function imageTarget(): ImageTarget | undefined {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: { out: { type: "string" }, platform: { type: "string", multiple: true } },
+  });
+  const platforms = (values.platform ?? ["linux/amd64"]).flatMap((given) =>
+    (["linux/amd64", "linux/arm64"] as const).filter((known) => known === given),
+  );
+  return values.out === undefined || platforms.length === 0 ? undefined : { out: values.out, platforms };
+}
+
+async function writeImage(target: ImageTarget): Promise<void> {
+  const published = publishedPackages.find(({ name }) => name === "toolcrib");
+  if (published === undefined) throw new Error("The package toolcrib is not published");
+  const folder = join(root, "release", "image");
+  await writePackage(root, published, folder, findRepository(root));
+  const { reference, digest, archiveDigest, bytes } = writeGatewayImage(root, folder, target);
+  console.log(`${reference}  ${digest}\n  ${target.out}  ${(bytes / 1e6).toFixed(1)} MB  ${archiveDigest}`);
 }
 
 async function release(isDry: boolean): Promise<void> {

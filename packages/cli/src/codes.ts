@@ -35,7 +35,7 @@ export const cliCodes = {
   CLI_PROXY_UNUSABLE: "The proxy of the environment cannot be reached, or refuses a request.",
   CLI_CREDENTIAL_MISSING: "A credential that a manifest declares is not in the environment.",
   CLI_SERVICE_UNAVAILABLE: "There is no systemd of the user that could run the gateway as a service.",
-  CLI_SERVICE_FAILED: "systemd did not do what was asked of it about the service of the gateway.",
+  CLI_SERVICE_FAILED: "A command of systemd about the service of the gateway failed.",
   CLI_TIMEOUT: "The call exceeded its time limit.",
   CLI_PROGRAM_UNUSABLE: "A program cannot be started.",
   CLI_PROGRAM_INVALID: "A Starlark program has errors and was not run; the command lists each of them.",

@@ -193,6 +193,7 @@ test("parseConfig() returns the default configuration for an empty text", () => 
       toolServers: [],
       toolspecs: [],
       dataLabels: [],
+      disabled: { toolServers: [], toolspecs: [], packages: [] },
       egress: { internalRanges: [], connectTo: {}, caFiles: [], caCertificates: [] },
       policy: {
         waiveApproval: [],

@@ -1,12 +1,18 @@
 /**
- * Changes of approvals and pins that a kill interrupts: each prepares the state before
+ * Changes of approvals, pins and switches that a kill interrupts: each prepares the state before
  * it, makes the change, and reads the state of a home.
  */
 
 import { randomBytes } from "node:crypto";
 import { type FileSteps, nodeFileSteps } from "@toolcrib/files";
 import type { Pin, PinStore } from "@toolcrib/store";
-import { type Approval, type ApprovalStore, createPinStore, openApprovalStore } from "@toolcrib/store";
+import {
+  type Approval,
+  type ApprovalStore,
+  createPinStore,
+  openApprovalStore,
+  SwitchStore,
+} from "@toolcrib/store";
 
 /** A step that changes the disk or syncs it. */
 export type StepName = "create" | "write" | "sync" | "close" | "rename" | "remove" | "syncDirectory";
@@ -128,6 +134,34 @@ function ofPins(
   };
 }
 
+type Switch = Parameters<SwitchStore["change"]>[0][number];
+
+const off: Switch = {
+  kind: "server",
+  name: "a",
+  isOn: false,
+  changedBy: { issuer: "toolcrib:cli", subject: "cli" },
+  changedAt: 1,
+};
+const tool: Switch = { ...off, kind: "tool", name: "a:*" };
+
+function ofSwitches(before: readonly Switch[], put: readonly Switch[], after: readonly Switch[]): Change {
+  const open = (home: string, steps?: FileSteps) =>
+    new SwitchStore(home, { randomBytes, ...(steps === undefined ? {} : { steps }) });
+  return {
+    prepare: (home) => open(home).change(before, []),
+    run: (home, steps) => open(home, steps).change(put, before),
+    read: (home) => open(home).list(),
+    async change(home) {
+      const later: Switch = { ...off, name: "later" };
+      await open(home).change([later], []);
+      await open(home).change([], [later]);
+    },
+    before,
+    after,
+  };
+}
+
 const nothing = async () => undefined;
 
 /** All changes, by name. */
@@ -173,4 +207,6 @@ export const changes: { readonly [name: string]: Change } = {
     (store) => store.delete("a", 1),
     [{ ...first, version: 1 }, undefined],
   ),
+  "other switches": ofSwitches([off], [tool], [tool]),
+  "the end of the last switch": ofSwitches([off], [], []),
 };

@@ -1,4 +1,4 @@
-/** Kills a process at every step of a change of approvals and pins: the records are those from before or after it. */
+/** Kills a process at every step of a change of approvals, pins and switches: the records are those from before or after it. */
 
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";

@@ -87,7 +87,8 @@ function defaultReference(toolpacks: readonly Toolpack[], engine: ToolpackEngine
 const referencePattern =
   /^(?:[a-zA-Z0-9.-]+(?::[0-9]{1,5})?\/)?[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*)*:[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 
-function checkReference(reference: string): string {
+/** @throws {ToolpackImageError} `IMAGE_NAME_INVALID` */
+export function checkReference(reference: string): string {
   if (reference.length <= 255 && referencePattern.test(reference)) return reference;
   throw new ToolpackImageError(
     "IMAGE_NAME_INVALID",

@@ -3,6 +3,7 @@ export { writeBill } from "./bill-of-materials.ts";
 export { buildBundle } from "./build-bundle.ts";
 export { type BuiltImage, buildImage, type ImageRuntime } from "./build-image.ts";
 export { type BuiltPackage, buildPackages } from "./build-packages.ts";
+export { buildGatewayImage, type PackageFile } from "./gateway-image.ts";
 export { archiveLayout, digestOf, type FileParts } from "./oci-layout.ts";
 export { type ProvenanceSubject, toProvenance } from "./provenance.ts";
 export { isArchive, readPart } from "./read-part.ts";

@@ -18,6 +18,14 @@ export interface ImageContents {
   /** Tar archives, the lowest layer first, with the step that made each. */
   readonly layers: readonly { readonly archive: FileParts; readonly createdBy: string }[];
   readonly entrypoint: readonly string[];
+  /** Arguments after the entrypoint, which the user of the image can replace. @default none */
+  readonly command?: readonly string[];
+  /** Paths at which volumes belong. @default none */
+  readonly volumes?: readonly string[];
+  /** Ports such as `7420/tcp`. @default none */
+  readonly ports?: readonly string[];
+  /** As Docker writes it; OCI has none, and other runtimes ignore it. @default none */
+  readonly healthcheck?: JsonObject;
   readonly user: string;
   readonly env: readonly string[];
   readonly labels: { readonly [name: string]: string };
@@ -109,6 +117,10 @@ function writeImage(
         User: image.user,
         Entrypoint: [...image.entrypoint],
         Env: [...image.env],
+        ...(image.command === undefined ? {} : { Cmd: [...image.command] }),
+        ...(image.volumes === undefined ? {} : { Volumes: toSet(image.volumes) }),
+        ...(image.ports === undefined ? {} : { ExposedPorts: toSet(image.ports) }),
+        ...(image.healthcheck === undefined ? {} : { Healthcheck: image.healthcheck }),
         WorkingDir: "/tmp",
         Labels: { ...image.labels },
       },
@@ -125,6 +137,11 @@ function writeImage(
     annotations: { ...image.labels },
   };
   return { descriptor: add(types.manifest, toJsonFile(manifest)), config, layers };
+}
+
+/** A set, as images write one. */
+function toSet(names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, {}]));
 }
 
 function dockerEntry({ config, layers }: WrittenImage, reference: string): JsonObject {

@@ -11,7 +11,7 @@ import { removeFile } from "@toolcrib/files";
 import { openSecretStore } from "@toolcrib/secrets";
 import { createPinStore, SwitchStore } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
-import { fetchedPackages } from "../sandbox/manage-fetched.ts";
+import { fetchedStore } from "../sandbox/fetched-store.ts";
 
 /** One thing that is left over. */
 export interface LeftOver {
@@ -103,10 +103,10 @@ async function packagesOf(
   servers: readonly ToolServerConfig[],
   after: GatewayConfig,
 ): Promise<readonly LeftOver[]> {
-  const { list, remove } = fetchedPackages(context);
+  const store = fetchedStore(context);
   const removed = servers.flatMap(wordsOf);
   const kept = [...after.toolServers, ...after.disabled.toolServers].flatMap(wordsOf);
-  const all = removed.length === 0 ? [] : await list();
+  const all = removed.length === 0 ? [] : await store.list();
   return all
     .filter(({ shown }) => {
       const names = shown.split(", ").map((one) => one.replace(/ \S+$/, ""));
@@ -116,7 +116,7 @@ async function packagesOf(
         );
       return isNamed(removed) && !isNamed(kept);
     })
-    .map((one) => ({ kind: "fetched package", name: one.shown, remove: () => remove(one) }));
+    .map((one) => ({ kind: "fetched package", name: one.shown, remove: () => store.remove(one) }));
 }
 
 /** The words of the command line of a server, and the name of the package that it is adopted from. */

@@ -63,15 +63,6 @@ export async function removeFetched(context: CliContext, name: string): Promise<
   return exitCodes.done;
 }
 
-/** The fetched packages, for commands that remove some of them. */
-export function fetchedPackages(context: CliContext): {
-  list(): Promise<readonly StoredPackage[]>;
-  remove(one: StoredPackage): Promise<void>;
-} {
-  const store = storeOf(context);
-  return { list: () => store.list(), remove: (one) => store.remove(one) };
-}
-
 function notFound(name: string, packages: readonly StoredPackage[]): CliError {
   const names = packages.map(({ key }) => key);
   return new CliError("CLI_USAGE", `There is no fetched package "${name}"`, {

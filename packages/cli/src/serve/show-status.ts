@@ -61,14 +61,6 @@ export function printRunning(
     ...configurationLines(status, output),
     "",
   );
-  const stateStyle = (state: string): Style =>
-    state === "ready" || state === "idle"
-      ? "green"
-      : state === "disabled"
-        ? "dim"
-        : state === "starting"
-          ? "yellow"
-          : "red";
   if (servers.length > 0) {
     output.table(
       [
@@ -102,7 +94,7 @@ export function printRunning(
   }
   // A gateway of an earlier version has no packages.
   const { packages = [] } = status as Partial<GatewayStatus>;
-  printPackages(output, packages, stateStyle);
+  printPackages(output, packages);
   for (const { id, containment } of [...servers, ...packages]) {
     // A gateway of an earlier version does not list the parts.
     const { notEnforcedParts: parts = [], judgedParts = [], uncontainedReason } = containment ?? {};
@@ -139,6 +131,12 @@ export function printRunning(
   output.print(...idleRuleLines(output, status.idleRules));
   output.print(...anchorLines(output, status.anchors), ...telemetryLines(output, status.telemetry));
   output.print(...embeddingsLines(output, status.embeddings));
+}
+
+function stateStyle(state: string): Style {
+  if (state === "ready" || state === "idle") return "green";
+  if (state === "disabled") return "dim";
+  return state === "starting" ? "yellow" : "red";
 }
 
 /** A call that waits for an approval, or for which one would not count any more. */
@@ -258,11 +256,7 @@ function toolspecRow({ id, name, version, health, tools, hosts, credentials }: S
   ];
 }
 
-function printPackages(
-  output: Output,
-  packages: readonly SourceStatus[],
-  stateStyle: (state: string) => Style,
-): void {
+function printPackages(output: Output, packages: readonly SourceStatus[]): void {
   if (packages.length === 0) return;
   output.table(
     [

@@ -7,18 +7,16 @@ import { SwitchStore } from "@toolcrib/store";
 import { ownNamespace, savedNamespace } from "@toolcrib/tool";
 import type { SourceContext } from "./open-sources.ts";
 
-/** Opens the switches. @param configOf returns the configuration in force */
-export function openSwitches(
-  { core, home, record, logger, now, randomBytes }: SourceContext,
-  configOf: () => GatewayConfig,
-): Switches {
+/** Opens the switches. @param config the configuration in force */
+export function openSwitches(context: SourceContext, config: () => SourceContext["config"]): Switches {
+  const { core, home, record, logger, now, randomBytes } = context;
   return new Switches({
     store: new SwitchStore(home, { randomBytes }),
     audit: { record },
     logger,
     now,
     switchable() {
-      const { toolServers, toolspecs, disabled } = configOf();
+      const { toolServers, toolspecs, disabled } = config();
       const entries = [...toolServers, ...toolspecs, ...disabled.toolServers, ...disabled.toolspecs];
       return {
         serverIds: [...new Set([...core.roster.configuredIds, ...entries.map(({ id }) => id)])],

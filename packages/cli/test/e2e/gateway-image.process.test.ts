@@ -1,0 +1,87 @@
+/** The image of the gateway: the same bytes twice, and a gateway that runs in it. No network and no container runtime. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { freePort, runProcess, runsAll, startServerProcess, waitUntil } from "@toolcrib/testing";
+import { inImage, makeHome, reasonWithoutImages, unpackImage } from "./toolpack-images.ts";
+
+const root = join(import.meta.dirname, "../../../..");
+const skip = runsAll
+  ? ((await reasonWithoutImages()) ?? false)
+  : "npm run verify builds the image of the gateway";
+
+test("the image is the same twice, and its gateway serves with tokens as an ordinary user", {
+  skip,
+}, async () => {
+  await using directory = await makeHome();
+  const build = async (name: string) => {
+    const out = directory.join(name);
+    const args = ["--conditions=toolcrib-source", join(root, "scripts/release.ts"), "image", "--out", out];
+    const { code, stderr } = await runProcess(process.execPath, args, { cwd: root });
+    assert.equal(code, 0, stderr);
+    return readFileSync(out);
+  };
+  assert.ok((await build("one.tar")).equals(await build("two.tar")));
+  const layout = directory.join("layout");
+  for (const folder of ["layout", "temporary", "config", "home"]) mkdirSync(directory.join(folder));
+  await runProcess("tar", ["--extract", "--file", directory.join("one.tar"), "--directory", layout]);
+  const { config } = await unpackImage(layout, directory.join("root"));
+  assert.equal(config.config.User, "65532:65532");
+
+  const transport = { kind: "stdio", command: "node", args: ["/config/server.mjs"] };
+  writeFileSync(directory.join("config/server.mjs"), "process.stdin.resume();\n");
+  writeFileSync(
+    directory.join("config/toolcrib.yaml"),
+    JSON.stringify({ tool_servers: [{ id: "local", transport }], serve: { listen: "127.0.0.1:0" } }),
+  );
+  const within = (args: readonly string[]) => {
+    const { Entrypoint } = config.config;
+    const run = inImage(directory.join("root"), directory.join("temporary"), config, {
+      args: [...Entrypoint, ...args],
+    });
+    const at = run.args.indexOf("--chdir");
+    const volumes = [
+      "--ro-bind",
+      directory.join("config"),
+      "/config",
+      "--bind",
+      directory.join("home"),
+      "/home",
+    ];
+    return { command: run.command, args: run.args.toSpliced(at, 0, ...volumes) };
+  };
+  const url = `http://127.0.0.1:${await freePort()}`;
+  // The arguments of the image, on a free port.
+  const { Cmd } = config.config as { readonly Cmd?: readonly string[] };
+  assert.deepEqual(Cmd?.slice(0, 4), ["--config", "/config/toolcrib.yaml", "serve", "--quiet"]);
+  assert.deepEqual(Cmd?.slice(4), ["--listen", "0.0.0.0:7420"]);
+  const serving = within([
+    ...Cmd.filter((word) => word !== "--quiet").slice(0, -1),
+    url.replace("http://127.0.0.1", "0.0.0.0"),
+  ]);
+  await using _gateway = await startServerProcess(serving.command, serving.args);
+  assert.equal((await fetch(`${url}/healthz`)).status, 200);
+  const refused = await fetch(`${url}/mcp`, { method: "POST" });
+  assert.equal(refused.status, 401);
+  await refused.body?.cancel();
+
+  const run = async (...args: readonly string[]) => {
+    const { command, args: all } = within(args);
+    return await runProcess(command, all);
+  };
+  // A server that is a process needs a sandbox, which the image does not have: it is not started without one.
+  assert.match(
+    (await run("status")).stdout,
+    /local +(?:starting|unavailable)[\s\S]*This machine has no sandbox for processes/,
+  );
+  assert.equal((await run("token", "create", "ci")).code, 0);
+  const token = readFileSync(directory.join("home/toolcrib/tokens/ci"), "utf8").trim();
+  // A gateway takes a new token over within a second.
+  await waitUntil(async () => {
+    const listed = await fetch(`${url}/api/v1/tools`, { headers: { authorization: `Bearer ${token}` } });
+    await listed.body?.cancel();
+    return listed.status === 200;
+  });
+});
