@@ -8,6 +8,7 @@ import {
   fixtureCommand,
   makeTemporaryDirectory,
   runProcess,
+  runsAll,
   waitUntil,
 } from "@toolcrib/testing";
 import { commandLine, runToolcrib, startServe } from "./transcript.ts";
@@ -131,8 +132,8 @@ test("names come from the running gateway, and names with metacharacters are lef
   for (const name of ["x$(touch pwned)", "x;touch pwned", "x`touch pwned`", "xplain"])
     writeFileSync(directory.join(".toolcrib/tools", name), "");
   for (const shell of ["bash", "zsh", "fish"] as const) {
-    // Machines without these shells check bash.
-    if (!isInstalled(shell)) continue;
+    // Machines without the others check bash, as npm test does; npm run verify checks all.
+    if (!isInstalled(shell) || (shell !== "bash" && !runsAll)) continue;
     const tools = await complete(shell, "call", "files__ec");
     assert.ok(tools.includes("files__echo"), `${shell}: ${tools.join()}`);
     const saved = await complete(shell, "saved", "show", "x");

@@ -4,7 +4,13 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
-import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
+import {
+  echoStdioPath,
+  fixtureCommand,
+  makeTemporaryDirectory,
+  runProcess,
+  runsAll,
+} from "@toolcrib/testing";
 import { commandLine, runToolcrib } from "./transcript.ts";
 
 const userManager = "/lib/systemd/systemd";
@@ -141,6 +147,7 @@ test("without a systemd, the error names other ways", async () => {
 });
 
 test("a systemd of the user runs the gateway, and a contained server answers", async (context) => {
+  if (!runsAll) return context.skip("takes seconds; npm run verify runs it");
   const { directory, folder } = await setUp();
   await using _directory = directory;
   if (process.getuid?.() !== 0 || !existsSync(userManager))
