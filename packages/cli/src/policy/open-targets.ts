@@ -17,7 +17,7 @@ import type { RunningGateway } from "../access/run-file.ts";
 import type { ServerState } from "../access/tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import { loadCliConfig } from "../config/load-cli-config.ts";
+import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { safeLine } from "../output/output.ts";
 
@@ -99,6 +99,32 @@ export function originLine({ of, url, digest }: PolicyOrigin): string {
 /** Finds a target by its id or its wire name. */
 export function findTarget(targets: readonly PolicyTarget[], name: string): PolicyTarget | undefined {
   return targets.find(({ id, wireName }) => id === name || wireName === name);
+}
+
+/**
+ * Finds a tool by the name that the configuration gives it (`tools`) in place of the one at its server: policies
+ * keep the server's name, and clients see the other. Returns nothing where the configuration cannot be read.
+ */
+export async function findRenamed(
+  context: CliContext,
+  targets: readonly PolicyTarget[],
+  name: string,
+): Promise<PolicyTarget | undefined> {
+  const [running] = await findReachableGateways(context.options.home);
+  let overrides: LoadedConfig["config"]["toolOverrides"];
+  try {
+    overrides = (await loadCliConfig(withFilesOf(context, running?.configFiles ?? []))).config.toolOverrides;
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return undefined;
+  }
+  for (const { pattern, name: given } of overrides) {
+    const target = given === undefined ? undefined : findTarget(targets, pattern);
+    if (target === undefined) continue;
+    const namespace = target.id.slice(0, target.id.indexOf(":"));
+    if (name === `${namespace}:${given}` || name === `${namespace}__${given}`) return target;
+  }
+  return undefined;
 }
 
 async function openLocalSituation(context: CliContext): Promise<PolicySituation> {

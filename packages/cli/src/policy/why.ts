@@ -17,7 +17,13 @@ import { reasonLine, safeLine } from "../output/output.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
 import { clientIdentity, warnAboutUnknownClients } from "./client-identity.ts";
 import { explainRequest, explanationLines } from "./explain-request.ts";
-import { findTarget, openPolicySituation, originLine, type PolicySituation } from "./open-targets.ts";
+import {
+  findRenamed,
+  findTarget,
+  openPolicySituation,
+  originLine,
+  type PolicySituation,
+} from "./open-targets.ts";
 
 /** Flags of the command. */
 export interface WhyFlags {
@@ -36,7 +42,7 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   if (flags.client !== undefined) warnAboutUnknownClients(context, situation, [flags.client]);
   const request =
     call === undefined
-      ? requestOf(context, what, flags, situation)
+      ? requestOf(context, await ownNameOf(context, what, situation), flags, situation)
       : recordedRequest(context, call, situation);
   const explanation = await explainRequest(policy, request);
   const { output } = context;
@@ -130,6 +136,12 @@ function recordedLines({ callId, outcome, rule, reason }: RecordedCall): readonl
   const lines = [`call ${callId}: ${outcome}${rule === undefined ? "" : ` (${rule})`}`];
   if (reason !== undefined) lines.push(reason);
   return lines.map(safeLine);
+}
+
+/** Returns the id of a tool that the configuration gave another name; any other name as it is. */
+async function ownNameOf(context: CliContext, name: string, { targets }: PolicySituation): Promise<string> {
+  if (findTarget(targets, name) !== undefined) return name;
+  return (await findRenamed(context, targets, name))?.id ?? name;
 }
 
 function requestOf(

@@ -343,9 +343,15 @@ function loginLines({ id, login }: SourceStatus): readonly string[] {
   return [`login ${safeLine(id)}: ${state === "logged in" ? `logged in${at}${having}${until}` : "needed"}`];
 }
 
-/** A gateway of an earlier version does not count its own tools. */
-function ownText({ ownTools }: Partial<Pick<GatewayStatus, "ownTools">>): string {
-  return ownTools === undefined ? "" : ` and ${ownTools} of Toolcrib's own`;
+/**
+ * Toolcrib's own tools, and how many of all are in the list of a client: not every one of its own is for all.
+ * A gateway of an earlier version does not count them.
+ */
+function ownText({ ownTools, discovery }: Partial<Pick<GatewayStatus, "ownTools" | "discovery">>): string {
+  if (ownTools === undefined) return "";
+  const [all] = discovery?.endpoints ?? [];
+  const listed = all === undefined ? "" : ` (${all.listed} in the list of a client)`;
+  return ` and ${ownTools} of Toolcrib's own${listed}`;
 }
 
 /** The tasks that are kept, where there are any. A gateway of an earlier version does not know. */

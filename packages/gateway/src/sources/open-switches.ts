@@ -1,7 +1,6 @@
 /** The switches of the home for the operator of a running gateway, which knows what can be switched. Starts nothing. */
 
 import { Switches } from "@toolcrib/admission";
-import type { GatewayConfig } from "@toolcrib/config";
 import { findUnmatchedRules } from "@toolcrib/policy";
 import { SwitchStore } from "@toolcrib/store";
 import { ownNamespace, savedNamespace } from "@toolcrib/tool";

@@ -150,8 +150,9 @@ async function runTest(
     result = await callWithin(deps, input, timeoutMs);
   } catch (error) {
     deps.signal.throwIfAborted();
-    const code = isCodedError(error) ? `${error.code}: ` : "";
-    return without([`${code}${messageOf(error)}`], elapsed());
+    const { code, hint } = isCodedError(error) ? error : {};
+    const how = hint === undefined ? "" : ` (${hint})`;
+    return without([`${code === undefined ? "" : `${code}: `}${messageOf(error)}${how}`], elapsed());
   }
   const latencyMs = elapsed();
   if (test.expectedError !== undefined) {
