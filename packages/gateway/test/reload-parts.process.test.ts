@@ -1,6 +1,7 @@
-/** Hooks, toolspecs, policy files and subscriptions under another configuration of a running gateway. */
+/** Hooks, toolspecs, packages, labels of data and subscriptions under another configuration of a running gateway. */
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
 import { makeTemporaryDirectory, sampleCatalog, waitUntil, writeFiles } from "@toolcrib/testing";
@@ -15,6 +16,7 @@ import {
   toolNamed,
 } from "./gateway-harness.ts";
 import { answering, outcomeOf, shell } from "./hooks-harness.ts";
+import { echoManifest, echoTest, putPackages, startLoopbackServer } from "./package-harness.ts";
 import { canary, entry, startTestApi } from "./toolspec-harness.ts";
 
 const serve = { listen: "127.0.0.1:0", auth: "none" };
@@ -125,4 +127,21 @@ test("labels of data that a changed configuration declares count from its first 
   const labels = dataOf(gateway.audit(), "call.completed").map(({ labels: ofResult }) => ofResult);
   assert.deepEqual(labels, [undefined, ["personal"]]);
   assert.deepEqual(restarts(), [0, 0]);
+});
+
+test("packages are switched off and on, and get other settings", async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using server = await startLoopbackServer();
+  const home = join(directory.path, "home");
+  putPackages(home, [{ manifest: echoManifest, files: { "tests/echo.test.json": echoTest } }]);
+  const settings = { endpoint: { url: `${server.url}/mcp/echo` }, trust_state: "verified" };
+  const packages = (more: JsonObject) => ({ packages: { "demo.echo": { ...settings, ...more } }, serve });
+  await using gateway = await startTestGateway(packages({}), { home });
+  const call = () => outcomeOf(gateway, "demo.echo", { message: "hello" });
+  assert.doesNotMatch(await call(), /^TOOL_/);
+  assert.deepEqual(await apply(gateway, packages({ enabled: false })), ["packages.demo.echo"]);
+  assert.match(await call(), /^TOOL_NOT_FOUND/);
+  await apply(gateway, packages({ labels: { team: "x" } }));
+  await waitUntil(async () => !(await call()).startsWith("TOOL_"));
+  assert.deepEqual(gateway.gateway.status().packages[0]?.labels, { team: "x" });
 });
