@@ -252,7 +252,7 @@ export class GatewayCore {
     this.#targets.replace(settings);
     this.tools.listBy(settings.listing);
     this.#metaSource?.cutResults(this.tools.cutsResults);
-    this.#firstContact.renew(config.serve.listWaitSeconds * 1000);
+    this.#firstContact.renew(config.serve.listWaitSeconds * 1000, this.service.sessions);
     this.pauses.reconsider();
     if (!before.overrides.isEmpty || !settings.overrides.isEmpty) this.index.overrideBy(settings.override);
   }

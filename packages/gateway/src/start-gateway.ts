@@ -244,7 +244,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   for (const openKind of kindsOfSources) opened.push(opening.use(await openKind(context)));
   const gateway = { current: undefined as RunningGateway | undefined };
   running.live = new LiveConfig({
-    ...{ context, opened, newCallId, budgetStore, hookResources, resources: opening },
+    ...{ context, opened, newCallId, budgetStore, hookResources },
     parts: { policies, seenLabels, hooks: hooks && { hooks, monotonicMs } },
     onApplied: () => gateway.current?.configApplied(),
   });
@@ -386,7 +386,7 @@ class RunningGateway implements Gateway {
       ...roster.status(),
       tools: toolCount,
       ownTools: ownToolCount,
-      sessions: service.sessionCount,
+      sessions: service.sessions.size,
       callsInFlight: inFlight.count,
       tasks: tasks.usage(),
       quarantined: this.#core.quarantined(identity),

@@ -1,11 +1,14 @@
-/** Hooks, toolspecs, policy files and subscriptions under another configuration of a running gateway. */
+/** Hooks, toolspecs, packages, labels of data and subscriptions under another configuration of a running gateway. */
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
-import { waitUntil } from "@toolcrib/testing";
+import { makeTemporaryDirectory, sampleCatalog, waitUntil, writeFiles } from "@toolcrib/testing";
 import {
+  configIn,
   configOf,
+  dataOf,
   onHttp,
   startScriptedServer,
   startTestGateway,
@@ -13,6 +16,8 @@ import {
   toolNamed,
 } from "./gateway-harness.ts";
 import { answering, outcomeOf, shell } from "./hooks-harness.ts";
+import { echoManifest, echoTest, putPackages, startLoopbackServer } from "./package-harness.ts";
+import { canary, entry, startTestApi } from "./toolspec-harness.ts";
 
 const serve = { listen: "127.0.0.1:0", auth: "none" };
 
@@ -70,4 +75,73 @@ test("a session keeps its subscriptions when the server of the resource is repla
     second.notify("notifications/resources/updated", { uri: "note://1" });
     return updates.filter(isUpdate).length > count;
   });
+});
+
+test("toolspecs come, stay and go with the configuration, the first one too", async () => {
+  await using api = await startTestApi();
+  await using directory = await makeTemporaryDirectory();
+  const catalog = Object.entries(sampleCatalog("acme", "beta"));
+  writeFiles(directory.path, Object.fromEntries(catalog.map(([path, text]) => [`catalog/${path}`, text])));
+  const secrets = { "acme-token": canary, "beta-token": `${canary}-of-beta` };
+  await using gateway = await startTestGateway({ egress: api.egress }, { secrets, files: {} });
+  const load = async (...toolspecs: readonly JsonObject[]) => {
+    const document = { toolspecs: [...toolspecs], egress: api.egress, serve };
+    const config = await configIn(directory.path, document);
+    const { applied, needsRestart, error } = await gateway.gateway.applyConfig(config, ["toolcrib.json"]);
+    assert.deepEqual([needsRestart, error], [[], undefined]);
+    return applied;
+  };
+  const call = (id: string) => outcomeOf(gateway, `${id}:list_repos`, { owner: "a" });
+  assert.deepEqual(await load(entry("acme")), ["toolspecs.acme"]);
+  await waitUntil(async () => (await call("acme")).includes("/owners/a/repos"));
+  assert.deepEqual(await load(entry("acme"), entry("beta")), ["toolspecs.beta"]);
+  await waitUntil(() => gateway.gateway.status().toolspecs.every(({ health }) => health.state === "ready"));
+  assert.match(await call("acme"), /\/owners\/a\/repos/);
+  // With a secret that does not exist, it is as after a start: not offered, with the reason.
+  assert.deepEqual(await load(entry("acme", "missing"), entry("beta")), ["toolspecs.acme"]);
+  await waitUntil(() => gateway.gateway.status().toolspecs[0]?.health.state === "unavailable");
+  assert.match(await call("acme"), /^TOOL_/);
+  assert.deepEqual(await load(), ["toolspecs.acme", "toolspecs.beta"]);
+  assert.match(await call("beta"), /^TOOL_NOT_FOUND/);
+  await gateway.stop();
+  assert.equal(JSON.stringify([gateway.logger.records, gateway.audit()]).includes(canary), false);
+});
+
+test("labels of data that a changed configuration declares count from its first call on", async () => {
+  const server = (text: string) =>
+    startScriptedServer({
+      tools: () => [toolNamed("say")],
+      call: () => ({ content: [{ type: "text", text }] }),
+    });
+  await using personal = await server("a name");
+  await using open = await server("sent");
+  const declared = (id: string, url: string, more: JsonObject = {}) =>
+    onHttp(id, url, { trust_state: "certified", ...more });
+  const servers = (more: JsonObject) => [declared("crm", personal.url, more), declared("web", open.url)];
+  await using gateway = await startTestGateway({ tool_servers: servers({}) });
+  const restarts = () => gateway.gateway.status().servers.map(({ restarts: count }) => count);
+  assert.equal(await outcomeOf(gateway, "crm:say"), "a name");
+  await apply(gateway, { tool_servers: servers({ data_labels: ["personal"] }), serve });
+  assert.equal(await outcomeOf(gateway, "crm:say"), "a name");
+  await gateway.stop();
+  const labels = dataOf(gateway.audit(), "call.completed").map(({ labels: ofResult }) => ofResult);
+  assert.deepEqual(labels, [undefined, ["personal"]]);
+  assert.deepEqual(restarts(), [0, 0]);
+});
+
+test("packages are switched off and on, and get other settings", async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using server = await startLoopbackServer();
+  const home = join(directory.path, "home");
+  putPackages(home, [{ manifest: echoManifest, files: { "tests/echo.test.json": echoTest } }]);
+  const settings = { endpoint: { url: `${server.url}/mcp/echo` }, trust_state: "verified" };
+  const packages = (more: JsonObject) => ({ packages: { "demo.echo": { ...settings, ...more } }, serve });
+  await using gateway = await startTestGateway(packages({}), { home });
+  const call = () => outcomeOf(gateway, "demo.echo", { message: "hello" });
+  assert.doesNotMatch(await call(), /^TOOL_/);
+  assert.deepEqual(await apply(gateway, packages({ enabled: false })), ["packages.demo.echo"]);
+  assert.match(await call(), /^TOOL_NOT_FOUND/);
+  await apply(gateway, packages({ labels: { team: "x" } }));
+  await waitUntil(async () => !(await call()).startsWith("TOOL_"));
+  assert.deepEqual(gateway.gateway.status().packages[0]?.labels, { team: "x" });
 });

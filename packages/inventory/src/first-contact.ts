@@ -24,6 +24,9 @@ interface ListingProgram {
   readonly deadline: number;
 }
 
+/** Longest wait of a client that was there before, in milliseconds. */
+const againMs = 400;
+
 /** Maximum number of identities without a session whose waits are remembered; more are not waited for. */
 const maxIdentities = 1000;
 
@@ -31,6 +34,8 @@ const maxIdentities = 1000;
 export class FirstContact {
   readonly #roster: Pick<SourceRoster, "entries">;
   #waitMs: number;
+  /** The sessions that were open when other sources came; undefined before any came. */
+  #known: WeakSet<object> | undefined;
   /** The one wait of each client, also after its end. */
   #sessions = new WeakMap<object, Map<string, Promise<void>>>();
   /** The same for clients without a session. Empty when there is nothing to wait for. */
@@ -42,11 +47,18 @@ export class FirstContact {
     this.#waitMs = waitMs;
   }
 
-  /** Lets each client wait once more: other sources make first contact. @param waitMs as for the constructor */
-  renew(waitMs: number): void {
+  /**
+   * Lets each client wait once more, because other sources make first contact: for a moment only, because the client
+   * knows how to list again.
+   *
+   * @param waitMs as for the constructor, for clients that come later
+   * @param clients the sessions that are open
+   */
+  renew(waitMs: number, clients: Iterable<object>): void {
     this.#waitMs = waitMs;
     this.#sessions = new WeakMap();
     this.#identities.clear();
+    this.#known = new WeakSet(clients);
   }
 
   /** The sources whose lists are not known yet. */
@@ -72,7 +84,8 @@ export class FirstContact {
     const known = waits.get(key);
     if (known !== undefined) return known;
     if (waits.size >= maxIdentities) return undefined;
-    const waiting = untilSettled(pending, this.#waitMs);
+    const isKnown = this.#known !== undefined && (session === undefined || this.#known.has(session));
+    const waiting = untilSettled(pending, isKnown ? Math.min(this.#waitMs, againMs) : this.#waitMs);
     waits.set(key, waiting);
     return waiting;
   }

@@ -54,7 +54,8 @@ export class ConfigReloader {
     const watched = new Set<string>();
     let outcome: ReloadOutcome;
     try {
-      const { config, files, warnings } = await load(watched);
+      const { config, files, warnings, watchedFiles = [] } = await load(watched);
+      for (const path of watchedFiles) watched.add(path);
       const applied = await gateway.applyConfig(config, files);
       outcome = warnings.length === 0 ? applied : { ...applied, warnings: formatDiagnostics(warnings) };
     } catch (error) {

@@ -106,7 +106,11 @@ export class FileWatch implements AsyncDisposable {
     while (this.#isDue && !signal.aborted) {
       this.#isDue = false;
       const look = await lookAt(this.#paths);
-      if (look.signature === this.#seen?.signature) continue;
+      if (look.signature === this.#seen?.signature) {
+        // Other files of a watched folder can change all the time.
+        await delay(quietMs, undefined, { signal, ref: false }).catch(() => {});
+        continue;
+      }
       const quiet = await this.#untilQuiet(look);
       if (quiet === undefined || quiet.signature === this.#seen?.signature) continue;
       this.#seen = quiet;

@@ -38,8 +38,6 @@ export interface LiveConfigDeps extends Pick<GuardDeps, "newCallId" | "budgetSto
   readonly opened: readonly OpenedSources[];
   /** The parts of the configuration at the start, which are disposed with those that follow. */
   readonly parts: ConfiguredParts;
-  /** What each of them holds. */
-  readonly resources: AsyncDisposableStack;
   /** What the hooks hold. */
   readonly hookResources: AsyncDisposableStack;
   /** Called after each change. */
@@ -56,6 +54,8 @@ export class LiveConfig implements AsyncDisposable {
   /** Resources of the hooks in force. */
   #hookResources: AsyncDisposableStack;
   #endLimits: () => Promise<void>;
+  /** What is opened once, with the first configuration that needs it. */
+  readonly #resources = new AsyncDisposableStack();
   #turn: Promise<unknown> = Promise.resolve();
   #release: (() => void) | undefined;
   #isStopping = false;
@@ -123,6 +123,7 @@ export class LiveConfig implements AsyncDisposable {
     await this.#retired[Symbol.asyncDispose]();
     await this.#endLimits();
     await this.#hookResources.disposeAsync();
+    await this.#resources.disposeAsync();
     await this.#parts.policies?.[Symbol.asyncDispose]();
   }
 
@@ -246,9 +247,9 @@ export class LiveConfig implements AsyncDisposable {
   }
 
   async #labelsOf({ dataLabels }: GatewayConfig): Promise<SeenLabels | undefined> {
-    const { context, resources } = this.#deps;
+    const { context } = this.#deps;
     const known = this.#parts.seenLabels;
-    if (known === undefined) return await openSeenLabels(dataLabels, context, resources);
+    if (known === undefined) return await openSeenLabels(dataLabels, context, this.#resources);
     known.know(dataLabels);
     return known;
   }

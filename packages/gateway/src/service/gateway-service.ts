@@ -82,8 +82,9 @@ const askingMethods: ReadonlySet<string> = new Set(["resources/read", "prompts/g
 /** The service. */
 export class GatewayService implements McpService {
   readonly serverInfo: ServerInfo;
+  /** Open client sessions. */
+  readonly sessions = new Set<ServerSession>();
   readonly #deps: GatewayServiceDeps;
-  readonly #sessions = new Set<ServerSession>();
   readonly #watch: ListWatch;
   readonly #subscriptions: Subscriptions;
   readonly #lists: ListCache<JsonObject>;
@@ -116,11 +117,6 @@ export class GatewayService implements McpService {
         ? [...items, ...listedItems(deps, "resourceTemplates", view, identity)]
         : items;
     });
-  }
-
-  /** Number of open client sessions. */
-  get sessionCount(): number {
-    return this.#sessions.size;
   }
 
   /** Capabilities of a view. A server that is down at the moment is offered with all of them. */
@@ -157,12 +153,12 @@ export class GatewayService implements McpService {
   }
 
   sessionOpened(session: ServerSession): void {
-    this.#sessions.add(session);
+    this.sessions.add(session);
     this.#watch.add(session);
   }
 
   sessionRestored(session: ServerSession, subscriptions: readonly string[]): void {
-    this.#sessions.add(session);
+    this.sessions.add(session);
     void this.#restore(session, subscriptions);
   }
 
@@ -176,7 +172,7 @@ export class GatewayService implements McpService {
   }
 
   sessionClosed(session: ServerSession): void {
-    this.#sessions.delete(session);
+    this.sessions.delete(session);
     this.#watch.remove(session);
     this.#subscriptions.end(session);
   }
