@@ -129,7 +129,7 @@ function findsByWords(browser: Browser, url: string): Promise<string[]> {
     await page.goto(url, { waitUntil: "networkidle" });
     await page.keyboard.press("Control+k");
     await page.waitForSelector(".VPLocalSearchBox input", { timeout });
-    await page.keyboard.type("patterns of policies in Cedar");
+    await page.keyboard.type("change a policy");
     await page.waitForSelector(".VPLocalSearchBox .result", { timeout });
     const links = await page.evaluate(
       `[...document.querySelectorAll(".VPLocalSearchBox .result")].map((link) => link.href).join(" ")`,

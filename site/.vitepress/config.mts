@@ -113,8 +113,13 @@ export default defineConfig({
     outline: { level: [2, 3], label: "On this page" },
     search: {
       provider: "local",
-      // All words count: of many pages that have one of them, few are meant.
-      options: { miniSearch: { searchOptions: { combineWith: "AND", fuzzy: 0.15, prefix: true } } },
+      options: {
+        // All words count: of many pages that have one of them, few are meant.
+        miniSearch: { searchOptions: { combineWith: "AND", fuzzy: 0.15, prefix: true } },
+        // The long sections of the changelog have every word.
+        _render: (text, env, markdown) =>
+          env.relativePath === "CHANGELOG.md" ? "" : markdown.render(text, env),
+      },
     },
     docFooter: { prev: "Previous", next: "Next" },
   },
