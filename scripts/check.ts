@@ -1,6 +1,6 @@
 /**
  * The last step of `npm run check`: rules that neither the compiler nor the
- * linter knows. It checks the architecture, the error codes, doc comments on
+ * linter knows. It checks the architecture, the error codes and their explanations, doc comments on
  * exports, generated pages, links and the word list, and prints the findings.
  *
  * `--sample N` prints N random comments, messages and paragraphs instead, for
@@ -16,6 +16,7 @@ import { checkApiDocs } from "./docs/api-page.ts";
 import { checkPages, makePages } from "./docs/generated-pages.ts";
 import { checkLinks } from "./docs/link-rules.ts";
 import { checkErrorCodes } from "./error-codes.ts";
+import { checkExplanations } from "./explanations.ts";
 import { checkWords, sampleExcerpts } from "./words/check-words.ts";
 import { openWorkspace } from "./workspace.ts";
 
@@ -42,6 +43,7 @@ async function check(): Promise<void> {
     ...checkExportUse(workspace),
     ...checkExportCount(workspace),
     ...checkErrorCodes(workspace),
+    ...checkExplanations(workspace),
     ...workspace.packages.flatMap((one) => checkApiDocs(one, workspace.checker)),
     ...checkPages(root, await makePages(workspace)),
     ...checkLinks(root),

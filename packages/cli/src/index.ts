@@ -1,6 +1,7 @@
 // For other packages here.
 
 export { exitCodeOf } from "./exit-codes.ts";
+export { type ExplainedCode, type ExplainedExample, loadExplained } from "./explain/load-explained.ts";
 export { commandLineReference } from "./help/command-line-reference.ts";
 export { main } from "./main.ts";
 export { createLogger } from "./output/logger.ts";
