@@ -1,17 +1,17 @@
 /** Checks what the machine gives: disk space, open files, locks and renames in the home, sandboxes. */
 
+import { randomBytes } from "node:crypto";
 import {
   lstatSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statfsSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { tryLock } from "@toolcrib/files";
+import { replaceFile, tryLock } from "@toolcrib/files";
 import type { CliContext } from "../cli-context.ts";
 import { safeLine } from "../output/output.ts";
 import { createSandboxes } from "../sandbox/create-sandboxes.ts";
@@ -77,7 +77,7 @@ export function checkOpenFiles({ platform }: CliContext): Finding[] {
 }
 
 /** Checks that files in an existing home can be replaced and locked, by doing it in a folder that is removed again. */
-export function checkFileSystem({ options }: CliContext): Finding[] {
+export async function checkFileSystem({ options }: CliContext): Promise<Finding[]> {
   const { home } = options;
   if (lstatSync(home, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
   const subject = "file system";
@@ -85,11 +85,10 @@ export function checkFileSystem({ options }: CliContext): Finding[] {
   let folder: string | undefined;
   try {
     folder = mkdtempSync(join(home, ".doctor-"));
-    writeFileSync(join(folder, "a"), "1");
-    writeFileSync(join(folder, "b"), "2");
-    renameSync(join(folder, "a"), join(folder, "b"));
-    if (readFileSync(join(folder, "b"), "utf8") !== "1")
-      return [failed(subject, "a file cannot be replaced", fix)];
+    const file = join(folder, "file");
+    writeFileSync(file, "old");
+    await replaceFile({ randomBytes }, file, "new");
+    if (readFileSync(file, "utf8") !== "new") return [failed(subject, "a file cannot be replaced", fix)];
     using first = tryLock(folder, "test", "exclusive");
     using second = tryLock(folder, "test", "exclusive");
     if (first === undefined || second !== undefined) return [failed(subject, "locks have no effect", fix)];

@@ -60,7 +60,7 @@ export async function runDoctor(context: CliContext, flags: DoctorFlags): Promis
   const modes = checkModes(context);
   modes.forEach(report);
   const closing = modes.find(({ repair }) => repair !== undefined)?.repair;
-  checkFileSystem(context).forEach(report);
+  (await checkFileSystem(context)).forEach(report);
   (await checkLeftovers(context)).forEach(report);
   checkTokens(context, closing).forEach(report);
   (await checkSecrets(context, closing)).forEach(report);
