@@ -59,7 +59,7 @@ export const recorded: { readonly [code: string]: string } = {
   CLI_USAGE:
     "error CLI_USAGE: Unknown command 'serch'\nhint: did you mean search?",
   CONFIG_AUTH_EXPOSED:
-    "toolcrib.yaml:1:38: error CONFIG_AUTH_EXPOSED\nserve.auth none is refused on \"0.0.0.0:7777\": other machines can reach that address\n1 | serve: { listen: 0.0.0.0:7777, auth: none }\n                                         ^^^^\nhint: write auth: token, or listen on 127.0.0.1",
+    "toolcrib.yaml:1:38: error CONFIG_AUTH_EXPOSED\nserve.auth none is refused on \"0.0.0.0:7420\": other machines can reach that address\n1 | serve: { listen: 0.0.0.0:7420, auth: none }\n                                         ^^^^\nhint: write auth: token, or listen on 127.0.0.1",
   CONFIG_CA_FILE_INVALID:
     "toolcrib.yaml:1:22: error CONFIG_CA_FILE_INVALID\nCannot use \"/home/ada/ca.pem\": it does not exist (ENOENT)\n1 | egress: { ca_files: [ca.pem] }\n                         ^^^^^^\nhint: name a file with certificates in PEM (-----BEGIN CERTIFICATE-----)",
   CONFIG_COMMAND_NOT_FOUND:

@@ -111,7 +111,7 @@ export const explanations: Explanations = {
       "A gateway of this home runs, and does not answer as this command expects: it hangs, or runs another version.",
     did: "Toolcrib was updated, and the gateway still runs the old version.",
     prints:
-      "The gateway at http://127.0.0.1:7777 cannot be used: it does not know this route\nrestart the gateway with this version of toolcrib, or use the configuration without it: --config FILE",
+      "The gateway at http://127.0.0.1:7420 cannot be used: it does not know this route\nrestart the gateway with this version of toolcrib, or use the configuration without it: --config FILE",
     unrun: "running",
     fix: "Restart the gateway; toolcrib doctor shows its version.",
   },
@@ -119,7 +119,7 @@ export const explanations: Explanations = {
     cause: "Another gateway uses the home, and one of the two has serve.shared_home: false.",
     did: "toolcrib serve is started twice.",
     prints:
-      'Another gateway uses the home "/home/ada/.toolcrib", and serve.shared_home is false: http://127.0.0.1:7777 (process 4711)\nuse that gateway, stop it, or use another home with --home',
+      'Another gateway uses the home "/home/ada/.toolcrib", and serve.shared_home is false: http://127.0.0.1:7420 (process 4711)\nuse that gateway, stop it, or use another home with --home',
     unrun: "running",
     fix: "Use the running gateway, stop it (kill PID), or use another home.",
   },

@@ -8,7 +8,7 @@ export const explanations: Explanations = {
     cause:
       "serve.auth: none is refused on an address that other machines can reach: anyone in the network could call every tool.",
     files: {
-      "toolcrib.yaml": `serve: { listen: 0.0.0.0:7777, auth: none }
+      "toolcrib.yaml": `serve: { listen: 0.0.0.0:7420, auth: none }
 tool_servers:
   - id: notes
     transport: { kind: stdio, command: node }

@@ -7,7 +7,7 @@ export const explanations: Explanations = {
     cause: "Another program, often an earlier gateway, listens on the address of serve.listen.",
     did: "toolcrib serve is started twice with different homes.",
     prints:
-      "Cannot listen on 127.0.0.1:7777: the address is in use\nstop the program that uses it, or choose another port with --listen 127.0.0.1:PORT (0 takes a free one)",
+      "Cannot listen on 127.0.0.1:7420: the address is in use\nstop the program that uses it, or choose another port with --listen 127.0.0.1:PORT (0 takes a free one)",
     unrun: "machine",
     fix: "toolcrib doctor names the process that uses the port where the system shows it. Stop it, or choose another port in serve.listen and connect the clients again.",
   },
@@ -47,7 +47,7 @@ export const explanations: Explanations = {
   HTTP_HOST_REFUSED: {
     cause:
       "The Host header is not one of this gateway. The check protects a gateway on this machine from web pages that point a name of theirs to 127.0.0.1 (DNS rebinding).",
-    did: "A client in the network uses http://gateway.local:7777/mcp, and the name is not in serve.allowed_hosts.",
+    did: "A client in the network uses http://gateway.local:7420/mcp, and the name is not in serve.allowed_hosts.",
     prints:
       "Requests with this Host header are not accepted\nuse localhost or 127.0.0.1, or add the host to serve.allowed_hosts",
     unrun: "client",
@@ -71,7 +71,7 @@ export const explanations: Explanations = {
   },
   HTTP_MALFORMED: {
     cause: "What arrived is not HTTP/1.1. Often a client speaks HTTPS to a gateway that has no TLS.",
-    did: "A client uses https://127.0.0.1:7777/mcp.",
+    did: "A client uses https://127.0.0.1:7420/mcp.",
     prints: "The request is not valid HTTP/1.1",
     unrun: "client",
     fix: "Write http:// for a gateway on this machine, or put a proxy with TLS before it.",
@@ -85,7 +85,7 @@ export const explanations: Explanations = {
   },
   HTTP_NOT_FOUND: {
     cause: "Nothing is served at the path. Clients often miss the end of the address: /mcp.",
-    did: "A client is configured with http://127.0.0.1:7777/.",
+    did: "A client is configured with http://127.0.0.1:7420/.",
     prints: "Nothing is served at this path\nMCP clients use /mcp, /mcp/s/<server> or /mcp/p/<profile>",
     unrun: "client",
     fix: "Use the address that toolcrib status prints, with /mcp at its end, or let toolcrib connect CLIENT write it.",
@@ -134,7 +134,7 @@ export const explanations: Explanations = {
   HTTP_UNAUTHORIZED: {
     cause:
       "The request has no token, or one that is not valid here: mistyped, of another home, expired or withdrawn. Tokens in a URL do not count, because they end up in logs.",
-    did: "A client calls http://127.0.0.1:7777/mcp without a header Authorization.",
+    did: "A client calls http://127.0.0.1:7420/mcp without a header Authorization.",
     prints:
       'This request has no valid token\nsend the header "Authorization: Bearer TOKEN" with a token from the folder tokens of the home of Toolcrib; tokens in a URL are not accepted',
     unrun: "client",

@@ -49,7 +49,7 @@ export const explanations: Explanations = {
       "Revision 2025-11-25: the call needs a login, for which the person at the client has to visit a page; the address is in data.elicitations. It is not an error of the call: repeat it after the login.",
     did: "A tool of a server with a login for each client is called for the first time.",
     prints:
-      '{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"The server \\"crm\\" needs a login","data":{"elicitations":[{"mode":"url","url":"http://127.0.0.1:7777/oauth/login?ticket=…"}]}}}',
+      '{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"The server \\"crm\\" needs a login","data":{"elicitations":[{"mode":"url","url":"http://127.0.0.1:7420/oauth/login?ticket=…"}]}}}',
     unrun: "client",
     fix: "Visit the page, log in, and call again. Clients that know elicitation with a URL show it by themselves.",
   },
