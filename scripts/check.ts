@@ -1,8 +1,8 @@
 /**
  * The last step of `npm run check`: rules that neither the compiler nor the
- * linter knows. It checks the architecture, the error codes, doc comments on
- * exports, generated pages, links, the site, commands and metrics in pages, and the word
- * list, and prints the findings.
+ * linter knows. It checks the architecture, the error codes and their explanations, doc comments on
+ * exports, generated pages, links, the site, commands and metrics in pages, and the word list, and
+ * prints the findings.
  *
  * `--sample N` prints N random comments, messages and paragraphs instead, for
  * a person who reviews the English.
@@ -21,6 +21,7 @@ import { checkLinks } from "./docs/link-rules.ts";
 import { checkSite } from "./docs/site-rules.ts";
 import { checkMetrics } from "./docs/metric-rules.ts";
 import { checkErrorCodes } from "./error-codes.ts";
+import { checkExplanations } from "./explanations.ts";
 import { checkWords, sampleExcerpts } from "./words/check-words.ts";
 import { openWorkspace } from "./workspace.ts";
 
@@ -47,6 +48,7 @@ async function check(): Promise<void> {
     ...checkExportUse(workspace),
     ...checkExportCount(workspace),
     ...checkErrorCodes(workspace),
+    ...checkExplanations(workspace),
     ...workspace.packages.flatMap((one) => checkApiDocs(one, workspace.checker)),
     ...checkPages(root, await makePages(workspace)),
     ...checkLinks(root),

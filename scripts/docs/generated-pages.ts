@@ -5,6 +5,7 @@
 
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
+import type { ExplainedCode } from "@toolcrib/cli";
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { readErrorCodes } from "../error-codes.ts";
 import type { Results } from "../features/results.ts";
@@ -13,7 +14,7 @@ import type { Workspace } from "../workspace.ts";
 import { apiPage, listApi } from "./api-page.ts";
 import { clientPages } from "./client-pages.ts";
 import { enforcementPage } from "./enforcement-page.ts";
-import { errorsPage } from "./errors-page.ts";
+import { errorPages, meaningsModule } from "./errors-page.ts";
 import { limitsPage } from "./limits-page.ts";
 import { starlarkPage } from "./starlark-page.ts";
 
@@ -31,7 +32,8 @@ export async function makePages(workspace: Workspace): Promise<Pages> {
     ...libraries.map((one) => [`docs/api/${one.folder}.api.md`, apiPage(one, workspace.checker)] as const),
     ...clientPages(workspace.root),
     ["docs/reference/compatibility.md", compatibilityPage(featureResults())],
-    ["docs/reference/errors.md", errorsPage(readErrorCodes(workspace).codes)],
+    ...errorPages(await explainedCodes()),
+    ["packages/cli/src/explain/meanings.ts", meaningsModule(readErrorCodes(workspace).codes)],
     ["docs/reference/enforcement.md", enforcementPage()],
     ["docs/reference/limits.md", limitsPage(packages)],
     ["docs/reference/starlark.md", await starlarkPage(workspace)],
@@ -52,6 +54,12 @@ async function commandLine(): Promise<string> {
   return commandLineReference();
 }
 
+/** The texts of `toolcrib explain`. */
+async function explainedCodes(): Promise<readonly ExplainedCode[]> {
+  const { loadExplained } = await import("@toolcrib/cli");
+  return loadExplained();
+}
+
 /** The JSON Schema of `toolcrib.yaml`, generated from the declarations that check it. */
 async function configSchema(): Promise<string> {
   const { configJsonSchema } = await import("@toolcrib/config");
@@ -67,9 +75,9 @@ async function toolspecSchemas(): Promise<readonly (readonly [string, string])[]
   ];
 }
 
-/** Returns API pages in the repository whose package no longer exists. */
+/** Returns pages in the repository whose package or area no longer exists. */
 export function listStalePages(root: string, pages: Pages): string[] {
-  return globSync("docs/api/*.api.md", { cwd: root })
+  return globSync(["docs/api/*.api.md", "docs/reference/errors/*.md"], { cwd: root })
     .map((path) => path.split(sep).join("/"))
     .filter((path) => !pages.has(path));
 }

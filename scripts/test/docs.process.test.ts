@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { after, test } from "node:test";
 import { apiPage, checkApiDocs } from "../docs/api-page.ts";
-import { errorsPage } from "../docs/errors-page.ts";
+import { errorPages, meaningsModule } from "../docs/errors-page.ts";
 import { checkPages, listStalePages } from "../docs/generated-pages.ts";
 import { limitsPage } from "../docs/limits-page.ts";
 import { checkLinks } from "../docs/link-rules.ts";
@@ -184,13 +184,31 @@ test("limitsPage() lists the options with a number as their default", () =>
     );
   }));
 
-test("errorsPage() lists codes by package and name", () =>
+test("errorPages() lists codes by area, and explains each on the page of its area", () => {
+  const example = { run: "toolcrib list", files: { "a.yaml": "x: 1\n" }, output: "error MCP_TWO: x" };
+  const text = { area: "mcp", cause: "It <is>.", fix: "Do it." };
+  const printed = { did: "A server fails.", output: "x", notRun: "needs a server" };
+  const pages = new Map(
+    errorPages([
+      { ...text, code: "MCP_TWO", meaning: "One | two.", example },
+      { ...text, area: "events", code: "call.denied", meaning: "It <is>.", example: printed },
+    ]),
+  );
+  const index = pages.get("docs/reference/errors.md") ?? "";
+  assert.match(index, /examples of 1 of the 2 codes/);
+  assert.match(index, /## mcp\n\n.*\n.*\n\| \[`MCP_TWO`\]\(errors\/mcp.md#mcp_two\) \| One \\\| two\. \|\n/);
+  assert.match(index, /\(errors\/events.md#calldenied\)/);
+  assert.match(
+    pages.get("docs/reference/errors/mcp.md") ?? "",
+    /## MCP_TWO\n\nOne \| two\.\n\n\*\*Cause\.\*\* It &lt;is>\.[\s\S]*`a.yaml`\n\n```text\nx: 1\n```\n\n```text\n\$ toolcrib list\nerror/,
+  );
+  assert.match(pages.get("docs/reference/errors/events.md") ?? "", /No test runs it: it needs a server\./);
+});
+
+test("meaningsModule() has the meaning of each code", () =>
   withTree(tree, (workspace) => {
-    const [, table] = errorsPage(readErrorCodes(workspace).codes).split("## mcp");
-    assert.equal(
-      table,
-      "\n\n| Code | Meaning |\n|---|---|\n| `MCP_BROKEN` | It is broken. |\n| `MCP_TWO` | One \\| two. |\n",
-    );
+    const text = meaningsModule(readErrorCodes(workspace).codes);
+    assert.match(text, /MCP_BROKEN: "It is broken\.",\n {2}MCP_TWO: "One \| two\.",/);
   }));
 
 test("checkPages() finds pages that are missing, different, truncated or obsolete, with positions", async () => {

@@ -4,6 +4,7 @@ export const cliCodes = {
     "The command line is invalid: an unknown command or option, a missing argument, a value that is not allowed.",
   CLI_ARGUMENTS_INVALID: "The arguments given for a tool are not a JSON object, or not NAME=VALUE.",
   CLI_CONFIG_NOT_FOUND: "No configuration was found.",
+  CLI_CODE_NOT_FOUND: "No error code of this name exists.",
   CLI_CONFIG_INVALID: "The configuration has errors; the command lists each of them.",
   CLI_FILE_EXISTS: "A file that the command would create already exists.",
   CLI_FILE_UNUSABLE: "A file or folder cannot be read or written.",

@@ -122,6 +122,7 @@ const sections: readonly {
     title: "Help",
     commands: {
       help: () => import("./commands/help.ts"),
+      explain: () => import("./commands/explain.ts"),
       completion: () => import("./commands/completion.ts"),
     },
   },

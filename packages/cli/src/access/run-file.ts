@@ -72,6 +72,11 @@ export function findRunningGateways(home: string): readonly RunningGateway[] {
     .sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1));
 }
 
+/** Returns the processes of run files whose gateway has ended. */
+export function staleRunPids(home: string): readonly number[] {
+  return listRunFiles(home).flatMap(({ pid }) => (isOwnProcess(pid) ? [] : [pid]));
+}
+
 function listRunFiles(home: string): readonly { readonly name: string; readonly pid: number }[] {
   let names: string[];
   try {

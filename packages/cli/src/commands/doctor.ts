@@ -5,5 +5,11 @@ import { defineCommand } from "../cli-command.ts";
 export const command = defineCommand({
   name: "doctor",
   summary: "find problems with the setup and print how to fix them (exit code 1)",
-  run: async (context) => (await import("../doctor/run-doctor.ts")).runDoctor(context),
+  options: {
+    fix: { help: "make the safe repairs, after showing them and asking once" },
+    yes: { short: "y", help: "with --fix: do not ask" },
+  },
+  examples: ["toolcrib doctor --fix"],
+  run: async (context, _arguments, options) =>
+    (await import("../doctor/run-doctor.ts")).runDoctor(context, options),
 });

@@ -6,9 +6,11 @@ import { isTokenName, readToken } from "@toolcrib/auth";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { openAuditReader } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
+import { ensureToken } from "../connect/gateway-entry.ts";
 import { explainOldNode, oldestNode } from "../node-version.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
-import { type Finding, failed, ok, warning } from "./check.ts";
+import { type Finding, failed, ok, type Repair, warning } from "./check.ts";
+import { closingHome } from "./check-modes.ts";
 
 /** Checks the version of Node. */
 export function checkNode(): Finding {
@@ -35,31 +37,53 @@ export function checkHome(context: CliContext): Finding {
     );
   }
   if (context.platform !== "win32" && (status.mode & 0o022) !== 0) {
-    return failed("home", `other users can change ${home}`, `chmod 700 ${shellQuote(home)}`);
+    return failed(
+      "home",
+      `other users can change ${home}`,
+      `chmod 700 ${shellQuote(home)}`,
+      closingHome(home),
+    );
   }
   if (context.platform !== "win32" && (status.mode & 0o055) !== 0) {
-    return warning("home", `other users can read ${home}`, `chmod 700 ${shellQuote(home)}`);
+    return warning(
+      "home",
+      `other users can read ${home}`,
+      `chmod 700 ${shellQuote(home)}`,
+      closingHome(home),
+    );
   }
   return ok("home", `${home} is private to this user`);
 }
 
-/** Checks that every token file is private and contains a token. */
-export function checkTokens(context: CliContext): Finding[] {
+/**
+ * Checks that every token file is private and contains a token.
+ *
+ * @param closing the repair that closes the home to other users
+ */
+export function checkTokens(context: CliContext, closing: Repair | undefined): Finding[] {
   const { options } = context;
   const folder = join(options.home, "tokens");
   const status = statSync(folder, { throwIfNoEntry: false });
   if (status === undefined) return [ok("tokens", "the first token is created at the first start")];
   if (context.platform !== "win32" && (status.mode & 0o077) !== 0) {
-    return [failed("tokens", `other users can access ${folder}`, `chmod 700 ${shellQuote(folder)}`)];
+    return [failed("tokens", `other users can access ${folder}`, `chmod 700 ${shellQuote(folder)}`, closing)];
   }
   const names = readdirSync(folder).filter((name) => isTokenName(name) && !name.endsWith(".tmp"));
+  if (names.length === 0) {
+    const does = 'create the token "default"';
+    const run = async () => void (await ensureToken(context, "default"));
+    return [
+      warning("tokens", `there is no token in ${folder}`, "toolcrib token create default", { does, run }),
+    ];
+  }
   const findings = names.flatMap((name): Finding[] => {
     try {
       readToken(options.home, name);
       return [];
     } catch (error) {
       if (!isCodedError(error)) throw error;
-      return [failed("tokens", error.message, error.hint)];
+      const repair = error.code === "TOKEN_FILE_EXPOSED" ? closing : undefined;
+      return [failed("tokens", error.message, error.hint, repair)];
     }
   });
   return findings.length > 0

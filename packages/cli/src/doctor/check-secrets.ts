@@ -7,10 +7,14 @@ import { isCodedError } from "@toolcrib/diagnostics";
 import { isSecretName, openSecretStore } from "@toolcrib/secrets";
 import type { CliContext } from "../cli-context.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
-import { type Finding, failed, ok } from "./check.ts";
+import { type Finding, failed, ok, type Repair } from "./check.ts";
 
-/** Checks that the secrets are private and can be decrypted. */
-export async function checkSecrets(context: CliContext): Promise<Finding[]> {
+/**
+ * Checks that the secrets are private and can be decrypted.
+ *
+ * @param closing the repair that closes the home to other users
+ */
+export async function checkSecrets(context: CliContext, closing: Repair | undefined): Promise<Finding[]> {
   const { options } = context;
   const { home } = options;
   const folder = join(home, "secrets");
@@ -28,6 +32,7 @@ export async function checkSecrets(context: CliContext): Promise<Finding[]> {
       "secrets",
       `other users can access ${join(folder, name)}`,
       `chmod 600 ${shellQuote(join(folder, name))}, and replace the secret if another user may have read it`,
+      closing,
     ),
   );
   try {
@@ -42,6 +47,7 @@ export async function checkSecrets(context: CliContext): Promise<Finding[]> {
       : [ok("secrets", `${count} in ${folder}, private to this user (${entries.length} encrypted)`)];
   } catch (error) {
     if (!isCodedError(error)) throw error;
-    return [...findings, failed("secrets", error.message, error.hint)];
+    const repair = error.code === "SECRETS_EXPOSED" ? closing : undefined;
+    return [...findings, failed("secrets", error.message, error.hint, repair)];
   }
 }

@@ -37,6 +37,7 @@ import { checkHooks } from "./check-hooks.ts";
 import { checkIssuers } from "./check-issuers.ts";
 import { checkLogin } from "./check-login.ts";
 import { checkTelemetry, telemetryFindings } from "./check-telemetry.ts";
+import { checkExposure, ownerOfPort } from "./check-versions.ts";
 
 /** Checks everything that depends on the configuration. Reports each finding when it is known. */
 export async function checkConfigured(
@@ -69,6 +70,7 @@ export async function checkConfigured(
   for (const finding of await checkEmbeddings(context, loaded.config.search)) report(finding);
   for (const finding of await checkIssuers(context, loaded.config)) report(finding);
   report(await checkPort(loaded, running));
+  for (const finding of checkExposure(loaded.config.serve.listen.host)) report(finding);
   const findings =
     asked?.findings ??
     (await contactServers(context, {
@@ -190,7 +192,7 @@ async function checkPort({ config }: LoadedConfig, running: RunningGateway | und
   return code === "EADDRINUSE"
     ? failed(
         "address",
-        `${place} is in use by another program`,
+        `${place} is in use by ${ownerOfPort(port) ?? "another program"}`,
         "change serve.listen, or use --listen 127.0.0.1:0",
       )
     : failed("address", `cannot listen on ${place}: ${code}`, "fix serve.listen");

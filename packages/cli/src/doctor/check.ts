@@ -9,16 +9,25 @@ export interface Finding {
   readonly message: string;
   /** How to fix it, as a command where possible. */
   readonly fix?: string;
+  /** A safe repair that `--fix` makes, where there is one. */
+  readonly repair?: Repair;
+}
+
+/** A change that `--fix` makes, only of what Toolcrib created, and safe to repeat. */
+export interface Repair {
+  /** What it does, as an imperative: `remove run/gateway-7.json`. */
+  readonly does: string;
+  run(): Promise<void> | void;
 }
 
 export function ok(subject: string, message: string): Finding {
   return { status: "ok", subject, message };
 }
 
-export function warning(subject: string, message: string, fix?: string): Finding {
-  return { status: "warning", subject, message, fix };
+export function warning(subject: string, message: string, fix?: string, repair?: Repair): Finding {
+  return { status: "warning", subject, message, fix, ...(repair === undefined ? {} : { repair }) };
 }
 
-export function failed(subject: string, message: string, fix?: string): Finding {
-  return { status: "failed", subject, message, fix };
+export function failed(subject: string, message: string, fix?: string, repair?: Repair): Finding {
+  return { status: "failed", subject, message, fix, ...(repair === undefined ? {} : { repair }) };
 }

@@ -1,14 +1,21 @@
-/** `toolcrib doctor`: finds problems with the setup and prints how to fix them. */
+/** `toolcrib doctor`: finds problems with the setup, prints how to fix them, and with `--fix` makes the safe repairs. */
 
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { counted } from "../output/counted.ts";
 import { type Style, safeText } from "../output/output.ts";
 import { withHome } from "../output/with-home.ts";
 import type { Finding } from "./check.ts";
+import { checkClients } from "./check-clients.ts";
 import { checkPauses } from "./check-guards.ts";
+import { checkLeftovers } from "./check-leftovers.ts";
 import { checkHome, checkNode, checkTokens, checkTrail } from "./check-machine.ts";
+import { checkModes } from "./check-modes.ts";
 import { checkSecrets } from "./check-secrets.ts";
 import { checkConfigured } from "./check-servers.ts";
+import { checkDisk, checkFileSystem, checkOpenFiles, checkTiers } from "./check-system.ts";
+import { checkVersions } from "./check-versions.ts";
+import { makeRepairs } from "./make-repairs.ts";
 
 const marks: { readonly [S in Finding["status"]]: { readonly mark: string; readonly style: Style } } = {
   ok: { mark: "✓", style: "green" },
@@ -16,13 +23,24 @@ const marks: { readonly [S in Finding["status"]]: { readonly mark: string; reado
   failed: { mark: "✗", style: "red" },
 };
 
+/** Options of the command. */
+export interface DoctorFlags {
+  readonly fix?: boolean;
+  readonly yes?: boolean;
+}
+
 /** Runs the command. */
-export async function runDoctor(context: CliContext): Promise<ExitCode> {
+export async function runDoctor(context: CliContext, flags: DoctorFlags): Promise<ExitCode> {
   const { output } = context;
-  const findings: Finding[] = [];
+  const findings: (Finding & { readonly group: string })[] = [];
+  let group = "";
+  const begin = (title: string) => {
+    output.print(...(group === "" ? [] : [""]), output.style("bold", title));
+    group = title;
+  };
   const report = ({ fix: plainFix, ...rest }: Finding) => {
     const fix = plainFix === undefined ? undefined : withHome(plainFix, context.options.homeFlag);
-    const finding: Finding = { ...rest, fix };
+    const finding = { group, ...rest, fix };
     findings.push(finding);
     const { mark, style } = marks[finding.status];
     const [first = "", ...more] = safeText(finding.message).split("\n");
@@ -32,18 +50,43 @@ export async function runDoctor(context: CliContext): Promise<ExitCode> {
     );
     if (fix !== undefined) output.print(`    ${output.style("cyan", "fix")}: ${safeText(fix)}`);
   };
+  begin("Machine");
   report(checkNode());
+  report(checkDisk(context));
+  checkOpenFiles(context).forEach(report);
+  report(await checkTiers(context));
+  begin("Home");
   report(checkHome(context));
-  checkTokens(context).forEach(report);
-  (await checkSecrets(context)).forEach(report);
+  const modes = checkModes(context);
+  modes.forEach(report);
+  const closing = modes.find(({ repair }) => repair !== undefined)?.repair;
+  (await checkFileSystem(context)).forEach(report);
+  (await checkLeftovers(context)).forEach(report);
+  checkTokens(context, closing).forEach(report);
+  (await checkSecrets(context, closing)).forEach(report);
   (await checkTrail(context)).forEach(report);
   (await checkPauses(context)).forEach(report);
+  begin("Clients");
+  (await checkClients(context)).forEach(report);
+  begin("Configuration and servers");
+  checkVersions(context).forEach(report);
   await checkConfigured(context, report);
-  const failures = findings.filter(({ status }) => status === "failed").length;
-  output.json({ ok: failures === 0, findings });
-  output.print(
-    "",
-    failures === 0 ? "No problems found." : `${failures} problem${failures === 1 ? "" : "s"} found.`,
-  );
-  return failures === 0 ? exitCodes.done : exitCodes.failed;
+  const repaired = flags.fix === true ? await makeRepairs(context, findings, flags) : undefined;
+  const left = findings.filter(({ status, repair }) => {
+    return status === "failed" && !(repair !== undefined && repaired?.done.has(repair) === true);
+  });
+  const repairable = findings.filter(({ repair }) => repair !== undefined).length;
+  output.json({
+    ok: left.length === 0,
+    findings: findings.map(({ repair, ...finding }) => ({
+      ...finding,
+      ...(repair === undefined
+        ? {}
+        : { repair: repair.does, isRepaired: repaired?.done.has(repair) === true }),
+    })),
+  });
+  output.print("", left.length === 0 ? "No problems found." : `${counted(left.length, "problem")} found.`);
+  if (repairable > 0 && repaired === undefined)
+    output.print(`toolcrib doctor --fix repairs ${repairable} of the findings.`);
+  return left.length === 0 ? exitCodes.done : exitCodes.failed;
 }

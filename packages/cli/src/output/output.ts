@@ -21,6 +21,8 @@ export interface Output {
   readonly isJson: boolean;
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
+  /** Whether standard error is a terminal. */
+  readonly isNoteTerminal: boolean;
   /** Columns of standard output; `Infinity` if it is not a terminal. */
   readonly width: number;
   /** Writes lines to standard output; nothing with `--json`. */
@@ -63,6 +65,7 @@ export function createOutput(
   return {
     isJson,
     isTerminal,
+    isNoteTerminal: stderr.isTTY === true,
     width,
     print,
     table(columns, rows) {

@@ -1,7 +1,7 @@
 /**
  * Reports the error of a failed command: code, message and hint on standard error,
  * and with `--json` also as the document on standard output. Prints a stack only
- * with `--debug`.
+ * with `--debug`. On a terminal the last line names the command that explains the code.
  */
 
 import {
@@ -37,6 +37,8 @@ export function reportError(
   if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics), "");
   output.note(`${output.noteStyle(["bold", "red"], `error ${code}`)}: ${safeText(message)}`);
   if (hint !== undefined) output.note(`${output.noteStyle("cyan", "hint")}: ${safeText(hint)}`);
+  if (output.isNoteTerminal && !output.isJson && isExplained(code))
+    output.note(output.noteStyle("dim", `toolcrib explain ${code}`));
   if (isDebug) output.note(...stacksOf(error));
   output.json({
     error: {
@@ -46,6 +48,14 @@ export function reportError(
       ...(diagnostics.length === 0 ? undefined : { diagnostics: diagnostics.map(toJsonDiagnostic) }),
     },
   });
+}
+
+/** Codes that say everything in their message and hint. */
+const plainCodes: ReadonlySet<string> = new Set(["CLI_USAGE", "CLI_INTERRUPTED", "CLI_CODE_NOT_FOUND"]);
+
+/** Whether `toolcrib explain` adds something. The types of errors of composites are in lower case and have no page. */
+function isExplained(code: string): boolean {
+  return /^[A-Z]/.test(code) && !plainCodes.has(code);
 }
 
 function describeError(error: unknown): { code: string; message: string; hint: string | undefined } {

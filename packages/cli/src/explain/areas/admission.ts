@@ -1,0 +1,127 @@
+/** Explanations of the codes of the package admission. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  APPROVALS_FULL: {
+    cause:
+      "Each client may have a limited number of calls that wait for the operator. All places of this client are taken, so the call is refused instead of kept. One client cannot fill the list of the operator.",
+    did: "An agent calls a tool with changing arguments in a loop; each call waits for an approval, and the operator decides about none.",
+    prints:
+      '"github:delete_branch" was not called: it needs the approval of the operator, and too many calls of this client wait for one\nwait until the operator decided about earlier calls (toolcrib approve)',
+    unrun: "running",
+    fix: "Decide about the calls that wait: toolcrib approve lists them, toolcrib approve ID allows one, and --deny refuses it. A call leaves the list after an hour. If the tool only reads, declare mutability_class: read_only for its server, or list the tool in policy.waive_approval.",
+  },
+  APPROVAL_DENIED: {
+    cause:
+      "The operator, or the person at the client, said no to exactly this call: this tool with these arguments by this client. Repeating it gives the same answer.",
+    did: "An agent asked to delete a branch; the operator ran toolcrib approve --deny for it, and the agent repeated the call.",
+    prints:
+      '"github:delete_branch" was not called: exactly this call was denied (c4f1)\ndo not repeat it; ask the user what to do instead',
+    unrun: "running",
+    fix: "Tell the user, and do something else. A call with other arguments is a new call and waits for a decision of its own. An operator who denied it by mistake can let the client call again after an hour, when the decision is forgotten.",
+  },
+  APPROVAL_OUTDATED: {
+    cause:
+      "Between showing and approving, something changed: the definition of the tool, the definitions of a server that wait, or the rules that made the call need an approval. An approval counts only for what was shown.",
+    did: "The operator looks at the waiting definitions of a server, the server is updated, and the operator approves what is on the screen.",
+    prints:
+      'Nothing was approved: the definitions of "github" that wait for approval changed in the meantime\nlook at them again, then approve them',
+    unrun: "running",
+    fix: "Run toolcrib approve again, read what waits now, and approve that. For a call, let the client make it again; it waits under a new id if it still needs an approval.",
+  },
+  APPROVAL_REQUIRED: {
+    cause:
+      "The server of the tool has trust_state: unverified, and nothing says that the tool only reads (no mutability_class: read_only, no waiver). Such calls wait for the operator, one by one.",
+    did: "An agent calls a tool that writes, of a server that was added with toolcrib add and never reviewed.",
+    prints:
+      '"notes:write_file" was not called: it needs the approval of the operator, and nobody can give it here',
+    unrun: "running",
+    fix: 'Approve the call: toolcrib approve shows it and its id. Then let the client repeat it with the same arguments. To call such tools without approvals, write trust_state: verified for the server after a review, mutability_class: read_only if it cannot change anything, or policy.waive_approval: ["notes:write_file"].',
+  },
+  APPROVAL_TOO_LARGE: {
+    cause:
+      "An approval counts for exact arguments, which are kept and shown to the operator. These arguments are longer than a person can be expected to read.",
+    did: "An agent uploads a file of two megabytes as an argument of a tool that needs an approval.",
+    prints:
+      '"notes:write_file" was not called: it needs the approval of the operator, and nobody can read its arguments for one: they have more than 65536 bytes\npass less in one call. To call the tool without approvals, the operator can set policy.waive_approval: ["notes:write_file"]',
+    unrun: "running",
+    fix: "Pass less in one call, such as the path of a file instead of its content. If large arguments are normal for this tool and you trust it, waive approvals for it in policy.waive_approval.",
+  },
+  APPROVAL_UNAVAILABLE: {
+    cause:
+      "The call needs an approval, and the file with approvals in the home cannot be read or written: the disk is full, the file is damaged, or its permissions changed. Without it a call cannot be known to be approved, so it is refused.",
+    did: "The disk of the home is full, and an agent calls a tool that needs an approval.",
+    prints:
+      '"notes:write_file" was not called: it needs the approval of the operator, and approvals cannot be read or stored: Cannot write "/home/ada/.toolcrib/approvals/calls.json": ENOSPC',
+    unrun: "damage",
+    fix: "Remove what the message names: free disk space, or let the user who runs Toolcrib own the home (toolcrib doctor --fix sets the modes). Then let the client call again.",
+  },
+  BUDGETS_UNREADABLE: {
+    cause:
+      "Limits with a budget (calls, bytes or cost an hour or a day) count what was used in a file of the home. It cannot be read, so nobody knows what is left, and calls that a budget limits are refused.",
+    did: "The file guards/budgets.json in the home was edited by hand and is not JSON any more.",
+    prints:
+      '"search:web" was not called: what was used of its budgets cannot be read\nthe operator can repair or remove the file that the log of the gateway names',
+    unrun: "damage",
+    fix: "Read the log of the gateway for the file and the reason. Restore the file, or remove it: budgets then start again from zero for the current hour and day.",
+  },
+  BUDGET_EXCEEDED: {
+    cause:
+      "A rule of guards.limits allows a number of calls, bytes or units of cost in an hour or a day, and this client has used them. The limit protects a paid API, or other clients.",
+    did: "A client with 100 calls a day makes the 101st.",
+    prints: '"search:web" was not called: 0 of 100 calls a day are left',
+    unrun: "load",
+    fix: "Wait until the hour or day of the limit ends; the error data has retryAt. The operator can raise the limit in guards.limits, or give the client a rule of its own.",
+  },
+  CALL_PAUSED: {
+    cause:
+      "The operator stopped this tool, its server, this client or everything, often because something goes wrong at the moment. Calls that ran when the pause began were cancelled.",
+    did: 'The operator runs toolcrib pause server github --reason "incident", and an agent calls a tool of it.',
+    prints:
+      '"github:create_issue" was not called: the server "github" is paused (incident)\nthe operator can resume it: toolcrib resume server github',
+    unrun: "running",
+    fix: "Wait, or ask the operator. toolcrib status lists what is paused, by whom and until when; toolcrib resume server github ends it.",
+  },
+  OUTSIDE_WINDOW: {
+    cause:
+      "A rule of guards.limits allows the call at certain hours and days only, such as deployments during working hours.",
+    did: "A client deploys on Sunday, and the rule allows Monday to Friday.",
+    prints: "it is allowed at certain times only (Europe/Zurich)",
+    unrun: "moment",
+    fix: "Call again when the window opens; retryAt in the data of the error says when. The operator can change windows and time_zone of the rule in guards.limits.",
+  },
+  PAUSES_UNREADABLE: {
+    cause:
+      "The file that says what is paused cannot be read. A pause that is not seen would be worse than a refused call, so every call is refused until the file can be read.",
+    did: "The file guards/pauses.json in the home belongs to root after a command was run with sudo.",
+    prints:
+      '"github:list_issues" was not called: what the operator paused cannot be read\nthe operator sees the reason with toolcrib status',
+    unrun: "damage",
+    fix: "See the reason with toolcrib status. Let the user who runs Toolcrib own the file (chown), or remove a damaged file: nothing is paused then, so pause again what has to stay paused.",
+  },
+  PAUSE_INVALID: {
+    cause:
+      "A request to pause or resume names something that cannot be paused: an unknown kind, an empty name, or a time that is not between a second and a year.",
+    did: "A script sends POST /api/v1/pauses with for_ms: 10.",
+    prints: "Cannot pause: the time is not between a second and a year",
+    unrun: "running",
+    fix: "Name a tool, a server, a client or all, and a time from one second to one year, or none. toolcrib help pause shows the forms.",
+  },
+  RATE_LIMITED: {
+    cause:
+      "A rule of guards.limits allows a number of calls a second, minute or hour, and the call came too early.",
+    did: "An agent calls a search tool in a tight loop; the rule allows 10 calls a minute.",
+    prints: "at most 10 calls a minute are allowed",
+    unrun: "load",
+    fix: "Call again after retryAt in the data of the error. If the rate is too low for normal work, raise it in guards.limits.",
+  },
+  SERVER_NOT_FOUND: {
+    cause:
+      "A request or an endpoint such as /mcp/s/NAME names a server that the configuration does not have. Often a server was renamed or removed, and a client still has the old address.",
+    did: "A script asks for the waiting definitions of the server gitub.",
+    prints: 'No tool server or package has the id "gitub"\nthe ids are github, notes',
+    unrun: "running",
+    fix: "Use one of the ids that the hint or toolcrib status lists. If a client has the old endpoint, connect it again: toolcrib connect CLIENT.",
+  },
+};

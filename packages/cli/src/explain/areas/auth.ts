@@ -1,0 +1,50 @@
+/** Explanations of the codes of the package auth. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  CONTROL_LISTEN_FAILED: {
+    cause:
+      "The gateway opens a socket file for the operator's commands in a private temporary folder. The system refused it: the folder is on a file system without sockets, is not writable, or its path is longer than a socket may have (about 100 bytes).",
+    did: "toolcrib serve is started with TMPDIR on a network drive.",
+    prints:
+      'Cannot create the control socket in "/mnt/share/tmp": ENOTSUP\nset TMPDIR to a folder on a local file system with a short path',
+    unrun: "machine",
+    fix: "Start the gateway with TMPDIR=/tmp, or another local folder with a short path that this user can write to.",
+  },
+  TOKEN_FILE_EXPOSED: {
+    cause:
+      "Anyone who reads a token can use the gateway. The file, or the folder tokens of the home, is open to other users of the machine, so the token is not used.",
+    did: "The home was copied with cp, which gave the token file the mode 644, and then toolcrib serve was started.",
+    prints:
+      "Cannot trust \"/home/ada/.toolcrib/tokens/default\": other users of this machine may use it (mode 644, must be 600)\nchmod 600 '/home/ada/.toolcrib/tokens/default'; make a new token if anyone may have read it",
+    unrun: "damage",
+    fix: "Run the chmod of the hint, or toolcrib doctor --fix, which closes the whole home. If others may have read the token, remove the file, create another token with toolcrib token create NAME, and connect its clients again.",
+  },
+  TOKEN_FILE_UNREADABLE: {
+    cause:
+      "The file of a token cannot be read or written by the user who runs Toolcrib: another owner, missing rights, a full disk or a read-only file system.",
+    did: "toolcrib serve was once run with sudo, so the token belongs to root; now it runs as ada.",
+    prints: 'Cannot use "/home/ada/.toolcrib/tokens/default": EACCES',
+    unrun: "damage",
+    fix: "Give the home back to its user: sudo chown -R ada ~/.toolcrib. If the disk is full or read-only, free space, or choose another home with --home.",
+  },
+  TOKEN_INVALID: {
+    cause:
+      "A token has 16 to 512 characters that an HTTP header can carry. The file or the variable contains something else: it is empty, was shortened, or has spaces or line breaks within.",
+    did: "TOOLCRIB_TOKEN is set to the word secret.",
+    prints:
+      "Cannot use the token in TOOLCRIB_TOKEN: it must have 16 to 512 letters, digits and . _ ~ + / - characters\nmake one: openssl rand -hex 32",
+    unrun: "damage",
+    fix: "Put a long random text there, such as the output of openssl rand -hex 32, or remove the file and let toolcrib token create NAME write a new one.",
+  },
+  TOKEN_TOO_MANY: {
+    cause:
+      "The folder tokens of the home has more files than a gateway reads. Usually a script creates a token for each run and removes none.",
+    did: "A test suite runs toolcrib token create for each test, in the same home.",
+    prints:
+      '"/home/ada/.toolcrib/tokens" holds more than 1000 token files\nremove the files of unused tokens',
+    unrun: "setup",
+    fix: "Remove files of tokens that nobody uses from the folder tokens of the home. Give each client one token and keep it.",
+  },
+};

@@ -1,0 +1,265 @@
+/** Explanations of the codes of the package cli. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+import { manifestFile, packageFiles } from "../samples.ts";
+
+export const explanations: Explanations = {
+  CLI_APPROVAL_NOT_FOUND: {
+    cause: "Nothing with this id or name waits for approval. A call waits for an hour.",
+    did: "toolcrib approve is run with the id of a call from yesterday.",
+    prints:
+      'No call with the id "c4f1" waits for approval\ntoolcrib approve lists those that wait; a call waits for an hour',
+    unrun: "running",
+    fix: "toolcrib approve lists what waits.",
+  },
+  CLI_APPROVAL_OUTDATED: {
+    cause:
+      "What waits is not what was shown: definitions changed, or the approval of a call would not count any more.",
+    did: "toolcrib approve github --digest … is run with a digest from an hour ago.",
+    prints:
+      'Nothing was approved: other definitions of "github" wait than those of --digest\nlook at them again, then approve them',
+    unrun: "running",
+    fix: "Run toolcrib approve again, read what waits now, and approve that.",
+  },
+  CLI_ARGUMENTS_INVALID: {
+    cause: "The arguments for a tool are a JSON object. The text is not JSON, or JSON of another kind.",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    run: "toolcrib call notes:search '{\"query\": milk}'",
+    fix: 'Write JSON, in quotes for the shell: \'{"query": "milk"}\', or name single arguments: --arg query=milk.',
+  },
+  CLI_CALL_NOT_FOUND: {
+    cause: "The audit trail of this home has no call with this id. Each home has a trail of its own.",
+    run: "toolcrib audit show 0197c0de",
+    fix: "toolcrib audit list shows ids. Use --home for the trail of another home.",
+  },
+  CLI_CLIENT_NOT_FOUND: {
+    cause: "No client of this name has received labelled data, or has taught words to search.",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    run: "toolcrib labels forget absent",
+    fix: "toolcrib labels show lists the clients.",
+  },
+  CLI_CODE_NOT_FOUND: {
+    cause:
+      "toolcrib explain was asked for a code that this version does not have: it is misspelled, or of another program.",
+    run: "toolcrib explain CONFIG_URL_INSECUR",
+    fix: "Use the code that the hint proposes. toolcrib explain lists all codes by area.",
+  },
+  CLI_CONFIG_INVALID: {
+    cause:
+      "The configuration has errors. Each was printed before with its place and code; nothing was started.",
+    files: { "toolcrib.yaml": "tool_servers: [{ id: notes }]\n" },
+    run: "toolcrib list",
+    fix: "Correct the listed errors. toolcrib config check shows them again.",
+  },
+  CLI_CONFIG_NOT_EDITABLE: {
+    cause:
+      "An entry is to be added to the configuration, and its notation cannot be changed without touching what others wrote. The command prints the entry instead.",
+    did: "toolcrib import server is run, and tool_servers in toolcrib.yaml is an alias.",
+    prints:
+      "Cannot add to toolcrib.yaml: the notation of its tool_servers cannot be edited automatically\nadd this yourself",
+    unrun: "setup",
+    fix: "Add the printed lines yourself, or write the list with one item a line.",
+  },
+  CLI_CONFIG_NOT_FOUND: {
+    cause: "There is no toolcrib.yaml in this folder or in the home, and none was named.",
+    run: "toolcrib list",
+    fix: "Create one with toolcrib init, or name one: --config FILE.",
+  },
+  CLI_CONNECTION_NOT_FOUND: {
+    cause: "The client was not connected to this home, so there is nothing to take back.",
+    run: "toolcrib disconnect cursor",
+    fix: "The hint lists connected clients. Another home has other connections: --home.",
+  },
+  CLI_CREDENTIAL_MISSING: {
+    cause: "The command calls an API itself, and a variable with the credential is not set.",
+    did: "toolcrib toolpack serve is started without the variable of its token.",
+    prints: 'No value for the credential "token": ACME_TOKEN is not set\nset ACME_TOKEN',
+    unrun: "setup",
+    fix: "Set the variable, or run the command behind toolcrib egress, which inserts secrets.",
+  },
+  CLI_EXPORT_FAILED: {
+    cause: "A saved tool cannot be exported, because its tests have errors.",
+    did: "A test in the file of a saved tool was edited by hand.",
+    prints:
+      'Cannot export "report": its tests have errors\ncorrect or remove them in the file of the tool; toolcrib saved test report shows them too',
+    unrun: "damage",
+    fix: "Correct or remove the tests; toolcrib saved test NAME shows them.",
+  },
+  CLI_FETCH_FAILED: {
+    cause:
+      "A document cannot be fetched from its URL: no network, another status than 200, a redirect to another host, or too large.",
+    did: "toolcrib import openapi is run with a URL that redirects to the page of a login.",
+    prints:
+      'Cannot fetch "https://api.example.com/openapi.yaml": it redirects to another host\nuse that URL: https://login.example.com/',
+    unrun: "remote",
+    fix: "Check the URL in a browser. Download the file and import it, if it needs a login.",
+  },
+  CLI_FILE_EXISTS: {
+    cause: "The command would create a file that exists. It is not overwritten.",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    run: "toolcrib init",
+    fix: "Choose another name, or replace the file with --force where the command has it.",
+  },
+  CLI_FILE_UNUSABLE: {
+    cause:
+      "A file or folder cannot be read or written: it does not exist, is a folder, permissions are missing.",
+    run: "toolcrib starlark check absent.star",
+    fix: "Correct the path or the permissions.",
+  },
+  CLI_GATEWAY_UNUSABLE: {
+    cause:
+      "A gateway of this home runs, and does not answer as this command expects: it hangs, or runs another version.",
+    did: "Toolcrib was updated, and the gateway still runs the old version.",
+    prints:
+      "The gateway at http://127.0.0.1:7420 cannot be used: it does not know this route\nrestart the gateway with this version of toolcrib, or use the configuration without it: --config FILE",
+    unrun: "running",
+    fix: "Restart the gateway; toolcrib doctor shows its version.",
+  },
+  CLI_HOME_IN_USE: {
+    cause: "Another gateway uses the home, and one of the two has serve.shared_home: false.",
+    did: "toolcrib serve is started twice.",
+    prints:
+      'Another gateway uses the home "/home/ada/.toolcrib", and serve.shared_home is false: http://127.0.0.1:7420 (process 4711)\nuse that gateway, stop it, or use another home with --home',
+    unrun: "running",
+    fix: "Use the running gateway, stop it (kill PID), or use another home.",
+  },
+  CLI_IMPORT_FAILED: {
+    cause: "A file of another program has no servers that could be imported, or has errors.",
+    files: {
+      "api.yaml": `openapi: 3.0.3
+info: { title: Shop, version: "1" }
+`,
+    },
+    run: "toolcrib import openapi api.yaml --name shop",
+    fix: "Choose a file with servers or operations; the output says what is missing.",
+  },
+  CLI_INSTALLATION_INCOMPLETE: {
+    cause: "A file of Toolcrib is missing: the installation was interrupted, or a file was removed.",
+    did: "A folder of node_modules was deleted.",
+    prints:
+      'Cannot load a part of Toolcrib: Cannot find package "yaml"\ninstall Toolcrib again; in a checkout, run npm ci',
+    unrun: "machine",
+    fix: "Install Toolcrib again; in a checkout, run npm ci.",
+  },
+  CLI_INTERNAL: {
+    cause: "The command failed because of a fault in Toolcrib.",
+    did: "A command meets a state that nobody thought of.",
+    prints: "Internal error\nthis is a bug in Toolcrib; run the command with --debug and report its output",
+    unrun: "fault",
+    fix: "Run the command with --debug, and report the output and the command.",
+  },
+  CLI_INTERRUPTED: {
+    cause: "The command was ended with Ctrl-C or by a signal, or a question was answered with no.",
+    did: "Ctrl-C is pressed while servers start.",
+    prints: "Interrupted by SIGINT",
+    unrun: "moment",
+    fix: "Nothing; run the command again.",
+  },
+  CLI_PACKAGE_INVALID: {
+    cause: "A package has errors, each of which was printed with its place.",
+    files: packageFiles({ version: "1.0" }),
+    run: "toolcrib pack echo",
+    fix: "Correct them; toolcrib validate FOLDER shows them again.",
+  },
+  CLI_PACKAGE_UNTESTED: {
+    cause: "The package has no tests, so there is nothing to run.",
+    files: packageFiles({ tests: undefined }),
+    run: "toolcrib test echo",
+    fix: "Write tests/NAME.test.json, and name it in tests of the manifest.",
+  },
+  CLI_PROGRAM_FAILED: {
+    cause: "A Starlark program failed while it ran, or reached a limit of steps, memory or time.",
+    files: {
+      "program.star": `values = [1, 2]
+result = values[5]
+`,
+    },
+    run: "toolcrib starlark run program.star",
+    fix: "Correct the place that the message shows. For limits, do less, or raise --steps, --memory-mb or --wall-ms.",
+  },
+  CLI_PROGRAM_INVALID: {
+    cause: "A Starlark program has errors and was not run; each was printed with its place.",
+    files: { "program.star": "result = 1 +\n" },
+    run: "toolcrib starlark run program.star",
+    fix: "Correct them; toolcrib starlark check FILE shows them again.",
+  },
+  CLI_PROGRAM_UNUSABLE: {
+    cause: "A program that was named after -- cannot be started: it is not found, or not executable.",
+    files: manifestFile([
+      'credentials:\n  - id: token\n    type: api_key\n    inject: { header: Authorization, format: "Bearer {token}" }\n',
+      "",
+    ]),
+    run: "toolcrib egress --manifest manifest.yaml -- absent-program",
+    fix: "Write the path of the program, or add its folder to PATH.",
+  },
+  CLI_PROXY_UNUSABLE: {
+    cause: "The environment names a proxy (HTTPS_PROXY), and it cannot be reached or refuses the request.",
+    did: "A URL with a port is fetched, and HTTPS_PROXY names a proxy, which connects to port 443 only.",
+    prints:
+      "Cannot send the request through the proxy: its URL is not https:// with a host and the default port",
+    unrun: "remote",
+    fix: "Correct HTTPS_PROXY, or unset it; NO_PROXY lists hosts that are reached without it.",
+  },
+  CLI_PUBLISH_REFUSED: {
+    cause:
+      "A saved tool is published only when it is approved, its reach is known, its tests pass, and its version is high enough.",
+    did: "A saved tool without an approval is published.",
+    prints: 'Cannot publish "report": it is not approved',
+    unrun: "running",
+    fix: "Do what the message names: approve it, add tests, or choose a higher version.",
+  },
+  CLI_RUNNER_MISSING: {
+    cause: "The server is fetched or built by npx, uvx or go, and this program is not installed.",
+    did: "A Python server is added on a machine without uv.",
+    prints: "The server needs uvx, which is not installed",
+    unrun: "setup",
+    fix: "Install it: uvx comes with uv, npx with Node.js, go with Go.",
+  },
+  CLI_SERVER_NOT_FOUND: {
+    cause: "No tool server has this id.",
+    did: "toolcrib release githob is run.",
+    prints: 'No tool server has the id "githob"\nthe ids are github, notes',
+    unrun: "running",
+    fix: "Use an id that the hint or toolcrib status lists.",
+  },
+  CLI_SERVER_NOT_READY: {
+    cause: "The command needs a server that is not ready, or did not become ready in time.",
+    did: "toolcrib why notes:search is run while notes is failing.",
+    prints:
+      '"notes:search" is not known: the server "notes" is failed: it ended with exit code 1\ntry again when it is ready; see toolcrib status',
+    unrun: "running",
+    fix: "toolcrib status and the log of the server show why.",
+  },
+  CLI_TEST_CALLS_OTHERS: {
+    cause: "Tests of a package that is not installed would call other tools as you, without approvals.",
+    did: "toolcrib test is run on the folder of a chain.",
+    prints:
+      "The chain demo.report is not installed, and its tests would call demo.search as you, without an approval\nread its steps and tests, then add --allow-calls; or install it, and test it by its toolId",
+    unrun: "packages",
+    fix: "Read its steps and tests, then add --allow-calls, or install it.",
+  },
+  CLI_TIMEOUT: {
+    cause: "The call took longer than the time of the command (--timeout). The tool may still run.",
+    did: "toolcrib call crm:export --timeout 5 is run.",
+    prints: '"crm:export" did not respond within 5 s (--timeout)',
+    unrun: "running",
+    fix: "Give more time with --timeout, or ask for less.",
+  },
+  CLI_TOOLSPEC_NOT_FOUND: {
+    cause: "The catalog has no toolspec of this name or version.",
+    run: "toolcrib catalog show githob",
+    fix: "Use the name that the hint proposes, or find one: toolcrib catalog search WORDS.",
+  },
+  CLI_TOOL_NOT_FOUND: {
+    cause: "No tool has this name.",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    run: "toolcrib call notes:serch",
+    fix: "toolcrib list shows the names; servers that are not ready are missing in it.",
+  },
+  CLI_USAGE: {
+    cause:
+      "The command line is not valid: an unknown command or option, a missing argument, a value that is not allowed.",
+    run: "toolcrib serch files",
+    fix: "Do what the hint says, or see toolcrib help COMMAND.",
+  },
+};

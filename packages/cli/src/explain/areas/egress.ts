@@ -1,0 +1,164 @@
+/** Explanations of the codes of the package egress. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  EGRESS_ADDRESS_DENIED: {
+    cause:
+      "The name of the host is allowed, but it resolves to an address that is not public: a private network, this machine, a link-local address with the credentials of a cloud machine. A name in DNS must not open the network of the gateway.",
+    did: "A toolspec calls api.example.com, which the company's DNS resolves to 10.0.0.7.",
+    prints:
+      'Cannot reach "api.example.com": it has an address that is not public (private)\ncheck the name of the host; for a host in your own network, see egress.internal_ranges',
+    unrun: "remote",
+    fix: "If the host is yours, allow its range: egress: { internal_ranges: [10.0.0.0/8] }. Otherwise correct the name, or the DNS entry.",
+  },
+  EGRESS_AUTHORITY_INVALID: {
+    cause:
+      "The egress takes URLs in one form only: https://, a host name in ASCII, a path. Addresses, user names, fragments and trailing dots can be read differently by two programs, so they are refused.",
+    did: "A contained server requests https://user@api.example.com/.",
+    prints:
+      'Cannot read "https://user@api.example.com/": it is not "https://", a host name in ASCII, and a path\naddresses, user information, fragments and trailing dots are not allowed',
+    unrun: "remote",
+    fix: "Write the plain host name. Convert names with other letters to their form in ASCII (xn--…), and send credentials in headers.",
+  },
+  EGRESS_AUTHORITY_MISMATCH: {
+    cause:
+      "The host of CONNECT, the name in the TLS handshake (SNI) and the Host header are not the same. A program could reach a forbidden host behind an allowed one (domain fronting).",
+    did: "A program in a sandbox connects to cdn.example.com and names another host in its request.",
+    prints: "Cannot connect: CONNECT and its Host are not the same",
+    unrun: "remote",
+    fix: "Correct the program, or its settings of a proxy. With tls: passthrough, the client must name the host in its handshake and use no encrypted client hello (ECH).",
+  },
+  EGRESS_AUTHORITY_UNUSABLE: {
+    cause:
+      "The proxy signs certificates for contained processes with a local authority, whose key is in the home. The files cannot be read or written, are open to others, or do not belong together.",
+    did: "The files of the authority were copied without their key.",
+    prints:
+      'Cannot use the local authority at "/home/ada/.toolcrib/egress/ca.pem": others can read or change it\nremove it to create a new one, and restart the processes that trust the old one',
+    unrun: "damage",
+    fix: "Remove the folder that the message names: a new authority is created at the next start. Restart contained servers, which trust the old one.",
+  },
+  EGRESS_CLOSED: {
+    cause: "The gateway was stopping while the request was made.",
+    did: "A gateway is stopped during a call of a toolspec.",
+    prints: "Cannot send a request: the egress was closed",
+    unrun: "moment",
+    fix: "Repeat the call when the gateway runs again, after checking whether it had an effect.",
+  },
+  EGRESS_CONNECTION_LOST: {
+    cause:
+      "The connection to the host broke before the response was complete, or the response became larger than is read.",
+    did: "The host of an API is restarted during a response.",
+    prints: 'Cannot read from "api.example.com": the connection failed',
+    unrun: "remote",
+    fix: "Check whether the request had an effect, then repeat it. If it happens always at the same size, ask for less at once.",
+  },
+  EGRESS_HOST_DENIED: {
+    cause:
+      "The source of the request (a toolspec, a package, a contained server) may reach the hosts of its egress list only, and this host is not in it. The refusal is on the audit trail.",
+    did: "A contained server with egress_allow: [api.github.com] requests https://evil.example/.",
+    prints:
+      'Cannot reach "evil.example": it is not an allowed host\nallow "evil.example" in the egress list of "github"',
+    unrun: "running",
+    fix: "If the server needs the host and you know why, add it to containment.egress_allow of the server, or to entitlements.egress of the manifest. Otherwise find out what asked for it: toolcrib audit list --type egress.denied.",
+  },
+  EGRESS_LISTEN_FAILED: {
+    cause:
+      "The proxy of a contained process listens on a free port of this machine, and the system gave none.",
+    did: "All ports of the machine are in use, or a sandbox around the gateway forbids sockets.",
+    prints: "Cannot listen on 127.0.0.1: EACCES",
+    unrun: "machine",
+    fix: "See which limit applies (ulimit -n, rules of the container), and restart the gateway.",
+  },
+  EGRESS_PLACEHOLDER_MISPLACED: {
+    cause:
+      "Contained programs get a placeholder instead of a secret, and the egress replaces it in the place that the manifest names, such as the header Authorization. Here the placeholder was sent elsewhere, where the secret would leak.",
+    did: "A program sends its token in the URL, and the manifest says that it belongs into a header.",
+    prints: "Cannot send a placeholder in the path: it is allowed only in the place of its credential",
+    unrun: "running",
+    fix: "Correct inject of the credential in the manifest if the API really takes it there, or the program.",
+  },
+  EGRESS_PLAIN_HTTP: {
+    cause:
+      "Requests in plain HTTP can be read and changed on their way, and secrets must not go there. The proxy passes on HTTPS only.",
+    did: "A contained server requests http://api.example.com/.",
+    prints:
+      "Cannot pass on a request in plain HTTP\nuse https:// URLs, or NO_PROXY for servers that the program starts itself on this machine; plain HTTP can be read and changed in transit",
+    unrun: "running",
+    fix: "Use the https:// URL. For a server that the program itself starts on this machine, set NO_PROXY in transport.env.",
+  },
+  EGRESS_PORT_DENIED: {
+    cause: "Hosts of an egress list may be reached at port 443, unless the entry names others.",
+    did: "A contained server requests https://db.example.com:5432/.",
+    prints: 'Cannot reach port 5432 of "db.example.com": allowed ports are 443',
+    unrun: "running",
+    fix: "Name the port in the egress list if it is needed, such as db.example.com:5432.",
+  },
+  EGRESS_REQUEST_INVALID: {
+    cause:
+      "The request has a method, path or header that two programs could read differently, or is no HTTP at all. It is refused before it is sent.",
+    did: "A contained program speaks SMTP to the proxy.",
+    prints: "Cannot read the request: it is not HTTP/1.1",
+    unrun: "running",
+    fix: "Correct the program, or update it. The log of the gateway has the part that was refused.",
+  },
+  EGRESS_RESPONSE_INVALID: {
+    cause:
+      "The response is not valid HTTP, its headers are too large, or it is compressed in a way that cannot be read. Responses that cannot be read cannot be cleaned of secrets, so they are not passed on.",
+    did: "A host answers with Content-Encoding: compress.",
+    prints: "Cannot read a response: its content coding is none of gzip, deflate, br",
+    unrun: "remote",
+    fix: "Report it to the operator of the host. If the coding is at fault, ask for one that is supported (Accept-Encoding).",
+  },
+  EGRESS_SECRET_UNAVAILABLE: {
+    cause:
+      "The request needs the secret of a credential, and it cannot be read, or has characters that a header cannot carry. The request is not sent without it.",
+    did: "The secret of a toolspec was removed with toolcrib secret rm.",
+    prints: 'Cannot use secret "github-token" for credential "token": it cannot be read',
+    unrun: "setup",
+    fix: "Store the secret: toolcrib secret set github-token. toolcrib secret test and toolcrib doctor check all of them.",
+  },
+  EGRESS_SETTINGS_INVALID: {
+    cause:
+      "A setting of the egress cannot be used: a range that is no address with bits, a target that is no address with a port, a certificate that is no PEM. In toolcrib.yaml such values are found by toolcrib config check.",
+    did: 'A program creates an egress with internalRanges: ["10.0.0"].',
+    prints:
+      'Cannot read internal range "10.0.0"\nwrite an address and a number of bits, such as 10.0.0.0/8 or fd00::/8',
+    unrun: "library",
+    fix: "Write the value in the form of the hint.",
+  },
+  EGRESS_TIMED_OUT: {
+    cause:
+      "The host did not accept the connection, did not answer, or stopped in the middle of its answer for too long.",
+    did: "An API is overloaded and does not answer.",
+    prints: 'Cannot wait longer for "api.example.com": it does not answer',
+    unrun: "remote",
+    fix: "Try again later. If the API needs longer, raise containment.max_execution_seconds of its entry; if nothing is reached, check proxy and firewall.",
+  },
+  EGRESS_TLS_FAILED: {
+    cause:
+      "The certificate of the host is not valid for it: expired, for another name, by an authority that this machine does not know, or the host speaks no TLS. Often a company's proxy replaces certificates.",
+    did: "A company's proxy shows its own certificate for api.github.com.",
+    prints:
+      'Cannot trust "api.github.com": the TLS handshake failed (SELF_SIGNED_CERT_IN_CHAIN)\ncheck the name of the host and its certificate; for a certificate authority of your own, see egress.ca_files',
+    unrun: "remote",
+    fix: "Check with: openssl s_client -connect HOST:443 -servername HOST. For an authority of your own: egress: { ca_files: [/path/ca.pem] }.",
+  },
+  EGRESS_UNREACHABLE: {
+    cause:
+      "The name of the host has no address, or none of its addresses accepts a connection; or the configured proxy cannot be used.",
+    did: "The machine has no network, and a tool of a toolspec is called.",
+    prints: 'Cannot reach "api.github.com": its addresses cannot be found',
+    unrun: "remote",
+    fix: "Check the name, the network, DNS and the proxy (https_proxy must be http://HOST:PORT).",
+  },
+  EGRESS_UPGRADE_REFUSED: {
+    cause:
+      "A request asks to change to another protocol, such as WebSocket. What follows could neither be checked nor cleaned of secrets.",
+    did: "A contained server opens wss://api.example.com/stream.",
+    prints:
+      'Cannot change the protocol to "websocket"\nthe proxy passes on HTTP requests; WebSocket and CONNECT within the tunnel are not supported',
+    unrun: "running",
+    fix: "Let the program use plain requests. If it needs WebSocket, it cannot run with a scoped network: decide whether it may have network_egress: allow.",
+  },
+};

@@ -1,0 +1,87 @@
+/** Explanations of the codes of the package extensions. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  TASKS_FULL: {
+    cause: "Tasks are kept until they expire, and a limited number of them for each client and for all.",
+    did: "A client starts a thousand tasks with a ttl of a day.",
+    prints:
+      "This client's share of the tasks that are kept at a time are in use\nwait until tasks of yours expire, or ask for a shorter ttl",
+    unrun: "load",
+    fix: "Ask for a shorter ttl, and read results soon. The limit is for all clients of the gateway.",
+  },
+  TASKS_UNREADABLE: {
+    cause: "Tasks outlive a restart in a folder of the home, and this folder cannot be used.",
+    did: "The folder tasks in the home belongs to root.",
+    prints:
+      'Cannot use "/home/ada/.toolcrib/tasks": EACCES\nlet the user who runs toolcrib own the folder, or remove it: its tasks are lost then',
+    unrun: "damage",
+    fix: "chown the folder to the user who runs Toolcrib, or remove it; tasks in it are lost.",
+  },
+  TASK_CANCELLED: {
+    cause:
+      "The client cancelled the task itself (tasks/cancel). Its call was ended; what it did until then is not undone.",
+    did: "A person stops a long task in the client.",
+    prints: "The client cancelled the task",
+    unrun: "client",
+    fix: "Nothing. Start the task again if it was cancelled by mistake.",
+  },
+  TASK_ENDED: {
+    cause: "The task has ended, so it can neither be cancelled nor answer a question.",
+    did: "A client cancels a task whose result has arrived.",
+    prints: "Cannot cancel task: it has ended",
+    unrun: "client",
+    fix: "Read its result with tasks/result.",
+  },
+  TASK_EXPIRED: {
+    cause:
+      "A task is kept for the time that the client asked for (ttl), at most a limit. It did not end within it.",
+    did: "A client starts a task of an hour with a ttl of ten minutes.",
+    prints: "The task did not end within 600 s",
+    unrun: "client",
+    fix: "Ask for a longer ttl with the call, or do less in one task.",
+  },
+  TASK_LEFT: {
+    cause:
+      "The gateway is being stopped. The server goes on with its task, and the next start of the gateway asks for it again where the server supports tasks itself.",
+    did: "The gateway is restarted while a task runs.",
+    prints: "The gateway is being stopped",
+    unrun: "running",
+    fix: "Ask for the task again after the restart (tasks/get). If it is not known any more, check whether it had an effect before you start it again.",
+  },
+  TASK_NOT_FOUND: {
+    cause:
+      "No task of this client has the id at this endpoint: it is misspelled, belongs to another client, has expired, or its tool is not available to the client now.",
+    did: "A client asks for a task a day after its result was read.",
+    prints:
+      "Task not found\nit belongs to another client, is not kept any more, or its tool is not available to this client now",
+    unrun: "client",
+    fix: "Use the id from the answer to the call, with the same token and endpoint, before the ttl ends.",
+  },
+  TASK_NOT_SUPPORTED: {
+    cause:
+      "The tool does not run as a task, or runs only as one; its definition says which (execution.taskSupport).",
+    did: 'A client calls a tool that reads a clock with "task".',
+    prints: 'The tool "clock:now" does not run as a task\ncall it without "task"',
+    unrun: "client",
+    fix: "Call it in the way that its definition in tools/list says.",
+  },
+  TASK_RESULT_TOO_LARGE: {
+    cause:
+      "Results of tasks share a limited memory, and this one is too large, or newer ones needed the room.",
+    did: "A task exports 200 MB.",
+    prints: "The result of the task is too large to be kept",
+    unrun: "load",
+    fix: "Let the task write a file and return its path, or ask for less. Read results soon after the end.",
+  },
+  TASK_RESULT_WITHHELD: {
+    cause:
+      "The task ended, and its tool may not be used by this client at the moment: it is denied, paused, quarantined or gone. The result is kept and not given out.",
+    did: "The operator pauses a server while a task of it runs.",
+    prints:
+      "The result of the task is withheld: its tool is not offered any more\nit is kept until the task expires, and can be read when the tool may be used again",
+    unrun: "running",
+    fix: "Ask the operator (toolcrib status, toolcrib why TOOL), and read the result when the tool may be used again.",
+  },
+};

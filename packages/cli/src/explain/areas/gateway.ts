@@ -1,0 +1,200 @@
+/** Explanations of the codes of the package gateway. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  ARGUMENTS_INVALID: {
+    cause:
+      "The arguments do not match the input schema of the tool. The answer to the client lists each problem, and the signature of the tool, so that a model can correct the call.",
+    did: "A model calls github:create_issue with number instead of title.",
+    prints: '"github:create_issue" was not called: its arguments do not match its input schema',
+    unrun: "client",
+    fix: "Correct the arguments: toolcrib describe TOOL shows the schema.",
+  },
+  AUDIT_UNAVAILABLE: {
+    cause:
+      "Each call is recorded before it is made. The record could not be written, mostly because the disk is full, so the call is not made.",
+    did: "The disk of the home is full, and an agent calls a tool.",
+    prints:
+      'The call was not made because it could not be recorded: Cannot write the audit trail in "/home/ada/.toolcrib/audit": ENOSPC',
+    unrun: "machine",
+    fix: "Free disk space, or make the file system writable. Calls go on as soon as a record can be written; no restart is needed.",
+  },
+  BACKEND_NOT_FOUND: {
+    cause:
+      "A tool of an embedding program has several backends, and the selector that the program gave chose none of them.",
+    did: "A selector returns undefined for a tool.",
+    prints: 'The backend selector chose no backend of "crm:search"',
+    unrun: "library",
+    fix: "Let the selector return one of the backends that it is given.",
+  },
+  CALLS_OVERLOADED: {
+    cause:
+      "serve.limits.max_concurrent_calls limits the calls of all clients that run at a time. All places are taken.",
+    did: "A hundred agents call slow tools at the same time.",
+    prints:
+      "More than 256 calls are in flight\ntry again after other calls have ended, or raise serve.limits.max_concurrent_calls",
+    unrun: "load",
+    fix: "Try again. If this load is normal, raise serve.limits.max_concurrent_calls, and look for slow tools in toolcrib audit list.",
+  },
+  CALLS_SHARE_EXCEEDED: {
+    cause:
+      "One client may use a share of the calls in flight only, so that others can still call. This client has used its share.",
+    did: "One agent starts 200 calls at once.",
+    prints:
+      "This client has used up its share of the 256 calls in flight\nwait for answers before sending more, or raise serve.limits.max_concurrent_calls",
+    unrun: "load",
+    fix: "Wait for answers before sending more calls, or raise serve.limits.max_concurrent_calls.",
+  },
+  CALL_CANCELLED: {
+    cause:
+      "The client cancelled the call, closed its connection, or the gateway is stopping. The call may have had an effect.",
+    did: "A person stops the agent during a call.",
+    prints: "The call was cancelled: The client closed the response",
+    unrun: "client",
+    fix: "If you did not cancel it, look at the time limit of the client, which is often shorter than that of the gateway.",
+  },
+  CALL_FAILED: {
+    cause:
+      "The call failed for a reason that has no code of its own, often a fault of the server of the tool.",
+    did: "A tool of an embedding program throws an error.",
+    prints: '"crm:search" failed: connect ECONNREFUSED 127.0.0.1:5432 (call 0197c0de)',
+    unrun: "remote",
+    fix: "Look up the call with toolcrib audit show ID, and the log of its server in the folder logs of the home.",
+  },
+  CALL_TIMEOUT: {
+    cause:
+      "The tool did not answer within its deadline. It may still run, and the call may have had an effect.",
+    did: "A tool with a deadline of 60 seconds exports a large table.",
+    prints: '"crm:export" did not answer within 60 s\ncontainment.max_execution_seconds sets this limit',
+    unrun: "remote",
+    fix: "Ask for less in one call. If the tool needs longer, raise containment.max_execution_seconds of its server; the time limit of the client must be longer too.",
+  },
+  CALL_TOO_DEEP: {
+    cause:
+      "Composites and chains call tools, which can be composites again. A limit ends circles and very deep nesting.",
+    did: "A saved tool calls another one, which calls the first.",
+    prints: "Inner calls can be at most 8 levels deep",
+    unrun: "running",
+    fix: "Remove the circle, or let one composite do the work of several.",
+  },
+  CONTAINMENT_VIOLATION: {
+    cause:
+      "The server runs elsewhere (over the network), so its declared containment cannot be enforced there. A call that would need more than what is declared is refused here.",
+    did: "A remote server is declared with network_egress: deny, and one of its tools is annotated with openWorldHint: true.",
+    prints:
+      '"web:fetch" was not called: it reaches the open world, and its server "web" has network_egress: deny',
+    unrun: "running",
+    fix: "If the server may do that, declare it in containment of the server, as the hint shows. Otherwise remove the tool from the list of the client with policy.deny.",
+  },
+  INPUT_REQUIRED: {
+    cause:
+      "Not an error. The tool asked its client a question (elicitation) and ended this call with it; the audit trail records that. The client repeats the call with the answers.",
+    did: "A tool asks which account to use.",
+    prints: '{"type":"call.completed","data":{"tool":"crm:search","code":"INPUT_REQUIRED"}}',
+    unrun: "client",
+    fix: "Nothing. If a client cannot answer questions, use one that declares elicitation.",
+  },
+  MUTABILITY_VIOLATION: {
+    cause:
+      "The server is declared with mutability_class: read_only, and the tool says that it writes, or does not say that it only reads.",
+    did: "A server is declared read_only, and an agent calls its tool delete_file.",
+    prints:
+      '"notes:delete_file" was not called: it is not known to be read-only, and its server "notes" has mutability_class: read_only',
+    unrun: "running",
+    fix: "If writing is intended, change mutability_class of the server, as the hint shows. Otherwise the refusal is right.",
+  },
+  PARAMS_INVALID: {
+    cause:
+      "The parameters of a request are not those of its method, or an argument is one that the operator has set.",
+    did: "A client calls a tool with the argument account, which serve.tools fixes.",
+    prints:
+      '"crm:search" was not called: its argument "account" is set by the operator of the gateway\nleave the argument out',
+    unrun: "client",
+    fix: "Leave out the argument that the message names, or correct the parameters.",
+  },
+  POLICY_DENIED: {
+    cause:
+      "The policy does not allow this client to use the tool: policy.deny names it, policy.allow does not, or a Cedar policy forbids it.",
+    did: "The client ci calls github:merge_pull_request, which only people may use.",
+    prints: '"ci" may not use "github:merge_pull_request": no rule allows it (policy.allow)',
+    unrun: "running",
+    fix: "toolcrib why TOOL --client NAME shows the rule that decided, and what would allow it. Change the policy only if the client should have the tool.",
+  },
+  PROMPT_NOT_FOUND: {
+    cause:
+      "No prompt has this name, or the client may not see it. Names have the id of their server as prefix.",
+    did: "A client asks for the prompt review instead of github__review.",
+    prints: 'Unknown prompt: "review"',
+    unrun: "client",
+    fix: "List the prompts (prompts/list) and use a name as listed.",
+  },
+  RESOURCE_NOT_FOUND: {
+    cause:
+      "No server offers the resource to this client: the URI is misspelled, its server is not ready, or the policy hides it.",
+    did: "A client reads file:///tmp/gone.txt.",
+    prints: 'Resource not found: "file:///tmp/gone.txt"',
+    unrun: "client",
+    fix: "List the resources (resources/list, resources/templates/list), and see toolcrib status for servers that are not ready.",
+  },
+  RESULT_INVALID: {
+    cause:
+      "The result does not match the output schema that the tool declares, so a client that relies on the schema would fail.",
+    did: "A tool declares a number total and returns a text.",
+    prints:
+      'The answer of "shop__total" is not a result\nreport it to the operator of this server; the result was not passed on',
+    unrun: "remote",
+    fix: "Report it to the maintainers of the server, or update it. The call itself was made.",
+  },
+  RESULT_TOO_LARGE: {
+    cause:
+      "The result has more bytes than serve.limits.result_max_bytes. Large results fill the context of a model and the memory of the gateway.",
+    did: "A tool returns a log of 50 MB.",
+    prints:
+      "The result is larger than 10485760 bytes\nrequest less from the tool, or raise serve.limits.result_max_bytes",
+    unrun: "remote",
+    fix: "Ask for less: filters, pages, a range. Raise the limit only if clients can use such results.",
+  },
+  TOOL_CHANGED: {
+    cause:
+      "The definition of the tool changed between the time when the client read it and the call, such as after an update of the server. The call could mean something else now, so it is not sent.",
+    did: "A server is updated and started again while an agent works.",
+    prints:
+      '"github:create_issue" was not called: its definition changed\ndescribe or list the tool again, then repeat the call',
+    unrun: "moment",
+    fix: "Let the client list the tools again, and repeat the call if the new definition still fits.",
+  },
+  TOOL_DEFINITION_CHANGED: {
+    cause:
+      "The definition of the tool (description, schema, annotations) differs from the one that was accepted. A changed description can carry instructions for the model (rug pull), so the tool is held back.",
+    did: "A server is updated from 1.2 to 1.3, and a description has changed.",
+    prints:
+      '"github:create_issue" waits for approval. The operator can see and approve it: toolcrib approve github',
+    unrun: "running",
+    fix: "toolcrib approve SERVER shows the difference. Approve it if it is a normal change; otherwise pin the former version of the server.",
+  },
+  TOOL_NOT_APPROVED: {
+    cause:
+      "With first_contact: approve, definitions of a server are held back until the operator has read and approved them. These are new.",
+    did: "A new server was added with first_contact: approve, and an agent looks for its tools.",
+    prints: '"notes:search" waits for approval. The operator can see and approve it: toolcrib approve notes',
+    unrun: "running",
+    fix: "Read and approve them: toolcrib approve SERVER.",
+  },
+  TOOL_NOT_FOUND: {
+    cause:
+      "No tool has this name, or the client may not see it; the answer is the same, so that a client cannot find out what it may not use.",
+    did: "A model calls github__create_isue.",
+    prints: 'Unknown tool: "github__create_isue"\ndid you mean "github__create_issue"?',
+    unrun: "client",
+    fix: "Use a name from tools/list or search_tools. If the tool should be there, toolcrib why NAME --client CLIENT says why it is not.",
+  },
+  TOOL_UNAVAILABLE: {
+    cause:
+      "The tool exists and cannot be called now: its server is not ready or disabled, the tool is hidden, quarantined, or not approved.",
+    did: "A server has crashed and waits for its next start, and an agent calls a tool of it.",
+    prints: 'The tool "github:create_issue" cannot be called: its server is starting',
+    unrun: "running",
+    fix: "toolcrib status shows the state of the server and its reason; its log is in the folder logs of the home.",
+  },
+};

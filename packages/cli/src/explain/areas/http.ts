@@ -1,0 +1,151 @@
+/** Explanations of the codes of the package http. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  HTTP_ADDRESS_IN_USE: {
+    cause: "Another program, often an earlier gateway, listens on the address of serve.listen.",
+    did: "toolcrib serve is started twice with different homes.",
+    prints:
+      "Cannot listen on 127.0.0.1:7420: the address is in use\nstop the program that uses it, or choose another port with --listen 127.0.0.1:PORT (0 takes a free one)",
+    unrun: "machine",
+    fix: "toolcrib doctor names the process that uses the port where the system shows it. Stop it, or choose another port in serve.listen and connect the clients again.",
+  },
+  HTTP_AUTH_REQUIRED: {
+    cause:
+      "serve.auth: none is allowed only where no other machine can connect. The host of the address is not this machine alone, so anyone in the network could use all tools.",
+    did: "An embedding program listens on 0.0.0.0 without tokens.",
+    prints:
+      'Cannot listen on "0.0.0.0" without tokens: other machines can reach it\nwrite serve.auth: token, or listen on 127.0.0.1',
+    unrun: "machine",
+    fix: "Write serve.auth: token, or listen on 127.0.0.1 and let a proxy with TLS and a login connect to it.",
+  },
+  HTTP_FORM_INVALID: {
+    cause:
+      "The page of a login received something other than its own form: a field is missing, was changed, or the body is too large.",
+    did: "A form of another page is posted to the page at which a client logs in.",
+    prints: "This is not the form of the page, or it is too large",
+    unrun: "client",
+    fix: "Open the page of the login again from the link that the client or toolcrib login printed, and send its form.",
+  },
+  HTTP_HEADERS_TOO_LARGE: {
+    cause:
+      "The headers of a request are larger than the gateway reads. Usually a proxy adds cookies or tokens of many kilobytes.",
+    did: "A browser sends all cookies of its domain to the gateway.",
+    prints: "The headers of the request are too large",
+    unrun: "client",
+    fix: "Send fewer or shorter headers: remove cookies at the proxy, and use a token of Toolcrib instead of a large one.",
+  },
+  HTTP_HEADER_DUPLICATE: {
+    cause:
+      "A header that can occur only once, such as Host, Authorization or Mcp-Session-Id, occurs twice. Programs on the way could read different ones, so neither is used.",
+    did: "A proxy adds an Authorization header to a request that already has one.",
+    prints: 'The header "authorization" occurs more than once',
+    unrun: "client",
+    fix: "Let the proxy replace the header instead of adding it.",
+  },
+  HTTP_HOST_REFUSED: {
+    cause:
+      "The Host header is not one of this gateway. The check protects a gateway on this machine from web pages that point a name of theirs to 127.0.0.1 (DNS rebinding).",
+    did: "A client in the network uses http://gateway.local:7420/mcp, and the name is not in serve.allowed_hosts.",
+    prints:
+      "Requests with this Host header are not accepted\nuse localhost or 127.0.0.1, or add the host to serve.allowed_hosts",
+    unrun: "client",
+    fix: "Use the address that toolcrib status prints, or add the name: serve: { allowed_hosts: [gateway.local] }. A proxy can also set Host to localhost.",
+  },
+  HTTP_INTERNAL: {
+    cause:
+      "The gateway failed while it answered. It is a fault in Toolcrib, and the request did nothing that is not in the audit trail.",
+    did: "A client asks for the status during a fault.",
+    prints: "Internal error",
+    unrun: "fault",
+    fix: "Read the log of the gateway at the same time: it has the error with its stack. Report it with this part of the log, and restart the gateway if it repeats.",
+  },
+  HTTP_LISTEN_FAILED: {
+    cause:
+      "The operating system refused the address for a reason other than its use: the address does not belong to this machine, the port needs privileges, or the gateway is being stopped.",
+    did: "serve.listen names port 80, and the user is not root.",
+    prints: "Cannot listen on 0.0.0.0:80: EACCES",
+    unrun: "machine",
+    fix: "EACCES: choose a port of 1024 or higher. EADDRNOTAVAIL: write an address of this machine, which ip addr lists. ENOTFOUND: correct the host name.",
+  },
+  HTTP_MALFORMED: {
+    cause: "What arrived is not HTTP/1.1. Often a client speaks HTTPS to a gateway that has no TLS.",
+    did: "A client uses https://127.0.0.1:7420/mcp.",
+    prints: "The request is not valid HTTP/1.1",
+    unrun: "client",
+    fix: "Write http:// for a gateway on this machine, or put a proxy with TLS before it.",
+  },
+  HTTP_METHOD_NOT_ALLOWED: {
+    cause: "The path exists, but takes other methods than the one of the request.",
+    did: "A script sends POST to /api/v1/status.",
+    prints: "This path takes GET, HEAD only",
+    unrun: "client",
+    fix: "Use a method that the message names.",
+  },
+  HTTP_NOT_FOUND: {
+    cause: "Nothing is served at the path. Clients often miss the end of the address: /mcp.",
+    did: "A client is configured with http://127.0.0.1:7420/.",
+    prints: "Nothing is served at this path\nMCP clients use /mcp, /mcp/s/<server> or /mcp/p/<profile>",
+    unrun: "client",
+    fix: "Use the address that toolcrib status prints, with /mcp at its end, or let toolcrib connect CLIENT write it.",
+  },
+  HTTP_ORIGIN_REFUSED: {
+    cause:
+      "A web page sent the request, and its origin is not allowed. Otherwise any page that a user opens could call tools of this machine.",
+    did: "A page at https://app.example.com calls the gateway from the browser.",
+    prints:
+      "Requests with this Origin header are not accepted\nadd the origin to serve.allowed_origins if this web page may use your tools",
+    unrun: "client",
+    fix: 'If the page is yours and may use the tools, write serve: { allowed_origins: ["https://app.example.com"] }.',
+  },
+  HTTP_QUERY_INVALID: {
+    cause: "A parameter after the ? of an API request is not valid.",
+    did: "A script asks for /api/v1/servers/github/logs?lines=all.",
+    prints: 'Cannot read "lines": it is a number from 1 to 1000',
+    unrun: "client",
+    fix: "Correct the parameter; the message says what is allowed.",
+  },
+  HTTP_REQUEST_TIMEOUT: {
+    cause:
+      "The request did not arrive completely within its time. A slow or broken connection, or a Content-Length that is larger than the body.",
+    did: "A script announces 100 bytes of body and sends 90.",
+    prints: "The request did not arrive in its time",
+    unrun: "client",
+    fix: "Send Content-Length as the real number of bytes. Behind a proxy, let the proxy read the request before it passes it on.",
+  },
+  HTTP_ROLE_REQUIRED: {
+    cause:
+      "The route changes the gateway (pauses, approvals, reload), and the token belongs to a client, not to the operator. Clients must not be able to approve their own calls.",
+    did: "A client sends POST /api/v1/pauses with its own token.",
+    prints:
+      'This route needs the role "operator", which this client does not have\nuse the toolcrib command on the machine of the gateway, as the user who runs it',
+    unrun: "client",
+    fix: "Use the command on the machine of the gateway, which talks to the control socket, or give the identity the role in policy.clients.",
+  },
+  HTTP_SCOPE_MISSING: {
+    cause:
+      "The configuration (serve.auth.jwt) names scopes that every access token must have, and this one lacks some.",
+    did: "A client got a token without the scope tools.",
+    prints: "The token of this request does not have the scopes tools\nget a token with these scopes",
+    unrun: "client",
+    fix: "Let the client ask its authorization server for these scopes, and let the server grant them. If they are not needed, remove them from serve.auth.jwt.",
+  },
+  HTTP_UNAUTHORIZED: {
+    cause:
+      "The request has no token, or one that is not valid here: mistyped, of another home, expired or withdrawn. Tokens in a URL do not count, because they end up in logs.",
+    did: "A client calls http://127.0.0.1:7420/mcp without a header Authorization.",
+    prints:
+      'This request has no valid token\nsend the header "Authorization: Bearer TOKEN" with a token from the folder tokens of the home of Toolcrib; tokens in a URL are not accepted',
+    unrun: "client",
+    fix: "toolcrib connect CLIENT writes address and token into the client. By hand: the header is Authorization: Bearer and the content of a file in the folder tokens of the home. With OAuth, let the client log in again.",
+  },
+  PROFILE_NOT_FOUND: {
+    cause:
+      "The endpoint /mcp/p/NAME names a profile that the configuration does not have, or that this client may not use.",
+    did: "The profile review was renamed to reviews in serve.profiles, and a client still uses /mcp/p/review.",
+    prints: 'There is no profile "review"',
+    unrun: "client",
+    fix: "Use a profile of serve.profiles that the client may use, or connect the client again: toolcrib connect CLIENT --profile NAME.",
+  },
+};

@@ -1,0 +1,165 @@
+/** Explanations of the codes of the package mcp. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  CURSOR_STALE: {
+    cause:
+      "The cursor of a list (tools/list, resources/list) is malformed, or the list changed after it was given.",
+    did: "A client reads the second page of tools/list after a server was added.",
+    prints:
+      "The cursor is not valid, or the list changed since it was given\nlist again from the start, without a cursor",
+    unrun: "client",
+    fix: "List again from the start, without a cursor.",
+  },
+  MCP_CANCELLED: {
+    cause: "The side that sent the request cancelled it, or closed the response.",
+    did: "A client closes the connection during a call.",
+    prints: "The client closed the response",
+    unrun: "client",
+    fix: "Nothing, if it was intended. Otherwise raise the time limit of the client.",
+  },
+  MCP_CLIENT_CAPABILITY_MISSING: {
+    cause:
+      "A server asked for something that only the client can give (sampling, elicitation, roots), and this client did not declare it.",
+    did: "A server asks the model of the client for a summary, and the client has no sampling.",
+    prints:
+      'The client that made this call does not support sampling\nuse a client that declares the capability "sampling"',
+    unrun: "client",
+    fix: "Use a client that declares the capability, or a tool that does without. docs/reference/compatibility.md lists clients.",
+  },
+  MCP_CONNECTION_CLOSED: {
+    cause:
+      "The connection to the server ended before the answer came: the process ended, crashed, or the network broke. The request may have had an effect.",
+    did: "A server is killed by the memory limit of its container during a call.",
+    prints: "The connection was closed",
+    unrun: "remote",
+    fix: "Read the log of the server in the folder logs of the home. The gateway connects again; repeat the call after checking its effect.",
+  },
+  MCP_CREDENTIALS_UNAVAILABLE: {
+    cause:
+      "A request to a server needs credentials that cannot be obtained: no login, a login that has ended, a secret that is missing.",
+    did: "A server with transport.auth of type oauth is called before anyone logged in.",
+    prints: "Cannot get the credentials for the server at https://mcp.example.com/mcp",
+    unrun: "remote",
+    fix: "Log in: toolcrib login SERVER. For secrets: toolcrib secret test, and toolcrib secret set NAME.",
+  },
+  MCP_HTTP_ERROR: {
+    cause: "The server answered with an HTTP status that is no answer of MCP, such as 404 or 500.",
+    did: "transport.url has the wrong path.",
+    prints: "The server at https://mcp.example.com/mpc answered HTTP 404",
+    unrun: "remote",
+    fix: "404: correct the path of transport.url, often /mcp. 400: check the headers. 5xx: the server has a fault; try again later.",
+  },
+  MCP_INVALID_MESSAGE: {
+    cause:
+      "A message is not JSON-RPC 2.0, or its parameters are not those of its method. Often a program on stdio prints text to standard output, which belongs to messages only.",
+    did: "transport.url points to a web page.",
+    prints: 'The server at https://example.com/ answered HTTP 200 with "text/html" and no JSON-RPC answer',
+    unrun: "remote",
+    fix: "Check that the URL or command is that of an MCP server. A server on stdio must print logs to standard error.",
+  },
+  MCP_MESSAGE_TOO_DEEP: {
+    cause: "A message nests more deeply than is read.",
+    did: "A server returns a tree with thousands of levels.",
+    prints: "The server's answer nests too deeply; the call may have had an effect",
+    unrun: "remote",
+    fix: "Ask for less, such as a part of the tree; report it to the maintainers of the server.",
+  },
+  MCP_MESSAGE_TOO_LARGE: {
+    cause:
+      "A message, a line or an event is larger than its limit, which protects the memory of the gateway.",
+    did: "A server returns 200 MB in one result.",
+    prints: "The server's answer is larger than 67108864 bytes",
+    unrun: "remote",
+    fix: "Ask for less in one call: filters, pages, a range.",
+  },
+  MCP_METHOD_NOT_FOUND: {
+    cause: "The method does not exist, or the other side did not declare the capability for it.",
+    did: "A client sends resource/list instead of resources/list.",
+    prints: 'Method not found: "resource/list"',
+    unrun: "client",
+    fix: "Correct the name of the method. A client should use only what initialize declared.",
+  },
+  MCP_OVERLOADED: {
+    cause:
+      "More requests are in flight than the limit allows, a server does not read its input, or the gateway is shutting down.",
+    did: "A client sends hundreds of requests without waiting for answers.",
+    prints: "More than 128 requests are in flight\nwait for answers before sending more",
+    unrun: "load",
+    fix: "Wait for answers before sending more. For a server that does not read its input, see its log.",
+  },
+  MCP_REMOTE_ERROR: {
+    cause: "The other side answered the request with a JSON-RPC error; the message is its own.",
+    did: "A server answers prompts/get with an error.",
+    prints: "Unknown error",
+    unrun: "remote",
+    fix: "The message comes from the server: correct the request, or see its log.",
+  },
+  MCP_SESSION_EXPIRED: {
+    cause:
+      "The server does not know the session any more: it was restarted, or the session was idle for too long. The gateway opens another one.",
+    did: "A remote server was redeployed.",
+    prints: "The server at https://mcp.example.com/mcp no longer knows the session",
+    unrun: "remote",
+    fix: "Repeat the request; a new session is opened. If it repeats with each request, several instances of the server do not share sessions.",
+  },
+  MCP_SESSION_QUOTA: {
+    cause: "One client may have a share of the sessions or streams of the gateway only.",
+    did: "A client opens a session for each request and ends none.",
+    prints: "This client has used up its share of sessions\nend some of its sessions first",
+    unrun: "load",
+    fix: "Let the client use one session, and end it with DELETE. Sessions that are idle end by themselves.",
+  },
+  MCP_SHARE_EXCEEDED: {
+    cause: "One client may use a share of the requests in flight, or of the memory for them, only.",
+    did: "One client sends a hundred large requests at once.",
+    prints:
+      "This client has used up its share of the 512 requests in flight\nwait for answers before sending more",
+    unrun: "load",
+    fix: "Wait for answers before sending more, or send less data with each request.",
+  },
+  MCP_TIMEOUT: {
+    cause:
+      "The server did not answer a request, or did not finish its handshake, in time. At its first start, a server started by npx or uvx may still be fetching its packages.",
+    did: "A server needs two minutes for its first start.",
+    prints:
+      "The server did not finish its handshake within 60000 ms\nsee its log; a slow server may need more time",
+    unrun: "remote",
+    fix: "See the log of the server. For slow starts, raise transport.start_timeout_seconds; for slow calls, containment.max_execution_seconds.",
+  },
+  MCP_UNAUTHORIZED: {
+    cause:
+      "The server refused the credentials (HTTP 401 or 403): a missing, wrong or expired token, or too few rights.",
+    did: "The token of a server has expired.",
+    prints:
+      "The server at https://mcp.example.com/mcp refused the credentials (HTTP 401)\nit uses OAuth: write auth: { type: oauth } in this server's transport, and run toolcrib login",
+    unrun: "remote",
+    fix: "With OAuth: toolcrib login SERVER. With a token: create a new one at the service, and store it with toolcrib secret set NAME.",
+  },
+  MCP_UNREACHABLE: {
+    cause:
+      "The server cannot be reached, so no request was sent: it does not run, the URL is wrong, the name has no address, or a firewall is in between.",
+    did: "transport.url names a port at which nothing listens.",
+    prints:
+      "The server at http://127.0.0.1:9000/mcp cannot be reached: connect ECONNREFUSED 127.0.0.1:9000\ncheck that it runs and that the URL is right",
+    unrun: "remote",
+    fix: "Start the server, correct transport.url, or set transport.proxy if the machine needs a proxy.",
+  },
+  MCP_UNREAD_LIMIT: {
+    cause:
+      "A client does not read its answers, so they fill memory. Further answers are dropped; calls were made.",
+    did: "A client sends calls and does not read its stream.",
+    prints:
+      "The answer was dropped: this client has too many unread answers; the call may have had an effect\nread earlier answers first",
+    unrun: "client",
+    fix: "Let the client read its stream, and ask for less at once.",
+  },
+  MCP_UNSUPPORTED_VERSION: {
+    cause: "Client and server have no revision of MCP in common.",
+    did: "A server speaks a revision of its own.",
+    prints: "The server speaks none of our protocol versions; it offers 2023-01-01",
+    unrun: "remote",
+    fix: "Update the older side. docs/reference/compatibility.md lists the revisions that Toolcrib speaks.",
+  },
+};

@@ -1,0 +1,81 @@
+/** Explanations of the codes of the package mcpkg-runtime. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  PACKAGE_BUSY: {
+    cause: "Programs of packages run a few at a time; all places and the queue are full.",
+    did: "Many agents call tools of packages at once.",
+    prints:
+      "Too many programs of packages run and wait\ncall again later; sandbox.max_package_programs is the limit of programs that run at a time",
+    unrun: "load",
+    fix: "Call again later, or raise sandbox.max_package_programs if the machine has the memory.",
+  },
+  PACKAGE_CHAIN_FAILED: {
+    cause: "A step of a chain failed, so the steps after it did not run. Steps before it had their effects.",
+    did: "The second step of a chain calls an API that is down.",
+    prints: 'The chain "demo.report" failed at step "two" (demo.search): Cannot reach "api.example.com"',
+    unrun: "running",
+    fix: "See the reason after the colon, and the steps that ran before. Repair it, and repeat the chain if its first steps may run twice.",
+  },
+  PACKAGE_CHAIN_INVALID: {
+    cause: "A chain needs a tool that does not exist here, leads back to itself, or has too many steps.",
+    did: "The package of a step was uninstalled.",
+    prints:
+      'The chain "demo.report" was not started: it needs a tool that does not exist here: "demo.search" (step "two")\ninstall the packages of these tools, and check that they are ready: toolcrib status',
+    unrun: "running",
+    fix: "Install the packages of the missing tools.",
+  },
+  PACKAGE_INPUT_INVALID: {
+    cause:
+      "The arguments match the schema, but the endpoint cannot take them: the URL or body would be too long, or a text has half a character.",
+    did: "A document of 20 MB is passed to a package.",
+    prints: "The request body has 20000000 bytes; at most 10485760 are allowed",
+    unrun: "running",
+    fix: "Pass less in one call, such as a part of the text or the path of a file.",
+  },
+  PACKAGE_NOT_STARTED: {
+    cause:
+      "No implementation of the package could be started on this machine; the message has the reason for each.",
+    did: "A package needs python3, and it is not installed.",
+    prints:
+      '"demo.echo" could not be started: python: python3 is not installed\ntoolcrib info demo.echo --why explains what it needs',
+    unrun: "running",
+    fix: "Install what toolcrib info TOOL --why names.",
+  },
+  PACKAGE_PROGRAM_FAILED: {
+    cause:
+      "The program of the package ended with an error, or needs tools that do not exist here. The message ends with its standard error.",
+    did: "A program of a package divides by zero.",
+    prints: "The program of the package failed: it ended with exit code 1",
+    unrun: "running",
+    fix: "Read the end of its standard error in the message. Report it to the publisher, with the arguments.",
+  },
+  PACKAGE_REPLY_MISSING: {
+    cause:
+      "A test is replayed from recorded replies, and the tool made a request that was not recorded, often because it changed.",
+    did: "A package is changed to call another path, and toolcrib test --replay is run.",
+    prints:
+      "The test made the request GET https://api.example.com/v2/x, and it has no recorded reply\nrecord it again, with real calls: toolcrib test FOLDER --record",
+    unrun: "running",
+    fix: "Record it again, if the new request is intended: toolcrib test FOLDER --record.",
+  },
+  PACKAGE_RESULT_UNREADABLE: {
+    cause:
+      "A program of a package writes exactly one JSON value to standard output. It wrote something else, nothing, or too much.",
+    did: "A program prints a progress bar to standard output.",
+    prints:
+      "The program of the package has no result: it wrote nothing\na program writes one JSON value to standard output, and messages to standard error",
+    unrun: "running",
+    fix: "Write messages to standard error, and one JSON value to standard output.",
+  },
+  PACKAGE_UNUSABLE: {
+    cause:
+      "An installed package cannot run as configured: a secret is missing, its token endpoint refuses, its URL is not usable here.",
+    did: "A package that needs a token is installed, and no secret is configured for it.",
+    prints:
+      '"demo.search" needs a secret; its manifest proposes search-token\nwrite packages: { demo.search: { credentials: { token: { secret_key_ref: search-token } } } }, and store it with toolcrib secret set search-token',
+    unrun: "running",
+    fix: "Configure what the hint shows, and store the secret.",
+  },
+};

@@ -1,0 +1,73 @@
+/** Explanations of the codes of the package process. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  PROCESS_COMMAND_NOT_EXECUTABLE: {
+    cause:
+      "The command exists but cannot be started: it is a folder, has no right to execute, or is a batch file on Windows.",
+    did: "A server has command: ./server.sh, and the file was created without the right to execute.",
+    prints:
+      'Cannot launch command "./server.sh": "/home/ada/server.sh" is not executable by this user\nrun: chmod +x \'/home/ada/server.sh\'',
+    unrun: "machine",
+    fix: 'Run the chmod of the hint. For a folder, name the program inside it. For a batch file on Windows, write command: cmd and args: ["/c", NAME].',
+  },
+  PROCESS_COMMAND_NOT_FOUND: {
+    cause:
+      "The command of a server does not exist, or is in no folder of the PATH that the process gets. A gateway that was started by a desktop or service manager has a shorter PATH than a terminal.",
+    did: "A server has command: uvx, which is in ~/.local/bin, and the gateway was started by systemd.",
+    prints: 'Cannot launch command "uvx": not found in PATH',
+    unrun: "machine",
+    fix: "Install the program, or write its full path (which uvx) as command, or set PATH in transport.env.",
+  },
+  PROCESS_DIRECTORY_INVALID: {
+    cause: "The working directory of a server does not exist, or is not a folder.",
+    did: "transport.cwd names a folder that was moved.",
+    prints:
+      'Cannot launch command "node": working directory "/home/ada/old" does not exist\ncorrect cwd, or create the folder',
+    unrun: "machine",
+    fix: "Correct transport.cwd, or create the folder.",
+  },
+  PROCESS_LAUNCHER_CLOSED: {
+    cause: "A server was to be started while the gateway was closing.",
+    did: "A call arrives for a lazy server while Ctrl-C is pressed.",
+    prints: 'Cannot launch server "notes": the gateway is closing',
+    unrun: "moment",
+    fix: "Start the gateway again.",
+  },
+  PROCESS_LAUNCH_INVALID: {
+    cause:
+      "A launch has something that no process can have: a NUL character, an empty command, a variable that Toolcrib reserves to recognise its processes.",
+    did: "transport.env sets a variable that the gateway reserves.",
+    prints:
+      'Cannot set environment variable "TOOLCRIB_RUN": the name is reserved\nremove it from env; the gateway recognises its processes by it',
+    unrun: "setup",
+    fix: "Remove or correct what the message names.",
+  },
+  PROCESS_LIMIT: {
+    cause: "The gateway already runs the maximum number of processes.",
+    did: "A configuration starts several hundred servers at once.",
+    prints:
+      'Cannot launch server "notes": 256 servers run already\nraise the limit of processes, or let servers be shared or stopped when idle',
+    unrun: "load",
+    fix: "Write start: lazy and idle_seconds for servers that are rarely used, and remove those that nobody uses.",
+  },
+  PROCESS_SPAWN_FAILED: {
+    cause:
+      "The operating system refused to start the program: its interpreter is missing (the #! line), too many processes, no memory, another architecture.",
+    did: "A script begins with #!/usr/bin/python4.",
+    prints:
+      'Cannot launch command "./server": its first line asks for interpreter "/usr/bin/python4", which cannot be run\ninstall the interpreter, or set it as command and the script as first of args',
+    unrun: "machine",
+    fix: "Install the interpreter, or write it as command. EAGAIN: raise ulimit -u. ENOEXEC: the program is for another system.",
+  },
+  PROCESS_WATCHDOG_FAILED: {
+    cause:
+      "A small shell process ends all servers when the gateway is killed. It could not be started, and without it servers could remain, so none is started.",
+    did: "The gateway runs in a container without /bin/sh.",
+    prints:
+      "Cannot start the watchdog that ends all servers when the gateway dies: spawn /bin/sh ENOENT\nit needs /bin/sh and sleep; in a container without a shell, run the gateway as process 1",
+    unrun: "machine",
+    fix: "Use an image with /bin/sh and sleep, or run the gateway as process 1 of the container, which ends all others with it.",
+  },
+};

@@ -1,0 +1,32 @@
+/** Explanations of the codes of the package sandbox. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  SANDBOX_LIMIT: {
+    cause:
+      "sandbox.max_sandboxes limits how many contained processes run at a time, so that a machine is not filled with them. All are in use.",
+    did: "A configuration has 120 contained servers, and the limit is 100.",
+    prints:
+      "Cannot start another sandbox: 100 run already\nraise sandbox.max_sandboxes, write start: lazy for servers, or remove some",
+    unrun: "load",
+    fix: "Write start: lazy and idle_seconds for servers that are rarely used, remove some, or raise sandbox.max_sandboxes if the machine has the memory.",
+  },
+  SANDBOX_PATH_REFUSED: {
+    cause:
+      "A path that a contained process should read or write holds something that would undo the containment: the home of Toolcrib, the configuration, credentials such as ~/.ssh, a socket, the whole file system; or the path does not exist.",
+    did: 'containment.read_paths of a server is ["/"].',
+    prints:
+      'The read path "/" is the whole file system\nname a folder that contains only what the server works with',
+    unrun: "setup",
+    fix: "Name a narrower folder that has only what the server works with, and create it if it does not exist.",
+  },
+  SANDBOX_UNAVAILABLE: {
+    cause:
+      "The server declares a containment (no network, a scoped network, limited paths), and this machine has nothing to enforce it: bubblewrap is missing, user namespaces are switched off, or the system is not supported. A server that must be contained is not started without.",
+    did: "A server with network_egress: deny is started in a container without bubblewrap.",
+    prints: "This machine has no sandbox for processes: bubblewrap: bwrap is not installed",
+    unrun: "machine",
+    fix: "Do what the hint says: install bubblewrap (apt install bubblewrap), allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0), or run the container with what it needs. toolcrib sandbox check shows every tier and its reason. If the server may run uncontained, say so in its entry.",
+  },
+};

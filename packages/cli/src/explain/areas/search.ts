@@ -1,0 +1,36 @@
+/** Explanations of the codes of the package search. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  SEARCH_INDEX_FULL: {
+    cause: "The index has the maximum number of tools. More would make each search slow.",
+    did: "An embedding program adds more documents than searchLimits.documentsMax.",
+    prints: 'Cannot add "tool-100001" to the search index: it holds 100000 documents already',
+    unrun: "load",
+    fix: "Remove tools that nobody uses, or divide them among several gateways.",
+  },
+  SEARCH_LIMIT_INVALID: {
+    cause: "The number of results is not a whole number from 1 to 1,000.",
+    did: "An embedding program searches with limit: 0.",
+    prints: 'Cannot return "0" results: the limit must be an integer from 1 to 1000',
+    unrun: "library",
+    fix: "Ask for 1 to 1,000 results; 10 to 20 are usual.",
+  },
+  SEARCH_OPTION_INVALID: {
+    cause: "A parameter of the ranking (k1, b, a boost) is no number, or outside its range.",
+    did: "An embedding program creates an index with b: 2.",
+    prints: 'Cannot create a search index with b "2": it must be a number from 0 to 1',
+    unrun: "library",
+    fix: "Use the default, or a number in the range that the message names.",
+  },
+  SEARCH_QUERY_TOO_LONG: {
+    cause:
+      "A query has more than 1,000 words or 32,768 characters. A description of the task in a few words finds more.",
+    did: "An agent passes a whole document to search_tools.",
+    prints:
+      "Cannot search for a query of 5000 terms: at most 1000 are allowed\ndescribe the tool in a few words",
+    unrun: "client",
+    fix: 'Search with the few words that say what the tool does, such as "create github issue".',
+  },
+};

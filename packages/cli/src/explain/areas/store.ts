@@ -1,0 +1,176 @@
+/** Explanations of the codes of the package store. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  AUDIT_ANCHOR_UNREADABLE: {
+    cause:
+      "A file of anchors (signed ends of the audit trail that are kept elsewhere) cannot be read, has no anchor, or too many lines.",
+    did: "toolcrib audit verify --anchors old.jsonl is run with an empty file.",
+    prints: 'Anchor file "old.jsonl" has no anchor: it proves nothing',
+    unrun: "setup",
+    fix: "Name the file that audit.anchor.file writes, or its last lines: tail -n 10000 FILE > part.",
+  },
+  AUDIT_BUDGET_EXCEEDED: {
+    cause:
+      "audit.client_max_bytes_per_day limits the records that one client may cause, so that it cannot fill the disk with them. Calls that cannot be recorded are refused.",
+    did: "An agent in a loop makes millions of calls.",
+    prints:
+      'The calls of "agent" have used the 1073741824 bytes of audit records that one client may cause in 24 hours\nwait until earlier calls are 24 hours old, or raise audit.client_max_bytes_per_day',
+    unrun: "load",
+    fix: "Find out why the client calls so much (toolcrib audit list --client NAME). Raise audit.client_max_bytes_per_day if it is intended.",
+  },
+  AUDIT_DAMAGED: {
+    cause:
+      "At its start, the gateway compares the audit trail with its last signed end. Records are missing or were changed. The finding is on record, and the trail continues.",
+    did: "A segment of the trail was edited, or a backup from yesterday was restored.",
+    prints:
+      "The audit trail is not what was signed before: 12 records are missing at the end\nsee toolcrib audit verify; the trail continues, and the finding is on record until an operator accepts it",
+    unrun: "damage",
+    fix: "toolcrib audit verify shows what is missing or changed. Find out who did it. If the reason is known, such as a restored backup, accept it: toolcrib audit verify --accept.",
+  },
+  AUDIT_INDEX_FAILED: {
+    cause:
+      "The index makes queries of the trail fast. It cannot be read or updated; the trail itself is not affected.",
+    did: "The file of the index belongs to another user.",
+    prints:
+      "Cannot use the audit index: attempt to write a readonly database\nthe audit segments are not affected",
+    unrun: "damage",
+    fix: "Let the user own the home, or remove the index with toolcrib doctor --fix: it is rebuilt from the segments.",
+  },
+  AUDIT_INDEX_REBUILT: {
+    cause:
+      "The index of the trail was damaged. It is rebuilt from the segments, and the damaged file is kept beside it.",
+    did: "The machine lost power while the index was written.",
+    prints:
+      'The audit index "/home/ada/.toolcrib/toolcrib.db" was damaged and is rebuilt; the damaged file is kept next to it',
+    unrun: "damage",
+    fix: "Nothing has to be done. Remove the damaged file when you do not want to examine it. If it repeats, check the disk.",
+  },
+  AUDIT_QUERY_INVALID: {
+    cause:
+      "A query of the trail has a value that cannot be searched for, or more of them than a query may have.",
+    did: "A program asks the audit reader for 5,000 records at once.",
+    prints: "Cannot return 5000 audit records; a whole number from 1 to 1000 is allowed",
+    unrun: "library",
+    fix: "Correct the option that the message names; toolcrib help audit list shows the forms.",
+  },
+  AUDIT_RECORDS_DROPPED: {
+    cause:
+      "The trail could not be written for so long that records in memory had to be discarded. Their number is on record. Calls were refused meanwhile; the records are of other events.",
+    did: "The disk was full for an hour.",
+    prints: "Discarded 240 records while the audit trail could not be written",
+    unrun: "machine",
+    fix: "Free space, and see that the disk is large enough: toolcrib doctor shows the size of the trail and the free space.",
+  },
+  AUDIT_RECORD_TOO_LARGE: {
+    cause: "A record exceeds its limit even with shortened texts.",
+    did: "An embedding program records an event with very many fields.",
+    prints: 'Cannot write a "call.started" record of 90000 characters; at most 65536 are allowed',
+    unrun: "fault",
+    fix: "Report it: records of Toolcrib itself are shortened to fit. A program should record less.",
+  },
+  AUDIT_RETENTION_FAILED: {
+    cause: "Segments that are older or larger than audit.retention allows could not be deleted.",
+    did: "The folder audit in the home is on a file system that became read-only.",
+    prints: "Cannot delete old audit segments: EROFS: read-only file system",
+    unrun: "machine",
+    fix: "Make the folder writable for the user who runs the gateway. The next run deletes what is too old.",
+  },
+  AUDIT_SEGMENT_DAMAGED: {
+    cause:
+      "A segment of the trail ends in an unfinished line, as after a power failure, or was removed while it was in use. Writing continues after it.",
+    did: "The machine lost power during a call.",
+    prints:
+      'Audit segment "001-00000001.jsonl" ended in an unfinished line of 210 bytes at byte 81920; writing continues after it',
+    unrun: "damage",
+    fix: "Nothing has to be done after a crash. If nobody crashed, somebody changed the file: toolcrib audit verify.",
+  },
+  AUDIT_UNREADABLE: {
+    cause: "A segment of the trail cannot be read: permissions, or it is no regular file.",
+    did: "The folder audit has a link to a device.",
+    prints:
+      'Audit segment "001-00000001.jsonl" is not a regular file and was not read\nsee toolcrib audit verify; move the file out of the folder audit of the home',
+    unrun: "damage",
+    fix: "Let the user read the folder audit of the home, and move out what does not belong there.",
+  },
+  AUDIT_UNWRITABLE: {
+    cause: "An audit record could not be written, so the call that it belongs to is not made.",
+    did: "The disk of the home is full.",
+    prints:
+      'Cannot write the audit trail in "/home/ada/.toolcrib/audit": ENOSPC\nfree disk space, make the file system of the home directory writable, or use another home with --home; calls are refused until then',
+    unrun: "machine",
+    fix: "Free space; calls go on by themselves. toolcrib doctor shows free space and size of the trail; audit.retention limits it.",
+  },
+  STORE_BUSY: {
+    cause: "Another process holds the lock of a file of the home for too long.",
+    did: "A toolcrib process was stopped with Ctrl-Z while it wrote.",
+    prints:
+      'Cannot lock "/home/ada/.toolcrib/approvals/saved-tools.json": another process has been writing to it for 5000 ms\ntry again; if this persists, look for a toolcrib process that hangs',
+    unrun: "moment",
+    fix: "Try again. If it persists, find the process that hangs (ps, fuser) and end it.",
+  },
+  STORE_CLOSED: {
+    cause: "A store of the home was used after it was closed, at the end of a gateway.",
+    did: "An embedding program records an event after it disposed of the gateway.",
+    prints: "Cannot write to the audit trail: the store is closed",
+    unrun: "library",
+    fix: "Use the store before it is closed.",
+  },
+  STORE_CONFLICT: {
+    cause: "Two processes changed the same record; this one had read the older version.",
+    did: "Two operators approve the same tool at the same moment.",
+    prints:
+      'Cannot change the approval of "report": version 4 is stored, and the caller read version 3\nread the current version and try again',
+    unrun: "moment",
+    fix: "Repeat the command: it reads the current version.",
+  },
+  STORE_FULL: {
+    cause: "The store has the maximum number of records of this kind.",
+    did: "A script makes thousands of approvals of saved tools.",
+    prints:
+      'Cannot write "/home/ada/.toolcrib/approvals/saved-tools.json": at most 10000 approvals are allowed\nremove entries that are not needed',
+    unrun: "load",
+    fix: "Remove what nobody needs: saved tools, pauses, servers that are not used.",
+  },
+  STORE_HOME_UNUSABLE: {
+    cause:
+      "The home cannot be created, read or locked: it is a file, belongs to another user, or its file system has no locks.",
+    did: "The home is on a disk that is read-only.",
+    prints:
+      'Cannot create the home directory "/mnt/ro/toolcrib": EROFS\nfree disk space, give the user who runs toolcrib write access to it, or use another with --home',
+    unrun: "machine",
+    fix: "Choose a folder that this user can write to, with --home or TOOLCRIB_HOME, or repair the one that the message names: chown, chmod 700, free space.",
+  },
+  STORE_RECORD_TOO_LARGE: {
+    cause: "A record is larger than is kept, or has a value that is not allowed in it.",
+    did: "A pause has a reason of many pages.",
+    prints: "Cannot store the pause: its name or reason is not valid",
+    unrun: "load",
+    fix: "Write less: the message names the record and the limit.",
+  },
+  STORE_UNREADABLE: {
+    cause:
+      "A file of the home cannot be read or is damaged, so what it says (approvals, pins, keys) does not count.",
+    did: "approvals/saved-tools.json was edited by hand and is not JSON any more.",
+    prints:
+      'Cannot read the key of the fingerprints in "/home/ada/.toolcrib/audit-fingerprints.key": its content is no key\nrestore the file, or remove it: a new key is created, and values in earlier records are not found any more',
+    unrun: "damage",
+    fix: "Restore the file from a backup, or remove it as the hint says. toolcrib doctor names damaged files.",
+  },
+  STORE_UNWRITABLE: {
+    cause: "A file of the home could not be written: no space, no permission.",
+    did: "The folder of audit.anchor.file does not exist.",
+    prints:
+      'Cannot append the end of the audit trail to "/mnt/anchors/trail.jsonl": ENOENT\ncreate the folder, and let the user who runs the gateway write to it (audit.anchor.file)',
+    unrun: "machine",
+    fix: "Create the folder, free space, or let the user own it.",
+  },
+  STORE_WRITERS_EXHAUSTED: {
+    cause: "Each process that writes to the trail has a number, and all numbers are in use.",
+    did: "Hundreds of toolcrib processes use one home at the same time.",
+    prints: '64 processes write to "/home/ada/.toolcrib" already; that is the maximum',
+    unrun: "load",
+    fix: "End toolcrib processes that are not needed, or use several homes.",
+  },
+};

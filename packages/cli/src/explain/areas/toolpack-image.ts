@@ -1,0 +1,67 @@
+/** Explanations of the codes of the package toolpack-image. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  IMAGE_NAME_INVALID: {
+    cause: "The reference of an image needs a name and a tag.",
+    did: "toolcrib toolpack build is run with --ref registry.example.com/tools.",
+    prints:
+      '"registry.example.com/tools" is not a reference with a tag\ngive one: --ref registry.example.com/tools/github:0.1.0',
+    unrun: "packages",
+    fix: "Give a reference with a tag, in lower case.",
+  },
+  IMAGE_PART_INVALID: {
+    cause:
+      "A part of the image (Node, Toolcrib itself) is not the one that was recorded, or its archive cannot be read.",
+    did: "A mirror serves another archive of Node.",
+    prints:
+      "Cannot use the archive of node 24.1.0: its digest is another one\nuse a mirror or registry that has the recorded version",
+    unrun: "packages",
+    fix: "Use a mirror that has the recorded version, or fetch the parts again: toolcrib toolpack fetch.",
+  },
+  IMAGE_PATH_CONFLICT: {
+    cause:
+      "Two files of the image would have the same path, or a path has characters that images cannot have.",
+    did: "image.entrypoint of a manifest is a path that the image uses itself.",
+    prints:
+      'Two files of the image have the path "/app/node"\nchoose another image.entrypoint in the manifest, such as /app/toolpack',
+    unrun: "packages",
+    fix: "Choose another image.entrypoint in the manifest.",
+  },
+  IMAGE_SETTING_TAKEN: {
+    cause:
+      "Two credentials or variables would be the same setting of a bundle, because names of settings have letters and digits only.",
+    did: "A bundle of two services has the credentials api-key and api_key.",
+    prints:
+      "api_key would belong to both github and gitlab\nsuch names differ in letters and digits only: build a bundle of each service, or rename one of the two",
+    unrun: "packages",
+    fix: "Build a bundle of each service, or rename one of them in its manifest.",
+  },
+  IMAGE_TOOL_NAME_INVALID: {
+    cause:
+      "In an image of several services, tools have the name of their service before their own. One would be longer than clients accept.",
+    did: "Two services are built into one image, and a tool has a name of 60 characters.",
+    prints:
+      'With the name of its service, "github__a_very_long_name" is longer than 64 characters\nbuild an image of "github" alone: its tools have their own names there',
+    unrun: "packages",
+    fix: "Build an image of this service alone, or rename the tool.",
+  },
+  IMAGE_TOOL_NAME_TAKEN: {
+    cause: "Two services or tools would have the same name in what is built.",
+    did: "Two versions of one service are built into one image.",
+    prints:
+      'Two services are called "github", or almost\nbuild one version of each service, and services that differ in more than hyphens',
+    unrun: "packages",
+    fix: "Build one version of each service, or rename one.",
+  },
+  IMAGE_VARIABLE_UNSET: {
+    cause:
+      "The base URL or a path has a variable, and the command that is written into the package needs its value.",
+    did: "A toolspec with https://{tenant}.desk.example is built as packages without --variable.",
+    prints:
+      'The tool "list_repos" needs a value for the variable "tenant", in letters, digits and . _ -\ngive it: --variable tenant=VALUE',
+    unrun: "packages",
+    fix: "Give it: --variable NAME=VALUE.",
+  },
+};

@@ -1,0 +1,161 @@
+/** Explanations of the codes of the package upstream. A table is one piece. */
+
+import type { Explanations } from "../explanation.ts";
+
+export const explanations: Explanations = {
+  UPSTREAM_ASK_REFUSED: {
+    cause:
+      "The server asked the client something (sampling, elicitation, roots), and its entry says interactive: false.",
+    did: "A server with interactive: false asks the model of the client.",
+    prints:
+      '"sampling/createMessage" was refused: the server "notes" is declared with interactive: false\nremove interactive: false if the server has to ask clients',
+    unrun: "remote",
+    fix: "Remove interactive: false from the entry if you want the server to ask clients.",
+  },
+  UPSTREAM_ASK_UNATTRIBUTED: {
+    cause:
+      "The server asked something on a session that all clients share, or outside of any call, so nobody knows which client to ask.",
+    did: "A server asks for roots before any call.",
+    prints:
+      '"roots/list" was refused on the session of the server "notes" that all clients share\ncall again: a client that can be asked has a session of its own from now on',
+    unrun: "remote",
+    fix: "Call again: the client gets a session of its own with this server.",
+  },
+  UPSTREAM_CAPABILITY_MISSING: {
+    cause: "The server asks for something that the client of the call did not declare.",
+    did: "A server asks a question with a page to visit, and the client knows forms only.",
+    prints:
+      'The client that made this call does not support elicitation with a page to visit (url), which the server "crm" needs\nuse a client that declares the capability "elicitation"',
+    unrun: "client",
+    fix: "Use a client that declares it, or do the step elsewhere first, such as toolcrib login SERVER.",
+  },
+  UPSTREAM_CLOSED: {
+    cause: "The server ended or closed its connection before it answered. The call may have had an effect.",
+    did: "A server crashes during a call.",
+    prints: 'The server "notes" ended before it answered, and the call may have had an effect',
+    unrun: "remote",
+    fix: "Read its log in the folder logs of the home, check the effect, and repeat the call: the server is started again.",
+  },
+  UPSTREAM_ERROR: {
+    cause: "The server answered with a JSON-RPC error. The message is that of the server.",
+    did: "A server does not know an id that was passed.",
+    prints: "issue 4711 does not exist",
+    unrun: "remote",
+    fix: "Correct the arguments as the message says. If it is a fault of the server, see its log.",
+  },
+  UPSTREAM_LIST_ENDLESS: {
+    cause:
+      "A list of the server does not end: its cursor repeats, or there are more pages, items or characters than are read.",
+    did: "A server returns the same cursor with each page of tools/list.",
+    prints: '"tools/list" repeats the cursor "page-2"',
+    unrun: "remote",
+    fix: "Report it to the maintainers of the server, or update it.",
+  },
+  UPSTREAM_LOGIN_NEEDED: {
+    cause:
+      "The server needs a login, and the person at the client was asked to visit a page for it. The call was not made.",
+    did: "A client calls a tool of a server with per-user OAuth for the first time.",
+    prints: 'The login to the server "crm" was declined',
+    unrun: "client",
+    fix: "Visit the page that the client shows, log in, and repeat the call. The operator can log in with toolcrib login SERVER.",
+  },
+  UPSTREAM_PARKED_LIMIT: {
+    cause:
+      "Calls that wait for answers of a person keep a place, and all places, or those of this client, are taken.",
+    did: "An agent starts many calls that each ask a question, and answers none.",
+    prints:
+      "This client's share of the calls that may wait for answers at a time are in use\nanswer the questions of other calls first",
+    unrun: "load",
+    fix: "Answer the open questions, or let them time out.",
+  },
+  UPSTREAM_QUARANTINED: {
+    cause:
+      "The server repeatedly sent messages over a limit, which harms the gateway. It is not used until the operator releases it.",
+    did: "A server floods the gateway with notifications.",
+    prints:
+      'The server "notes" is quarantined: 5 messages broke a limit, the last one: a message of 80 MB\nthe operator can release it: toolcrib release notes',
+    unrun: "remote",
+    fix: "Read the log of the server, update or report it, then: toolcrib release SERVER.",
+  },
+  UPSTREAM_QUESTIONS_ENDLESS: {
+    cause: "Within one call, the server asked in more rounds than are allowed.",
+    did: "A server asks the same question again after each answer.",
+    prints:
+      'The server "crm" asked in more than 10 rounds within one call\nreport it to the maintainers of the server',
+    unrun: "remote",
+    fix: "Report it to the maintainers; give arguments that leave no questions.",
+  },
+  UPSTREAM_QUESTION_OVER: {
+    cause:
+      "The answers belong to a question that is not open any more: its call ended, or nobody answered in time.",
+    did: "A person answers a form after lunch.",
+    prints: 'The client did not answer the questions of "crm" within 600 s',
+    unrun: "client",
+    fix: "Make the call again, and answer in time.",
+  },
+  UPSTREAM_QUEUE_FULL: {
+    cause: "The server runs as many calls as it may, and the queue before it is full.",
+    did: "Fifty agents call one slow server.",
+    prints:
+      'The queue of the server "crm" is full: 16 calls run and 64 wait\ntry again after other calls have ended, or raise serve.limits.max_queued_calls_per_server',
+    unrun: "load",
+    fix: "Try again. If the server can do more at a time, raise its concurrency; otherwise raise serve.limits.max_queued_calls_per_server.",
+  },
+  UPSTREAM_QUEUE_SHARE: {
+    cause: "One client may use a share of the calls of a server only.",
+    did: "One agent sends a hundred calls to one server at once.",
+    prints:
+      'This client has used up its share of the calls to the server "crm"\nwait for answers before sending more, or raise serve.limits.max_queued_calls_per_server',
+    unrun: "load",
+    fix: "Wait for answers before sending more.",
+  },
+  UPSTREAM_RESULT_INVALID: {
+    cause:
+      "The server answered with something that is not valid in MCP. It is not passed on; the call was made.",
+    did: "A server returns content as a text instead of a list.",
+    prints:
+      'The server "notes" answered a call of its tool "read" with an invalid result: content must be a list. The call may have had an effect\nreport it to the maintainers of the server',
+    unrun: "remote",
+    fix: "Update the server, or report it to its maintainers.",
+  },
+  UPSTREAM_SESSION_LIMIT: {
+    cause:
+      "With isolated sessions each client has a session, often a process, of its own. All, or the share of this client, are in use.",
+    did: "Forty clients use a server with session: per_client.",
+    prints: 'All 32 client sessions of the server "crm" are in use\ntry again when other calls have ended',
+    unrun: "load",
+    fix: "Try again later, or let clients share the server if it keeps no state for each.",
+  },
+  UPSTREAM_TASK_CANCELLED: {
+    cause: "The server runs the call as a task, and cancelled it itself.",
+    did: "A job server cancels a task because of its own limit.",
+    prints: 'The server "jobs" cancelled the task of this call',
+    unrun: "remote",
+    fix: "See the log of the server for the reason.",
+  },
+  UPSTREAM_TASK_LOST: {
+    cause: "The server ran the call as a task and does not know it any more, such as after a restart.",
+    did: "A job server is restarted during a task.",
+    prints:
+      'The server "jobs" does not know the task of this call any more: Task not found\nthe call may have had an effect: check it before you repeat the call',
+    unrun: "remote",
+    fix: "Check whether the work was done, then repeat the call if it was not.",
+  },
+  UPSTREAM_UNAVAILABLE: {
+    cause:
+      "The server is not connected: it is starting, has failed, or waits for its next attempt. The message has the reason, the hint the time.",
+    did: "A server crashed at its start because a token is missing.",
+    prints:
+      'The server "github" is not available to this client: it ended with exit code 1\nit is tried again in 8 s',
+    unrun: "remote",
+    fix: "toolcrib status and the log of the server show the reason. Repair it; the gateway tries again by itself.",
+  },
+  UPSTREAM_WATCH_REFUSED: {
+    cause:
+      "The resource cannot be watched: its server does not report changes, or the maximum number is watched.",
+    did: "A client subscribes to a resource of a server without subscriptions.",
+    prints: 'The server "notes" does not report changes of resources',
+    unrun: "client",
+    fix: "Read the resource again when you need it.",
+  },
+};

@@ -1,0 +1,91 @@
+/** Valid files that examples change in one place: a manifest with its toolspec, and a tool package. */
+
+const manifest = `schemaVersion: 2
+name: acme
+version: 0.1.0
+source: { repo: github.com/acme/acme, tag: v0.1.0 }
+image:
+  ref: registry.example/acme
+  digest: sha256:0b1c2d3e4f5061728394a5b6c7d8e9f00b1c2d3e4f5061728394a5b6c7d8e9f0
+  entrypoint: /app/server
+  builder: toolpack
+tier: sealed
+entitlements: { egress: [api.acme.example] }
+credentials:
+  - id: token
+    type: api_key
+    inject: { header: Authorization, format: "Bearer {token}" }
+tools:
+  - { name: get_repo, default: true }
+`;
+
+const toolspec = `schemaVersion: 2
+name: acme
+version: 0.1.0
+baseUrl: https://api.acme.example
+tools:
+  - name: get_repo
+    description: Get one repository
+    method: GET
+    path: /repos/{id}
+    params:
+      - { name: id, in: path, type: string, required: true }
+`;
+
+/** A replacement in a sample. */
+export type Change = readonly [from: string, to: string];
+
+/** Returns the files of a manifest and its toolspec in a folder `acme`, each with its changes. */
+export function pairFiles(changes: {
+  readonly manifest?: readonly Change[];
+  readonly toolspec?: readonly Change[];
+}): { readonly [path: string]: string } {
+  return {
+    "acme/manifests/acme/0.1.0.yaml": changed(manifest, changes.manifest ?? []),
+    "acme/toolspecs/acme/0.1.0.yaml": changed(toolspec, changes.toolspec ?? []),
+  };
+}
+
+/** Returns only the manifest of `pairFiles`, in a file of its own. */
+export function manifestFile(...changes: readonly Change[]): { readonly [path: string]: string } {
+  return { "manifest.yaml": changed(manifest, changes) };
+}
+
+/** A change whose text the sample does not have leaves no difference, and its example then fails its test. */
+function changed(text: string, changes: readonly Change[]): string {
+  return changes.reduce((now, [from, to]) => now.replace(from, to), text);
+}
+
+const messageSchema = {
+  type: "object",
+  properties: { message: { type: "string" } },
+  required: ["message"],
+};
+
+const packageManifest = {
+  toolId: "demo.echo",
+  name: "Echo",
+  version: "0.1.0",
+  description: "Returns the message that it gets.",
+  capabilities: ["demo"],
+  endpoint: { type: "http", method: "POST", url: "https://example.com/echo" },
+  input_schema: messageSchema,
+  output_schema: messageSchema,
+  tests: ["tests/echo.test.json"],
+};
+
+const packageTest = { name: "echo", input: { message: "hello" }, expected: { message: "hello" } };
+
+/** Returns the files of a package in a folder `echo`, with other members in its manifest and its test. */
+export function packageFiles(
+  changes: object,
+  testChanges: object = {},
+  more: { readonly [path: string]: string } = {},
+): { readonly [path: string]: string } {
+  const json = (value: object) => `${JSON.stringify(value, undefined, 2)}\n`;
+  return {
+    "echo/manifest.json": json({ ...packageManifest, ...changes }),
+    "echo/tests/echo.test.json": json({ ...packageTest, ...testChanges }),
+    ...more,
+  };
+}
