@@ -67,6 +67,8 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
         },
       ],
     },
+    // Chunks can import each other: modules run in the order of their imports nevertheless.
+    strictExecutionOrder: true,
     // Stack traces keep the names of functions and classes.
     minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
   });
