@@ -5,14 +5,14 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CommandLineProblem } from "@toolcrib/cli";
+import type { createCommandLineCheck } from "@toolcrib/cli";
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { notYet } from "./commands-not-yet.ts";
 import { listPages } from "./link-rules.ts";
 import { shellCommands } from "./shell-commands.ts";
 
 /** Checks the words after `toolcrib`. */
-type Check = (words: readonly string[]) => CommandLineProblem | undefined;
+type Check = Awaited<ReturnType<typeof createCommandLineCheck>>;
 
 /** A command line on a page. */
 interface PageCommand {

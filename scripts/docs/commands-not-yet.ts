@@ -3,5 +3,4 @@
  * arguments; with options, only command lines that have these options. `npm run check` fails when a line becomes valid, and
  * then it is removed here.
  */
-export const notYet: readonly string[] = [
-];
+export const notYet: readonly string[] = [];

@@ -3,7 +3,7 @@
  * meaning, cause, example and fix; and the meanings as a module, which `toolcrib explain` reads.
  */
 
-import type { ExplainedCode, ExplainedExample } from "@toolcrib/cli";
+import type { loadExplained } from "@toolcrib/cli";
 import type { ErrorCode } from "../error-codes.ts";
 
 /** Titles of the areas that are not packages. */
@@ -13,6 +13,9 @@ const titles: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns the index and one page for each area, by path. */
+/** A code with everything that is known about it. */
+export type ExplainedCode = Awaited<ReturnType<typeof loadExplained>>[number];
+
 export function errorPages(codes: readonly ExplainedCode[]): readonly (readonly [string, string])[] {
   const areas = [...new Set(codes.map(({ area }) => area))];
   const codesOf = (area: string) => codes.filter((code) => code.area === area);
@@ -62,7 +65,7 @@ function areaPage(area: string, codes: readonly ExplainedCode[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-function exampleLines({ files = {}, run, did, output, notRun }: ExplainedExample): string[] {
+function exampleLines({ files = {}, run, did, output, notRun }: ExplainedCode["example"]): string[] {
   const lines = [`**Example.** ${did === undefined ? "With these files:" : prose(did)}`];
   if (did === undefined && Object.keys(files).length === 0) lines[0] = "**Example.**";
   for (const [path, text] of Object.entries(files)) lines.push("", `\`${path}\``, "", ...block(text));

@@ -5,7 +5,6 @@
 
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
-import type { ExplainedCode } from "@toolcrib/cli";
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { readErrorCodes } from "../error-codes.ts";
 import type { Results } from "../features/results.ts";
@@ -14,7 +13,7 @@ import type { Workspace } from "../workspace.ts";
 import { apiPage, listApi } from "./api-page.ts";
 import { clientPages } from "./client-pages.ts";
 import { enforcementPage } from "./enforcement-page.ts";
-import { errorPages, meaningsModule } from "./errors-page.ts";
+import { type ExplainedCode, errorPages, meaningsModule } from "./errors-page.ts";
 import { limitsPage } from "./limits-page.ts";
 import { starlarkPage } from "./starlark-page.ts";
 

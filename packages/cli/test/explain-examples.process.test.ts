@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type ExplainedCode, loadExplained } from "@toolcrib/cli";
+import { loadExplained } from "@toolcrib/cli";
 import { leftOut, makeTemporaryDirectory, sampled, syncGolden, writeFiles } from "@toolcrib/testing";
 import { normalize, runToolcrib } from "./transcript.ts";
 
@@ -39,7 +39,7 @@ test("the examples of the error codes print what the pages show", async () => {
 test("all examples run", leftOut(step), () => {});
 
 /** Returns what the command of an example prints, without what differs from run to run. */
-async function outputOf({ example }: ExplainedCode): Promise<string> {
+async function outputOf({ example }: (typeof produced)[number]): Promise<string> {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, { ...example.files });
   const { args, input } = wordsOf(example.run ?? "");

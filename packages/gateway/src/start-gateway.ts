@@ -16,9 +16,7 @@ import { openToolUse } from "@toolcrib/discovery";
 import { openTaskFiles } from "@toolcrib/extensions";
 import { openHooks } from "@toolcrib/hook-programs";
 import {
-  type ControlServer,
   GatewayMetrics,
-  type HttpServer,
   type HttpServerDeps,
   operatorRoutes,
   serverRoutes,
@@ -90,6 +88,9 @@ function openToolServers(context: SourceContext): Promise<OpenedSources> {
   };
   return openServers({ ...context, onLoginPages });
 }
+
+type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
+type ControlServer = Awaited<ReturnType<typeof startControlServer>>;
 
 /** Tools that are indexed for search in one go: some milliseconds of work. */
 const searchPortion = 25;

@@ -5,19 +5,14 @@ import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import type { Logger } from "@toolcrib/diagnostics";
-import {
-  type ControlServer,
-  GatewayMetrics,
-  type HttpServer,
-  type HttpServerDeps,
-  startControlServer,
-  startHttpServer,
-} from "@toolcrib/http";
+import { GatewayMetrics, type HttpServerDeps, startControlServer, startHttpServer } from "@toolcrib/http";
 import type { JsonObject } from "@toolcrib/json";
 import { type McpService, methodNotFound, type ServerSession } from "@toolcrib/mcp";
 import { MemorySessionStore } from "@toolcrib/store";
 import { issuerName, localIdentity } from "@toolcrib/tool";
 
+type ControlServer = Awaited<ReturnType<typeof startControlServer>>;
+type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 type HttpServerOptions = Parameters<typeof startHttpServer>[1];
 
 /** Collects log records. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, request as openRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { OutgoingRequest, SendRequest } from "@toolcrib/toolpack";
+import type { SendRequest } from "@toolcrib/toolpack";
 
 /** A request as received. */
 export interface SeenRequest {
@@ -66,7 +66,7 @@ async function read(incoming: IncomingMessage): Promise<SeenRequest> {
   return { line: `${method} https://${headers.host}${url}`, headers: pairs, body };
 }
 
-function send(request: OutgoingRequest, port: number): ReturnType<SendRequest> {
+function send(request: Parameters<SendRequest>[0], port: number): ReturnType<SendRequest> {
   const { method, url, headers, body, signal, maxBytes } = request;
   const { host } = new URL(url);
   assert.ok(url.startsWith(`https://${host}/`));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "@toolcrib/json";
 import { clientCall } from "@toolcrib/testing";
 import type { CallContext, ToolResult, ToolSource } from "@toolcrib/tool";
-import { createToolpackSource, type ToolpackDeps } from "@toolcrib/toolpack";
+import { createToolpackSource } from "@toolcrib/toolpack";
 import { type Manifest, parseManifest, parseToolspec, type Toolspec } from "@toolcrib/toolspec";
 import type { LoopbackApi } from "./loopback-api.ts";
 
@@ -67,7 +67,7 @@ export function createBench(
 ): Bench {
   const slept: number[] = [];
   let clock = startedAt;
-  const deps: ToolpackDeps = {
+  const deps: Parameters<typeof createToolpackSource>[1] = {
     send: api.send,
     now: () => clock,
     async sleep(ms, signal) {

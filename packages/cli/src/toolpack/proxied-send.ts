@@ -10,7 +10,7 @@ import { type Duplex, pipeline, type Transform } from "node:stream";
 import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
-import type { OutgoingRequest, SendRequest } from "@toolcrib/toolpack";
+import type { SendRequest } from "@toolcrib/toolpack";
 import { CliError } from "../cli-error.ts";
 
 // An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
@@ -164,7 +164,7 @@ async function secure(
   return socket;
 }
 
-async function sendWithin(socket: TLSSocket, request: OutgoingRequest): ReturnType<SendRequest> {
+async function sendWithin(socket: TLSSocket, request: Parameters<SendRequest>[0]): ReturnType<SendRequest> {
   const { method, url, headers, body, signal, maxBytes } = request;
   const { host, origin } = new URL(url);
   const outgoing = openRequest({

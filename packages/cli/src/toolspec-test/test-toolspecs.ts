@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { createEgress, createPlaceholder } from "@toolcrib/egress";
-import { createToolpackSource, type ToolpackDeps } from "@toolcrib/toolpack";
+import { createToolpackSource } from "@toolcrib/toolpack";
 import {
   annotationsOf,
   type CatalogPair,
@@ -202,7 +202,7 @@ async function settle(run: () => Promise<ExampleOutcome>): Promise<ExampleOutcom
   }
 }
 
-function engineDeps(context: CliContext): Omit<ToolpackDeps, "send"> {
+function engineDeps(context: CliContext): Omit<Parameters<typeof createToolpackSource>[1], "send"> {
   return {
     now: context.now,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),

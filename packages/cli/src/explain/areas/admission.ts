@@ -116,6 +116,14 @@ export const explanations: Explanations = {
     unrun: "load",
     fix: "Call again after retryAt in the data of the error. If the rate is too low for normal work, raise it in guards.limits.",
   },
+  SWITCH_INVALID: {
+    cause:
+      "A server or a tool to enable or disable is named by an id or name that nothing has. All names of one request are checked first, and nothing is switched if one of them is wrong.",
+    did: "toolcrib disable server gitub, while the server is called github.",
+    prints: 'Nothing was switched: no server, toolspec or package is called "gitub"\ndid you mean github?',
+    unrun: "running",
+    fix: "Use the id from toolcrib status, or the name of the tool from toolcrib list. A pattern has to match at least one tool.",
+  },
   SERVER_NOT_FOUND: {
     cause:
       "A request or an endpoint such as /mcp/s/NAME names a server that the configuration does not have. Often a server was renamed or removed, and a client still has the old address.",

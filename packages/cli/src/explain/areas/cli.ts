@@ -230,6 +230,23 @@ result = values[5]
     unrun: "running",
     fix: "toolcrib status and the log of the server show why.",
   },
+  CLI_SERVICE_FAILED: {
+    cause:
+      "systemctl of the user's systemd refused an operation on the service, or the service ended while it started. The message has its exit code and what it printed.",
+    did: "toolcrib service install, with a configuration that has an error.",
+    prints:
+      "systemctl --user start toolcrib.service ended with 1\ntoolcrib service logs shows why a service does not start",
+    unrun: "machine",
+    fix: "Read toolcrib service logs, correct what it shows (often toolcrib config check finds it, too), and run toolcrib service install again.",
+  },
+  CLI_SERVICE_UNAVAILABLE: {
+    cause:
+      "toolcrib service uses the systemd of your user, and there is none that can be reached: another system, a container, or a login without a session of its own (su, cron).",
+    did: "toolcrib service install in a container.",
+    prints: "No systemd of this user can run a service: systemctl is not installed",
+    unrun: "machine",
+    fix: "Log in with a session of your own (loginctl enable-linger keeps services running), let another supervisor run toolcrib serve --quiet, or run the image of the gateway in a container.",
+  },
   CLI_TEST_CALLS_OTHERS: {
     cause: "Tests of a package that is not installed would call other tools as you, without approvals.",
     did: "toolcrib test is run on the folder of a chain.",

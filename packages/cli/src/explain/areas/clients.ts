@@ -3,6 +3,14 @@
 import type { Explanations } from "../explanation.ts";
 
 export const explanations: Explanations = {
+  CLIENTS_ENTRY_INVALID: {
+    cause:
+      "One server in the configuration file of a client has a form that is not understood: no command and no URL, a list where a text belongs, or a transport that Toolcrib does not speak. Only this server is left out; the others of the file are imported.",
+    did: "~/.cursor/mcp.json has a server notes with a text as args, and toolcrib import is run.",
+    prints: 'Server "notes": "args" must be a list, but is a text',
+    unrun: "setup",
+    fix: "Correct the server in the client, at the line that the message names, and run toolcrib import again, or add the server with toolcrib add.",
+  },
   CLIENTS_FILE_SHAPE: {
     cause:
       "The configuration file of a client is valid, but what would have to be changed has an unexpected form, such as a list where the client keeps a map of servers, or the entry in a notation that cannot be edited without changing more. The file is left as it is.",
