@@ -71,6 +71,8 @@ try {
   await check("the command prints its version and its help", () => {
     assert.match(toolcrib("--version"), /^\d+\.\d+\.\d+/);
     assert.match(toolcrib("help"), /^Usage: toolcrib <command>/);
+    assert.match(toolcrib("explain", "CONFIG_URL_INSECURE"), /^Cause/m);
+    assert.match(toolcrib("top", "--once"), /no gateway is running/);
   });
   await check("the catalog is included", () => {
     assert.match(toolcrib("catalog", "list"), /github/);

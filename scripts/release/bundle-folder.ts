@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { cpSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { basename, join } from "node:path";
-import { type Plugin, rolldown } from "rolldown";
+import { type OutputChunk, type Plugin, rolldown } from "rolldown";
 
 /** Modules that run in a thread or a process of their own, loaded by their names from the module next to them. */
 const ownEntries: { readonly [name: string]: string } = {
@@ -75,7 +75,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
   await build.close();
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
   const files = new Set([...output.map(({ fileName }) => fileName), undiciName]);
-  for (const file of output) if (file.type === "chunk") assertComplete(file.fileName, file.code, files);
+  for (const file of output) if (file.type === "chunk") assertComplete(file, files);
   const wasm = modules.find((path) => basename(path) === "cedar_wasm.js");
   if (wasm !== undefined) cpSync(join(wasm, "../cedar_wasm_bg.wasm"), join(folder, "cedar_wasm_bg.wasm"));
   return undici.size === 0 ? modules : [...modules, ...(await bundleUndici(root, folder, undici))];
@@ -150,7 +150,7 @@ async function bundleUndici(
   });
   await build.close();
   const [chunk] = output;
-  assertComplete(undiciName, chunk.code, new Set());
+  assertComplete(chunk, new Set());
   writeFileSync(join(folder, undiciName), chunk.code);
   return chunk.moduleIds.filter((path) => path !== entry);
 }
@@ -158,9 +158,20 @@ async function bundleUndici(
 /** Modules that ajv names in the text of functions which it can write to files; nothing here writes them. */
 const namedOnly = /^ajv(?:-formats)?\/dist\//;
 
-/** Asserts that a module loads nothing that is not in the folder. */
-function assertComplete(fileName: string, code: string, files: ReadonlySet<string>): void {
-  for (const [, name = ""] of code.matchAll(/(?:\brequire\(|\bimport\(|\bfrom )"([^"\s]+)"/g)) {
+/** Asserts that a module loads nothing that is not in the folder. Calls of `require` are found in its text, texts included. */
+function assertComplete(
+  {
+    fileName,
+    code,
+    imports,
+    dynamicImports,
+  }: Pick<OutputChunk, "fileName" | "code" | "imports" | "dynamicImports">,
+  files: ReadonlySet<string>,
+): void {
+  for (const name of [...imports, ...dynamicImports]) {
+    assert(files.has(name) || isBuiltin(name), `${fileName} imports ${name}, which is not in the package`);
+  }
+  for (const [, name = ""] of code.matchAll(/\brequire\("([^"\s]+)"/g)) {
     const isName = /^[a-z@][\w@/.-]*$/.test(name);
     const isComplete = !name.startsWith("./") || files.has(name.slice(2));
     assert(isComplete, `${fileName} loads ${name}, which is not in the package`);

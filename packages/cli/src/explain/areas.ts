@@ -1,46 +1,85 @@
-/** The areas of the explanations, each in a file of its own. */
+/** The explanations of each area, each in a file of its own. `protocol` and `events` have no `codes.ts`. */
 
+import { explanations as admission } from "./areas/admission.ts";
+import { explanations as auth } from "./areas/auth.ts";
+import { explanations as cedar } from "./areas/cedar.ts";
+import { explanations as cli } from "./areas/cli.ts";
+import { explanations as clients } from "./areas/clients.ts";
+import { explanations as config } from "./areas/config.ts";
+import { explanations as discovery } from "./areas/discovery.ts";
+import { explanations as egress } from "./areas/egress.ts";
+import { explanations as embeddings } from "./areas/embeddings.ts";
+import { explanations as events } from "./areas/events.ts";
+import { explanations as extensions } from "./areas/extensions.ts";
+import { explanations as files } from "./areas/files.ts";
+import { explanations as gateway } from "./areas/gateway.ts";
+import { explanations as hooks } from "./areas/hooks.ts";
+import { explanations as http } from "./areas/http.ts";
+import { explanations as inventory } from "./areas/inventory.ts";
+import { explanations as json } from "./areas/json.ts";
+import { explanations as learning } from "./areas/learning.ts";
+import { explanations as mcp } from "./areas/mcp.ts";
+import { explanations as mcpkg } from "./areas/mcpkg.ts";
+import { explanations as mcpkgInstall } from "./areas/mcpkg-install.ts";
+import { explanations as mcpkgRegistry } from "./areas/mcpkg-registry.ts";
+import { explanations as mcpkgRuntime } from "./areas/mcpkg-runtime.ts";
+import { explanations as metatool } from "./areas/metatool.ts";
+import { explanations as oauth } from "./areas/oauth.ts";
+import { explanations as openapi } from "./areas/openapi.ts";
+import { explanations as process } from "./areas/process.ts";
+import { explanations as protocol } from "./areas/protocol.ts";
+import { explanations as registry } from "./areas/registry.ts";
+import { explanations as runners } from "./areas/runners.ts";
+import { explanations as sandbox } from "./areas/sandbox.ts";
+import { explanations as search } from "./areas/search.ts";
+import { explanations as secrets } from "./areas/secrets.ts";
+import { explanations as starlark } from "./areas/starlark.ts";
+import { explanations as store } from "./areas/store.ts";
+import { explanations as toolpack } from "./areas/toolpack.ts";
+import { explanations as toolpackImage } from "./areas/toolpack-image.ts";
+import { explanations as toolspec } from "./areas/toolspec.ts";
+import { explanations as upstream } from "./areas/upstream.ts";
 import type { Explanations } from "./explanation.ts";
 
-/** Loads the explanations of each area. `protocol` and `events` have no `codes.ts`. */
-export const areas: { readonly [area: string]: () => Promise<{ readonly explanations: Explanations }> } = {
-  admission: () => import("./areas/admission.ts"),
-  auth: () => import("./areas/auth.ts"),
-  cedar: () => import("./areas/cedar.ts"),
-  cli: () => import("./areas/cli.ts"),
-  clients: () => import("./areas/clients.ts"),
-  config: () => import("./areas/config.ts"),
-  discovery: () => import("./areas/discovery.ts"),
-  egress: () => import("./areas/egress.ts"),
-  embeddings: () => import("./areas/embeddings.ts"),
-  extensions: () => import("./areas/extensions.ts"),
-  files: () => import("./areas/files.ts"),
-  gateway: () => import("./areas/gateway.ts"),
-  hooks: () => import("./areas/hooks.ts"),
-  http: () => import("./areas/http.ts"),
-  inventory: () => import("./areas/inventory.ts"),
-  json: () => import("./areas/json.ts"),
-  learning: () => import("./areas/learning.ts"),
-  mcp: () => import("./areas/mcp.ts"),
-  mcpkg: () => import("./areas/mcpkg.ts"),
-  "mcpkg-install": () => import("./areas/mcpkg-install.ts"),
-  "mcpkg-registry": () => import("./areas/mcpkg-registry.ts"),
-  "mcpkg-runtime": () => import("./areas/mcpkg-runtime.ts"),
-  metatool: () => import("./areas/metatool.ts"),
-  oauth: () => import("./areas/oauth.ts"),
-  openapi: () => import("./areas/openapi.ts"),
-  process: () => import("./areas/process.ts"),
-  registry: () => import("./areas/registry.ts"),
-  runners: () => import("./areas/runners.ts"),
-  sandbox: () => import("./areas/sandbox.ts"),
-  search: () => import("./areas/search.ts"),
-  secrets: () => import("./areas/secrets.ts"),
-  starlark: () => import("./areas/starlark.ts"),
-  store: () => import("./areas/store.ts"),
-  toolpack: () => import("./areas/toolpack.ts"),
-  "toolpack-image": () => import("./areas/toolpack-image.ts"),
-  toolspec: () => import("./areas/toolspec.ts"),
-  upstream: () => import("./areas/upstream.ts"),
-  protocol: () => import("./areas/protocol.ts"),
-  events: () => import("./areas/events.ts"),
+/** The explanations by area. */
+export const areas: { readonly [area: string]: Explanations } = {
+  admission,
+  auth,
+  cedar,
+  cli,
+  clients,
+  config,
+  discovery,
+  egress,
+  embeddings,
+  extensions,
+  files,
+  gateway,
+  hooks,
+  http,
+  inventory,
+  json,
+  learning,
+  mcp,
+  mcpkg,
+  "mcpkg-install": mcpkgInstall,
+  "mcpkg-registry": mcpkgRegistry,
+  "mcpkg-runtime": mcpkgRuntime,
+  metatool,
+  oauth,
+  openapi,
+  process,
+  registry,
+  runners,
+  sandbox,
+  search,
+  secrets,
+  starlark,
+  store,
+  toolpack,
+  "toolpack-image": toolpackImage,
+  toolspec,
+  upstream,
+  protocol,
+  events,
 };

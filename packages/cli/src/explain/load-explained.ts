@@ -1,6 +1,5 @@
 /** Every code with its meaning, its explanation and the output of its example, for the command and the pages. */
 
-import { areas } from "./areas.ts";
 import { type Explanation, isProduced, type UnrunReason, unrunReasons } from "./explanation.ts";
 import { meanings } from "./meanings.ts";
 import { recorded } from "./recorded.ts";
@@ -33,10 +32,8 @@ export interface ExplainedExample {
 
 /** Loads every explanation, ordered by area and code. */
 export async function loadExplained(): Promise<readonly ExplainedCode[]> {
-  const loaded = await Promise.all(
-    Object.entries(areas).map(async ([area, load]) => [area, (await load()).explanations] as const),
-  );
-  return loaded
+  const { areas } = await import("./areas.ts");
+  return Object.entries(areas)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([area, explanations]) =>
       Object.entries(explanations)
