@@ -40,6 +40,15 @@ export async function bundleEngine(form: keyof typeof entries, folder: string): 
             ? `export const version = ${JSON.stringify(version)};`
             : null,
       },
+      {
+        name: "parts of undici",
+        // The engine is one file: what is loaded late elsewhere is in it.
+        transform: (code, id) => {
+          const part = /\brequire\("(undici\/[^"]+)"\)/.exec(code)?.[1];
+          if (part === undefined || id.includes("node_modules")) return null;
+          return `import undiciPart from ${JSON.stringify(part)};\n${code.replaceAll(`require(${JSON.stringify(part)})`, "undiciPart")}`;
+        },
+      },
     ],
     logLevel: "warn",
   });
@@ -47,6 +56,7 @@ export async function bundleEngine(form: keyof typeof entries, folder: string): 
   await build.close();
   const [bundle, ...others] = output;
   assert(others.length === 0, "The engine must be one file");
+  assert(!/\brequire\("undici/.test(bundle.code), "The engine must load nothing from elsewhere");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "toolpack-engine.js"), bundle.code);
   writeFileSync(

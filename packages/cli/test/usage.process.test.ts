@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { commandLineReference, exitCodeOf } from "@toolcrib/cli";
+import { commandLineReference, createCommandLineCheck, exitCodeOf } from "@toolcrib/cli";
 import { checkGolden, leftOut, makeTemporaryDirectory, runProcess, sampled } from "@toolcrib/testing";
 import { cleanEnvironment, commandLine, golden, launcherPath, transcript } from "./transcript.ts";
 
@@ -80,7 +80,14 @@ test("every example in the help is a valid command line", async () => {
     ({ groups }) => groups?.["line"] ?? [],
   );
   assert.ok(examples.length > 20);
-  const runs = sampled(examples, exampleStep).map(async (line) => {
+  const check = await createCommandLineCheck();
+  // These show what happens until they are interrupted.
+  const isLive = (line: string) => / (?:--watch|--follow|-f)\b/.test(line);
+  for (const line of examples.filter(isLive)) assert.equal(check(line.split(" ").slice(1)), undefined, line);
+  const runs = sampled(
+    examples.filter((line) => !isLive(line)),
+    exampleStep,
+  ).map(async (line) => {
     await using directory = await makeTemporaryDirectory();
     const { stderr } = await runProcess(
       "bash",

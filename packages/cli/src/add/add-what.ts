@@ -6,7 +6,6 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
-import { listCatalog } from "../toolspec/show-catalog.ts";
 import { recognise, unambiguousForms } from "./recognise.ts";
 
 /** Runs the command. @param words what is to be added, or after `--` a command line */
@@ -15,7 +14,10 @@ export async function addWhat(
   words: readonly string[],
   { list, ...flags }: AddFlags & { readonly list?: boolean },
 ): Promise<ExitCode> {
-  if (list === true) return await listCatalog(context);
+  if (list === true) {
+    const { listCatalog } = await import("../toolspec/show-catalog.ts");
+    return await listCatalog(context);
+  }
   if (isCommandLine(context, words)) {
     const { offerCommand } = await import("./offer.ts");
     const { addOffer } = await import("./add-offer.ts");

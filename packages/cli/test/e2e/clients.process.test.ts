@@ -1,7 +1,7 @@
 /** Real clients over each transport, with the real servers of the quickstart. */
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import {
@@ -127,15 +127,14 @@ describe("real clients against the quickstart", () => {
       return stdout;
     }
 
-    it("lists and calls with the client configuration that serve printed", async () => {
-      const printed = /^\{\n {2}"mcpServers"[\s\S]*?^\}$/m.exec(gateway.process.stdout());
-      assert.ok(printed, `no client configuration in:\n${gateway.process.stdout()}`);
+    it("lists and calls with the address that serve printed", async () => {
+      const printed = /^ +URL +(\S+)\n +header +Authorization: Bearer TOKEN$/m.exec(gateway.process.stdout());
+      assert.ok(printed, `no address in:\n${gateway.process.stdout()}`);
       const file = join(directory.path, "mcp.json");
+      const server = "toolcrib";
       // The output is not a terminal, so it names the file of the token.
-      writeFileSync(file, printed[0].replace("Bearer TOKEN", `Bearer ${gateway.token}`));
-      const [server] = Object.keys(
-        (JSON.parse(readFileSync(file, "utf8")) as { mcpServers: object }).mcpServers,
-      );
+      const entry = { type: "http", url: printed[1], headers: { Authorization: `Bearer ${gateway.token}` } };
+      writeFileSync(file, JSON.stringify({ mcpServers: { [server]: entry } }));
       const listed = await inspect("--config", file, "--server", String(server), "--method", "tools/list");
       assert.match(listed, /everything__echo/);
       const called = await inspect(
