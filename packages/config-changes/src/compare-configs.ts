@@ -99,7 +99,7 @@ export function compareConfigs(running: GatewayConfig, next: GatewayConfig): Con
 /** The paths that differ. */
 function appliedPaths(before: GatewayConfig, after: GatewayConfig): readonly string[] {
   const { serve, policy, packages } = after;
-  return [
+  const paths = [
     ...listPaths("tool_servers", before.toolServers, after.toolServers, isSameServer),
     ...listPaths("toolspecs", before.toolspecs, after.toolspecs, isSameToolspec),
     ...memberPaths("packages", before.packages.byId, packages.byId),
@@ -115,8 +115,9 @@ function appliedPaths(before: GatewayConfig, after: GatewayConfig): readonly str
       "fixed" in kind || isSame(before.serve[key], serve[key]) ? [] : [`serve.${kind.live}`],
     ),
     ...(isSame(before.registries, after.registries) ? [] : ["registries"]),
-    ...(isSame(idsOf(before.disabled), idsOf(after.disabled)) ? [] : ["disabled"]),
   ];
+  // An entry that is switched on or off has its path above; this is about entries that were off before.
+  return paths.length > 0 || isSame(idsOf(before.disabled), idsOf(after.disabled)) ? paths : ["disabled"];
 }
 
 /** The entries that are switched off. Where they are, nothing else about them counts. */
