@@ -99,7 +99,7 @@ export function compareConfigs(running: GatewayConfig, next: GatewayConfig): Con
 /** The paths that differ. */
 function appliedPaths(before: GatewayConfig, after: GatewayConfig): readonly string[] {
   const { serve, policy, packages } = after;
-  return [
+  const paths = [
     ...listPaths("tool_servers", before.toolServers, after.toolServers, isSameServer),
     ...listPaths("toolspecs", before.toolspecs, after.toolspecs, isSameToolspec),
     ...memberPaths("packages", before.packages.byId, packages.byId),
@@ -115,13 +115,24 @@ function appliedPaths(before: GatewayConfig, after: GatewayConfig): readonly str
       "fixed" in kind || isSame(before.serve[key], serve[key]) ? [] : [`serve.${kind.live}`],
     ),
     ...(isSame(before.registries, after.registries) ? [] : ["registries"]),
-    ...(isSame(idsOf(before.disabled), idsOf(after.disabled)) ? [] : ["disabled"]),
+    ...switchedPaths(before.disabled, after.disabled),
   ];
+  // An entry that is switched off or on has left or come, too.
+  return [...new Set(paths)];
 }
 
-/** The entries that are switched off. Where they are, nothing else about them counts. */
-function idsOf({ toolServers, toolspecs, packages }: GatewayConfig["disabled"]): object {
-  return [toolServers.map(({ id }) => id), toolspecs.map(({ id }) => id), packages];
+/** The entries that are switched off in one configuration only. Where they are, nothing else about them counts. */
+function switchedPaths(
+  before: GatewayConfig["disabled"],
+  after: GatewayConfig["disabled"],
+): readonly string[] {
+  const offIn = ({ toolServers, toolspecs, packages }: GatewayConfig["disabled"]) =>
+    new Set([
+      ...toolServers.map(({ id }) => `tool_servers.${id}`),
+      ...toolspecs.map(({ id }) => `toolspecs.${id}`),
+      ...packages.map((id) => `packages.${id}`),
+    ]);
+  return [...offIn(before).symmetricDifference(offIn(after))];
 }
 
 function entriesOf<Table extends object>(table: Table): [keyof Table, Table[keyof Table]][] {

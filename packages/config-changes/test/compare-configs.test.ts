@@ -26,6 +26,16 @@ test("places and notation are no change, and members that are called as places a
   assert.deepEqual(compareConfigs(parsed(document), parsed(other)).applied, ["tool_servers.a"]);
 });
 
+test("an entry that is switched off or on is named once, like another change of it", () => {
+  const document = (isEnabled: boolean, more: object = {}) =>
+    parsed({ tool_servers: [server("a", { enabled: isEnabled, ...more })] });
+  const [on, off] = [document(true), document(false)];
+  assert.deepEqual(compareConfigs(on, off).applied, ["tool_servers.a"]);
+  assert.deepEqual(compareConfigs(off, on).applied, ["tool_servers.a"]);
+  assert.deepEqual(compareConfigs(off, parsed({})).applied, ["tool_servers.a"]);
+  assert.deepEqual(compareConfigs(off, document(false, { labels: { team: "x" } })).applied, []);
+});
+
 test("names what was added, removed and changed, and the order of servers", () => {
   const before = parsed({ tool_servers: [server("a"), server("b"), server("c")] });
   const after = parsed({
