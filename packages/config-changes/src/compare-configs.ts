@@ -130,7 +130,7 @@ function switchedPaths(
     new Set([
       ...toolServers.map(({ id }) => `tool_servers.${id}`),
       ...toolspecs.map(({ id }) => `toolspecs.${id}`),
-      ...packages.map((id) => `packages.${id}`),
+      ...packages.map(({ id }) => `packages.${id}`),
     ]);
   return [...offIn(before).symmetricDifference(offIn(after))];
 }
