@@ -204,7 +204,8 @@ function connectionOf(server: ToolServerConfig): object {
   const { firstContact: _first, pinsResources: _pins, trustState: _trust, ...most } = more;
   const { mutabilityClass: _class, ...connected } = most;
   const { maxExecutionSeconds: _seconds, ...effective } = containment.effective;
-  return { ...connected, effective };
+  // Another trust can put a process whose declared containment is the same into a sandbox.
+  return { ...connected, effective, needsSandbox: containment.needsSandbox };
 }
 
 /** Whether two parts of configurations say the same, wherever they are written. */

@@ -111,6 +111,16 @@ test("a server stays connected where only facts about its calls and definitions 
   }
 });
 
+test("a process does not stay outside of a sandbox when its server becomes unverified", () => {
+  const declared = (trust: string) => {
+    const containment = { network_egress: "allow", filesystem_write: "allow" };
+    const { toolServers } = parsed({ tool_servers: [server("a", { containment, trust_state: trust })] });
+    return toolServers[0] as ToolServerConfig;
+  };
+  assert.equal(keepsServer(declared("verified"), declared("unverified")), false);
+  assert.equal(keepsServer(declared("verified"), declared("certified")), true);
+});
+
 test("a credential in the file of another program is compared, although no digest contains it", () => {
   const foreign = (key: string) => {
     const text = JSON.stringify({ mcpServers: { a: { command: "node", env: { API_KEY: key } } } });
