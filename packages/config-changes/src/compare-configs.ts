@@ -182,7 +182,7 @@ export function isSameServer(a: ToolServerConfig, b: ToolServerConfig): boolean 
 
 /** Whether two declarations of a toolspec say the same, and their files do. */
 export function isSameToolspec(a: ToolspecConfig, b: ToolspecConfig): boolean {
-  return isSame({ ...a, pair: undefined }, { ...b, pair: undefined });
+  return isSame({ ...a, isOff: undefined, pair: undefined }, { ...b, isOff: undefined, pair: undefined });
 }
 
 /**
@@ -193,8 +193,12 @@ export function keepsServer(running: ToolServerConfig, next: ToolServerConfig): 
   return isSame(connectionOf(running), connectionOf(next));
 }
 
-/** A declaration without what is read from its files, which their digest stands for. */
-function contentOf({ adopted, notEnforced: _warnings, problems: _problems, ...server }: ToolServerConfig) {
+/**
+ * A declaration without what is read from its files, which their digest stands for, and without `enabled`: a switch can
+ * have enabled it already.
+ */
+function contentOf(declared: ToolServerConfig) {
+  const { adopted, isOff: _isOff, notEnforced: _warnings, problems: _problems, ...server } = declared;
   return { ...server, adopted: adopted && { ...adopted, files: undefined } };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseConfig, type ToolServerConfig } from "@toolcrib/config";
+import { mergeConfigs, parseConfig, parseConfigLayer, type ToolServerConfig } from "@toolcrib/config";
 import { compareConfigs, keepsServer } from "@toolcrib/config-changes";
 
 function parsed(document: object, indent = 0) {
@@ -34,6 +34,16 @@ test("an entry that is switched off or on is named once, like another change of 
   assert.deepEqual(compareConfigs(off, on).applied, ["tool_servers.a"]);
   assert.deepEqual(compareConfigs(off, parsed({})).applied, ["tool_servers.a"]);
   assert.deepEqual(compareConfigs(off, document(false, { labels: { team: "x" } })).applied, []);
+});
+
+test("a server that a switch enabled already stays when its file enables it, too", () => {
+  const document = (isEnabled: boolean) => {
+    const text = JSON.stringify({ tool_servers: [server("a", { enabled: isEnabled })] });
+    const switches = { servers: new Map([["a", true]]), tools: [] };
+    return mergeConfigs([parseConfigLayer({ name: "c.json", text })], { switches }).value ?? assert.fail();
+  };
+  assert.equal(document(false).toolServers.length, 1);
+  assert.deepEqual(compareConfigs(document(false), document(true)).applied, []);
 });
 
 test("names what was added, removed and changed, and the order of servers", () => {
