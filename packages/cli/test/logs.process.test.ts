@@ -69,6 +69,15 @@ test("logs shows the last lines of one or all logs without a gateway, safe for a
   assert.match(unknown.stderr, /CLI_SERVER_NOT_FOUND[\s\S]*files/);
 });
 
+test("logs shows the last lines of a rotated log of many short lines", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const lines = Array.from({ length: 300_000 }, (_, at) => `${at}\n`);
+  writeFileSync(logFile(directory, "files.log.1"), lines.join(""));
+  writeFileSync(logFile(directory, "files.log"), "last\n");
+  const run = await runToolcrib(["logs", "files", "--lines", "2"], { directory: directory.path });
+  assert.deepEqual([run.stdout, run.stderr, run.code], ["299999\nlast\n", "", 0]);
+});
+
 test("logs --follow goes on across rotations, and reads the logs of new servers", async () => {
   await using directory = await makeTemporaryDirectory();
   const path = logFile(directory, "files.log");

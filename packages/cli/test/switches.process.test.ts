@@ -95,6 +95,16 @@ test("servers and tools are switched without a gateway, and the switches are kep
   for (const type of ["switch.enabled", "switch.disabled"]) assert.ok(stdout.includes(type), stdout);
 });
 
+test("a package that its settings switch off is enabled like a server", async () => {
+  const user = await setUp({ tool_servers: [], packages: { "demo.echo": { enabled: false } } });
+  await using _directory = user.directory;
+  const { stdout } = await user.run("disable");
+  assert.equal(stdout, 'disabled server "demo.echo" (its entry says enabled: false)\n');
+  const enabled = await user.run("enable", "server", "demo.echo");
+  assert.deepEqual([enabled.stdout, enabled.stderr], ['Enabled server "demo.echo"\n', ""]);
+  assert.equal((await user.run("disable")).stdout, "Nothing is disabled\n");
+});
+
 test("a gateway starts without what is disabled, shows it, and explains a call of it", async () => {
   const { directory, setting, run } = await setUp();
   await using _directory = directory;

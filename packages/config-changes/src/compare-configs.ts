@@ -115,14 +115,24 @@ function appliedPaths(before: GatewayConfig, after: GatewayConfig): readonly str
       "fixed" in kind || isSame(before.serve[key], serve[key]) ? [] : [`serve.${kind.live}`],
     ),
     ...(isSame(before.registries, after.registries) ? [] : ["registries"]),
+    ...switchedPaths(before.disabled, after.disabled),
   ];
-  // An entry that is switched on or off has its path above; this is about entries that were off before.
-  return paths.length > 0 || isSame(idsOf(before.disabled), idsOf(after.disabled)) ? paths : ["disabled"];
+  // An entry that is switched off or on has left or come, too.
+  return [...new Set(paths)];
 }
 
-/** The entries that are switched off. Where they are, nothing else about them counts. */
-function idsOf({ toolServers, toolspecs, packages }: GatewayConfig["disabled"]): object {
-  return [toolServers.map(({ id }) => id), toolspecs.map(({ id }) => id), packages];
+/** The entries that are switched off in one configuration only. Where they are, nothing else about them counts. */
+function switchedPaths(
+  before: GatewayConfig["disabled"],
+  after: GatewayConfig["disabled"],
+): readonly string[] {
+  const offIn = ({ toolServers, toolspecs, packages }: GatewayConfig["disabled"]) =>
+    new Set([
+      ...toolServers.map(({ id }) => `tool_servers.${id}`),
+      ...toolspecs.map(({ id }) => `toolspecs.${id}`),
+      ...packages.map(({ id }) => `packages.${id}`),
+    ]);
+  return [...offIn(before).symmetricDifference(offIn(after))];
 }
 
 function entriesOf<Table extends object>(table: Table): [keyof Table, Table[keyof Table]][] {
@@ -172,7 +182,7 @@ export function isSameServer(a: ToolServerConfig, b: ToolServerConfig): boolean 
 
 /** Whether two declarations of a toolspec say the same, and their files do. */
 export function isSameToolspec(a: ToolspecConfig, b: ToolspecConfig): boolean {
-  return isSame({ ...a, pair: undefined }, { ...b, pair: undefined });
+  return isSame({ ...a, isOff: undefined, pair: undefined }, { ...b, isOff: undefined, pair: undefined });
 }
 
 /**
@@ -183,8 +193,12 @@ export function keepsServer(running: ToolServerConfig, next: ToolServerConfig): 
   return isSame(connectionOf(running), connectionOf(next));
 }
 
-/** A declaration without what is read from its files, which their digest stands for. */
-function contentOf({ adopted, notEnforced: _warnings, problems: _problems, ...server }: ToolServerConfig) {
+/**
+ * A declaration without what is read from its files, which their digest stands for, and without `enabled`: a switch can
+ * have enabled it already.
+ */
+function contentOf(declared: ToolServerConfig) {
+  const { adopted, isOff: _isOff, notEnforced: _warnings, problems: _problems, ...server } = declared;
   return { ...server, adopted: adopted && { ...adopted, files: undefined } };
 }
 
@@ -194,7 +208,8 @@ function connectionOf(server: ToolServerConfig): object {
   const { firstContact: _first, pinsResources: _pins, trustState: _trust, ...most } = more;
   const { mutabilityClass: _class, ...connected } = most;
   const { maxExecutionSeconds: _seconds, ...effective } = containment.effective;
-  return { ...connected, effective };
+  // Another trust can put a process whose declared containment is the same into a sandbox.
+  return { ...connected, effective, needsSandbox: containment.needsSandbox };
 }
 
 /** Whether two parts of configurations say the same, wherever they are written. */

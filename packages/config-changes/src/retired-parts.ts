@@ -26,8 +26,9 @@ export class RetiredParts implements AsyncDisposable {
   /** Calls `end` when the part is not used any more. A failure of it is the end, too. */
   add(end: () => Promise<void>): void {
     const now = new AbortController();
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size >= keptMaxCount) oldest?.abort();
+    // Those that end already are kept until they have ended.
+    const kept = [...this.#kept.keys()].filter(({ signal }) => !signal.aborted);
+    if (kept.length >= keptMaxCount) kept[0]?.abort();
     this.#kept.set(
       now,
       this.#end(end, now).finally(() => this.#kept.delete(now)),

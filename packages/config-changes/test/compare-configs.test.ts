@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseConfig, type ToolServerConfig } from "@toolcrib/config";
+import { mergeConfigs, parseConfig, parseConfigLayer, type ToolServerConfig } from "@toolcrib/config";
 import { compareConfigs, keepsServer } from "@toolcrib/config-changes";
 
 function parsed(document: object, indent = 0) {
@@ -24,6 +24,26 @@ test("places and notation are no change, and members that are called as places a
   assert.deepEqual(compareConfigs(parsed(document), parsed(document, 4)).applied, []);
   const other = { ...document, tool_servers: [server("a", { labels: { span: "2", source: "x" } })] };
   assert.deepEqual(compareConfigs(parsed(document), parsed(other)).applied, ["tool_servers.a"]);
+});
+
+test("an entry that is switched off or on is named once, like another change of it", () => {
+  const document = (isEnabled: boolean, more: object = {}) =>
+    parsed({ tool_servers: [server("a", { enabled: isEnabled, ...more })] });
+  const [on, off] = [document(true), document(false)];
+  assert.deepEqual(compareConfigs(on, off).applied, ["tool_servers.a"]);
+  assert.deepEqual(compareConfigs(off, on).applied, ["tool_servers.a"]);
+  assert.deepEqual(compareConfigs(off, parsed({})).applied, ["tool_servers.a"]);
+  assert.deepEqual(compareConfigs(off, document(false, { labels: { team: "x" } })).applied, []);
+});
+
+test("a server that a switch enabled already stays when its file enables it, too", () => {
+  const document = (isEnabled: boolean) => {
+    const text = JSON.stringify({ tool_servers: [server("a", { enabled: isEnabled })] });
+    const switches = { servers: new Map([["a", true]]), tools: [] };
+    return mergeConfigs([parseConfigLayer({ name: "c.json", text })], { switches }).value ?? assert.fail();
+  };
+  assert.equal(document(false).toolServers.length, 1);
+  assert.deepEqual(compareConfigs(document(false), document(true)).applied, []);
 });
 
 test("names what was added, removed and changed, and the order of servers", () => {
@@ -99,6 +119,16 @@ test("a server stays connected where only facts about its calls and definitions 
     const next = declared({ containment: contained, ...more });
     assert.equal(keepsServer(first, next), false, JSON.stringify(more));
   }
+});
+
+test("a process does not stay outside of a sandbox when its server becomes unverified", () => {
+  const declared = (trust: string) => {
+    const containment = { network_egress: "allow", filesystem_write: "allow" };
+    const { toolServers } = parsed({ tool_servers: [server("a", { containment, trust_state: trust })] });
+    return toolServers[0] as ToolServerConfig;
+  };
+  assert.equal(keepsServer(declared("verified"), declared("unverified")), false);
+  assert.equal(keepsServer(declared("verified"), declared("certified")), true);
 });
 
 test("a credential in the file of another program is compared, although no digest contains it", () => {

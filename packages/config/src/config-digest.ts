@@ -28,7 +28,7 @@ export function digestConfig(config: GatewayConfig): string {
     disabled: {
       toolServers: config.disabled.toolServers.map(({ id }) => id),
       toolspecs: config.disabled.toolspecs.map(({ id }) => id),
-      packages: config.disabled.packages,
+      packages: config.disabled.packages.map(({ id }) => id),
     },
     serve: serveContent(config.serve),
     telemetry: telemetryContent(config.telemetry),

@@ -65,8 +65,8 @@ export interface GatewayConfig {
 export interface DisabledConfig {
   readonly toolServers: readonly ToolServerConfig[];
   readonly toolspecs: readonly ToolspecConfig[];
-  /** Ids of packages, which need not be installed. */
-  readonly packages: readonly string[];
+  /** Packages, which need not be installed. */
+  readonly packages: readonly Pick<ToolServerConfig, "id" | "isOff">[];
 }
 
 /** What the operator switches on and off without editing files. It wins over `enabled` in the files. */

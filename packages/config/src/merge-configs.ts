@@ -119,7 +119,9 @@ function composed(
     disabled: {
       toolServers: toolServers.filter((one) => !isOn(one)),
       toolspecs: toolspecs.filter((one) => !isOn(one)),
-      packages: Object.keys(packages.byId).filter((id) => packages.byId[id]?.isEnabled === false),
+      packages: Object.keys(packages.byId)
+        .filter((id) => packages.byId[id]?.isEnabled === false)
+        .map((id) => ({ id, isOff: settings.byId[id]?.isEnabled === false })),
     },
     dataLabels: [
       ...new Set(

@@ -129,6 +129,26 @@ test("labels of data that a changed configuration declares count from its first 
   assert.deepEqual(restarts(), [0, 0]);
 });
 
+test("a server that gets the id of an installed package replaces it, as at a start, until it leaves", async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using server = await startLoopbackServer();
+  await using other = await startScriptedServer({ tools: () => [toolNamed("say")] });
+  const home = join(directory.path, "home");
+  putPackages(home, [{ manifest: echoManifest, files: { "tests/echo.test.json": echoTest } }]);
+  const endpoint = { url: `${server.url}/mcp/echo` };
+  const packages = { packages: { "demo.echo": { endpoint, trust_state: "verified" } }, serve };
+  await using gateway = await startTestGateway(packages, { home });
+  const offered = () => {
+    const { servers, packages: ofHome } = gateway.gateway.status();
+    return [servers.length, ofHome.length];
+  };
+  assert.deepEqual(offered(), [0, 1]);
+  await apply(gateway, { ...packages, tool_servers: [onHttp("demo.echo", other.url)] });
+  assert.deepEqual(offered(), [1, 0]);
+  await apply(gateway, packages);
+  await waitUntil(() => offered().join() === "0,1");
+});
+
 test("packages are switched off and on, and get other settings", async () => {
   await using directory = await makeTemporaryDirectory();
   await using server = await startLoopbackServer();

@@ -16,8 +16,7 @@ interface DisabledEntry {
 export interface DisabledEntries {
   readonly toolServers: readonly (DisabledEntry & { readonly transport: { readonly kind: string } })[];
   readonly toolspecs: readonly DisabledEntry[];
-  /** Ids of packages. */
-  readonly packages: readonly string[];
+  readonly packages: readonly Omit<DisabledEntry, "labels">[];
 }
 
 /** A source that is switched off, with its facts. */
@@ -41,7 +40,7 @@ export function disabledSources(
   return [
     ...toolServers.map((server) => of("servers", server, server.transport.kind)),
     ...toolspecs.map((toolspec) => of("toolspecs", toolspec, "toolspec")),
-    ...packages.map((id) => of("packages", { id, labels: {} }, "package")),
+    ...packages.map((one) => of("packages", { ...one, labels: {} }, "package")),
   ];
 }
 

@@ -141,8 +141,9 @@ export class ServerSources implements AsyncDisposable {
   /** Lets a server finish its calls, each within its own deadline, and ends it. */
   #leave(one: OpenServer): void {
     const ending = new AbortController();
-    const [first] = this.#leaving.keys();
-    if (this.#leaving.size >= leavingMaxCount) first?.abort();
+    // Those that are being ended are among them until they have ended.
+    const finishing = [...this.#leaving.keys()].filter(({ signal }) => !signal.aborted);
+    if (finishing.length >= leavingMaxCount) finishing[0]?.abort();
     const left = this.#finish(one, ending.signal).finally(() => this.#leaving.delete(ending));
     this.#leaving.set(ending, left);
   }

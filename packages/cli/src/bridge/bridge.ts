@@ -81,6 +81,7 @@ class Bridge implements AsyncDisposable {
   #url = "";
   #failure: { readonly error: unknown; readonly at: number } | undefined;
   #isInputEnded = false;
+  #isDraining = false;
 
   constructor(context: CliContext, flags: BridgeFlags) {
     this.#context = context;
@@ -170,7 +171,8 @@ class Bridge implements AsyncDisposable {
 
   /** Returns the connection to the gateway that runs now. */
   async #connected(first: Message): Promise<HttpTransport> {
-    if (this.#transport !== undefined) return this.#transport;
+    // While a connection is made, its session is not open yet.
+    if (this.#transport !== undefined && this.#connecting === undefined) return this.#transport;
     const { error, at } = this.#failure ?? {};
     if (at !== undefined && this.#context.now() - at < restMs) throw error;
     this.#connecting ??= this.#connect(methodOf(first) === "initialize").finally(
@@ -207,14 +209,19 @@ class Bridge implements AsyncDisposable {
     });
     await transport.open({
       message: (value) => this.#fromGateway(transport, value),
-      failed: (id, error) => this.#failed(id as Id, error),
+      failed: (id, error) => this.#failed(transport, id as Id, error),
       closed: (error) => this.#closed(transport, error),
       invalid: (reason) => this.#debug(reason),
     });
     this.#transport = transport;
     this.#url = url;
     if (!isFirst && this.#replay.isOpen) {
-      await this.#replay.run(transport);
+      try {
+        await this.#replay.run(transport);
+      } catch (error) {
+        if (this.#transport === transport) this.#transport = undefined;
+        throw error;
+      }
       // Another gateway can have other lists.
       for (const list of ["tools", "prompts", "resources"]) {
         this.#writer.write({ jsonrpc: "2.0", method: `notifications/${list}/list_changed` });
@@ -253,7 +260,7 @@ class Bridge implements AsyncDisposable {
   }
 
   /** A request that was not delivered, or whose answer is lost. */
-  #failed(id: Id, error: Error): void {
+  #failed(transport: HttpTransport, id: Id, error: Error): void {
     if (this.#replay.failed(id, error)) return;
     const request = this.#pending.get(id);
     if (request === undefined) return;
@@ -262,16 +269,18 @@ class Bridge implements AsyncDisposable {
     const wasNotReceived = code === "MCP_UNREACHABLE" || code === "MCP_SESSION_EXPIRED";
     const isHarmless = code === "MCP_CONNECTION_CLOSED" && harmless.test(methodOf(message) ?? "");
     if (!isRepeated && !this.#closing.signal.aborted && (wasNotReceived || isHarmless)) {
-      void this.#again(message, code);
+      void this.#again(message, transport, code);
       return;
     }
     this.#answerError(id, error);
   }
 
-  /** Sends a request once more, to the gateway that runs now. */
-  async #again(message: Message, code: string): Promise<void> {
+  /** Sends a request once more, to the gateway that runs now. @param lost the connection on which it failed */
+  async #again(message: Message, lost: HttpTransport, code: string): Promise<void> {
     // The run file of a gateway that ended is gone or stale; that of the next one says where it is.
-    if (code === "MCP_SESSION_EXPIRED" || (await this.#hasMoved())) this.#transport = undefined;
+    const isOver = code === "MCP_SESSION_EXPIRED" || (await this.#hasMoved());
+    // Meanwhile, another request can have led to a new connection.
+    if (isOver && this.#transport === lost) this.#transport = undefined;
     await this.#send(message, true);
   }
 
@@ -339,7 +348,10 @@ class Bridge implements AsyncDisposable {
       return;
     }
     this.#context.stdin.pause();
+    if (this.#isDraining) return;
+    this.#isDraining = true;
     output.once("drain", () => {
+      this.#isDraining = false;
       if (!this.#isSending && !this.#isInputEnded) this.#context.stdin.resume();
     });
   }

@@ -29,11 +29,11 @@ export class LogTail implements Disposable {
   /** Returns the last `count` lines, also of the rotated file, and continues after them. */
   last(count: number): readonly string[] {
     const lines = this.#open() ? this.#readEnd() : [];
-    if (lines.length < count) {
-      using rotated = new LogTail(`${this.#path}.1`);
-      if (rotated.#open()) lines.unshift(...rotated.#readEnd());
-    }
-    return count === 0 ? [] : lines.slice(-count);
+    if (count === 0) return [];
+    if (lines.length >= count) return lines.slice(-count);
+    using rotated = new LogTail(`${this.#path}.1`);
+    const before = rotated.#open() ? rotated.#readEnd().slice(-(count - lines.length)) : [];
+    return [...before, ...lines];
   }
 
   /** Returns new lines that have ended. Goes on with the next file after a rotation. */
@@ -81,8 +81,9 @@ export class LogTail implements Disposable {
     const descriptor = this.#descriptor ?? 0;
     this.#position = Math.max(0, fstatSync(descriptor).size - endMaxBytes);
     const isCut = this.#position > 0;
-    const lines: string[] = [];
-    for (let next = this.#readPart(); next !== undefined; next = this.#readPart()) lines.push(...next);
+    const parts: string[][] = [];
+    for (let next = this.#readPart(); next !== undefined; next = this.#readPart()) parts.push(next);
+    const lines = parts.flat();
     // The first line of a cut end has lost its start.
     return isCut ? lines.slice(1) : lines;
   }

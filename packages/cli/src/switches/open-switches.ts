@@ -74,9 +74,9 @@ async function reloads(running: RunningGateway, signal: AbortSignal): Promise<bo
 
 async function switchableIn(context: CliContext): Promise<Switchable> {
   const { config } = await loadConfigOrDefaults(context);
-  const entries = entriesOf(config);
+  const entries = [...entriesOf(config), ...config.disabled.packages];
   const packages = await installedIds(context);
-  const serverIds = [...new Set([...entries.map(({ id }) => id), ...packages, ...config.disabled.packages])];
+  const serverIds = [...new Set([...entries.map(({ id }) => id), ...packages])];
   const remembered = await rememberedTools(context.options.home, [
     ...config.toolServers,
     ...config.disabled.toolServers,

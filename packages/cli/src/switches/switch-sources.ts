@@ -61,10 +61,10 @@ async function listDisabled(context: CliContext): Promise<ExitCode> {
   const { config } = await loadConfigOrDefaults(context);
   const { toolServers, toolspecs, packages } = config.disabled;
   const tools = config.policy.disabled ?? [];
-  const servers = [
-    ...[...toolServers, ...toolspecs].map(({ id, isOff = false }) => ({ id, isOffInFile: isOff })),
-    ...packages.map((id) => ({ id, isOffInFile: false })),
-  ];
+  const servers = [...toolServers, ...toolspecs, ...packages].map(({ id, isOff = false }) => ({
+    id,
+    isOffInFile: isOff,
+  }));
   output.json({ servers, tools });
   if (servers.length + tools.length === 0) output.print("Nothing is disabled");
   for (const { id, isOffInFile } of servers)

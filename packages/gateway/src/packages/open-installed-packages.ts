@@ -75,7 +75,7 @@ class InstalledPackages implements OpenedSources {
   #pollLater(): void {
     if (this.#isStopping) return;
     this.#cancelPoll = this.#context.startBackgroundTimer(pollMs, () => {
-      this.#polling = this.#sync().then(() => this.#pollLater());
+      this.#polling = this.#polling.then(() => this.#sync()).then(() => this.#pollLater());
     });
   }
 

@@ -16,7 +16,8 @@ export function openSwitches(context: SourceContext, config: () => SourceContext
     now,
     switchable() {
       const { toolServers, toolspecs, disabled } = config();
-      const entries = [...toolServers, ...toolspecs, ...disabled.toolServers, ...disabled.toolspecs];
+      const off = [...disabled.toolServers, ...disabled.toolspecs, ...disabled.packages];
+      const entries = [...toolServers, ...toolspecs, ...off];
       return {
         serverIds: [...new Set([...core.roster.configuredIds, ...entries.map(({ id }) => id)])],
         offInFiles: entries.flatMap(({ id, isOff }) => (isOff === true ? [id] : [])),

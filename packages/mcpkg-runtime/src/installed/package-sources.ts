@@ -138,8 +138,8 @@ export class PackageSources implements AsyncDisposable {
   }
 
   /**
-   * Applies other settings of packages. Those whose settings differ are no longer offered at once; the next `sync` offers
-   * them again.
+   * Applies other settings of packages. Those whose settings differ are no longer offered at once, nor those whose id
+   * another source has now; the next `sync` offers them again where they can be.
    */
   reconfigure(
     packages: PackagesContext["config"]["packages"],
@@ -147,7 +147,8 @@ export class PackageSources implements AsyncDisposable {
   ): void {
     this.#context = { ...this.#context, config: { ...this.#context.config, packages } };
     for (const one of this.#offered.values()) {
-      if (isSame(one.config, this.#configOf(one.installed))) continue;
+      const isKept = isSame(one.config, this.#configOf(one.installed)) && !this.#isTaken(one);
+      if (isKept) continue;
       this.#remove(one);
       void one.source[Symbol.asyncDispose]();
     }
@@ -159,6 +160,12 @@ export class PackageSources implements AsyncDisposable {
 
   #isTrial(installed: InstalledPackage): boolean {
     return this.#context.trialPackages.some((one) => one === installed);
+  }
+
+  /** Whether a tool server or toolspec has the id of an offered package. */
+  #isTaken({ source }: OfferedPackage): boolean {
+    const { configuredIds } = this.#context.core.roster;
+    return configuredIds.filter((id) => id === source.id).length > 1;
   }
 
   /** The settings of a package. They belong to what is installed under its toolId, which anybody can claim. */
