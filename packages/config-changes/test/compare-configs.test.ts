@@ -26,6 +26,25 @@ test("places and notation are no change, and members that are called as places a
   assert.deepEqual(compareConfigs(parsed(document), parsed(other)).applied, ["tool_servers.a"]);
 });
 
+test("clients, variables and arguments that are called as places are compared", () => {
+  const document = (pattern: string, variable: string, branch: string) => ({
+    tool_servers: [
+      {
+        id: "a",
+        transport: { kind: "stdio", command: "node", env: { source: { secret_key_ref: { env: variable } } } },
+      },
+    ],
+    policy: { clients: { source: { allow: [pattern] }, span: { allow: [pattern] } } },
+    tools: { "a:b": { arguments: { source: { fixed: { source: { name: "x", text: branch } } } } } },
+  });
+  const before = parsed(document("a:*", "ONE", "main"));
+  const check = (other: object, path: string) =>
+    assert.deepEqual(compareConfigs(before, parsed(other)).applied, [path]);
+  check(document("a:b", "ONE", "main"), "policy.clients");
+  check(document("a:*", "TWO", "main"), "tool_servers.a");
+  check(document("a:*", "ONE", "other"), "tools");
+});
+
 test("names what was added, removed and changed, and the order of servers", () => {
   const before = parsed({ tool_servers: [server("a"), server("b"), server("c")] });
   const after = parsed({
