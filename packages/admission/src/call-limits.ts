@@ -90,10 +90,16 @@ export class CallLimits {
   /**
    * Reads what was used before the start. Calls that count towards a budget are refused while that cannot be read; `keep`
    * tries again. Never rejects.
+   *
+   * @param previous the limits that these replace, which store first what was used of them
    */
-  async restore(): Promise<void> {
+  async restore(previous?: CallLimits): Promise<void> {
     const { budgetStore, run, now } = this.#deps;
     if (budgetStore === undefined || !this.#hasBudgets) return;
+    if (previous !== undefined) {
+      await previous.#exchanging;
+      await previous.#exchange(true);
+    }
     try {
       const used = await budgetStore.read(run);
       for (const one of used) this.#limits.restore(one, now());

@@ -38,7 +38,7 @@ async function setUp(config: object = {}) {
   };
   const bridge = (...words: readonly string[]) => ({
     command: process.execPath,
-    args: [...commandLine, "bridge", ...words],
+    args: [...commandLine, "--config", directory.join("toolcrib.json"), "bridge", ...words],
     cwd: directory.path,
     env,
     stderr: "pipe" as const,
@@ -181,5 +181,20 @@ test("a gateway that cannot start is an error for the client and on standard err
   assert.match(answer?.error.message ?? "", /No gateway could be started: .*serach|configuration/);
   assert.match(stderr, /CLI_GATEWAY_UNUSABLE/);
   assert.equal(code, 0);
+  assert.deepEqual(user.gateways(), []);
+});
+
+test("a bridge does not start what the folder declares in which a client starts it", async () => {
+  await using user = await setUp();
+  const { command, args, cwd, env } = user.bridge();
+  const request = { jsonrpc: "2.0", id: 1, method: "ping" };
+  const { stdout } = await runProcess(
+    command,
+    args.filter((word, at) => word !== "--config" && args[at - 1] !== "--config"),
+    { cwd, env, stdin: `${JSON.stringify(request)}\n` },
+  );
+  const { error } = JSON.parse(stdout) as { error: { message: string; data: { code: string } } };
+  assert.equal(error.data.code, "CLI_CONFIG_NOT_FOUND");
+  assert.match(error.message, /--config .*toolcrib\.json/);
   assert.deepEqual(user.gateways(), []);
 });

@@ -55,6 +55,20 @@ async function setUp() {
   };
 }
 
+test("a folder or home whose path is a pattern or ends in a backslash means itself", async () => {
+  const { directory, folder, setting } = await setUp();
+  await using _directory = directory;
+  const other = `${folder}\\`;
+  mkdirSync(other);
+  writeFileSync(`${other}/toolcrib.json`, readFileSync(`${folder}/toolcrib.json`));
+  const home = directory.join("[ab]*\\c");
+  const words = ["--home", home, "service", "install", "--dry-run"];
+  const { stdout } = await runToolcrib(words, { ...setting, directory: other });
+  const lines = stdout.split("\n");
+  assert.ok(lines.includes(`WorkingDirectory=${other.replace("%", "%%")}/`), stdout);
+  assert.ok(lines.includes(`EnvironmentFile=-${directory.join("\\[ab]\\*\\\\c/service.env")}`), stdout);
+});
+
 test("the unit names absolute paths, and systemd accepts it", async (context) => {
   const { directory, run, unit, calls } = await setUp();
   await using _directory = directory;

@@ -106,7 +106,7 @@ test("a package that its settings switch off is enabled like a server", async ()
 });
 
 test("a gateway starts without what is disabled, shows it, and explains a call of it", async () => {
-  const { directory, setting, run } = await setUp();
+  const { directory, setting, run } = await setUp({ tools: { "s:progress": { name: "advance" } } });
   await using _directory = directory;
   assert.equal((await run("disable", "tool", "s:echo")).code, 0);
   await using gateway = await startServe(["--auth", "none"], setting);
@@ -142,6 +142,8 @@ test("a gateway starts without what is disabled, shows it, and explains a call o
   }
   const problem = await run("disable", "tool", "s:nothing");
   assert.match(problem.stderr, /no tool matches "s:nothing"/);
+  const renamed = await run("disable", "tool", "s__advance");
+  assert.match(renamed.stderr, /no tool matches "s__advance"; clients see "s__progress" under this name/);
   const changed = await run("--json", "enable", "tool", "s:echo", "s:nothing", "other:*");
   assert.equal(changed.code, 1, changed.stdout);
   const outcome = JSON.parse((await run("--json", "enable", "tool", "s:echo")).stdout);

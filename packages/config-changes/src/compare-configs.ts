@@ -223,17 +223,30 @@ function isSame(a: unknown, b: unknown): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  const arePlaced = isPlaced(a as Members) && isPlaced(b as Members);
   for (const name of names) {
-    const [one, other] = [(a as Members)[name], (b as Members)[name]];
-    if (isPlace(name, one) && isPlace(name, other)) continue;
-    if (!isSame(one, other)) return false;
+    if (arePlaced && (name === "span" || name === "source")) continue;
+    if (!isSame((a as Members)[name], (b as Members)[name])) return false;
   }
   return true;
 }
 
 type Members = { readonly [name: string]: unknown };
 
-/** Whether a member is the place of its declaration. Labels and variables of these names are texts. */
-function isPlace(name: string, value: unknown): boolean {
-  return (name === "span" || name === "source") && typeof value === "object" && value !== null;
+/**
+ * Whether `value` is a declaration with a place: an entry with the source and span of its text, or a text with a span.
+ * Clients, variables, headers and arguments can be called `source` or `span`, too; what they contain counts.
+ */
+function isPlaced({ id, kind, span, source }: Members): boolean {
+  if (!hasOnly(span, "start", "end", "number")) return false;
+  if (source !== undefined) return typeof id === "string" && hasOnly(source, "name", "text", "string");
+  return kind === "literal" || kind === "secret" || kind === "template";
+}
+
+function hasOnly(value: unknown, first: string, second: string, type: "number" | "string"): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const members = value as Members;
+  return (
+    Object.keys(members).length === 2 && typeof members[first] === type && typeof members[second] === type
+  );
 }

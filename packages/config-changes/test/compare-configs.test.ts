@@ -46,6 +46,25 @@ test("a server that a switch enabled already stays when its file enables it, too
   assert.deepEqual(compareConfigs(document(false), document(true)).applied, []);
 });
 
+test("clients, variables and arguments that are called as places are compared", () => {
+  const document = (pattern: string, variable: string, branch: string) => ({
+    tool_servers: [
+      {
+        id: "a",
+        transport: { kind: "stdio", command: "node", env: { source: { secret_key_ref: { env: variable } } } },
+      },
+    ],
+    policy: { clients: { source: { allow: [pattern] }, span: { allow: [pattern] } } },
+    tools: { "a:b": { arguments: { source: { fixed: { source: { name: "x", text: branch } } } } } },
+  });
+  const before = parsed(document("a:*", "ONE", "main"));
+  const check = (other: object, path: string) =>
+    assert.deepEqual(compareConfigs(before, parsed(other)).applied, [path]);
+  check(document("a:b", "ONE", "main"), "policy.clients");
+  check(document("a:*", "TWO", "main"), "tool_servers.a");
+  check(document("a:*", "ONE", "other"), "tools");
+});
+
 test("names what was added, removed and changed, and the order of servers", () => {
   const before = parsed({ tool_servers: [server("a"), server("b"), server("c")] });
   const after = parsed({

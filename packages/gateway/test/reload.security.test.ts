@@ -102,6 +102,20 @@ test("policy, limits, changes of tools and lists apply without touching servers"
     assert.equal(previousDigest, changes[at - 1]?.digest);
 });
 
+test("what was used of a budget counts after a change of the limits", async () => {
+  await using server = await startTextServer("hello");
+  const tool_servers = [onHttp("s", server.url, { trust_state: "certified" })];
+  const few = { name: "few", tools: ["s:*"], budget: { calls: 2 }, every: "day" };
+  const other = (count: number) => ({ name: "other", tools: ["s:hold"], rate: `${count}/minute` });
+  await using gateway = await startTestGateway({ tool_servers, guards: { limits: [few, other(1)] } });
+  // Budgets are stored once a second: what was used since then must not be free.
+  for (let count = 2; count < 4; count += 1) {
+    assert.equal(await called(gateway, "s__say"), "hello");
+    await apply(gateway, { tool_servers, guards: { limits: [few, other(count)] } });
+  }
+  assert.equal(await called(gateway, "s__say"), "failed BUDGET_EXCEEDED");
+});
+
 test("a client is notified once of a change of several servers, and not of one that it does not see", async () => {
   await using one = await startTextServer("1");
   await using two = await startTextServer("2");

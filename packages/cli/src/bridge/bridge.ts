@@ -19,6 +19,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { reasonLine } from "../output/output.ts";
 import { reachableUrl } from "../serve/reachable-url.ts";
 import { untilInterrupted } from "../serve/serve-stdio.ts";
+import { findBridgeConfig } from "./bridge-config.ts";
 import { ensureGateway } from "./ensure-gateway.ts";
 import { SessionReplay } from "./session-replay.ts";
 
@@ -191,7 +192,7 @@ class Bridge implements AsyncDisposable {
 
   /** @param isFirst whether the client itself opens the session next */
   async #connect(isFirst: boolean): Promise<HttpTransport> {
-    const { gateway, isStarted } = await ensureGateway(this.#context);
+    const { gateway, isStarted } = await ensureGateway(this.#context, findBridgeConfig);
     if (isStarted)
       this.#note(
         `started the gateway at ${gateway.url} (process ${gateway.pid}); it stays when the client ends`,
@@ -287,7 +288,7 @@ class Bridge implements AsyncDisposable {
   /** Whether another gateway has to be connected: none runs, or at another address. */
   async #hasMoved(): Promise<boolean> {
     try {
-      const { gateway } = await ensureGateway(this.#context);
+      const { gateway } = await ensureGateway(this.#context, findBridgeConfig);
       return !this.#url.startsWith(`${reachableUrl(gateway.url)}/`);
     } catch {
       // The next attempt reports it.

@@ -30,9 +30,13 @@ export interface FoundGateway {
 /**
  * Returns the running gateway of the home, after starting one if none runs.
  *
+ * @param findFiles finds the configuration of a gateway that is started
  * @throws {CliError} `CLI_GATEWAY_UNUSABLE` with what the gateway said, `CLI_CONFIG_NOT_FOUND`; the signal's reason
  */
-export async function ensureGateway(context: CliContext): Promise<FoundGateway> {
+export async function ensureGateway(
+  context: CliContext,
+  findFiles: (context: CliContext) => readonly string[] = findConfigFiles,
+): Promise<FoundGateway> {
   const { home } = context.options;
   const [running] = findRunningGateways(home);
   if (running !== undefined) return { gateway: running, isStarted: false };
@@ -43,12 +47,12 @@ export async function ensureGateway(context: CliContext): Promise<FoundGateway> 
   context.signal.throwIfAborted();
   const [meanwhile] = findRunningGateways(home);
   if (meanwhile !== undefined) return { gateway: meanwhile, isStarted: false };
-  return { gateway: await start(context), isStarted: true };
+  return { gateway: await start(context, findFiles(context)), isStarted: true };
 }
 
-async function start(context: CliContext): Promise<RunningGateway> {
+async function start(context: CliContext, files: readonly string[]): Promise<RunningGateway> {
   const { options, directory, env, signal } = context;
-  const configs = findConfigFiles(context).flatMap((file) => ["--config", resolve(directory, file)]);
+  const configs = files.flatMap((file) => ["--config", resolve(directory, file)]);
   const child = startDetached({
     program: process.execPath,
     args: [launcherPath, ...configs, "--home", options.home, "serve", "--quiet"],

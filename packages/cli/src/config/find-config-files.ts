@@ -26,7 +26,7 @@ export const foreignProjectFiles: readonly string[] = [".mcp.json", ".vscode/mcp
 export function findConfigFiles(context: CliContext): readonly string[] {
   const { options } = context;
   if (options.configFiles.length > 0) return options.configFiles;
-  const found = firstIn(context.directory) ?? firstIn(options.home);
+  const found = configFileIn(context.directory) ?? configFileIn(options.home);
   if (found !== undefined) return [shortPath(found, context.directory)];
   const other = foreignProjectFiles.find((name) => existsSync(join(context.directory, name)));
   const first = "create one with toolcrib init";
@@ -48,7 +48,8 @@ export function configCandidates({ options, directory }: CliContext): readonly s
   return [directory, options.home].flatMap((folder) => configFileNames.map((name) => join(folder, name)));
 }
 
-function firstIn(directory: string): string | undefined {
+/** Returns the path of Toolcrib's own configuration in a folder. */
+export function configFileIn(directory: string): string | undefined {
   return configFileNames.map((name) => join(directory, name)).find((path) => existsSync(path));
 }
 

@@ -46,9 +46,9 @@ StartLimitBurst=5
 Type=exec
 ExecStart=${command.map(commandWord).join(" ")}
 ExecReload=/bin/kill -HUP $MAINPID
-WorkingDirectory=${specifiers(directory)}
+WorkingDirectory=${withoutEnd(specifiers(directory))}
 Environment=${quoted(`PATH=${path}`)}
-EnvironmentFile=-${specifiers(environmentFile)}
+EnvironmentFile=-${specifiers(globbed(environmentFile))}
 Restart=on-failure
 RestartSec=2
 # A configuration with errors does not get better by itself.
@@ -86,4 +86,14 @@ function quoted(text: string): string {
 
 function specifiers(text: string): string {
   return text.replaceAll("%", "%%");
+}
+
+/** A folder whose last character is not taken for a line that continues or for space after the value. */
+function withoutEnd(folder: string): string {
+  return /[\\\s]$/.test(folder) ? `${folder}/` : folder;
+}
+
+/** The pattern that matches this path alone: systemd takes the path of a file with variables for a pattern. */
+function globbed(path: string): string {
+  return path.replaceAll(/[\\*?[]/g, "\\$&");
 }

@@ -235,7 +235,7 @@ export class LiveConfig implements AsyncDisposable {
     if (isSame) return { callLimits: core.callLimits, take() {} };
     const clientKeys = (name: string) => core.clientKeys(name, config);
     const callLimits = createCallLimits(config.guards, { ...this.#deps, now, logger, clientKeys });
-    await callLimits?.restore();
+    await callLimits?.restore(core.callLimits);
     return {
       callLimits,
       take: () => {

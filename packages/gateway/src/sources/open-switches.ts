@@ -41,5 +41,7 @@ function unmatchedTool(name: string, { index, roster }: SourceContext["core"]): 
       : (byNamespace.get(namespace) ?? []);
   const [finding] = findUnmatchedRules([name], { namespaces, namesIn });
   if (finding === undefined) return undefined;
-  return `no tool matches "${name.slice(0, 256)}"${finding.hint === undefined ? "" : `; ${finding.hint}`}`;
+  const renamed = index.tools.find(({ listedName }) => listedName === name);
+  const hint = renamed === undefined ? finding.hint : `clients see "${renamed.wireName}" under this name`;
+  return `no tool matches "${name.slice(0, 256)}"${hint === undefined ? "" : `; ${hint}`}`;
 }
