@@ -15,7 +15,7 @@ async function setUp(servers: object) {
   return { directory, run, config, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
 }
 
-/** Places of a secret that only its neighbourhood tells; `hunter2` is in each. */
+/** Places where only the text around a secret shows that it is one; `hunter2` is in each. */
 const careless: { readonly [title: string]: object } = {
   script: { command: "sh", args: ["-c", "API_KEY=hunter2x exec node server.js"] },
   option: { command: "bash", args: ["-lc", "server --password hunter2x"] },
@@ -52,7 +52,7 @@ const harmless = {
   env: { HTTP_AUTH: "none", BYPASS_CACHE: "true", LOG_LEVEL: "debug" },
 };
 
-test("import moves secrets that only their neighbourhood tells, and shows none", async () => {
+test("import moves secrets that only the text around them gives away, and shows none", async () => {
   await using user = await setUp({ ...careless, harmless });
   const shown = await user.run(["import", "--from", "mcp.json", "--dry-run", "--json"]);
   const { code, stdout, stderr } = await user.run(["import", "--from", "mcp.json", "--yes"]);
