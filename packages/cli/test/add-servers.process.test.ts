@@ -233,6 +233,32 @@ describe("add and update of packages of a registry", { skip }, () => {
   });
 });
 
+test("add refuses secrets in command lines and URLs, prints none, and passes no option to go", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const file = directory.join("toolcrib.yaml");
+  writeFileSync(file, "tool_servers: []\n");
+  const node = process.execPath;
+  for (const words of [
+    ["--", "env", "API_KEY=hunter2x", node, "server.js"],
+    ["--", node, "server.js", "--header", "Authorization: Bearer hunter2x"],
+    ["--", "sh", "-c", "TOKEN=hunter2x exec node server.js"],
+    ["http://127.0.0.1:1/mcp?api_key=hunter2x"],
+  ]) {
+    const { code, stdout, stderr } = await runToolcrib(["add", "--id", "one", "--yes", ...words], {
+      directory: directory.path,
+      stdin: "",
+      env: { PATH: path },
+    });
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /contains a secret/);
+    assert.match(stderr, /--secret/);
+    assert.doesNotMatch(stdout + stderr, /hunter2/);
+  }
+  const option = await runToolcrib(["add", "go:-modfile/x", "--yes"], { directory: directory.path });
+  assert.match(option.stderr, /is not the name of a package/);
+  assert.equal(readFileSync(file, "utf8"), "tool_servers: []\n");
+});
+
 test("add recognizes what is meant, and names the forms of what could be several things", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("notes.txt"), "");

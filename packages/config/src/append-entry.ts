@@ -117,7 +117,7 @@ function blocksOf(entries: Entries, indentation: string): string[] {
 }
 
 function flowText(entries: Entries): string {
-  return entries.map((entry) => JSON.stringify(entry)).join(", ");
+  return entries.map(quotedText).join(", ");
 }
 
 /** Returns `entry` as an item of a block list: one line for each field, and blocks for some maps. */
@@ -143,8 +143,14 @@ function inline(value: JsonValue | undefined): string {
   const isPlain =
     typeof value === "string" &&
     /^[A-Za-z_./][A-Za-z0-9_./-]*$/.test(value) &&
-    !/^(?:null|true|false|yes|no|on|off|y|n|\.+)$/i.test(value);
-  return isPlain || (typeof value === "string" && /^\d+\.\d+\.\d+$/.test(value))
-    ? value
-    : JSON.stringify(value);
+    !/^(?:null|true|false|yes|no|on|off|y|n|\.+|\.(?:\d.*|inf|nan))$/i.test(value);
+  return isPlain || (typeof value === "string" && /^\d+\.\d+\.\d+$/.test(value)) ? value : quotedText(value);
+}
+
+/** Returns `value` in quotes. Characters that editors and terminals do not show, or that change the order of others, are escaped. */
+function quotedText(value: JsonValue | undefined): string {
+  return (JSON.stringify(value) ?? "null").replace(
+    /[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

@@ -5,7 +5,6 @@
 
 import { resolve } from "node:path";
 import type { JsonObject } from "@toolcrib/json";
-import { localIdentity } from "@toolcrib/tool";
 import { findRunningGateways } from "../access/run-file.ts";
 import { printDefinition } from "../approve/print-definition.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -21,6 +20,7 @@ import { openConfigFor } from "../server-import/add-server.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
 import { type ConfigFile, withEntry, writeConfigFile } from "../toolspec/config-file.ts";
 import { configurationLines } from "../toolspec/entry-text.ts";
+import { approveShown } from "./approve-shown.ts";
 import { requireSecrets, withoutSecrets } from "./missing-secrets.ts";
 import type { Offer, OfferFact } from "./offer.ts";
 import {
@@ -29,6 +29,7 @@ import {
   jsonDefinitions,
   printDefinitions,
   printFacts,
+  suspiciousMaxCount,
   suspiciousOf,
 } from "./show-offer.ts";
 import {
@@ -80,9 +81,9 @@ export async function addOffer(context: CliContext, offer: Offer, flags: AddFlag
     tokens: tokensOf(passed),
   };
   const answer = await decide(context, passed, file, flags);
-  if (answer !== "add") return notAdded(context, answer, { entry, file, shown });
+  if (answer !== "add" && answer !== "add all") return notAdded(context, answer, { entry, file, shown });
   await write(context, id, entry);
-  const approved = await approve(passed, id, flags);
+  const approved = await approve(passed, id, flags, answer === "add all");
   output.json({ ...shown, result: "added", approved });
   return reportAdded(context, {
     id,
@@ -203,7 +204,8 @@ function failed(
   });
 }
 
-type Answer = "add" | "dry" | "declined" | "unasked";
+/** `add all`: every text was shown before. */
+type Answer = "add" | "add all" | "dry" | "declined" | "unasked";
 
 /** Asks once, where it can. */
 async function decide(
@@ -219,18 +221,25 @@ async function decide(
   const suspicious = suspiciousOf(passed.definitions).length;
   const mark = suspicious === 0 ? "" : ` (${suspicious} SUSPICIOUS)`;
   const what = waiting.length === 0 ? "" : `, and approve ${counted(waiting.length, "definition")}${mark}`;
+  let hasShownAll = false;
   for (;;) {
     const text = `Add it to ${file.shown}${what}? [y]es, [s]how all texts, [N]o: `;
     const answer = (await askLine(text, context)).toLowerCase();
     if (answer === "s" || answer === "show") {
       for (const one of waiting) printDefinition(context.output, one);
+      hasShownAll = true;
       continue;
     }
-    return answer === "y" || answer === "yes" ? "add" : "declined";
+    if (answer !== "y" && answer !== "yes") return "declined";
+    return hasShownAll ? "add all" : "add";
   }
 }
 
-async function decideUnknown(context: CliContext, file: ConfigFile, flags: AddFlags): Promise<Answer> {
+async function decideUnknown(
+  context: CliContext,
+  file: ConfigFile,
+  flags: AddFlags,
+): Promise<Exclude<Answer, "add all">> {
   if (flags.dryRun === true) return "dry";
   if (flags.yes === true) return "add";
   if (!canAsk(context)) return "unasked";
@@ -239,7 +248,7 @@ async function decideUnknown(context: CliContext, file: ConfigFile, flags: AddFl
 
 function notAdded(
   context: CliContext,
-  answer: Exclude<Answer, "add">,
+  answer: Exclude<Answer, "add" | "add all">,
   { entry, file, shown }: { readonly entry: JsonObject; readonly file: ConfigFile; readonly shown: object },
 ): ExitCode {
   const { output } = context;
@@ -272,15 +281,17 @@ async function write(context: CliContext, id: string, entry: JsonObject): Promis
   await writeConfigFile(current, text);
 }
 
-/** Pins what was shown. With --yes nobody read it, so that suspicious definitions wait. */
-async function approve(passed: PassedTrial, id: string, { yes }: AddFlags): Promise<readonly string[]> {
-  const waiting = waitingOf(passed);
-  const names = waiting
-    .filter(({ findings }) => yes !== true || findings.length === 0)
-    .map(({ name }) => name);
-  if (names.length === 0) return [];
-  const { approvals } = passed.contacted.gateway;
-  return await approvals.approveDefinitions(id, passed.digest, localIdentity("cli", "cli"), names);
+/** Pins what was shown. With --yes nobody read it, so that suspicious definitions wait; otherwise, those that were not printed. */
+async function approve(
+  passed: PassedTrial,
+  id: string,
+  { yes }: AddFlags,
+  hasShownAll: boolean,
+): Promise<readonly string[]> {
+  const suspicious = suspiciousOf(passed.definitions);
+  const printed = hasShownAll ? suspicious : suspicious.slice(0, suspiciousMaxCount);
+  const left = new Set(yes === true ? suspicious : suspicious.filter((one) => !printed.includes(one)));
+  return await approveShown(passed, id, (one) => left.has(one));
 }
 
 function waitingOf({ definitions }: PassedTrial) {

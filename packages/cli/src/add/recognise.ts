@@ -114,7 +114,7 @@ const forms: { readonly [registry in Registry]: { readonly pattern: RegExp; read
     shown: "pypi:NAME or pypi:NAME@VERSION",
   },
   go: {
-    pattern: /^([\w.~-]+(?:\/[\w.~-]+)+)(?:@([\w.+-]+))?$/,
+    pattern: /^(\w[\w.~-]*(?:\/[\w.~-]+)+)(?:@([\w.+-]+))?$/,
     shown: "go:example.com/module or go:example.com/module@v1.2.3",
   },
 };

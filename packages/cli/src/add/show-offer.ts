@@ -15,7 +15,7 @@ import type { TriedDefinition } from "./trial.ts";
 /** Definitions that are listed of many. */
 const rowsMaxCount = 60;
 /** Suspicious definitions that are printed whole. */
-const suspiciousMaxCount = 20;
+export const suspiciousMaxCount = 20;
 const valueMaxLength = 400;
 const nameMaxLength = 80;
 const descriptionMaxLength = 100;

@@ -115,7 +115,10 @@ function triedOf(
 
 /** Whether the server answered that it needs a login with OAuth. */
 export function needsLogin({ server, reason }: FailedTrial): boolean {
-  if (server.transport.kind === "stdio") return false;
+  const { transport } = server;
+  if (transport.kind === "stdio") return false;
+  // The server refused what it was given; a login would replace it.
+  if (Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization")) return false;
   // The end of the text is ours, not that of the server.
   return /^The server at \S+ refused the credentials \(HTTP 401\).*\(it uses OAuth: [^()]*\)$/s.test(reason);
 }

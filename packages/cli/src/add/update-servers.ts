@@ -5,7 +5,6 @@
  */
 
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
-import { localIdentity } from "@toolcrib/tool";
 import { printDefinition } from "../approve/print-definition.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -22,6 +21,7 @@ import {
   writeConfigFile,
 } from "../toolspec/config-file.ts";
 import { configFilesOf, gatewayLines } from "./add-offer.ts";
+import { approveShown } from "./approve-shown.ts";
 import {
   compareDefinitions,
   compareReach,
@@ -128,7 +128,7 @@ async function updateServer(
   const answer = await decide(context, { file, title: `${id} ${to}`, changes, flags });
   if (answer !== "yes") return { ...shown, result: "shown" };
   await writeVersion(context, server, to);
-  const approved = await approve(tried.trial, id, flags);
+  const approved = await approve(tried.trial, id, changes, flags);
   output.print(`${output.style("green", "✓")} ${safeLine(id)} is pinned to ${safeLine(to)} in ${file.shown}`);
   const left =
     tried.trial.definitions.filter(({ waiting }) => waiting !== undefined).length - approved.length;
@@ -210,7 +210,8 @@ async function currentVersion(
 /** Definitions of one kind of change that are printed whole. */
 const changesMaxCount = 30;
 
-function printChanges({ output }: CliContext, { added, removed, changed }: DefinitionChanges): void {
+function printChanges({ output }: CliContext, changes: DefinitionChanges): void {
+  const { added, removed, changed } = changes;
   const tokens = (all: readonly TriedDefinition[]) => all.reduce((sum, one) => sum + one.tokens, 0);
   const more =
     tokens([...added, ...changed.map(({ after }) => after)]) -
@@ -225,17 +226,18 @@ function printChanges({ output }: CliContext, { added, removed, changed }: Defin
     `Definitions: ${added.length} added, ${removed.length} removed, ${changed.length} changed (${cost})`,
     "",
   );
-  for (const { name } of removed.slice(0, changesMaxCount))
+  const printed = printedOf(changes);
+  for (const { name } of printed.removed)
     output.print(`${output.style("bold", safeLine(name))} ${output.style("red", "removed")}`);
   if (removed.length > 0) output.print("");
-  for (const { before, after } of changed.slice(0, changesMaxCount))
+  for (const { before, after } of printed.changed)
     printDefinition(output, { ...inspected(after), previous: before.definition, isChanged: true });
-  for (const one of added.slice(0, changesMaxCount)) printDefinition(output, inspected(one));
+  for (const one of printed.added) printDefinition(output, inspected(one));
   const left = [added, removed, changed].reduce(
     (sum, { length }) => sum + Math.max(0, length - changesMaxCount),
     0,
   );
-  if (left > 0) output.print(`… and ${left} more, which --json lists`, "");
+  if (left > 0) output.print(`… and ${left} more, which --json lists; they wait for toolcrib approve`, "");
 }
 
 /** A definition for `printDefinition`; one that was accepted before has no findings. */
@@ -285,7 +287,8 @@ async function decide(
     );
     return "no";
   }
-  const count = changes.added.length + changes.changed.length;
+  const printed = printedOf(changes);
+  const count = printed.added.length + printed.changed.length;
   const what = count === 0 ? "" : ` and approve ${counted(count, "definition")}`;
   const answer = await askLine(`Pin ${safeLine(title)} in ${file.shown}${what}? [y/N] `, context);
   return /^y(?:es)?$/i.test(answer) ? "yes" : "no";
@@ -309,12 +312,27 @@ async function writeVersion(context: CliContext, server: PinnedServer, to: strin
   await writeConfigFile(file, text);
 }
 
-/** Pins what was shown; with --yes, what is suspicious waits. */
-async function approve(trial: PassedTrial, id: string, { yes }: UpdateFlags): Promise<readonly string[]> {
-  const names = trial.definitions.flatMap(({ waiting }) =>
-    waiting === undefined || (yes === true && waiting.findings.length > 0) ? [] : [waiting.name],
+/** Pins what was shown; with --yes, what is suspicious waits. What waited before and did not change is not shown, and waits. */
+async function approve(
+  trial: PassedTrial,
+  id: string,
+  changes: DefinitionChanges,
+  { yes }: UpdateFlags,
+): Promise<readonly string[]> {
+  const { added, changed } = yes === true ? changes : printedOf(changes);
+  const shown = new Set([...added, ...changed.map(({ after }) => after)]);
+  return await approveShown(
+    trial,
+    id,
+    (one) => !shown.has(one) || (yes === true && (one.waiting?.findings.length ?? 0) > 0),
   );
-  if (names.length === 0) return [];
-  const { approvals } = trial.contacted.gateway;
-  return await approvals.approveDefinitions(id, trial.digest, localIdentity("cli", "cli"), names);
+}
+
+/** The changes that are printed whole. */
+function printedOf({ added, removed, changed }: DefinitionChanges): DefinitionChanges {
+  return {
+    added: added.slice(0, changesMaxCount),
+    removed: removed.slice(0, changesMaxCount),
+    changed: changed.slice(0, changesMaxCount),
+  };
 }

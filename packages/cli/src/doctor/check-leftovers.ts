@@ -7,7 +7,7 @@
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { removeDrafts } from "@toolcrib/files";
+import { errnoOf, removeDrafts } from "@toolcrib/files";
 import { removeRunFile, staleRunPids } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { counted } from "../output/counted.ts";
@@ -49,8 +49,10 @@ export async function checkLeftovers({ options, now }: CliContext): Promise<Find
         undefined,
         {
           does: `remove ${sockets.join(", ")}`,
-          run() {
-            for (const path of sockets) rmSync(path, { force: true });
+          async run() {
+            // A gateway can have started in the meantime.
+            for (const path of await listDeadSockets(join(home, "run"), now()))
+              if (sockets.includes(path)) rmSync(path, { force: true });
           },
         },
       ),
@@ -72,6 +74,8 @@ export async function checkLeftovers({ options, now }: CliContext): Promise<Find
 
 async function listDeadSockets(folder: string, nowMs: number): Promise<string[]> {
   const dead: string[] = [];
+  // A link leads to sockets of other programs.
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
   for (const { path, status } of entriesIn(folder)) {
     if (status.isSocket() && nowMs - status.mtimeMs > lifeMs && !(await isListening(path))) dead.push(path);
   }
@@ -88,7 +92,8 @@ function isListening(path: string): Promise<boolean> {
     // A socket that does not answer in time may belong to a busy gateway.
     socket.setTimeout(probeMs, () => end(true));
     socket.once("connect", () => end(true));
-    socket.once("error", () => end(false));
+    // All other errors leave it open: a full queue, a missing permission, a socket for datagrams.
+    socket.once("error", (error) => end(errnoOf(error) !== "ECONNREFUSED"));
   });
 }
 

@@ -4,9 +4,19 @@
  * follows no link.
  */
 
-import { chmodSync, lstatSync, readdirSync, type Stats } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  type Stats,
+} from "node:fs";
 import { userInfo } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { CliContext } from "../cli-context.ts";
 import { counted } from "../output/counted.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
@@ -63,12 +73,21 @@ function closing(open: readonly { readonly path: string; readonly status: Stats 
     does: `close ${counted(open.length, "path")} of the home to other users`,
     run() {
       for (const { path, status } of open) {
-        // It can have been replaced since, such as by a link.
-        const now = statOf(path);
-        if (now?.ino === status.ino) chmodSync(path, status.mode & 0o700);
+        close(path, status);
       }
     },
   };
+}
+
+/** Closes what was found, and nothing that took its place since, such as a link. */
+function close(path: string, { dev, ino, mode }: Stats): void {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const now = fstatSync(descriptor);
+    if (now.dev === dev && now.ino === ino) fchmodSync(descriptor, mode & 0o700);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function listPrivate(home: string): { readonly path: string; readonly status: Stats }[] {
@@ -81,6 +100,8 @@ function listPrivate(home: string): { readonly path: string; readonly status: St
   for (const name of privateFiles) add(join(home, name));
   for (const name of privateFolders) {
     const folder = join(home, name);
+    // The folder around it can be a link out of the home.
+    if (statOf(dirname(folder))?.isDirectory() !== true && dirname(folder) !== home) continue;
     if (add(folder)?.isDirectory() !== true) continue;
     for (const entry of namesIn(folder).slice(0, entriesMaxCount)) add(join(folder, entry));
   }

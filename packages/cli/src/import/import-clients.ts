@@ -71,9 +71,10 @@ export async function importClients(
     output.json(importJson(plan, measured));
     return exitCodes.failed;
   }
-  const stored = await writeImport(context, file, plan);
-  output.json({ ...importJson(plan, measured), written: file.path, stored });
-  printDone(context, file, plan, stored);
+  const { servers, stored } = await writeImport(context, file, plan);
+  const written = { ...plan, servers };
+  output.json({ ...importJson(written, measured), written: file.path, stored });
+  printDone(context, file, written, stored);
   // A file with errors is repaired by its user; what it has is missing until then.
   return ending;
 }
@@ -168,12 +169,17 @@ async function isAgreed(
   return false;
 }
 
-/** Stores the secrets, then replaces the configuration. @returns the names of the secrets @throws {CliError} */
-export async function writeImport(
+/**
+ * Stores the secrets, then replaces the configuration. A secret is stored only as long as the configuration refers to it.
+ *
+ * @returns the servers and the stored secrets with the names that they got
+ * @throws {CliError}
+ */
+async function writeImport(
   context: CliContext,
   file: ConfigFile,
   plan: ImportPlan,
-): Promise<readonly string[]> {
+): Promise<{ readonly servers: readonly PlannedServer[]; readonly stored: readonly string[] }> {
   const { options } = context;
   await using store = await openSecretStore(
     { home: options.home, env: context.env },
@@ -188,12 +194,22 @@ export async function writeImport(
     "tool_servers",
     named.map(({ entry }) => entry),
   );
-  const secrets = named.flatMap((server) => server.secrets);
-  for (const { name, value } of secrets) {
-    if (value !== undefined && (await store.get(name)) !== value) await store.set(name, value);
+  const stored: string[] = [];
+  const created: string[] = [];
+  try {
+    for (const { name, value } of named.flatMap(({ secrets }) => secrets)) {
+      if (value === undefined) continue;
+      stored.push(name);
+      if ((await store.get(name)) === value) continue;
+      await store.set(name, value);
+      created.push(name);
+    }
+    await writeConfigFile(file, text);
+  } catch (error) {
+    for (const name of created) await store.delete(name);
+    throw error;
   }
-  await writeConfigFile(file, text);
-  return secrets.flatMap(({ name, value }) => (value === undefined ? [] : [name]));
+  return { servers: named, stored };
 }
 
 /** Renames secrets whose names the store has for other values. */
@@ -217,9 +233,10 @@ async function withFreeNames(
   return { ...server, secrets, entry: renamed(server.entry, names) as JsonObject };
 }
 
+/** A file of a project must not get a secret of somebody else by its name: without a value, only a free name is usable. */
 async function isUsable(store: SecretStore, name: string, value: string | undefined): Promise<boolean> {
   const present = await store.get(name);
-  return present === undefined || value === undefined || present === value;
+  return present === undefined || present === value;
 }
 
 function renamed(value: JsonValue, names: ReadonlyMap<string, string>): JsonValue {

@@ -9,7 +9,9 @@ export function isOwnEntry({ name, transport }: ClientServer, ownUrls: readonly 
     const isLocal = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?\/mcp(?:\/[\w.-]*)?\/?$/.test(
       url,
     );
-    return ownUrls.some((own) => url.startsWith(own)) || (name === "toolcrib" && isLocal);
+    return (
+      ownUrls.some((own) => url === own || url.startsWith(`${own}/`)) || (name === "toolcrib" && isLocal)
+    );
   }
   const words = [transport.command, ...transport.args].map(literal);
   const isToolcrib = words.some((word) => /(?:^|[\\/])toolcrib(?:\.js|\.cmd|\.exe|@[\w.-]+)?$/.test(word));

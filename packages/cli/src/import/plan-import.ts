@@ -10,6 +10,7 @@ import type { FoundServer, FoundServers } from "./find-servers.ts";
 import type { FoundSecret, ImportPlan, LeftOut, PlannedServer } from "./import-types.ts";
 import { isOwnEntry } from "./own-entry.ts";
 import { type ResolveContext, type ResolvedServer, resolveServer } from "./resolve-server.ts";
+import { isSecretValue } from "./secret-values.ts";
 
 /** The configuration that gets the entries. */
 export interface Target {
@@ -82,16 +83,21 @@ export function planImport(
 
 function draftOf({ server, origin }: FoundServer, id: string, resolved: ResolvedServer): Draft {
   const { description, timeoutSeconds, name } = server;
+  const hasSecret = description !== undefined && isSecretValue("plain", "", description);
   const entry: JsonObject = {
     id,
     ...(name === id || /[\x00-\x1f]/.test(name) ? {} : { name: name.slice(0, 200) }),
-    ...(description === undefined || description.trim() === ""
+    ...(description === undefined || description.trim() === "" || hasSecret
       ? {}
       : { description: description.slice(0, 1000) }),
     transport: resolved.transport,
     ...(timeoutSeconds === undefined ? {} : { containment: { max_execution_seconds: timeoutSeconds } }),
   };
-  const notes = name === id ? resolved.notes : [`its id is ${id}: ${idReason(name)}`, ...resolved.notes];
+  const notes = [
+    ...(name === id ? [] : [`its id is ${id}: ${idReason(name)}`]),
+    ...(hasSecret ? ["its description is not taken over: it contains a secret"] : []),
+    ...resolved.notes,
+  ];
   const { secrets, shown, unpinned } = resolved;
   return { id, entry, secrets, origins: [origin], shown, unpinned, notes, isDisabled: server.isDisabled };
 }

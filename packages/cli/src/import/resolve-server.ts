@@ -191,13 +191,18 @@ class ServerResolver {
     const [first = ""] = text;
     const option = /^(--?[A-Za-z][\w.-]*=)([\s\S]*)$/.exec(typeof first === "string" ? first : "");
     const before = texts[at - 1] ?? "";
-    const name = (option?.[1] ?? (before.startsWith("-") ? before : `argument-${at + 1}`)).replace(
-      /^-+|=$/g,
-      "",
-    );
+    // Only an option gives its name: an argument can contain a value, which no name of a secret shows.
+    const name = (
+      option?.[1] ?? (/^--?[A-Za-z][A-Za-z0-9_.-]{0,40}$/.test(before) ? before : `argument-${at + 1}`)
+    ).replace(/^-+|=$/g, "");
     const isWhole = option === null || (option[1]?.length ?? 0) > 60;
     const rest = isWhole ? text : [...(option[2] === "" ? [] : [option[2] ?? ""]), ...text.slice(1)];
-    const value = this.#value(rest, "argument", name, isNamed);
+    const value = this.#value(
+      rest,
+      "argument",
+      name,
+      isNamed || (!isWhole && isSecretValue("plain", "", texts[at] ?? "")),
+    );
     if (typeof value === "string") return isWhole ? value : `${option[1]}${value}`;
     return isWhole
       ? value

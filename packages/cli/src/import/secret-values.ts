@@ -9,13 +9,51 @@ export type TextRole = "variable" | "header" | "argument" | "url" | "plain";
 /** Whether a text is a secret. @param name of the variable or header */
 export function isSecretValue(role: TextRole, name: string, value: string): boolean {
   if (value.trim() === "") return false;
-  if (looksLikeCredential(value) || hasPassword(value)) return true;
+  if (looksLikeCredential(value) || hasPassword(value) || containsNamedSecret(value)) return true;
   const isPath = /^(?:\.{0,2}|~|[A-Za-z]:)[\\/]/.test(value);
-  if (role === "variable") return isCredentialVariable(name) || (!isPath && hasHighEntropy(value));
+  if (role === "variable") {
+    return (
+      isCredentialVariable(name) ||
+      (passwordVariable.test(name) && !isPath && !settingValue.test(value)) ||
+      (!isPath && hasHighEntropy(value))
+    );
+  }
   if (role === "header") return isCredentialHeader(name) || hasHighEntropy(value);
   if (role === "url") return urlContainsCredential(value) || hasSecretPart(value);
   if (role !== "argument" || isPath) return false;
   return hasHighEntropy(value) || (/^https?:\/\//.test(value) && hasSecretPart(value));
+}
+
+/** Names of variables that hold a password or a session. */
+const passwordVariable =
+  /(?:pass|passwd|passphrase|pwd|cookie|bearer|connection_?string)$|(?:^|_)(?:pw|pat|pin|auth|jwt|dsn)$/i;
+/** Values that switch something, and are no password. */
+const settingValue = /^(?:true|false|yes|no|on|off|none|null|basic|bearer|oauth2?|token|\d)$/i;
+
+/** Words that end the name of a secret. */
+const secretWord = "(?:token|secret|passw(?:or)?d|passphrase|pwd|credentials?|authorization|cookie)";
+const secretKey = "(?:api|access|auth|private|secret|account|master|encryption|service)[-_]?key";
+/** A value that is there, and is neither a variable nor an example. */
+const presentValue = "[^\\s\"'\\\\$<{}[\\],;&#][^\\s\"'\\\\,;&#]{3,}";
+
+/** Quantifiers are bounded: a text is as long as the author of a file wants. */
+const namedSecrets: readonly RegExp[] = [
+  // A member of JSON or YAML, a header, an assignment, a field of a connection string, a parameter of a URL.
+  new RegExp(
+    `(?:${secretWord}|${secretKey})["'\\\\]{0,3}\\s{0,8}[:=]\\s{0,8}["'\\\\]{0,3}(?:(?:bearer|basic|token)\\s{1,8})?${presentValue}`,
+    "i",
+  ),
+  // A variable of a shell, such as OPENAI_KEY=….
+  new RegExp(`(?:^|[\\s"'])[A-Z0-9_]{0,60}(?:KEY|PASS|PW)=["']?${presentValue}`),
+  // An option in the command line of a shell.
+  new RegExp(`(?:^|\\s)--?[\\w.-]{0,60}(?:${secretWord}|${secretKey})\\s{1,8}["']?(?!-)${presentValue}`, "i"),
+  new RegExp(`[?&#][\\w.-]{0,40}(?:key|sig|signature|auth)=${presentValue}`, "i"),
+  /\b(?:Bearer|Basic)\s{1,8}[^\s"'$<{]{8,}/i,
+];
+
+/** Whether a secret is in a text together with its name, such as JSON in a variable, or a script of a shell. */
+function containsNamedSecret(text: string): boolean {
+  return namedSecrets.some((pattern) => pattern.test(text));
 }
 
 /** Whether a value only stands for one, as examples in documentation do. */

@@ -1,0 +1,102 @@
+/** `toolcrib import` of hostile and careless files: no secret is shown or written, and none is given to another server. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { runToolcrib } from "./transcript.ts";
+
+async function setUp(servers: object) {
+  const directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("mcp.json"), JSON.stringify({ mcpServers: servers }));
+  const run = (words: readonly string[], stdin = "") =>
+    runToolcrib(words, { directory: directory.path, env: { HOME: directory.path }, stdin });
+  const config = () => readFileSync(directory.join("toolcrib.yaml"), "utf8").split("\n# Examples")[0] ?? "";
+  return { directory, run, config, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
+}
+
+/** Places where only the text around a secret shows that it is one; `hunter2` is in each. */
+const careless: { readonly [title: string]: object } = {
+  script: { command: "sh", args: ["-c", "API_KEY=hunter2x exec node server.js"] },
+  option: { command: "bash", args: ["-lc", "server --password hunter2x"] },
+  header: { command: "node", args: ["x.js", "--header", "Authorization: Bearer hunter2x"] },
+  key: { command: "node", args: ["x.js", "--header", "X-API-Key: hunter2x"] },
+  assignment: { command: "env", args: ["OPENAI_API_KEY=hunter2x", "node", "x.js"] },
+  docker: { command: "docker", args: ["run", "--env=TOKEN=hunter2x", "-eSECRET=hunter2x", "image"] },
+  json: { command: "node", args: ["--config", '{"apiKey":"hunter2x"}'] },
+  after: { command: "node", args: ["--api-key=hunter2x", "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6"] },
+  variable: {
+    command: "node",
+    env: {
+      HEADERS: '{"Authorization":"Bearer hunter2x"}',
+      CONNECTION: "Server=db;Password=hunter2x;",
+      PGPASS: "hunter2x",
+      SESSION_COOKIE: "hunter2x",
+      SERVICE: "https://example.com/?token=hunter2x",
+    },
+  },
+  fragment: { url: "https://example.com/mcp#token=hunter2x" },
+  description: { command: "node", args: ["d.js"], description: "use token: hunter2x" },
+};
+/** What looks alike and is none stays as it is. */
+const harmless = {
+  command: "node",
+  args: [
+    "--max-tokens=4096",
+    "--token-file",
+    "./token.txt",
+    "--sort-key=name",
+    "--auth=oauth",
+    "monkey=banana",
+  ],
+  env: { HTTP_AUTH: "none", BYPASS_CACHE: "true", LOG_LEVEL: "debug" },
+};
+
+test("import moves secrets that only the text around them gives away, and shows none", async () => {
+  await using user = await setUp({ ...careless, harmless });
+  const shown = await user.run(["import", "--from", "mcp.json", "--dry-run", "--json"]);
+  const { code, stdout, stderr } = await user.run(["import", "--from", "mcp.json", "--yes"]);
+  assert.equal(code, 0, stderr);
+  const text = user.config();
+  for (const title of Object.keys(careless)) assert.match(text, new RegExp(`- id: ${title}\n`), title);
+  for (const output of [shown.stdout, stdout, stderr, text]) {
+    const line = output.split("\n").find((one) => one.includes("hunter2"));
+    assert.equal(line, undefined);
+  }
+  const entry = /- id: harmless\n[\s\S]*$/.exec(text)?.[0] ?? "";
+  assert.doesNotMatch(entry, /secret_key_ref/);
+  const check = await user.run(["config", "check"]);
+  assert.equal(check.code, 0, check.stderr);
+});
+
+test("import gives no stored secret to a server that only has its name", async () => {
+  await using user = await setUp({
+    github: { command: "node", args: ["x.js"], env: { TOKEN: "<your token>" } },
+  });
+  assert.equal((await user.run(["secret", "set", "github-token"], "of somebody else")).code, 0);
+  const { code, stdout } = await user.run(["import", "--from", "mcp.json", "--yes"]);
+  assert.equal(code, 0);
+  assert.match(user.config(), /TOKEN: \{ secret_key_ref: github-token-2 \}/);
+  assert.match(stdout, /secret set github-token-2\n/);
+});
+
+test("import keeps no secret where the configuration cannot be written", async () => {
+  await using user = await setUp({ one: { command: "node", env: { TOKEN: "hunter2x" } } });
+  // A folder takes the place of the schema that is written beside a new configuration.
+  mkdirSync(user.directory.join("toolcrib.schema.json"));
+  const failed = await user.run(["import", "--from", "mcp.json", "--yes"]);
+  assert.match(failed.stderr, /CLI_FILE_UNUSABLE/);
+  assert.doesNotMatch((await user.run(["secret", "list"])).stdout, /one-token/);
+  rmSync(user.directory.join("toolcrib.schema.json"), { recursive: true });
+  assert.equal((await user.run(["import", "--from", "mcp.json", "--yes"])).code, 0);
+  assert.match((await user.run(["secret", "list"])).stdout, /one-token/);
+});
+
+test("import writes characters that nobody sees as escapes, and texts that look like numbers as texts", async () => {
+  const args = ["a\u202eb", "\u009b2J", ".5", ".inf", "\\\u2066"];
+  await using user = await setUp({ one: { command: "node", args } });
+  const { code, stderr } = await user.run(["import", "--from", "mcp.json", "--yes"]);
+  assert.equal(code, 0, stderr);
+  assert.match(user.config(), /args: \["a\\u202eb", "\\u009b2J", "\.5", "\.inf", "\\\\\\u2066"\]/);
+  assert.match((await user.run(["import", "--from", "mcp.json"])).stdout, /the configuration has it as one/);
+});
