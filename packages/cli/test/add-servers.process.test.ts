@@ -288,6 +288,18 @@ test("add recognizes what is meant, and names the forms of what could be several
   assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
 });
 
+test("update says how to pin a server whose version is not written down", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const transport = { kind: "stdio", command: "npx", args: ["-y", "@acme/notes"] };
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ tool_servers: [{ id: "notes", transport }] }),
+  );
+  const { code, stderr } = await runToolcrib(["update"], { directory: directory.path });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /^notes is not updated: .*\nhint: to pin one, .*NAME@1\.2\.3/m);
+});
+
 test("add finds out the transport of a URL, and names the login that a server wants", async () => {
   await using http = await startEchoHttpServer();
   await using sse = await startEchoSseServer();

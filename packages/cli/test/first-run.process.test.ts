@@ -17,6 +17,8 @@ import { cleanEnvironment, commandLine, runToolcrib } from "./transcript.ts";
 const script = "/usr/bin/script";
 const skip = process.platform === "linux" && existsSync(script) ? false : "needs script of util-linux";
 
+const ctrlC = "\u0003";
+
 /** Runs a command on a terminal, and answers each question that a pattern finds. @returns what the terminal showed */
 async function onTerminal(
   directory: TemporaryDirectory,
@@ -45,7 +47,7 @@ async function onTerminal(
       if (found === null) return;
       read += found.index + found[0].length;
       left.shift();
-      child.stdin.write(`${next[1]}\n`);
+      child.stdin.write(next[1] === ctrlC ? ctrlC : `${next[1]}\n`);
     }
   });
   const timer = setTimeout(() => child.kill(), 90_000);
@@ -131,6 +133,17 @@ test("every step can be skipped", { skip }, async () => {
   assert.match(shown, /No client on this machine has a server/);
   assert.match(shown, /Without a gateway there is nothing to call/);
   assert.equal(existsSync(directory.join(".toolcrib/run")), false);
+});
+
+test("Ctrl-C at a question ends the walk, and is no bug", { skip }, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const shown = await onTerminal(
+    directory,
+    [],
+    [[/Write a configuration with examples in comments\? \[Y\/n\] /, ctrlC]],
+  );
+  assert.match(shown, /error CLI_INTERRUPTED: Interrupted by SIGINT\n/);
+  assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
 });
 
 test("without a terminal there is a short help of at most 40 lines and 80 columns", async () => {

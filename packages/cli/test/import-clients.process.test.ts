@@ -11,7 +11,7 @@ import {
   type TemporaryDirectory,
 } from "@toolcrib/testing";
 import { importSamples } from "./import-samples.ts";
-import { normalize, runToolcrib } from "./transcript.ts";
+import { normalize, runToolcrib, startServe } from "./transcript.ts";
 
 const golden = (name: string) => new URL(`golden/${name}.txt`, import.meta.url);
 
@@ -35,7 +35,7 @@ async function setUp() {
   };
   const run = (...words: readonly string[]) => runToolcrib(words, setting);
   const config = () => readFileSync(directory.join("work/toolcrib.yaml"), "utf8");
-  return { directory, run, config, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
+  return { directory, setting, run, config, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
 }
 
 test("forty configurations of all clients are imported completely", async () => {
@@ -129,6 +129,18 @@ test("--measure starts servers with their secrets, and leaves nothing in the hom
   // The gateway itself passes the secret as the argument.
   assert.match(user.config(), /"--name", \{ secret_key_ref: echo-name \}\]/);
   assert.match((await run("approve", "echo", "--yes")).stdout, /Approved \d definitions? of echo/);
+});
+
+test("beside a gateway that serves the file, the next step is not to start one", async () => {
+  await using user = await setUp();
+  write(user.directory, "work/toolcrib.yaml", "tool_servers: []\n");
+  const entry = { url: "http://127.0.0.1:9/mcp", alwaysAllow: ["read"] };
+  write(user.directory, ".cursor/mcp.json", JSON.stringify({ mcpServers: { wiki: entry } }));
+  await using _served = await startServe(["--listen", "127.0.0.1:0"], user.setting);
+  const { stdout } = await user.run("import", "--yes");
+  assert.match(stdout, /wiki: alwaysAllow is not taken over: .* trust_state: verified\n/);
+  assert.match(stdout, /The running gateway starts these servers now\.\n/);
+  assert.doesNotMatch(stdout, /toolcrib serve /);
 });
 
 test("without an answer nothing is written", async () => {

@@ -110,6 +110,7 @@ test("--purge removes what only the entry used, and names what stays", async () 
   const purged = await run("remove", "a", "--purge", "--yes");
   assert.match(purged.stdout, /also removed secret OWN/, purged.stderr);
   assert.doesNotMatch(text(), /id: a\b/);
+  assert.match((await run("remove", "b", "--yes")).stdout, /\nWhat is not used any more is kept; /);
   const secrets = (await run("secret", "list")).stdout;
   assert.deepEqual([secrets.includes("OWN"), secrets.includes("SHARED")], [false, true]);
   assert.equal(existsSync(directory.join(".toolcrib/switches.json")), false);

@@ -64,7 +64,10 @@ test("servers and tools are switched without a gateway, and the switches are kep
   assert.equal(listed.stdout, 'disabled server "t" (its entry says enabled: false)\n');
   const unknown = await run("disable", "server", "s", "tt");
   assert.deepEqual([unknown.code, /did you mean t\?/.test(unknown.stderr)], [1, true], unknown.stderr);
-  assert.equal((await run("disable", "server", "s")).code, 0);
+  const short = await run("disable", "s");
+  assert.match(short.stderr, /hint: did you mean .*toolcrib .*disable server s\?/);
+  const off = await run("disable", "server", "s");
+  assert.match(off.stdout, / enable server s enables it again\n/);
   const again = await run("disable", "server", "s");
   assert.deepEqual([again.code, again.stdout], [0, 'Server "s" is already disabled\n']);
   const call = await run("call", "s__echo", '{"text":"x"}');

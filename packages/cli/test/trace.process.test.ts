@@ -153,6 +153,19 @@ test("the JSON of a trace has the whole tree with starts, durations and decision
   assert.equal(trace.rule, "default");
 });
 
+test("the last call is none that a command made to look a tool up", async () => {
+  await using home = await makeTemporaryDirectory();
+  {
+    await using store = await openStore({ home: home.join(".toolcrib") }, { now: () => start });
+    const cli = toAuditClient(localIdentity("cli", "cli"), { name: "toolcrib", version: "1.2" });
+    const allow = { argumentsDigest: digest, decision: "allow" as const, rule: "default" };
+    await store.audit.intent({ ...subject(0, "files:read"), ...allow });
+    await store.audit.intent({ ...subject(1, "toolcrib:describe_tool"), client: cli, ...allow });
+  }
+  const { stdout, stderr } = await runToolcrib(["trace", "last"], { directory: home.path });
+  assert.match(stdout, /^files:read /m, stderr);
+});
+
 test("an empty home has no last call", async () => {
   await using empty = await makeTemporaryDirectory();
   const { code, stderr } = await runToolcrib(["trace", "last"], { directory: empty.path });

@@ -133,7 +133,7 @@ function isWithoutEffect(key: string, value: FileNode): boolean {
 }
 
 const toolsReason = "choose tools in Toolcrib: toolcrib disable tool NAME, or policy.deny";
-const approvalReason = "calls need no approval in Toolcrib once the server is trusted: toolcrib approve";
+const approvalReason = "calls need no approval where the entry has trust_state: verified";
 const reasons: ReadonlyMap<string, string> = new Map([
   ["disabledTools", toolsReason],
   ["disabled_tools", toolsReason],

@@ -4,7 +4,7 @@ import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { type Style, safeText } from "../output/output.ts";
-import { withHome } from "../output/with-home.ts";
+import { asTyped } from "../serve/source-table.ts";
 import type { Finding } from "./check.ts";
 import { checkClients } from "./check-clients.ts";
 import { checkPauses } from "./check-guards.ts";
@@ -39,7 +39,7 @@ export async function runDoctor(context: CliContext, flags: DoctorFlags): Promis
     group = title;
   };
   const report = ({ fix: plainFix, ...rest }: Finding) => {
-    const fix = plainFix === undefined ? undefined : withHome(plainFix, context.options.homeFlag);
+    const fix = plainFix === undefined ? undefined : asTyped(plainFix, context);
     const finding = { group, ...rest, fix };
     findings.push(finding);
     const { mark, style } = marks[finding.status];
@@ -87,6 +87,6 @@ export async function runDoctor(context: CliContext, flags: DoctorFlags): Promis
   });
   output.print("", left.length === 0 ? "No problems found." : `${counted(left.length, "problem")} found.`);
   if (repairable > 0 && repaired === undefined)
-    output.print(`toolcrib doctor --fix repairs ${repairable} of the findings.`);
+    output.print(`${asTyped("toolcrib doctor --fix", context)} repairs ${repairable} of the findings.`);
   return left.length === 0 ? exitCodes.done : exitCodes.failed;
 }

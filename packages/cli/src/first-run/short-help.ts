@@ -2,10 +2,11 @@
 
 /** Returns the lines. @param command the command itself (`ownCommand`) */
 export function shortHelp(command: string): readonly string[] {
+  const program = command.length > 16 ? "toolcrib" : command;
   return [
     "Toolcrib, a gateway for AI agents: one MCP endpoint in front of many tools.",
     "",
-    `Usage: ${command.length > 40 ? "toolcrib" : command} <command> [options]`,
+    `Usage: ${program} <command> [options]`,
     "",
     "Begin:",
     "  import               take over the servers of the clients on this machine",
@@ -24,7 +25,7 @@ export function shortHelp(command: string): readonly string[] {
     "  doctor               check the configuration and the machine",
     "  disconnect --all     take the gateway out of the clients",
     "",
-    "All commands: toolcrib help. One of them: toolcrib help COMMAND.",
-    "On a terminal, toolcrib alone asks step by step.",
+    `All commands: ${program} help. One of them: ${program} help COMMAND.`,
+    `On a terminal, ${program} alone asks step by step.`,
   ];
 }

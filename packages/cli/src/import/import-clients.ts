@@ -269,10 +269,14 @@ function printDone(context: CliContext, file: ConfigFile, plan: ImportPlan, stor
   if (plan.problems.length > 0) {
     output.note("", ...plan.problems.map((problem) => problemLine(problem, context)));
   }
+  const isServed = findRunningGateways(context.options.home).some(({ configFiles }) =>
+    configFiles.includes(file.path),
+  );
   output.print(
     "",
+    ...(isServed ? ["The running gateway starts these servers now."] : []),
     "Clients still start these servers themselves. Next:",
-    `  ${command} serve           start the gateway`,
+    ...(isServed ? [] : [`  ${command} serve           start the gateway`]),
     `  ${command} connect --all   write the gateway into the clients; then switch off there what it serves now`,
     `  ${command} approve         look at the tools of the new servers, and allow them`,
   );

@@ -5,6 +5,7 @@ import type { CliContext } from "../cli-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
+import { asTyped } from "../serve/source-table.ts";
 import type { FileProblem, ImportPlan, Origin, PlannedServer } from "./import-types.ts";
 import type { Measured } from "./measure-servers.ts";
 
@@ -46,7 +47,7 @@ export function showImport(
     twins.map(({ id, origins }) => `${id}: ${origins.map((origin) => placeOf(origin, context)).join(", ")}`),
   );
   section(
-    "Pinned to no version, so that any new release runs:",
+    "Not pinned to a version, so that any new release runs:",
     servers.flatMap(({ id, unpinned }) => (unpinned === undefined ? [] : [`${id}: ${unpinned}`])),
   );
   section(
@@ -60,12 +61,12 @@ export function showImport(
     ),
   );
   section(
-    "Secrets that only you have; store each with toolcrib secret set NAME:",
+    `Secrets that only you have; store each with ${asTyped("toolcrib secret set NAME", context)}:`,
     wantedSecrets(plan).map(({ id, name, purpose }) => `${name} (${purpose} of ${id})`),
   );
   section(
     "Different from the client:",
-    servers.flatMap(({ id, notes }) => notes.map((note) => `${id}: ${note}`)),
+    servers.flatMap(({ id, notes }) => notes.map((note) => `${id}: ${asTyped(note, context)}`)),
   );
   section(
     "Not imported:",

@@ -32,13 +32,14 @@ export function reportError(
   { isDebug, homeFlag = "", program = "toolcrib" }: ReportOptions,
 ): void {
   const { code, message, hint: plainHint } = describeError(error);
-  const hint = plainHint === undefined ? undefined : withProgram(withHome(plainHint, homeFlag), program);
+  const pasted = (text: string) => withProgram(withHome(text, homeFlag), program);
+  const hint = plainHint === undefined ? undefined : pasted(plainHint);
   const diagnostics = diagnosticsOf(error);
   if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics), "");
   output.note(`${output.noteStyle(["bold", "red"], `error ${code}`)}: ${safeText(message)}`);
   if (hint !== undefined) output.note(`${output.noteStyle("cyan", "hint")}: ${safeText(hint)}`);
   if (output.isNoteTerminal && !output.isJson && isExplained(code))
-    output.note(output.noteStyle("dim", `toolcrib explain ${code}`));
+    output.note(output.noteStyle("dim", pasted(`toolcrib explain ${code}`)));
   if (isDebug) output.note(...stacksOf(error));
   output.json({
     error: {

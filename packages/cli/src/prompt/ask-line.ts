@@ -8,12 +8,17 @@ export function canAsk({ stdin }: Pick<ProcessContext, "stdin">): boolean {
   return stdin.isTTY === true;
 }
 
-/** Returns the typed line, trimmed. Rejects when the signal aborts. */
+/** Returns the typed line, trimmed. Rejects with the reason of the signal when it aborts, as for Ctrl-C. */
 export async function askLine(question: string, { stdin, stderr, signal }: ProcessContext): Promise<string> {
+  signal.throwIfAborted();
   // The system edits the line, and Ctrl-C stays a signal.
   const terminal = createInterface({ input: stdin, output: stderr, terminal: false });
   try {
     return (await terminal.question(question, { signal })).trim();
+  } catch (error) {
+    // The interface rejects with an error of its own, which says nothing about the reason.
+    signal.throwIfAborted();
+    throw error;
   } finally {
     terminal.close();
   }

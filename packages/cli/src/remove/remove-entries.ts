@@ -89,7 +89,8 @@ function report(
   purge: boolean,
 ): void {
   output.print(`Removed ${found.map(({ id }) => `"${safeLine(id)}"`).join(", ")}`);
-  if (left.length > 0 && !purge) output.print("--purge also removes what is not used any more");
+  if (left.length > 0 && !purge)
+    output.print("What is not used any more is kept; remove --purge deletes it with the entry");
 }
 
 /** Returns the files without the entries. @throws {CliError} `CLI_CONFIG_NOT_EDITABLE` */

@@ -23,6 +23,7 @@ import { configurationLines } from "./configuration-lines.ts";
 import { containmentText } from "./containment-text.ts";
 import { ownCommand } from "./own-command.ts";
 import { type RunningFacts, readRunning, runningJson } from "./running-facts.ts";
+import { asTyped, printSources, type SourceContext } from "./source-table.ts";
 
 /** Runs the command. */
 export async function showStatus(context: CliContext): Promise<ExitCode> {
@@ -36,7 +37,7 @@ export async function showStatus(context: CliContext): Promise<ExitCode> {
 
 /** Prints what is known about a running gateway. */
 export function printRunning(
-  context: Pick<CliContext, "output" | "now">,
+  context: SourceContext & Pick<CliContext, "now">,
   { running, others, status, calls, changed, ownSecrets }: RunningFacts,
 ): void {
   const { output } = context;
@@ -56,13 +57,14 @@ export function printRunning(
     ),
     ...changed.map(
       (path) =>
-        `${output.style("yellow", "changed")} ${safeLine(path)} and is not in force: toolcrib reload says why`,
+        `${output.style("yellow", "changed")} ${safeLine(path)} and is not in force: ${asTyped("toolcrib reload", context)} says why`,
     ),
     ...configurationLines(status, output),
     "",
   );
   if (servers.length > 0) {
-    output.table(
+    printSources(
+      context,
       [
         { title: "SERVER" },
         { title: "STATE", paint: (cell) => output.style(stateStyle(cell.trim()), cell) },
@@ -71,14 +73,13 @@ export function printRunning(
         { title: "RESTARTS" },
         { title: "PROCESS" },
         { title: "SANDBOX", canShrink: true },
-        { title: "REASON", canShrink: true },
       ],
       servers.map(serverRow),
     );
-    output.print("");
   }
   if (toolspecs.length > 0) {
-    output.table(
+    printSources(
+      context,
       [
         { title: "TOOLSPEC" },
         { title: "STATE", paint: (cell) => output.style(stateStyle(cell.trim()), cell) },
@@ -86,15 +87,13 @@ export function printRunning(
         { title: "TOOLS" },
         { title: "HOSTS", canShrink: true },
         { title: "SECRETS", canShrink: true },
-        { title: "REASON", canShrink: true },
       ],
       toolspecs.map(toolspecRow),
     );
-    output.print("");
   }
   // A gateway of an earlier version has no packages.
   const { packages = [] } = status as Partial<GatewayStatus>;
-  printPackages(output, packages);
+  printPackages(context, packages);
   for (const { id, containment } of [...servers, ...packages]) {
     // A gateway of an earlier version does not list the parts.
     const { notEnforcedParts: parts = [], judgedParts = [], uncontainedReason } = containment ?? {};
@@ -256,9 +255,11 @@ function toolspecRow({ id, name, version, health, tools, hosts, credentials }: S
   ];
 }
 
-function printPackages(output: Output, packages: readonly SourceStatus[]): void {
+function printPackages(context: SourceContext, packages: readonly SourceStatus[]): void {
+  const { output } = context;
   if (packages.length === 0) return;
-  output.table(
+  printSources(
+    context,
     [
       { title: "PACKAGE" },
       { title: "STATE", paint: (cell) => output.style(stateStyle(cell.trim()), cell) },
@@ -266,11 +267,9 @@ function printPackages(output: Output, packages: readonly SourceStatus[]): void 
       { title: "RUNS" },
       { title: "TRUST" },
       { title: "SANDBOX", canShrink: true },
-      { title: "REASON", canShrink: true },
     ],
     packages.map(packageRow),
   );
-  output.print("");
 }
 
 function packageRow(status: SourceStatus): string[] {

@@ -6,6 +6,7 @@ import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
 import { type Effect, switchNow } from "./open-switches.ts";
 
 /** The words of the command line. */
@@ -28,7 +29,10 @@ export async function switchSources(
   if (kind === undefined && !isEnabled) return await listDisabled(context);
   if ((kind !== "server" && kind !== "tool") || names.length === 0) {
     throw new CliError("CLI_USAGE", `Nothing was ${verb}d: name what to ${verb}`, {
-      hint: `write ${verb} server ID, or ${verb} tool NAME`,
+      hint:
+        kind === undefined || kind === "server" || kind === "tool"
+          ? `write toolcrib ${verb} server ID, or toolcrib ${verb} tool NAME`
+          : `did you mean toolcrib ${verb} ${/__|:/.test(kind) ? "tool" : "server"} ${shellQuote(kind)}?`,
     });
   }
   if (names.length > maxNames)
@@ -44,7 +48,7 @@ export async function switchSources(
     output.print(`${kind === "server" ? "Server" : "Tool"} "${safeLine(name)}" is already ${verb}d`);
   if (outcome.changed.length > 0 && !isEnabled)
     output.print(
-      `${ownCommand(context)} enable ${kind} … enables ${names.length === 1 ? "it" : "them"} again`,
+      `${ownCommand(context)} enable ${kind} ${names.map(shellQuote).join(" ")} enables ${names.length === 1 ? "it" : "them"} again`,
     );
   return exitCodes.done;
 }

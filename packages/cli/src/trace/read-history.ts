@@ -1,6 +1,7 @@
 /** Reads what the audit trail says about a call, through its index: the tree of calls, the events of each, and the decisions about approvals. */
 
 import type { AuditCall, AuditRecord } from "@toolcrib/store";
+import { localIdentity } from "@toolcrib/tool";
 import { findCallId, type TrailReader, unknownCall } from "../audit/find-call.ts";
 import type { CallHistory } from "./trace-node.ts";
 
@@ -8,13 +9,15 @@ import type { CallHistory } from "./trace-node.ts";
 const eventsMaxCount = 1000;
 /** Most decisions that are searched for those of one call. */
 const decisionsMaxCount = 1000;
+/** Newest calls among which the last one is found that is no look-up of a command. */
+const newestMaxCount = 100;
 /** Deepest level from which the outermost call is found. */
 const depthMax = 64;
 
 /**
  * Reads the history of a call.
  *
- * @param id the id, the start of it, or `last`: the newest call of a client, with all of its inner calls
+ * @param id the id, the start of it, or `last`: the newest call of a client that is no look-up by a command, with all of its inner calls
  * @throws {CliError} `CLI_CALL_NOT_FOUND`, `CLI_USAGE` where several calls match
  */
 export async function readHistory(reader: TrailReader, id: string): Promise<CallHistory> {
@@ -37,7 +40,8 @@ function isOfCall(type: string): boolean {
 
 /** The outermost call of the newest record of a call. */
 async function lastCallId(reader: TrailReader): Promise<string> {
-  const [newest] = await reader.list({ type: ["call.intent", "call.denied"], limit: 1 });
+  const latest = await reader.list({ type: ["call.intent", "call.denied"], limit: newestMaxCount });
+  const newest = latest.find((record) => !isLookUp(record)) ?? latest[0];
   if (newest === undefined) throw unknownCall("last");
   let { callId, parentId } = newest.data as { readonly callId: string; readonly parentId?: string };
   for (let depth = 0; parentId !== undefined && depth < depthMax; depth += 1) {
@@ -46,6 +50,16 @@ async function lastCallId(reader: TrailReader): Promise<string> {
     parentId = (parent[0]?.data as { readonly parentId?: string } | undefined)?.parentId;
   }
   return callId;
+}
+
+const cliIssuer = localIdentity("cli", "cli").issuer;
+
+/** Whether a command of Toolcrib looked a tool up, as `toolcrib call` does to suggest a name. */
+function isLookUp({ data }: AuditRecord): boolean {
+  const { client, tool } = data as { readonly client?: { readonly issuer?: string }; readonly tool?: string };
+  return (
+    client?.issuer === cliIssuer && (tool === "toolcrib:search_tools" || tool === "toolcrib:describe_tool")
+  );
 }
 
 function allCalls(call: AuditCall): readonly AuditCall[] {

@@ -62,7 +62,7 @@ function printView(
   output.print(output.style("dim", `${time}Z, every ${intervalMs / 1000} s, q to quit`));
   if (view.kind === "absent") printAbsent(context, output, view, readAt);
   // The time of the reading, so that a frame that is drawn again is the same one.
-  if (view.facts !== undefined) printRunning({ output, now: () => readAt }, view.facts);
+  if (view.facts !== undefined) printRunning({ ...context, output, now: () => readAt }, view.facts);
 }
 
 function printAbsent(

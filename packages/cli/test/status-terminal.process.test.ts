@@ -1,0 +1,35 @@
+/** `toolcrib status` on a terminal of 80 columns: reasons are read as a whole, and their commands can be pasted. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { onTerminal, skipWithoutTerminal } from "./terminal.ts";
+import { launcherPath, startServe } from "./transcript.ts";
+
+test("status shows whole reasons, with commands as they work in this folder", {
+  skip: skipWithoutTerminal,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  // A project that has Toolcrib installed: only npx finds it.
+  mkdirSync(directory.join("node_modules/.bin"), { recursive: true });
+  symlinkSync(launcherPath, directory.join("node_modules/.bin/toolcrib"));
+  const headers = { Authorization: { secret_key_ref: "wiki-token" } };
+  const transport = { kind: "streamable_http", url: "http://127.0.0.1:9/mcp", headers };
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ tool_servers: [{ id: "wiki", transport }] }),
+  );
+  const setting = { directory: directory.path };
+  await using _served = await startServe(["--listen", "127.0.0.1:0"], setting);
+  const shown = (await onTerminal(["--no-color", "status"], setting)).replaceAll("\r\n", "\n");
+  assert.match(
+    shown,
+    /\nwiki: Tool server "wiki" cannot start: Cannot find secret "wiki-token".* npx toolcrib secret set wiki-token/,
+  );
+  const table = shown.slice(shown.indexOf("SERVER"), shown.indexOf("\nwiki: ")).split("\n");
+  assert.ok(
+    table.every((line) => line.length <= 80),
+    shown,
+  );
+});
