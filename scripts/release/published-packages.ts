@@ -52,4 +52,4 @@ export const publishedPackages: readonly PublishedPackage[] = [
 ];
 
 /** Limits of an installed package: its bytes and its files. */
-export const packageLimits = { maxBytes: 16_000_000, maxFiles: 450 };
+export const packageLimits = { maxBytes: 16_000_000, maxFiles: 400 };
