@@ -42,7 +42,7 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * Steps that run only where they are named. The first three fetch packages, which can fail. The last starts a process for
+ * Steps that run only where they are named. All but the last fetch packages, which can fail. The last starts a process for
  * each change of the policy and each test of it: 240 changes take about six minutes of CPU time, and far more time on a
  * machine that does anything else.
  */
@@ -50,6 +50,7 @@ const furtherSteps: readonly Step[] = [
   { name: "server-upgrades", command: script("scripts/verify-upgrades.ts") },
   { name: "real-servers", command: script("scripts/verify-real-servers.ts") },
   { name: "adopted-servers", command: script("scripts/verify-adopted-servers.ts") },
+  { name: "first-day", command: script("scripts/verify-first-day.ts") },
   { name: "policy-mutations", command: script("scripts/verify-mutations.ts") },
 ];
 

@@ -92,6 +92,19 @@ test("serve prints no token of the home where it accepts only access tokens", as
   assert.match(both, /Bearer TOKEN\n.*TOKEN is the content of /);
 });
 
+test("serve names approve as the next command where tools wait for the operator", async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using server = await startEchoHttpServer({ builtin: ["echo"] });
+  const document = {
+    tool_servers: [{ id: "s", transport: { kind: "streamable_http", url: server.url } }],
+    serve: { listen: "127.0.0.1:0" },
+  };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(document));
+  await using gateway = await startServe([], { directory: directory.path });
+  await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
+  assert.match(gateway.stdout(), /^Try it in another terminal\n {2}.*approve\n/m);
+});
+
 test("status shows quarantined definitions, and since when across restarts", async () => {
   await using directory = await makeTemporaryDirectory();
   const define = [{ name: "bad", inputSchema: { type: "object" }, title: 1 }];

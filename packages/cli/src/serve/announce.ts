@@ -86,6 +86,7 @@ function nextCommands(context: CliContext, gateway: Gateway): string[] {
   return nextLines(
     {
       command: ownCommand(context),
+      hasWaiting: sourcesOf(gateway.status()).some(({ waitingTools = 0 }) => waitingTools > 0),
       searchWords: named === undefined ? undefined : wordsOf(named.id.slice(named.namespace.length + 1)),
       example,
     },

@@ -137,14 +137,17 @@ export function nextLines(
   options: {
     /** The command itself (`ownCommand`). */
     readonly command: string;
+    /** Whether tools wait for the operator, so that no client sees them. */
+    readonly hasWaiting: boolean;
     readonly searchWords: string | undefined;
     readonly example: ExampleCall | undefined;
   },
   output: Output,
 ): string[] {
-  const { command, searchWords, example } = options;
+  const { command, hasWaiting, searchWords, example } = options;
   return [
     output.style("bold", "Try it in another terminal"),
+    ...(hasWaiting ? [`  ${command} approve`] : []),
     `  ${command} list`,
     ...(searchWords === undefined ? [] : [`  ${command} search ${searchWords}`]),
     ...(example === undefined

@@ -56,6 +56,7 @@ export const pagesWithoutTranscript: { readonly [page: string]: string } = {
   "guides/adopted-servers.md": "its commands download servers",
   "guides/changing-the-configuration.md": "its commands are tested with the command (reload.process.test.ts)",
   "guides/connecting-clients.md": "its commands ask at a terminal",
+  "guides/first-day.md": "its commands download servers; npm run verify -- first-day runs them",
   "guides/hooks.md": "its example is tested in the package gateway",
   "guides/oauth.md": "a login needs an authorization server and a browser",
   "guides/search.md": "its commands show what was learned from use",
