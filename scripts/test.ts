@@ -11,6 +11,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { changedPlaces } from "./changed-places.ts";
+import { longTests } from "./long-tests.ts";
 
 const help = `npm test -- [FLAGS] [FOLDER or FILE ...]
 
@@ -111,7 +112,9 @@ function listFiles(wanted: readonly string[]): string[] {
         exclude: (name) => name.includes("node_modules") || name.includes("/dist/"),
       });
     })
-    .filter((file) => !flags.has("fast") || !file.endsWith(".process.test.ts"));
+    .filter((file) => !flags.has("fast") || !file.endsWith(".process.test.ts"))
+    .filter((file) => from !== all || !longTests.includes(file));
+  if (from === all) console.log(`${longTests.length} long files are left to npm run verify`);
   if (found.length === 0) refuse(`No test file in ${from.join(", ")}`);
   return found;
 }

@@ -10,6 +10,7 @@
 import { spawn } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { longTests } from "./long-tests.ts";
 
 const root = join(import.meta.dirname, "..");
 const script = (path: string, ...args: readonly string[]) => [
@@ -112,13 +113,17 @@ async function run([file = "", ...args]: readonly string[]): Promise<{
   return { code, counts: { passed, failed, skipped } };
 }
 
-/** Returns the test files that run a sample of their cases in `npm test`. */
+/** Returns the test files that run a sample of their cases in `npm test`, or do not run there. */
 function listSampledTests(): string[] {
   return (
     globSync("packages/*/test/**/*.test.ts", { cwd: root })
       // The step `policies` runs all shards of it.
       .filter((path) => path !== "packages/cedar/test/agreement.test.ts")
-      .filter((path) => /\b(?:runsAll|sampled|leftOut)\b/.test(readFileSync(join(root, path), "utf8")))
+      .filter(
+        (path) =>
+          longTests.includes(path) ||
+          /\b(?:runsAll|sampled|leftOut)\b/.test(readFileSync(join(root, path), "utf8")),
+      )
       .sort()
   );
 }

@@ -3,20 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { checkGolden, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { startLoopbackServer } from "./loopback-server.ts";
-import { echoServer, golden, runToolcrib, startServe, transcript } from "./transcript.ts";
-
-/** Replaces what differs from machine to machine: its disk, its limits, its sandbox, the names of its programs. */
-function onAnyMachine(text: string): string {
-  return text
-    .replace(/[\d,]+ MiB free/g, "N MiB free")
-    .replace(/(open files"?[:,]\s*(?:"message": ")?)(?:at most \d+|no limit)/g, "$1at most N")
-    .replace(/^. sandbox: .*\n(?: {4}fix: .*\n)?/gm, "✓ sandbox: TIER\n")
-    .replace(
-      /"status": "\w+",(\s+"subject": "sandbox",\s+"message": )".*"(?:,\s+"fix": ".*")?/g,
-      '"status": "ok",$1"TIER"',
-    )
-    .replace(/in use by .*\(process PID\)/, "in use by another program");
-}
+import { echoServer, golden, onAnyMachine, runToolcrib, startServe, transcript } from "./transcript.ts";
 
 test("doctor reports no problems in a valid setup", async () => {
   await using directory = await makeTemporaryDirectory();

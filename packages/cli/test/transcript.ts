@@ -207,6 +207,19 @@ export function normalize(text: string, directory: string): string {
     .replace(/\b\d+(?:\.\d+)? m?s(?= )/g, "N ms");
 }
 
+/** Replaces what differs from machine to machine: its disk, its limits, its sandbox, the names of its programs. */
+export function onAnyMachine(text: string): string {
+  return text
+    .replace(/[\d,]+ MiB free/g, "N MiB free")
+    .replace(/(open files"?[:,]\s*(?:"message": ")?)(?:at most \d+|no limit)/g, "$1at most N")
+    .replace(/^. sandbox: .*\n(?: {4}fix: .*\n)?/gm, "✓ sandbox: TIER\n")
+    .replace(
+      /"status": "\w+",(\s+"subject": "sandbox",\s+"message": )".*"(?:,\s+"fix": ".*")?/g,
+      '"status": "ok",$1"TIER"',
+    )
+    .replace(/in use by .*\(process PID\)/, "in use by another program");
+}
+
 /** Returns the configuration of a stdio server that runs the echo fixture. */
 export function echoServer(id: string, ...flags: readonly string[]): object {
   const env = { NODE_COMPILE_CACHE: compileCache };
