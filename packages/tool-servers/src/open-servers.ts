@@ -81,7 +81,15 @@ export async function openServers(context: ServersContext): Promise<OpenedServer
     },
     async prepare(next) {
       shared.oauth ??= next.toolServers.some(usesOAuth) ? await openLogins(context) : undefined;
-      return await servers.prepare(next);
+      const prepared = await servers.prepare(next);
+      return {
+        ...prepared,
+        async start() {
+          const known = new Set(sandboxes.uncontained().map(({ id }) => id));
+          await prepared.start();
+          warnOfUncontained(sandboxes, context.logger, known);
+        },
+      };
     },
     async [Symbol.asyncDispose]() {
       closing.abort();
@@ -167,8 +175,12 @@ function openPackages(
 }
 
 /** Warns in one line about the servers that run without the sandbox that they need. */
-function warnOfUncontained(sandboxes: ServerSandboxes, logger: Logger): void {
-  const uncontained = sandboxes.uncontained();
+function warnOfUncontained(
+  sandboxes: ServerSandboxes,
+  logger: Logger,
+  known: ReadonlySet<string> = new Set(),
+): void {
+  const uncontained = sandboxes.uncontained().filter(({ id }) => !known.has(id));
   if (uncontained.length === 0) return;
   const reasons = [...new Set(uncontained.map(({ reason }) => reason))];
   logger.warn(
