@@ -69,6 +69,8 @@ class FileSessionStore implements DurableSessionStore {
   readonly #limits: Required<SessionStoreLimits>;
   readonly #sessions = new Map<string, Entry>();
   readonly #names = new Set<string>();
+  /** Names of the files that are about to be removed. */
+  readonly #leaving = new Set<string>();
   readonly #run: GatewayRun;
   readonly #events: EventFiles;
   readonly #leftFiles: LeftFiles;
@@ -124,6 +126,8 @@ class FileSessionStore implements DurableSessionStore {
   async get(id: string): Promise<SessionRecord | undefined> {
     const entry = this.#find(id);
     if (entry !== undefined) return entry.session;
+    // Its file says a later end than the session has, and is still there.
+    if (this.#leaving.has(fileNameOf(id))) return undefined;
     const stored = await readSession(await this.#files(), fileNameOf(id), id);
     return stored === undefined || stored.session.expiresAt <= this.#deps.now() ? undefined : stored.session;
   }
@@ -180,7 +184,8 @@ class FileSessionStore implements DurableSessionStore {
     const name = fileNameOf(id);
     const files = await this.#files();
     const known = this.#find(id);
-    const stored = known === undefined ? await this.#readable(name, id) : undefined;
+    const isLeft = known === undefined && !this.#leaving.has(name);
+    const stored = isLeft ? await this.#readable(name, id) : undefined;
     const session = known?.session ?? stored?.session;
     if (session === undefined || session.expiresAt <= this.#deps.now() || !isOwn(session)) return undefined;
     if (stored !== undefined && (await this.#run.isElsewhere(stored.run))) return undefined;
@@ -249,10 +254,11 @@ class FileSessionStore implements DurableSessionStore {
     this.#shares.giveBack(identityKey(session.identity));
     const events = this.#events.close(session.id);
     if (events !== undefined) this.#events.shares.giveBack(events.client, events.bytes);
+    this.#leaving.add(name);
     return this.#inTurn(entry, async () => {
       // The same id can be in use again.
       if (!this.#names.has(name)) await removeFiles(this.#folder, name);
-    });
+    }).finally(() => this.#leaving.delete(name));
   }
 
   /** Writes the file of a session as it is when its turn comes. @throws {FilesError} */
