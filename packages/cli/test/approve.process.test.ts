@@ -356,6 +356,32 @@ test("serve asks on a terminal, once for each server", async (context) => {
   await new Promise((resolve) => child.once("exit", resolve));
 });
 
+test("several servers are shown and approved one after the other", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("server.mjs"), server);
+  writeFileSync(directory.join("tools.json"), JSON.stringify([read]));
+  const args = [directory.join("server.mjs"), directory.join("tools.json")];
+  const entry = (id: string) => ({
+    id,
+    transport: { kind: "stdio", command: process.execPath, args },
+    containment: { read_paths: [directory.path] },
+  });
+  const config = { sandbox: { mode: "preferred" }, tool_servers: [entry("s"), entry("t"), entry("u")] };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const run = (...words: readonly string[]) => runToolcrib(words, { directory: directory.path });
+  const misused = await run("approve", "s", "t", "--tool", "read", "--yes");
+  assert.equal(misused.code, 2);
+  assert.match(misused.stderr, /--tool is for one server, package or call at a time/);
+  const { code, stdout } = await run("approve", "s", "t", "--yes");
+  assert.equal(code, 0);
+  assert.equal(stdout.match(/Reads a file/g)?.length, 2);
+  const { servers } = JSON.parse((await run("approve", "--json")).stdout);
+  assert.deepEqual(
+    servers.map(({ server }: { readonly server: string }) => server),
+    ["u"],
+  );
+});
+
 test("misused options are explained", async () => {
   const { directory, list, run } = await setUp();
   await using _directory = directory;

@@ -27,7 +27,30 @@ export interface ApproveFlags {
   readonly digest?: string;
 }
 
-/** Runs the command. @param what id of a server, a package or a call. @default lists what waits */
+/** Runs the command. @param ids of servers, packages and calls, which are decided about one after the other */
+export async function approveEach(
+  context: CliContext,
+  ids: readonly string[],
+  flags: ApproveFlags,
+): Promise<ExitCode> {
+  const [first, ...others] = ids;
+  if (others.length === 0) return await approve(context, first, flags);
+  for (const id of ids) checkFlags(id, flags);
+  const single = flags.tool !== undefined ? "--tool" : flags.digest !== undefined ? "--digest" : undefined;
+  if (single !== undefined || context.options.isJson) {
+    const message = `Nothing was approved: ${single ?? "--json"} is for one server, package or call at a time`;
+    throw new CliError("CLI_USAGE", message);
+  }
+  let code: ExitCode = exitCodes.done;
+  for (const [at, id] of ids.entries()) {
+    context.output.print(...(at === 0 ? [] : [""]), context.output.style("bold", safeLine(id)));
+    const ended = await approve(context, id, flags);
+    if (ended !== exitCodes.done) code = ended;
+  }
+  return code;
+}
+
+/** Decides about one. @param what id of a server, a package or a call. @default lists what waits */
 export async function approve(
   context: CliContext,
   what: string | undefined,

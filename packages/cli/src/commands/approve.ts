@@ -9,7 +9,8 @@ export const command = defineCommand({
     what: {
       completes: "source",
       isOptional: true,
-      help: "id of a server or package, or of a call such as call:0123456789abcdef (default: list what waits)",
+      isVariadic: true,
+      help: "ids of servers and packages, or of calls such as call:0123456789abcdef (default: list what waits)",
     },
   },
   options: {
@@ -26,7 +27,12 @@ export const command = defineCommand({
     },
     deny: { help: "deny the call for ten minutes" },
   },
-  examples: ["toolcrib approve", "toolcrib approve files", "toolcrib approve files --tool read_file --yes"],
+  examples: [
+    "toolcrib approve",
+    "toolcrib approve files",
+    "toolcrib approve files notes",
+    "toolcrib approve files --tool read_file --yes",
+  ],
   run: async (context, { what }, options) =>
-    (await import("../approve/approve.ts")).approve(context, what, options),
+    (await import("../approve/approve.ts")).approveEach(context, what, options),
 });
