@@ -63,8 +63,10 @@ function adaptTokens(markdown: MarkdownIt): void {
   });
 }
 
-/** Vue must not read `{{ }}` in texts. */
+/** Vue must not read `{{ }}` in texts and in code within them. */
 function escapeInterpolations(markdown: MarkdownIt): void {
+  markdown.renderer.rules.code_inline = (tokens, index) =>
+    `<code v-pre>${markdown.utils.escapeHtml(tokens[index]?.content ?? "")}</code>`;
   markdown.renderer.rules.text = (tokens, index) =>
     markdown.utils.escapeHtml(tokens[index]?.content ?? "").replaceAll("{", "&#123;");
 }
