@@ -53,8 +53,8 @@ const child = spawn(
     ...(flags.has("watch") ? ["--watch"] : []),
     // For a group of files in one process, each of which has its own limit.
     "--test-timeout=1800000",
-    // More than processors, because tests wait for processes, and for nothing.
-    `--test-concurrency=${availableParallelism() + 2}`,
+    // One more than processors, because tests wait for processes, and for nothing.
+    `--test-concurrency=${availableParallelism() + 1}`,
     "--test-reporter=./scripts/test-reporter.ts",
     // In watch mode, Node maps a change to the one process whose file imports it.
     ...(flags.has("watch") ? files.sort() : groupFiles(files.sort(), groups)),
