@@ -28,13 +28,13 @@ function write(directory: TemporaryDirectory, path: string, text: string | Uint8
 /** A user with a project folder, and runs of the command in it. */
 async function setUp() {
   const directory = await makeTemporaryDirectory();
-  mkdirSync(directory.join("work"));
+  mkdirSync(directory.join("webapp"));
   const setting = {
-    directory: directory.join("work"),
+    directory: directory.join("webapp"),
     env: { HOME: directory.path, TOOLCRIB_HOME: directory.join(".toolcrib") },
   };
   const run = (...words: readonly string[]) => runToolcrib(words, setting);
-  const config = () => readFileSync(directory.join("work/toolcrib.yaml"), "utf8");
+  const config = () => readFileSync(directory.join("webapp/toolcrib.yaml"), "utf8");
   return { directory, setting, run, config, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
 }
 
@@ -80,7 +80,7 @@ test("all clients together: duplicates are one entry, and the next import finds 
   );
   write(
     directory,
-    "work/toolcrib.yaml",
+    "webapp/toolcrib.yaml",
     "# mine\ntool_servers:\n  - id: kept # as it is\n    transport: { kind: stdio, command: kept-mcp }\n\n# the end\n",
   );
   const first = await run("import", "--yes", "--json");
@@ -117,7 +117,7 @@ test("--measure starts servers with their secrets, and leaves nothing in the hom
   const args = [echoStdioPath, "--builtin", "echo", "--name", "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6"];
   const servers = { echo: { command: process.execPath, args }, gone: { command: "/nonexistent/mcp" } };
   write(directory, ".cursor/mcp.json", JSON.stringify({ mcpServers: servers }));
-  write(directory, "work/toolcrib.yaml", "sandbox: { mode: preferred }\n");
+  write(directory, "webapp/toolcrib.yaml", "sandbox: { mode: preferred }\n");
   const refused = await run("import", "--measure");
   assert.match(refused.stderr, /Nothing was started: confirm with --yes/);
   const { stdout } = await run("import", "--measure", "--yes", "--dry-run");
@@ -133,7 +133,7 @@ test("--measure starts servers with their secrets, and leaves nothing in the hom
 
 test("beside a gateway that serves the file, the next step is not to start one", async () => {
   await using user = await setUp();
-  write(user.directory, "work/toolcrib.yaml", "tool_servers: []\n");
+  write(user.directory, "webapp/toolcrib.yaml", "tool_servers: []\n");
   const entry = { url: "http://127.0.0.1:9/mcp", alwaysAllow: ["read"] };
   write(user.directory, ".cursor/mcp.json", JSON.stringify({ mcpServers: { wiki: entry } }));
   await using _served = await startServe(["--listen", "127.0.0.1:0"], user.setting);

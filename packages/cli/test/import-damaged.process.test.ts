@@ -267,7 +267,7 @@ test("a damaged file is an error with its place, and the other files are importe
     const file = directory.join(path);
     mkdirSync(dirname(file), { recursive: true });
     mkdirSync(directory.join(".lmstudio"));
-    mkdirSync(directory.join("work"));
+    mkdirSync(directory.join("webapp"));
     writeFileSync(
       directory.join(".lmstudio/mcp.json"),
       `{"mcpServers": {"other": ${good.replace("good", "other")}}}`,
@@ -276,14 +276,14 @@ test("a damaged file is an error with its place, and the other files are importe
     else writeFileSync(file, make);
     const kind = lstatSync(file);
     const setting = {
-      directory: directory.join("work"),
+      directory: directory.join("webapp"),
       env: { HOME: directory.path, TOOLCRIB_HOME: directory.join("home") },
     };
     const { code, stdout, stderr } = await runToolcrib(["import", "--yes"], setting);
     assert.equal(code, 1, `${title}\n${stdout}${stderr}`);
     assert.match(stdout, error, title);
     assert.match(stdout, new RegExp(`${path.split("/").at(-1)}(?:/[^:]*)?:\\d+:\\d+: error`), title);
-    const yaml = readFileSync(directory.join("work/toolcrib.yaml"), "utf8");
+    const yaml = readFileSync(directory.join("webapp/toolcrib.yaml"), "utf8");
     for (const id of ["other", ...imported])
       assert.match(yaml, new RegExp(`^ {2}- id: ${id}$`, "m"), `${title}: ${id}`);
     assert.equal(lstatSync(file).mtimeMs, kind.mtimeMs, title);

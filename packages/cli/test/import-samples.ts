@@ -6,7 +6,7 @@
 /** A file of a client. */
 export interface ImportSample {
   readonly title: string;
-  /** Relative to the home directory; those of a project are below `work/`. */
+  /** Relative to the home directory; those of a project are below `webapp/`. */
   readonly path: string;
   readonly text: string;
 }
@@ -98,7 +98,7 @@ export const importSamples: readonly ImportSample[] = [
   },
   {
     title: "claude-code: a project file with variables, defaults and a timeout",
-    path: "work/.mcp.json",
+    path: "webapp/.mcp.json",
     text: `{
   "mcpServers": {
     "api": {
@@ -115,7 +115,7 @@ export const importSamples: readonly ImportSample[] = [
   },
   {
     title: "claude-code: OAuth and a WebSocket",
-    path: "work/.mcp.json",
+    path: "webapp/.mcp.json",
     text: `{
   "mcpServers": {
     "notion": { "type": "http", "url": "https://mcp.notion.com/mcp", "oauth": { "clientId": "abc", "callbackPort": 8080 } },
@@ -144,7 +144,7 @@ export const importSamples: readonly ImportSample[] = [
   },
   {
     title: "cursor: a project with names that are no ids",
-    path: "work/.cursor/mcp.json",
+    path: "webapp/.cursor/mcp.json",
     text: `{
   "mcpServers": {
     "My Files!": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem@2025.8.21", "\${workspaceFolder}"] },
@@ -195,7 +195,7 @@ export const importSamples: readonly ImportSample[] = [
   },
   {
     title: "vscode: a workspace with an input in a header and an env file",
-    path: "work/.vscode/mcp.json",
+    path: "webapp/.vscode/mcp.json",
     text: `{
   "inputs": [{ "type": "promptString", "id": "api-key", "description": "Key", "password": true }],
   "servers": {
@@ -273,7 +273,7 @@ env_http_headers = {}
   },
   {
     title: "codex: the file of a project",
-    path: "work/.codex/config.toml",
+    path: "webapp/.codex/config.toml",
     text: `[mcp_servers.lint]
 command = "./scripts/lint-mcp"
 default_tools_approval_mode = "prompt"
@@ -305,7 +305,7 @@ default_tools_approval_mode = "prompt"
   },
   {
     title: "gemini-cli: OAuth and a typed URL",
-    path: "work/.gemini/settings.json",
+    path: "webapp/.gemini/settings.json",
     text: `{ "mcpServers": { "discovered": { "url": "https://api.example.com/mcp", "type": "http", "oauth": { "enabled": true, "scopes": ["read"] } }, "google": { "httpUrl": "https://my.example.com/mcp", "authProviderType": "google_credentials" } } }`,
   },
   {
@@ -324,7 +324,7 @@ default_tools_approval_mode = "prompt"
   },
   {
     title: "zed: a project with a timeout",
-    path: "work/.zed/settings.json",
+    path: "webapp/.zed/settings.json",
     text: `{ "context_servers": { "build": { "source": "custom", "enabled": true, "command": "cargo-mcp", "args": [], "timeout": 120 } } }`,
   },
   {
@@ -353,7 +353,7 @@ mcpServers:
   },
   {
     title: "continue: a file of the folder",
-    path: "work/.continue/mcpServers/playwright.yaml",
+    path: "webapp/.continue/mcpServers/playwright.yaml",
     text: `name: Playwright mcpServer
 version: 0.0.1
 schema: v1
@@ -367,7 +367,7 @@ mcpServers:
   },
   {
     title: "continue: a JSON file of another client in the folder",
-    path: "work/.continue/mcpServers/mcp.json",
+    path: "webapp/.continue/mcpServers/mcp.json",
     text: `{ "mcpServers": { "notes": { "command": "uvx", "args": ["--from", "git+https://github.com/acme/notes-mcp", "notes-mcp"] } } }`,
   },
   {
@@ -400,7 +400,7 @@ mcpServers:
   },
   {
     title: "junie: a server of a project",
-    path: "work/.junie/mcp/mcp.json",
+    path: "webapp/.junie/mcp/mcp.json",
     text: `{ "mcpServers": { "gradle": { "command": "./gradlew", "args": ["mcp"], "enabled": true } } }`,
   },
   {
@@ -489,7 +489,7 @@ extensions:
   },
   {
     title: "opencode: a project with comments",
-    path: "work/opencode.jsonc",
+    path: "webapp/opencode.jsonc",
     text: `{
   // shared
   "mcp": {
@@ -524,7 +524,7 @@ extensions:
   },
   {
     title: "amazon-q: a workspace",
-    path: "work/.amazonq/mcp.json",
+    path: "webapp/.amazonq/mcp.json",
     text: `{ "mcpServers": { "team": { "command": "team-mcp", "args": ["--profile", "shop"] } } }`,
   },
   {
