@@ -8,7 +8,15 @@ import assert from "node:assert/strict";
 import { cpSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { basename, join } from "node:path";
-import { type OutputChunk, type Plugin, rolldown } from "rolldown";
+import {
+  type CodeSplittingGroup,
+  type OutputAsset,
+  type OutputChunk,
+  type OutputOptions,
+  type Plugin,
+  rolldown,
+} from "rolldown";
+import { type ExactFile, groupModules } from "./group-modules.ts";
 
 /** Modules that run in a thread or a process of their own, loaded by their names from the module next to them. */
 const ownEntries: { readonly [name: string]: string } = {
@@ -20,8 +28,14 @@ const ownEntries: { readonly [name: string]: string } = {
 /** The module with the parts of undici that are loaded with the first connection. */
 const undiciName = "undici.cjs";
 
-/** Size below which modules for the same commands are added to modules for similar ones. */
-const mergedBelowBytes = 16_384;
+/** Number of files at most for modules that entries share. The published command has at most 400 files. */
+const sharedFilesMaxCount = 48;
+
+/** Entries that are loaded with every command, and the gateway, whose start others wait for. */
+const hotEntries: ReadonlySet<string> = new Set(["start", "run-process", "main", "serve"]);
+
+/** How much more often they are loaded than other entries. */
+const hotWeight = 20;
 
 /** A bundle to write. */
 export interface FolderBundle {
@@ -37,10 +51,17 @@ export interface FolderBundle {
 export async function bundleFolder(bundle: FolderBundle): Promise<readonly string[]> {
   const { root, folder } = bundle;
   const undici = new Set<string>();
+  const entries = { ...bundle.entries, ...(bundle.startsGateways ? ownEntries : {}) };
+  const isEntry = new Set(Object.values(entries).map((path) => join(root, path)));
   const build = await rolldown({
     cwd: root,
-    input: { ...bundle.entries, ...(bundle.startsGateways ? ownEntries : {}) },
+    input: entries,
     platform: "node",
+    preserveEntrySignatures: "allow-extension",
+    treeshake: {
+      // Modules of this repository only define; what is imported from the index of a package needs no other module.
+      moduleSideEffects: (path) => !path.startsWith(join(root, "packages")) || isEntry.has(path),
+    },
     // jsonc-parser can be bundled by its "module" only: its "main" passes `require` on.
     resolve: {
       conditionNames: ["toolcrib-source", "node", "import", "default"],
@@ -51,26 +72,15 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
     checks: { pluginTimings: false, ineffectiveDynamicImport: false },
     logLevel: "warn",
   });
+  const exact = await build.generate(
+    outputOptions([{ name: "shared", minShareCount: 2, entriesAware: true }]),
+  );
+  const groups = groupModules(exact.output.flatMap(toExactFile), sharedFilesMaxCount, (name) =>
+    hotEntries.has(name) ? hotWeight : 1,
+  );
   const { output } = await build.write({
     dir: folder,
-    format: "esm",
-    entryFileNames: "[name].js",
-    chunkFileNames: ({ name }) => (name.startsWith("shared") ? "shared-[hash].js" : "[name]-[hash].js"),
-    comments: { legal: false, jsdoc: false },
-    codeSplitting: {
-      groups: [
-        {
-          name: "shared",
-          minShareCount: 2,
-          entriesAware: true,
-          entriesAwareMergeThreshold: mergedBelowBytes,
-        },
-      ],
-    },
-    // Chunks can import each other: modules run in the order of their imports nevertheless.
-    strictExecutionOrder: true,
-    // Stack traces keep the names of functions and classes.
-    minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
+    ...outputOptions([{ name: (path) => groups.get(path) ?? null }]),
   });
   await build.close();
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
@@ -79,6 +89,35 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
   const wasm = modules.find((path) => basename(path) === "cedar_wasm.js");
   if (wasm !== undefined) cpSync(join(wasm, "../cedar_wasm_bg.wasm"), join(folder, "cedar_wasm_bg.wasm"));
   return undici.size === 0 ? modules : [...modules, ...(await bundleUndici(root, folder, undici))];
+}
+
+/** @param groups the modules that are put into one file */
+function outputOptions(groups: CodeSplittingGroup[]): OutputOptions {
+  return {
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: ({ name }) => (name.startsWith("shared") ? "shared-[hash].js" : "[name]-[hash].js"),
+    comments: { legal: false, jsdoc: false },
+    codeSplitting: { includeDependenciesRecursively: false, groups },
+    // Chunks can import each other: modules run in the order of their imports nevertheless.
+    strictExecutionOrder: true,
+    // Stack traces keep the names of functions and classes.
+    minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
+  };
+}
+
+function toExactFile(file: OutputChunk | OutputAsset): ExactFile[] {
+  if (file.type !== "chunk") return [];
+  const { fileName, name, isEntry, isDynamicEntry, imports, code, moduleIds } = file;
+  return [
+    {
+      fileName,
+      entry: isEntry || isDynamicEntry ? name : undefined,
+      imports,
+      bytes: code.length,
+      modules: moduleIds,
+    },
+  ];
 }
 
 /** Turns `require("undici/…")` of sources into a member of the module with all of these parts. */

@@ -1,7 +1,7 @@
 /**
  * The process as a command sees it: arguments, environment, folders, streams and
- * the clock. Nothing else in this package reads `process`, except `bin.ts` and
- * the signal handling of `serve`.
+ * the clock. Nothing else in this package reads `process`, except `bin.ts`, `start.ts`
+ * and the signal handling of `serve`.
  */
 
 import { homedir } from "node:os";
