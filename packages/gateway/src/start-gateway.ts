@@ -163,7 +163,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const shared = { ...inputs, config, home, configFiles, trialPackages, record, scrubber, sandboxes };
   const hookResources = opening.use(new AsyncDisposableStack());
   const hooks = openHooks(shared, hookResources);
-  const embeddings = openEmbeddings(shared, opening);
+  const embeddings = await openEmbeddings(shared, opening);
   const seenLabels = await openSeenLabels(config.dataLabels, { home, logger, now, randomBytes }, opening);
   const newCallId = createCallIds(now, randomBytes(8).toString("hex"));
   const budgetStore = new BudgetStore(home, { now, randomBytes });
@@ -276,7 +276,7 @@ interface GatewayParts {
   readonly metrics: GatewayMetrics;
   readonly live: LiveConfig;
   readonly anchors: HeadAnchors;
-  readonly embeddings: ReturnType<typeof openEmbeddings>;
+  readonly embeddings: Awaited<ReturnType<typeof openEmbeddings>>;
   readonly telemetry: GatewayTelemetry | undefined;
   readonly opened: readonly OpenedSources[];
   readonly scrubber: SecretScrubber;

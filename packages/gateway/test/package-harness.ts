@@ -6,7 +6,6 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import type { JsonObject } from "@toolcrib/json";
-import { installRecordPath } from "@toolcrib/mcpkg-install";
 import { writeFiles } from "@toolcrib/testing";
 
 /** The echo package of the MCPKG document, section 9. */
@@ -90,7 +89,7 @@ export function putPackages(home: string, packages: readonly PackageContent[]): 
       files: Object.keys(all).map((path) => recorded(folder, path)),
     };
   });
-  const record = installRecordPath(home);
+  const record = join(home, "packages", ".record.json");
   mkdirSync(dirname(record), { recursive: true, mode: 0o700 });
   const text = `${JSON.stringify({ format: 1, packages: entries, publisherKeys: {} }, undefined, 1)}\n`;
   writeFileSync(`${record}.new`, text, { mode: 0o600 });

@@ -8,7 +8,6 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
-import { installRecordPath } from "@toolcrib/mcpkg-install";
 import {
   canFindProcesses,
   findProcessesByEnvironment,
@@ -75,7 +74,12 @@ test("an unverified package reads its own folder and granted read_paths only, wr
   const port = await listening(server);
   connections.defer(() => void server.close());
   const input = {
-    read: ["own.txt", join(granted, "file.txt"), join(other, "file.txt"), installRecordPath(home)],
+    read: [
+      "own.txt",
+      join(granted, "file.txt"),
+      join(other, "file.txt"),
+      join(home, "packages", ".record.json"),
+    ],
     write: ["own.txt", "new.txt", join(granted, "file.txt"), "/tmp/file.txt"],
     port,
   };

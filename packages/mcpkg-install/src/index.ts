@@ -6,7 +6,6 @@ export { applyInstall } from "./install/install-packages.ts";
 export { type InstallPlan, planInstall } from "./install/plan-install.ts";
 export { uninstallPackages } from "./install/uninstall-packages.ts";
 export { InstallError } from "./install-error.ts";
-export { recordPathOf as installRecordPath } from "./install-places.ts";
 export { lockFileName, readLock } from "./lock/lock-file.ts";
 export { compareLock, rewriteLock } from "./lock/sync-lock.ts";
 export type { PackageResolver, ResolvedPackage } from "./package-resolver.ts";

@@ -8,8 +8,7 @@
  */
 
 import { CodedError, type Logger } from "@toolcrib/diagnostics";
-import { type Gateway, type GatewayStatus, startGateway, type ToolSummary } from "@toolcrib/gateway";
-import type { SourceStatus } from "@toolcrib/inventory";
+import { type Gateway, startGateway, type ToolSummary } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import { packageConfigOf } from "@toolcrib/mcpkg-runtime";
 import { type Identity, localIdentity } from "@toolcrib/tool";
@@ -18,10 +17,8 @@ import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { projectFolderOf } from "../config/project-folder.ts";
 import { withProgress } from "../progress/progress.ts";
 import { version } from "../version.ts";
-import { isUnavailableTool, type ServerState, type ToolAccess, type ToolDescription } from "./tool-access.ts";
-
-/** Longest time that a command waits for its servers, in milliseconds. */
-export const serversWaitMs = 30_000;
+import { serversWaitMs, startingIn, statesOf } from "./server-states.ts";
+import { isUnavailableTool, type ToolAccess, type ToolDescription } from "./tool-access.ts";
 
 const identity: Identity = localIdentity("cli", "cli");
 
@@ -98,15 +95,6 @@ export function packagesOf(
   };
 }
 
-/** The names of what is still starting. */
-export function startingIn(gateway: Gateway): string {
-  const { servers, toolspecs, packages } = gateway.status();
-  const starting = [...servers, ...toolspecs, ...packages].filter(
-    ({ health }) => health.state === "starting",
-  );
-  return starting.map(({ id }) => id).join(", ");
-}
-
 async function waitForServers(gateway: Gateway, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, serversWaitMs);
@@ -119,29 +107,6 @@ async function waitForServers(gateway: Gateway, signal: AbortSignal): Promise<vo
     clearTimeout(timer);
     signal.removeEventListener("abort", abort);
   }
-}
-
-/** Returns the states of servers, toolspecs and packages. A gateway of an earlier version has no packages. */
-export function statesOf({
-  servers,
-  toolspecs,
-  packages = [],
-}: Pick<GatewayStatus, "servers" | "toolspecs"> & Partial<Pick<GatewayStatus, "packages">>): ServerState[] {
-  const stateOf = (
-    kind: ServerState["kind"],
-    { id, health, waitingTools }: Pick<SourceStatus, "id" | "health" | "waitingTools">,
-  ) => ({
-    id,
-    kind,
-    state: health.state,
-    reason: health.reason,
-    waitingTools,
-  });
-  return [
-    ...servers.map((server) => stateOf("server", server)),
-    ...toolspecs.map((toolspec) => stateOf("toolspec", toolspec)),
-    ...packages.map((one) => stateOf("package", one)),
-  ];
 }
 
 function toToolAccess(gateway: Gateway): ToolAccess {

@@ -6,7 +6,6 @@
 
 import { connect } from "node:net";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { readInstalledPackages } from "@toolcrib/mcpkg-install";
 import type { CliContext } from "../cli-context.ts";
 import { type LoadedConfig, loadCliConfig, loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { projectFolderOf } from "../config/project-folder.ts";
@@ -15,9 +14,9 @@ import { counted } from "../output/counted.ts";
 import { reasonLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { entriesOf } from "../switches/config-entries.ts";
-import { openLocalTools, serversWaitMs } from "./local-tools.ts";
 import { openRemoteTools } from "./remote-tools.ts";
 import { findRunningGateways, type RunningGateway } from "./run-file.ts";
+import { serversWaitMs } from "./server-states.ts";
 import type { ServerState, ToolAccess } from "./tool-access.ts";
 
 /** Options of `openToolAccess`. */
@@ -47,6 +46,7 @@ export async function openToolAccess(
   const only = onlyServer?.(ids);
   // A package can be a chain, which needs any other tool.
   const started = only === undefined || configured.includes(only) ? only : undefined;
+  const { openLocalTools } = await import("./local-tools.ts");
   return openLocalTools(context, loaded, createCommandLogger(context, "silent"), started);
 }
 
@@ -63,6 +63,7 @@ async function loadForTools(context: CliContext): Promise<LoadedConfig> {
 
 /** Returns the ids of the installed packages, which are sources of tools as servers are. */
 export async function installedIds(context: CliContext): Promise<readonly string[]> {
+  const { readInstalledPackages } = await import("@toolcrib/mcpkg-install");
   const { packages } = await readInstalledPackages({
     home: context.options.home,
     projectFolder: projectFolderOf(context),

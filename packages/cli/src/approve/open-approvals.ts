@@ -11,7 +11,6 @@ import type { SourceStatus } from "@toolcrib/inventory";
 import { CallApprovals } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 import { getFromGateway, postToGateway } from "../access/gateway-api.ts";
-import { startLocalGateway } from "../access/local-tools.ts";
 import { findReachableGateways, installedIds } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -58,6 +57,7 @@ export async function openApprovals(context: CliContext, what: string | undefine
   const ids = [...loaded.config.toolServers.map(({ id }) => id), ...(await installedIds(context))];
   if (what !== undefined && !what.startsWith(callIdStart)) requireServer(what, ids, approvable);
   const only = what?.startsWith(callIdStart) === true ? await serverOfCall(context, what) : what;
+  const { startLocalGateway } = await import("../access/local-tools.ts");
   const gateway = await startLocalGateway(context, loaded, createCommandLogger(context, "silent"), only);
   return ofLocal(gateway);
 }

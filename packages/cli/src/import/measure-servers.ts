@@ -11,7 +11,6 @@ import { messageOf } from "@toolcrib/diagnostics";
 import { estimateTokens } from "@toolcrib/discovery";
 import { secretVariable } from "@toolcrib/secrets";
 import { localIdentity } from "@toolcrib/tool";
-import { startLocalGateway } from "../access/local-tools.ts";
 import type { CliContext } from "../cli-context.ts";
 import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { toLoadConfigDeps } from "../config/load-config-deps.ts";
@@ -59,6 +58,7 @@ async function measure(context: CliContext, { id, entry, secrets }: PlannedServe
     if (config === undefined) return { kind: "failed", reason: "its entry is not valid" };
     const { egress, sandbox } = (await loadConfigOrDefaults(context)).config;
     const loaded = { config: { ...config, egress, sandbox }, files: [], warnings: [] };
+    const { startLocalGateway } = await import("../access/local-tools.ts");
     await using gateway = await startLocalGateway(inner, loaded, createCommandLogger(inner, "silent"), id);
     const status = gateway.status().servers.find((one) => one.id === id);
     if (status?.health.state !== "ready") {

@@ -13,7 +13,6 @@ import { type InstalledPackage, openInstalledPackage } from "@toolcrib/mcpkg-ins
 import { testSummaryOf } from "@toolcrib/mcpkg-runtime";
 import { stripHiddenValue } from "@toolcrib/redaction";
 import { createTestHistory, type TestHistory } from "@toolcrib/store";
-import { openLocalTools } from "../access/local-tools.ts";
 import { findReachableGateway } from "../access/open-tool-access.ts";
 import { openRemoteTools } from "../access/remote-tools.ts";
 import type { ToolAccess } from "../access/tool-access.ts";
@@ -105,6 +104,7 @@ async function listedPackages(context: CliContext): Promise<ReadonlySet<string> 
 async function openPackagesAlone(context: CliContext): Promise<ToolAccess> {
   const loaded = await loadCliConfig(context);
   const config = { ...loaded.config, toolServers: [], toolspecs: [] };
+  const { openLocalTools } = await import("../access/local-tools.ts");
   return await openLocalTools(
     context,
     { ...loaded, config },

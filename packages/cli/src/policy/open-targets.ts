@@ -11,9 +11,9 @@ import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import type { PolicyTarget } from "@toolcrib/policy";
 import { getFromGateway, listTimeoutMs } from "../access/gateway-api.ts";
-import { startLocalGateway, statesOf } from "../access/local-tools.ts";
 import { findReachableGateways, missingOf, noteMissing } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
+import { statesOf } from "../access/server-states.ts";
 import type { ServerState } from "../access/tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -130,6 +130,7 @@ export async function findRenamed(
 async function openLocalSituation(context: CliContext): Promise<PolicySituation> {
   const loaded = await loadCliConfig(context);
   const logger = createCommandLogger(context, "silent");
+  const { startLocalGateway } = await import("../access/local-tools.ts");
   await using gateway = await startLocalGateway(context, loaded, logger, undefined);
   const { policy, targets } = gateway.policySituation();
   const states = statesOf(gateway.status());

@@ -2,7 +2,7 @@
 
 import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
 import { type Identity, localIdentity } from "@toolcrib/tool";
-import { serversWaitMs, startingIn } from "../access/local-tools.ts";
+import { serversWaitMs, startingIn } from "../access/server-states.ts";
 import type { ToolDescription } from "../access/tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { printPauses } from "../guards/pause.ts";

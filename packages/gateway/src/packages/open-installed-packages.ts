@@ -5,16 +5,19 @@
  */
 
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { type GatewayConfig, SecretResolver } from "@toolcrib/config";
 import { isSameConfig, type PreparedSources } from "@toolcrib/config-changes";
 import { messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import { disposeOnce } from "@toolcrib/lifecycle";
-import { installRecordPath } from "@toolcrib/mcpkg-install";
 import type { PackageSources } from "@toolcrib/mcpkg-runtime";
 import { ServerLoad } from "@toolcrib/upstream";
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
 import { chainHostOf } from "./chain-host.ts";
+
+/** Path below the home of the record that `@toolcrib/mcpkg-install` writes, which is not loaded to look for it. */
+const recordPath = join("packages", ".record.json");
 
 /** Milliseconds between two polls of the record. */
 const pollMs = 1000;
@@ -39,7 +42,7 @@ class InstalledPackages implements OpenedSources {
 
   constructor(context: SourceContext) {
     this.#context = context;
-    this.#path = installRecordPath(context.home);
+    this.#path = join(context.home, recordPath);
   }
 
   /** Adds the packages that are installed now. */
