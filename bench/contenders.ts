@@ -108,7 +108,7 @@ function launchedByUrlLine(child: Child): Launched {
   };
 }
 
-function toolcrib(id: string, version: string, entry: string, flags: readonly string[]): Contender {
+function toolcrib(id: string, version: string, entry: string): Contender {
   return {
     id,
     version,
@@ -128,7 +128,6 @@ function toolcrib(id: string, version: string, entry: string, flags: readonly st
       const child = startChild({
         command: node,
         args: [
-          ...flags,
           entry,
           "serve",
           "--config",
@@ -254,17 +253,17 @@ function seedMarketplace(home: string): void {
   writeFileSync(join(folder, "registry.json"), JSON.stringify(cache));
 }
 
-/** All contenders, in the order of the rounds; `withDist` adds the built Toolcrib. */
-export function allContenders(withDist: boolean): readonly Contender[] {
+/** The folder of the installed command, which `writeInstalled` writes. */
+export const installedFolder = join(root, "node_modules/.cache/toolcrib-bench");
+
+/** All contenders, in the order of the rounds. */
+export function allContenders(): readonly Contender[] {
   const manifest: { version: string } = JSON.parse(
     readFileSync(join(root, "packages/cli/package.json"), "utf8"),
   );
   const own = [
-    toolcrib("toolcrib", `${manifest.version} (source)`, join(root, "packages/cli/bin/toolcrib.js"), []),
+    toolcrib("toolcrib", `${manifest.version} (installed)`, join(installedFolder, "bin/toolcrib.js")),
+    toolcrib("toolcrib-source", `${manifest.version} (checkout)`, join(root, "packages/cli/bin/toolcrib.js")),
   ];
-  if (withDist) {
-    const entry = join(root, "packages/cli/dist/bin.js");
-    own.push(toolcrib("toolcrib-dist", `${manifest.version} (dist)`, entry, []));
-  }
   return [direct, pipe, ...own, mcpProxy, supergateway, mcpHub];
 }

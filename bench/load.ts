@@ -8,6 +8,7 @@
  * wrongly or dies is out, with the reason in the notes.
  */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Contender, upstreamFile } from "./contenders.ts";
 import type { McpClient } from "./mcp-client.ts";
 import { readUsage } from "./process-tree.ts";
@@ -25,6 +26,8 @@ export interface LoadOptions {
   readonly turnMs: number;
   /** Load before the first turn, so that the compiler has seen the hot path. */
   readonly warmUpMs: number;
+  /** Time at rest after the last round, after which memory is read again. */
+  readonly restMs: number;
   readonly concurrencies: readonly number[];
   readonly signal: AbortSignal;
   /** Receives progress for each round. */
@@ -54,6 +57,8 @@ export type LoadResult =
       readonly figures: ReadonlyMap<number, LoadFigures>;
       /** Resident memory of the contender without its upstream after its last turn. */
       readonly rssBytes: number | undefined;
+      /** The same after the time at rest. */
+      readonly restedRssBytes: number | undefined;
     }
   | { readonly kind: "failed"; readonly contender: Contender; readonly reason: string };
 
@@ -143,7 +148,7 @@ async function settle(ready: Ready): Promise<void> {
   let last = readUsage(ready.child.pid, upstreamFile)?.cpuMs;
   let quiet = 0;
   for (let waited = 0; waited < settleMaxMs && quiet < quietMs && last !== undefined; waited += sampleMs) {
-    await new Promise((resolve) => setTimeout(resolve, sampleMs));
+    await sleep(sampleMs);
     const now = readUsage(ready.child.pid, upstreamFile)?.cpuMs;
     quiet = now !== undefined && now - last <= 10 ? quiet + sampleMs : 0;
     last = now;
@@ -207,12 +212,20 @@ export async function measureLoad(
       });
     }
   }
-  return [...running.keys()].map((contender): LoadResult => {
+  await sleep(options.restMs, undefined, { signal: options.signal });
+  return [...running].map(([contender, ready]): LoadResult => {
     const reason = failed.get(contender);
     if (reason !== undefined) return { kind: "failed", contender, reason };
     const figures = new Map(
       [...turns.get(contender)!].map(([concurrency, taken]) => [concurrency, toFigures(taken)]),
     );
-    return { kind: "measured", contender, figures, rssBytes: rssBytes.get(contender) };
+    const rested = contender.separable ? readUsage(ready.child.pid, upstreamFile)?.rssBytes : undefined;
+    return {
+      kind: "measured",
+      contender,
+      figures,
+      rssBytes: rssBytes.get(contender),
+      restedRssBytes: rested,
+    };
   });
 }

@@ -17,24 +17,24 @@ import { benchComposites } from "./composites.ts";
 import { allContenders, type Contender, type Upstream } from "./contenders.ts";
 import { benchHostileClient } from "./hostile-client.ts";
 import { benchHostileServers } from "./hostile-servers.ts";
+import { writeInstalled } from "./installed.ts";
 import { type LoadResult, measureLoad } from "./load.ts";
 import { describeMachine } from "./machine.ts";
 import { installPeers } from "./peers.ts";
 import { type Ready, untilReady } from "./ready.ts";
-import { loadTable, memoryTable, startUpTable } from "./report.ts";
+import { idleMemoryTable, loadTable, memoryTable, startUpTable } from "./report.ts";
 import { measureStartUp } from "./start-up.ts";
 import { type Table, toMarkdown } from "./table.ts";
 import { benchToolspecs } from "./toolspecs.ts";
 
 const usage = `npm run bench -- [options]
 
-  --only a,b     only these: direct, pipe, toolcrib, toolcrib-dist, mcp-proxy,
-                 supergateway, mcp-hub; and the parts load, start-up, search,
-                 composites, toolspecs, hostile (servers), hostile-client
+  --only a,b     only these: direct, pipe, toolcrib, toolcrib-source,
+                 mcp-proxy, supergateway, mcp-hub; and the parts load, start-up,
+                 search, composites, toolspecs, hostile (servers), hostile-client
   --rounds N     turns of each contender (default 10)
   --quick        two short turns each: does it work, not how fast;
                  without search unless --only search
-  --dist         also the built Toolcrib (npm run build)
 
 Only a whole run (neither --only nor --quick) is written to bench/RESULTS.md.
 `;
@@ -62,6 +62,8 @@ interface Plan {
   readonly startUpRounds: number;
   readonly turnMs: number;
   readonly warmUpMs: number;
+  /** Time at rest before memory is read. */
+  readonly restMs: number;
   readonly isQuick: boolean;
   readonly write: boolean;
 }
@@ -74,7 +76,6 @@ function parsePlan(argv: readonly string[]): Plan | "help" {
       only: { type: "string" },
       rounds: { type: "string" },
       quick: { type: "boolean", default: false },
-      dist: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
@@ -84,7 +85,7 @@ function parsePlan(argv: readonly string[]): Plan | "help" {
     throw new WrongUsage(`--rounds "${values.rounds}" is not a whole number from 1 to 100`);
   }
   const only = values.only?.split(",").map((word) => word.trim());
-  const known = allContenders(values.dist || only?.includes("toolcrib-dist") === true);
+  const known = allContenders();
   for (const word of only ?? []) {
     if (!known.some(({ id }) => id === word) && !parts.some((part) => part === word)) {
       throw new WrongUsage(`--only "${word}" is neither a contender nor a part`);
@@ -103,6 +104,7 @@ function parsePlan(argv: readonly string[]): Plan | "help" {
     startUpRounds: values.quick ? Math.min(rounds, 2) : 5,
     turnMs: values.quick ? 300 : 750,
     warmUpMs: values.quick ? 300 : 1500,
+    restMs: values.quick ? 1000 : 30_000,
     isQuick: values.quick,
     write: only === undefined && !values.quick,
   };
@@ -144,12 +146,16 @@ async function loadTables(
       notStarted.push({ kind: "failed", contender, reason });
     }
   }
-  const { rounds, turnMs, warmUpMs } = plan;
-  const measured = await measureLoad(running, { rounds, turnMs, warmUpMs, concurrencies, signal, progress });
+  const { rounds, turnMs, warmUpMs, restMs } = plan;
+  const options = { rounds, turnMs, warmUpMs, restMs, concurrencies, signal, progress };
+  const measured = await measureLoad(running, options);
   for (const ready of running.values()) ready.client.close();
   await stopAllChildren();
   const results = [...measured, ...notStarted];
-  return [...concurrencies.map((concurrency) => loadTable(results, concurrency)), memoryTable(results)];
+  return [
+    ...concurrencies.map((concurrency) => loadTable(results, concurrency)),
+    memoryTable(results, restMs),
+  ];
 }
 
 async function startUpTables(
@@ -161,6 +167,15 @@ async function startUpTables(
   progress("Start-up, one upstream");
   const one = await measureStartUp(plan.contenders, { ...common, upstreams: upstreams(1, 0), count: 1 });
   const tables = [startUpTable("Start-up: process start to first tools/list", one)];
+  progress("Start-up, three upstreams that are known");
+  const known = await measureStartUp(
+    plan.contenders.filter((contender) => contender.aggregates),
+    { ...common, upstreams: upstreams(3, 0), count: 3, knownRestMs: plan.restMs },
+  );
+  tables.push(
+    startUpTable("Start-up with three upstreams of the last start: all listed", known),
+    idleMemoryTable("Resident memory at rest with three upstreams", known, plan.restMs),
+  );
   const aggregating = plan.contenders.filter((contender) => contender.aggregates);
   if (aggregating.length === 0) return tables;
   progress("Start-up, ten upstreams of which one hangs");
@@ -183,7 +198,7 @@ async function ownTables(
   temporaryFolder: string,
   signal: AbortSignal,
 ): Promise<readonly Table[]> {
-  const toolcrib = allContenders(false).find(({ id }) => id === "toolcrib");
+  const toolcrib = allContenders().find(({ id }) => id === "toolcrib");
   if (toolcrib === undefined) return [];
   const tables: Table[] = [];
   const options = { isQuick: plan.isQuick, limitMs: readyLimitMs, signal };
@@ -264,6 +279,8 @@ async function main(plan: Plan): Promise<number> {
   const compares = plan.parts.has("load") || plan.parts.has("start-up");
   if ([...plan.parts].some((part) => part !== "search")) {
     if (compares && plan.contenders.some(({ kind }) => kind === "peer")) installPeers(progress);
+    progress("Writing the command as it is installed");
+    await writeInstalled();
     try {
       tables.push(...(await interruptible((signal) => gatewayTables(plan, signal))));
     } catch (error) {

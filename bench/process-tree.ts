@@ -27,6 +27,8 @@ export interface ProcessEntry {
 export interface Usage {
   readonly cpuMs: number;
   readonly rssBytes: number;
+  /** The part of the resident memory that no file is mapped to. */
+  readonly ownBytes: number;
 }
 
 function readEntry(pid: number): ProcessEntry | undefined {
@@ -78,18 +80,14 @@ export function isAlive(entry: ProcessEntry): boolean {
 
 /** The greatest resident memory that the process had; 0 where there is no /proc. */
 export function memoryPeakBytesOf(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, "latin1");
-    return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
-  } catch {
-    return 0;
-  }
+  return sizeOf(pid, "VmHWM");
 }
 
-function rssBytesOf(pid: number): number {
+/** One of the sizes that the status of a process has; 0 where there is no /proc. */
+function sizeOf(pid: number, field: "VmHWM" | "VmRSS" | "RssAnon"): number {
   try {
-    const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
-    return Number(kilobytes ?? 0) * 1024;
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0) * 1024;
   } catch {
     return 0;
   }
@@ -107,6 +105,7 @@ export function readUsage(rootPid: number, upstreamFile: string): Usage | undefi
   if (counted.length === 0) return undefined;
   return {
     cpuMs: counted.reduce((sum, entry) => sum + entry.cpuMs, 0),
-    rssBytes: counted.reduce((sum, entry) => sum + rssBytesOf(entry.pid), 0),
+    rssBytes: counted.reduce((sum, entry) => sum + sizeOf(entry.pid, "VmRSS"), 0),
+    ownBytes: counted.reduce((sum, entry) => sum + sizeOf(entry.pid, "RssAnon"), 0),
   };
 }

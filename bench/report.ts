@@ -80,22 +80,54 @@ export function loadTable(results: readonly LoadResult[], concurrency: number): 
 }
 
 /** Resident memory after the load. */
-export function memoryTable(results: readonly LoadResult[]): Table {
+export function memoryTable(results: readonly LoadResult[], restMs: number): Table {
   const rows = results.filter((result) => result.kind === "measured" && result.rssBytes !== undefined);
   const measured = rows as readonly Measured[];
-  const best = lowest(measured.filter((row) => row.contender.kind === "peer").map((row) => row.rssBytes));
+  const peers = measured.filter((row) => row.contender.kind === "peer");
+  const best = lowest(peers.map((row) => row.rssBytes));
+  const bestRested = lowest(peers.map((row) => row.restedRssBytes));
   return {
     title: "Resident memory after the load",
-    columns: ["contender", "version", "wire", "MB", "ratio"],
-    rows: measured.map(({ contender, rssBytes }) => [
+    columns: ["contender", "version", "wire", "MB", "ratio", `MB ${restMs / 1000} s later`, "ratio "],
+    rows: measured.map(({ contender, rssBytes, restedRssBytes }) => [
       contender.id,
       contender.version,
       contender.wire,
-      shown(rssBytes! / 1e6, 0),
+      megabytes(rssBytes),
       ratio(rssBytes, best),
+      megabytes(restedRssBytes),
+      ratio(restedRssBytes, bestRested),
     ]),
     notes: [],
   };
+}
+
+/** Resident memory of gateways that no client uses. */
+export function idleMemoryTable(title: string, results: readonly StartUpResult[], restMs: number): Table {
+  const measured = results.filter((result) => result.kind === "measured");
+  const peers = measured.filter((row) => row.contender.kind === "peer");
+  const best = lowest(peers.map((row) => row.rssBytes));
+  const bestOwn = lowest(peers.map((row) => row.ownBytes));
+  return {
+    title,
+    columns: ["contender", "version", "MB", "ratio", "MB without files", "ratio "],
+    rows: measured.map(({ contender, rssBytes, ownBytes }) => [
+      contender.id,
+      contender.version,
+      megabytes(rssBytes),
+      ratio(rssBytes, best),
+      megabytes(ownBytes),
+      ratio(ownBytes, bestOwn),
+    ]),
+    notes: [
+      ...failures(results),
+      `${restMs / 1000} s after the list, without the upstreams. Resident memory includes the pages of the program of Node, which all Node processes of a machine share; the second figure is what the process has for itself.`,
+    ],
+  };
+}
+
+function megabytes(bytes: number | undefined): string {
+  return shown(bytes === undefined ? undefined : bytes / 1e6, 0);
 }
 
 /** Time from the start of the process to the first complete `tools/list`. */

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { allContenders, upstreamFile } from "./contenders.ts";
+import { writeInstalled } from "./installed.ts";
 import { describeMachine } from "./machine.ts";
 import { readUsage } from "./process-tree.ts";
 import { untilReady } from "./ready.ts";
@@ -21,7 +22,8 @@ const calls = Number(values.calls);
 const inFlight = 8;
 const signal = AbortSignal.timeout(120_000);
 
-const contender = allContenders(false).find(({ id }) => id === "toolcrib");
+await writeInstalled();
+const contender = allContenders().find(({ id }) => id === "toolcrib");
 if (contender === undefined) throw new Error("There is no contender toolcrib");
 const home = mkdtempSync(join(tmpdir(), "toolcrib-sizing-"));
 try {
