@@ -14,9 +14,9 @@ import { reasonOf } from "@toolcrib/files";
 import type { AuditClient, AuditEvents, AuditEventType } from "./audit-event.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
 import type { AuditStats, Entry, Signing, TrailEnd, WriterEvents } from "./audit-writer-types.ts";
-import { BodyFormatter, type HeadParts, toHead, toHeadParts } from "./format-record.ts";
-import { hashLine } from "./hash-chain.ts";
+import { BodyFormatter, toHeadParts } from "./format-record.ts";
 import { type HomeLayout, toWriterId } from "./home-layout.ts";
+import { LineBuffer } from "./line-buffer.ts";
 import { type Admission, RecordBudget } from "./record-budget.ts";
 import { SegmentAppender } from "./segment-appender.ts";
 import { countLines, type LineFragment } from "./segment-end.ts";
@@ -46,7 +46,7 @@ export class AuditWriter {
   readonly #events: WriterEvents;
   readonly #formatter: BodyFormatter;
   readonly #appender: SegmentAppender;
-  readonly #headParts: HeadParts;
+  readonly #lines: LineBuffer;
   readonly #writerId: string;
   readonly #directory: string;
   #queue: Entry[] = [];
@@ -90,7 +90,7 @@ export class AuditWriter {
     this.#lastHash = lane.lastHash;
     // Unique for each run: a writer number has one holder at a time, and a process opens it at most once in a millisecond.
     const run = `${deps.now().toString(36)}.${process.pid.toString(36)}.${this.#writerId}`;
-    this.#headParts = toHeadParts(options.source, this.#writerId, run);
+    this.#lines = new LineBuffer(toHeadParts(options.source, this.#writerId, run));
     this.#appender = new SegmentAppender(
       lane,
       {
@@ -305,32 +305,22 @@ export class AuditWriter {
   }
 
   async #writeBatch(batch: readonly Entry[]): Promise<void> {
-    let text = "";
-    let next = this.#sequence;
-    const hashes = [this.#lastHash];
-    for (const { body } of batch) {
-      if (body === "") continue;
-      next += 1;
-      const line = toHead(this.#headParts, next, hashes.at(-1) as string) + body;
-      // Without its line feed.
-      hashes.push(hashLine(line.slice(0, -1)));
-      text += line;
-    }
-    if (text === "") return this.#settleWritten(batch, 0);
-    const bytes = Buffer.from(text);
+    const { bytes, hashes } = this.#lines.format(batch, { sequence: this.#sequence, hash: this.#lastHash });
+    if (bytes.length === 0) return this.#settleWritten(batch, 0);
     const appended = await this.#appender.append(bytes);
     this.#writes += 1;
     this.#bytes += appended.bytes;
     if (appended.error === undefined) {
       this.#lastHash = hashes.at(-1) as string;
-      this.#settleWritten(batch, next - this.#sequence);
-      this.#events.lines?.(text);
+      this.#settleWritten(batch, hashes.length - 1);
+      this.#events.lines?.(bytes.toString());
       if (this.#failing || this.#dropped !== undefined) this.#recover();
     } else {
       const landedCount = countLines(bytes, appended.bytes);
       this.#lastHash = hashes[landedCount] as string;
+      const landed = bytes.toString().split("\n", landedCount).join("\n");
       this.#settleFailed(batch, landedCount, appended.error);
-      if (landedCount > 0) this.#events.lines?.(text.split("\n", landedCount).join("\n"));
+      if (landedCount > 0) this.#events.lines?.(landed);
       if (appended.torn !== undefined) this.#reportTorn(this.#appender.segment, appended.torn);
     }
   }

@@ -61,7 +61,8 @@ export class BodyFormatter {
 
 function toBody(type: string, time: string, data: unknown, truncated = false): string {
   const mark = truncated ? '"truncated":true,' : "";
-  return escapeJson(`"type":"${type}","time":"${time}",${mark}"data":${JSON.stringify(data)}}\n`);
+  // Concatenated after the check, which reads its text: the whole is copied once, when it is written.
+  return `"type":"${type}","time":"${time}",${mark}"data":${escapeJson(JSON.stringify(data))}}\n`;
 }
 
 function shorten(value: unknown, depth: number): unknown {

@@ -38,8 +38,15 @@ const digestBytes = 32;
 /** A UTF-16 unit takes at most three bytes; a shortened text has its length at the end. */
 const bufferBytes = blockBytes + 3 * (textMaxLength + 20);
 
+/** Longest text whose fingerprint is kept for a while, and how many are kept at least. */
+const keptMaxLength = 256;
+const keptCount = 128;
+
 /** Computes fingerprints under one key. */
 export class ValueFingerprints {
+  /** Fingerprints of recent values: results repeat values of their arguments, and calls those of the calls before. */
+  #recent = new Map<string, string>();
+  #earlier = new Map<string, string>();
   /** The two inputs of HMAC, of which the key is the constant beginning. */
   readonly #inner = Buffer.alloc(bufferBytes);
   readonly #outer = Buffer.alloc(blockBytes + digestBytes);
@@ -57,7 +64,8 @@ export class ValueFingerprints {
   /** Returns the fingerprint of a text or a number; `undefined` for what has none. */
   of(value: unknown): string | undefined {
     const text = typeof value === "number" ? String(value) : value;
-    return typeof text === "string" && text.length >= textMinLength ? this.#hash(text) : undefined;
+    if (typeof text !== "string" || text.length < textMinLength) return undefined;
+    return text.length <= keptMaxLength ? this.#known(text) : this.#hash(text);
   }
 
   /**
@@ -100,6 +108,18 @@ export class ValueFingerprints {
   #take(finder: Finder, value: unknown, pointer: string): Fingerprints | undefined {
     finder.find(value, pointer, 0);
     return finder.found;
+  }
+
+  #known(text: string): string {
+    const known = this.#recent.get(text);
+    if (known !== undefined) return known;
+    const fingerprint = this.#earlier.get(text) ?? this.#hash(text);
+    if (this.#recent.size >= keptCount) {
+      this.#earlier = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(text, fingerprint);
+    return fingerprint;
   }
 
   #hash(text: string): string {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -54,6 +55,30 @@ test("all intents of one turn are written at once, with the records before them"
     callIdsOf(recordsOf(home)),
     Array.from({ length: 33 }, (_, index) => `c${index}`),
   );
+});
+
+test("a batch of any size is written with the hash of each line in the next one", async (t) => {
+  const home = newHome(t);
+  await using store = await openStore({ home }, { now: tickingClock() });
+  // One fits into the memory that is kept between batches, and one does not.
+  for (const count of [3, 40, 1]) {
+    const preview = { text: "ü€\u{1f600}x".repeat(2000) };
+    await Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        store.audit.intent({ ...intentOf(`${count}.${index}`), preview }),
+      ),
+    );
+  }
+  const lines = readFileSync(join(home, "audit", "001-00000001.jsonl"), "utf8")
+    .split("\n")
+    .slice(0, -1);
+  assert.equal(lines.length, 44);
+  const hashes = lines.map((line) => createHash("sha256").update(line).digest("hex"));
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).previous),
+    ["0".repeat(64), ...hashes.slice(0, -1)],
+  );
+  assert.equal(store.audit.stats().writes, 3);
 });
 
 test("intents that arrive during a write are collected for the next one", async (t) => {

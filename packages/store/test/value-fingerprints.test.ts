@@ -29,6 +29,11 @@ test("a fingerprint is an HMAC of the value as text, and a value that is too sho
   assert.notEqual(made[0], made[1]);
 });
 
+test("a value that was seen before has the same fingerprint, however many came between", () => {
+  const values = Array.from({ length: 1000 }, (_, index) => `value ${index % 400}`);
+  for (const value of values) assert.equal(fingerprints.of(value), hmac(value));
+});
+
 test("values of arguments are found by their JSON Pointer, and names can be cleaned", () => {
   const args = { to: "jane@x.test", n: 5, list: ["first", { "a/b~c": "deep one" }], flag: true, none: null };
   assert.deepEqual(fingerprints.ofArguments(args, asIs), {

@@ -16,7 +16,7 @@ import { credentialRanges, previewArguments, wholeArguments } from "@toolcrib/re
 import { approvedArgumentsMaxBytes } from "@toolcrib/store";
 import { identityKey } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
-import { approveCall, callKey } from "./approve-call.ts";
+import { approveCall, callKey, passesUnasked } from "./approve-call.ts";
 import { toCallError } from "./call-error.ts";
 import type { ArgumentFacts, BegunCall, CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
@@ -157,8 +157,9 @@ async function admitChecked(
   const { argumentsDigest } = facts;
   const made = madeBefore(deps, target, origin, argumentsDigest);
   // Approve. Most calls need no approval and do not wait here. What was made before was approved before.
+  const isAsked = made?.outcome === undefined && !continuesApproved;
   const passed =
-    made?.outcome === undefined && !continuesApproved
+    isAsked && !passesUnasked({ target, origin, decision })
       ? await approveCall(
           {
             ...deps,

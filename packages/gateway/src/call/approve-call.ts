@@ -44,7 +44,20 @@ export interface ApprovedCall {
   readonly isContinued: boolean;
 }
 
-/** Takes the step. Never rejects. */
+/** Whether a call needs no approval, and nothing of it can wait for one: most calls pass without the step. */
+export function passesUnasked({
+  target,
+  origin: { identity },
+  decision,
+}: Pick<PermittedCall, "target" | "origin" | "decision">): boolean {
+  return isOperator(identity) || (!target.callsTools && !isOwnNeeded(target, identity, decision));
+}
+
+function isOwnNeeded(target: CallTarget, identity: Identity, decision: PermittedCall["decision"]): boolean {
+  return decision.waivesApproval !== true && isApprovalNeeded(target, identity);
+}
+
+/** Takes the step for a call that does not pass unasked. Never rejects. */
 export async function approveCall(
   deps: ApproveCallDeps,
   call: PermittedCall,
@@ -55,10 +68,7 @@ export async function approveCall(
   const { target, origin, callId, args, argumentsDigest, decision } = call;
   const { identity } = origin;
   const none = { kind: "passed", approval: undefined, journal: undefined, isContinued: false } as const;
-  if (isOperator(identity)) return none;
-  const isOwn = decision.waivesApproval !== true && isApprovalNeeded(target, identity);
-  // Nothing of it can wait for the approval of an inner call. Most calls end here.
-  if (!isOwn && !target.callsTools) return none;
+  const isOwn = isOwnNeeded(target, identity, decision);
   if (deps.approval.approvals === undefined || argumentsDigest === undefined) {
     if (!isOwn) return none;
     const nobody = await askApproval(deps.approval, target, {

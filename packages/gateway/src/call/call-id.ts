@@ -33,7 +33,15 @@ export function createCallIds(now: () => number, random: string): () => string {
       const digits = lastTime.toString(16).padStart(12, "0");
       id.write(`${digits.slice(0, 8)}-${digits.slice(8)}`, "latin1");
     }
-    id.write(count.toString(16).padStart(3, "0"), countAt, "latin1");
+    id[countAt] = hexDigit(count >> 8);
+    id[countAt + 1] = hexDigit(count >> 4);
+    id[countAt + 2] = hexDigit(count);
     return id.toString("latin1");
   };
+}
+
+/** Returns the character of the lowest four bits. */
+function hexDigit(bits: number): number {
+  const digit = bits & 0xf;
+  return digit < 10 ? 0x30 + digit : 0x57 + digit;
 }

@@ -56,7 +56,10 @@ export async function governedCall(
       }
       return refuse(deps, call, admitted.refusal);
     }
-    return await performJournalled(deps, asked, admitted);
+    const isJournalled = admitted.journal !== undefined || admitted.made !== undefined;
+    return await (isJournalled
+      ? performJournalled(deps, asked, admitted)
+      : perform(deps, asked, admitted, undefined));
   } finally {
     if (isOutermost) deps.shares.giveBack(holder);
     deps.inFlight.leave(isOutermost ? 1 : 0);
@@ -135,7 +138,6 @@ async function performJournalled(
   const { journals } = deps;
   const { journal, made } = admitted;
   const { callId } = asked.call.subject;
-  if (journal === undefined && made === undefined) return await perform(deps, asked, admitted, undefined);
   if (journal !== undefined) journals.begin(callId, journal);
   let executed: InnerOutcome | undefined;
   let bytes = 0;

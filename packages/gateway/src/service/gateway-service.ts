@@ -278,7 +278,7 @@ export class GatewayService implements McpService {
     const origin = toOrigin(request, rounds);
     const called = () => (isListed() ? this.#taskRequests.calledTool(target) : undefined);
     const task = toTaskRequest(request, target.taskSupport, called);
-    if (task === undefined) return this.#madeCall(request, target, given, origin);
+    if (task === undefined) return await this.#madeCall(request, target, given, origin);
     return tasks.run(request, task, (more) => this.#madeCall(request, target, given, { ...origin, ...more }));
   }
 

@@ -17,11 +17,16 @@ export interface WholeHead {
   readonly headers: { readonly [name: string]: string };
   /** Bytes of the body. */
   readonly bodyLength: number;
+  /** Position in the head of the decimal that says so. */
+  readonly lengthAt: number;
 }
 
 const requestLine = /^POST (\/[A-Za-z0-9._~/?=&%-]*) HTTP\/1\.1\r\n/;
 const headerLine = /([A-Za-z0-9-]+): ?([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?\r\n/y;
+const lengthHeader = "content-length";
+const digitsMax = 9;
 const decimal = /^[0-9]{1,9}$/;
+const lineEnd = "\r\n";
 const endOfHead = "\r\n\r\n";
 const maxHeaders = 64;
 
@@ -53,6 +58,7 @@ export function parseHead(head: string): WholeHead | undefined {
   if (line === null) return undefined;
   const headers: { [name: string]: string } = {};
   let at = line[0].length;
+  let lengthAt = 0;
   const end = head.length - 2;
   for (let count = 0; at < end; count += 1) {
     headerLine.lastIndex = at;
@@ -64,8 +70,62 @@ export function parseHead(head: string): WholeHead | undefined {
     if (name === "connection" && value.toLowerCase() !== "keep-alive") return undefined;
     headers[name] = value;
     at += header[0].length;
+    if (name === lengthHeader) lengthAt = at - lineEnd.length - value.length;
   }
-  const length = headers["content-length"];
+  const length = headers[lengthHeader];
   if (length === undefined || !decimal.test(length)) return undefined;
-  return { url: line[1] as string, headers, bodyLength: Number(length) };
+  return { url: line[1] as string, headers, bodyLength: Number(length), lengthAt };
+}
+
+/**
+ * Recognizes the head that a client sends again, byte for byte except for the length of its body. Comparing takes a
+ * fraction of the time of parsing, with the same result.
+ */
+export class RepeatedHead {
+  readonly #head: WholeHead;
+  readonly #beforeLength: Buffer;
+  readonly #afterLength: Buffer;
+
+  /** @param bytes the head with its empty line, which was parsed as `head` */
+  constructor(bytes: Buffer, head: WholeHead) {
+    const { headers, lengthAt } = head;
+    this.#head = head;
+    this.#beforeLength = Buffer.from(bytes.subarray(0, lengthAt));
+    this.#afterLength = Buffer.from(bytes.subarray(lengthAt + (headers[lengthHeader] as string).length));
+  }
+
+  /** Returns the head at the beginning of `input` and its length; undefined for another one, or more than `maxBytes`. */
+  find(
+    input: Buffer,
+    maxBytes: number,
+  ): { readonly head: WholeHead; readonly headLength: number } | undefined {
+    const before = this.#beforeLength;
+    const after = this.#afterLength;
+    let at = before.length;
+    let bodyLength = 0;
+    for (let digit = digitAt(input, at); digit !== undefined; digit = digitAt(input, at)) {
+      bodyLength = 10 * bodyLength + digit;
+      at += 1;
+    }
+    const count = at - before.length;
+    const headLength = at + after.length;
+    if (count === 0 || count > digitsMax || headLength > Math.min(input.length, maxBytes)) return undefined;
+    if (before.compare(input, 0, before.length) !== 0) return undefined;
+    if (after.compare(input, at, headLength) !== 0) return undefined;
+    return { head: this.#withLength(input, bodyLength, count), headLength };
+  }
+
+  #withLength(input: Buffer, bodyLength: number, count: number): WholeHead {
+    const head = this.#head;
+    const given = head.headers[lengthHeader] as string;
+    if (bodyLength === head.bodyLength && count === given.length) return head;
+    const digits = input.toString("latin1", head.lengthAt, head.lengthAt + count);
+    return { ...head, bodyLength, headers: { ...head.headers, [lengthHeader]: digits } };
+  }
+}
+
+/** Returns the decimal digit at `at`; undefined for anything else. */
+function digitAt(input: Buffer, at: number): number | undefined {
+  const digit = (input[at] ?? 0) - 0x30;
+  return digit >= 0 && digit <= 9 ? digit : undefined;
 }

@@ -6,10 +6,9 @@
  * It answers nothing itself and refuses nothing: what is malformed is refused by `node:http`.
  */
 
-import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import type { HttpRequest } from "@toolcrib/mcp";
-import { headLengthOf, parseHead, type WholeHead } from "./parse-request.ts";
+import { headLengthOf, parseHead, RepeatedHead, type WholeHead } from "./parse-request.ts";
 import { type ResponseConnection, WholeResponse } from "./whole-response.ts";
 
 /** Dependencies of the reader. */
@@ -35,7 +34,7 @@ const idleBufferMs = 1000;
 const waitingMaxBytes = 64 * 1024;
 
 /** A request that arrived whole. It has no events: nothing of it is left to read. */
-class WholeRequest extends EventEmitter implements HttpRequest {
+class WholeRequest implements HttpRequest {
   readonly method = "POST";
   readonly url: string;
   readonly headers: WholeHead["headers"];
@@ -46,11 +45,14 @@ class WholeRequest extends EventEmitter implements HttpRequest {
   readonly wholeBody: Buffer;
 
   constructor(head: WholeHead, body: Buffer, socket: Socket) {
-    super();
     this.url = head.url;
     this.headers = head.headers;
     this.wholeBody = body;
     this.socket = socket;
+  }
+
+  on(): this {
+    return this;
   }
 
   pause(): this {
@@ -114,6 +116,8 @@ class WholeConnection implements ResponseConnection {
   readonly #deps: ConnectionDeps;
   /** The response in progress. */
   #response: WholeResponse | undefined;
+  /** The head of the last request that was parsed. */
+  #lastHead: RepeatedHead | undefined;
   /** Input that waits for the answer to earlier input. */
   #waiting: Buffer | undefined;
   /** An answer said that the connection closes: nothing that arrives after it is read. */
@@ -122,7 +126,7 @@ class WholeConnection implements ResponseConnection {
   readonly #onEnd = () => this.socket.end();
   readonly #onNext = () => this.#next();
   readonly #onDrain = () => {
-    this.#response?.emit("drain");
+    this.#response?.drained();
     this.#next();
   };
   readonly #onTimeout = () => this.closeIdle();
@@ -180,19 +184,27 @@ class WholeConnection implements ResponseConnection {
 
   #read(input: Buffer): void {
     const { socket } = this;
-    const headLength = headLengthOf(input, this.#deps.limits.headersMaxBytes);
-    const head = headLength === undefined ? undefined : parseHead(input.toString("latin1", 0, headLength));
-    const end = (headLength ?? 0) + (head?.bodyLength ?? 0);
-    if (head === undefined || input.length < end) {
+    const found = this.#lastHead?.find(input, this.#deps.limits.headersMaxBytes) ?? this.#parse(input);
+    const end = found === undefined ? 0 : found.headLength + found.head.bodyLength;
+    if (found === undefined || input.length < end) {
       this.#handOver(input);
       return;
     }
     if (input.length > end) this.#wait(input.subarray(end));
-    const request = new WholeRequest(head, input.subarray(headLength, end), socket);
+    const request = new WholeRequest(found.head, input.subarray(found.headLength, end), socket);
     const response = new WholeResponse(request, this);
     if (this.#deps.isDraining()) response.shouldKeepAlive = false;
     this.#response = response;
     this.#deps.handle(request, response);
+  }
+
+  #parse(input: Buffer): { readonly head: WholeHead; readonly headLength: number } | undefined {
+    const headLength = headLengthOf(input, this.#deps.limits.headersMaxBytes);
+    if (headLength === undefined) return undefined;
+    const head = parseHead(input.toString("latin1", 0, headLength));
+    if (head === undefined) return undefined;
+    this.#lastHead = new RepeatedHead(input.subarray(0, headLength), head);
+    return { head, headLength };
   }
 
   /** Keeps input until the answer to earlier input was read, so that the answers cannot pile up. */

@@ -26,7 +26,7 @@ export interface ResponseConnection {
 const hasNoBody = (status: number): boolean => status === 204 || status === 304;
 
 /** A response on a connection, one at a time. */
-export class WholeResponse extends EventEmitter implements HttpResponse {
+export class WholeResponse implements HttpResponse {
   readonly req: HttpRequest;
   shouldKeepAlive = true;
   headersSent = false;
@@ -34,6 +34,8 @@ export class WholeResponse extends EventEmitter implements HttpResponse {
   writableFinished = false;
   destroyed = false;
   readonly #connection: ResponseConnection;
+  /** Exists once somebody listens: to most responses, nobody does. */
+  #events: EventEmitter | undefined;
   #set: { [name: string]: string } | undefined;
   #status = 200;
   #given: OutgoingHttpHeaders = {};
@@ -41,7 +43,6 @@ export class WholeResponse extends EventEmitter implements HttpResponse {
   #framing: "chunked" | "length" | "none" | undefined;
 
   constructor(request: HttpRequest, connection: ResponseConnection) {
-    super();
     this.req = request;
     this.#connection = connection;
   }
@@ -88,16 +89,38 @@ export class WholeResponse extends EventEmitter implements HttpResponse {
     return this;
   }
 
+  on(event: string, listener: () => void): this {
+    this.#events ??= new EventEmitter();
+    this.#events.on(event, listener);
+    return this;
+  }
+
+  once(event: string, listener: () => void): this {
+    this.#events ??= new EventEmitter();
+    this.#events.once(event, listener);
+    return this;
+  }
+
+  off(event: string, listener: () => void): this {
+    this.#events?.off(event, listener);
+    return this;
+  }
+
+  /** Reports that the client has read what waited for it. */
+  drained(): void {
+    this.#events?.emit("drain");
+  }
+
   /** Reports that the connection is closed. */
   connectionClosed(): void {
     if (this.destroyed) return;
     this.destroyed = true;
-    this.emit("close");
+    this.#events?.emit("close");
   }
 
   #finish(): void {
     this.writableFinished = true;
-    this.emit("finish");
+    this.#events?.emit("finish");
     this.connectionClosed();
   }
 
@@ -138,16 +161,27 @@ function chunkOf(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
-/** Names and values that were written once are valid; only new ones are checked. */
-const known = new Set<string>();
+/** Lines by name and value. What was written once is valid; only new ones are checked. */
+const known = new Map<string, Map<unknown, string>>();
 const knownMax = 64;
+let knownCount = 0;
 
 function headerLine(name: string, value: unknown): string {
+  const ofName = known.get(name);
+  const line = ofName?.get(value);
+  if (line !== undefined) return line;
+  if (ofName === undefined) validateHeaderName(name);
+  if (typeof value === "number") return `${name}: ${value}\r\n`;
   const text = String(value);
-  const line = `${name}: ${text}\r\n`;
-  if (known.has(line)) return line;
-  validateHeaderName(name);
   validateHeaderValue(name, text);
-  if (known.size < knownMax && name !== "content-length") known.add(line);
+  return remember(name, value, `${name}: ${text}\r\n`);
+}
+
+function remember(name: string, value: unknown, line: string): string {
+  if (knownCount >= knownMax || typeof value !== "string") return line;
+  knownCount += 1;
+  const ofName = known.get(name);
+  if (ofName === undefined) known.set(name, new Map([[value, line]]));
+  else ofName.set(value, line);
   return line;
 }

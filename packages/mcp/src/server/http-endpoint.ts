@@ -44,6 +44,7 @@ import type { AcceptedForms, HttpSession, PostedBody } from "./http-session.ts";
 import { HttpSessions, sessionHeader } from "./http-sessions.ts";
 import { answerModernHttp, checkModernHeaders, type ModernExchange } from "./modern-http.ts";
 import { listenMethod, unsupportedVersion } from "./modern-request.ts";
+import type { HeldBody } from "./request-bytes.ts";
 import { ServerMemory } from "./server-memory.ts";
 import type { McpService } from "./service.ts";
 
@@ -93,7 +94,7 @@ interface ReceivedPost {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
   /** The memory of the body. */
-  readonly held: DisposableStack;
+  readonly held: HeldBody;
   readonly session: HttpSession;
 }
 
@@ -221,12 +222,11 @@ export class HttpEndpoint implements AsyncDisposable {
     const turn = this.#turns.enter(client);
     if (turn !== undefined) await turn;
     // The memory of the body is free when its last request is answered, or now if it holds none.
-    using held = new DisposableStack();
-    const counted = held.use(this.#memory.holdBody(client));
-    const read = readBody(request, this.#bodyLimits.maxLength, counted);
+    using held = this.#memory.holdBody(client);
+    const read = readBody(request, this.#bodyLimits.maxLength, held);
     const body = typeof read === "string" ? read : await read;
     const value = parseBody(body, this.#bodyLimits);
-    holdValues(body, counted);
+    holdValues(body, held);
     const isBatch = Array.isArray(value);
     const classified = isBatch ? value.map(classify) : [classify(value)];
     const first = classified.find(isRequest)?.message;

@@ -72,7 +72,7 @@ export interface PostedBody {
   /** Answers to members of a batch that are no messages, as JSON texts. @default none */
   readonly refusals?: readonly string[];
   /** The memory of the body, disposed after the last answer. @default none is counted */
-  readonly held?: Disposable;
+  readonly held?: Disposable | undefined;
 }
 
 /** A POST with requests in flight. */
@@ -83,8 +83,8 @@ interface Exchange {
   readonly accepts: AcceptedForms;
   /** Answers as JSON text, collected until the last one (a batch has several). */
   readonly answers: string[];
-  /** The memory of the body and of the collected answers. */
-  readonly held: DisposableStack;
+  /** The memory of the body and of the collected answers, to be freed with the last answer. */
+  readonly held: Disposable[];
   /** A lost connection does not cancel a legacy request; its deadline does. */
   readonly response: HttpResponse;
   stream: EventStream | undefined;
@@ -150,14 +150,12 @@ export class HttpSession {
   /** Processes the body of a POST with at least one request. Their ids are distinct and not in use. */
   post(body: PostedBody, response: HttpResponse, accepts: AcceptedForms): void {
     const { messages, requests, isBatch } = body;
-    const held = new DisposableStack();
-    held.use(body.held);
     const exchange: Exchange = {
       openCount: requests.length,
       isBatch,
       accepts,
-      answers: [...(body.refusals ?? [])],
-      held,
+      answers: body.refusals === undefined ? [] : [...body.refusals],
+      held: body.held === undefined ? [] : [body.held],
       response,
       stream: undefined,
     };
@@ -241,7 +239,7 @@ export class HttpSession {
     this.session.close(reason);
     const error = isSuspended ? overloaded(reason) : invalidRequest(reason, rpcCodes.sessionNotFound, 404);
     for (const { stream, response, held } of new Set(this.#exchanges.values())) {
-      held.dispose();
+      free(held);
       if (stream === undefined) sendError(response, error);
     }
     for (const { response } of this.#streams.values()) response?.end();
@@ -269,8 +267,16 @@ export class HttpSession {
     this.#exchanges.delete(id);
     this.#inFlight.leave(this.#client);
     exchange.openCount -= 1;
+    try {
+      this.#answer(exchange, answer);
+    } finally {
+      if (exchange.openCount === 0) free(exchange.held);
+    }
+  }
+
+  /** Sends an answer, or keeps it until the others of its batch are there. @param answer undefined for a cancelled request */
+  #answer(exchange: Exchange, answer: string | undefined): void {
     const { stream, response, answers, held } = exchange;
-    using _released = exchange.openCount === 0 ? held : undefined;
     if (stream !== undefined) {
       if (answer !== undefined) this.#writeAnswer(stream, answer);
       if (exchange.openCount === 0) this.#closeStream(stream);
@@ -278,7 +284,7 @@ export class HttpSession {
     }
     if (answer !== undefined) {
       answers.push(answer);
-      if (exchange.openCount > 0) held.use(this.#unread.hold(this.#client, answer.length));
+      if (exchange.openCount > 0) held.push(this.#unread.hold(this.#client, answer.length));
     }
     if (exchange.openCount > 0 || response.destroyed) return;
     if (answers.length === 0) {
@@ -374,6 +380,10 @@ export class HttpSession {
   #headers(): { readonly [name: string]: string } {
     return this.session.isOpen ? { "mcp-session-id": this.session.id } : {};
   }
+}
+
+function free(held: readonly Disposable[]): void {
+  for (const one of held) one[Symbol.dispose]();
 }
 
 function messageIn(data: string): { readonly [name: string]: unknown } | undefined {

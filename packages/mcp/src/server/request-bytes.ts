@@ -43,6 +43,17 @@ export class HeldBody implements Disposable {
     this.#bytes += bytes;
   }
 
+  /** Hands what is counted over to a new owner, who disposes of it; undefined where nothing is counted. */
+  move(): Disposable | undefined {
+    if (this.#countedBytes === 0) return undefined;
+    const moved = new HeldBody(this.#shares, this.#client);
+    moved.#bytes = this.#bytes;
+    moved.#countedBytes = this.#countedBytes;
+    this.#bytes = 0;
+    this.#countedBytes = 0;
+    return moved;
+  }
+
   [Symbol.dispose](): void {
     if (this.#countedBytes > 0) this.#shares.giveBack(this.#client, this.#countedBytes);
     this.#bytes = 0;
