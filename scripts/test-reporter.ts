@@ -1,6 +1,7 @@
 /**
  * The test report: a line for each failure with its place and reason, the
- * reasons of what was skipped, and `N passed, N failed, N skipped` at the end.
+ * reasons of what was skipped, what tests measured and reported (`t.diagnostic`),
+ * and `N passed, N failed, N skipped` at the end.
  * Where a file fails as a whole, what it wrote to standard error is the reason.
  * Where files share a process that ends early, the report names the file that ran.
  */
@@ -24,6 +25,7 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
   let passed = 0;
   let failed = 0;
   const skipped: string[] = [];
+  const reported: string[] = [];
   const startedAt = performance.now();
   const written = new Map<string, string>();
   const running = new Map<string, string>();
@@ -46,6 +48,10 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
           return "";
         });
       written.set(file, ((written.get(file) ?? "") + message).slice(-maxWritten));
+    }
+    // Node reports its own counts without a file.
+    if (event.type === "test:diagnostic" && event.data.file !== undefined) {
+      reported.push(`${relative(process.cwd(), event.data.file)}: ${event.data.message}`);
     }
     if (event.type !== "test:pass" && event.type !== "test:fail") {
       if (event.type === "test:stderr" && process.env["TOOLCRIB_TEST_STDERR"]) yield event.data.message;
@@ -80,6 +86,7 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
   }
   for (const group of running.keys()) took.delete(relative(process.cwd(), group));
   for (const line of skipped) yield `skipped ${line}\n`;
+  for (const line of reported) yield `reported ${line}\n`;
   const shown = process.env["TOOLCRIB_TEST_TIMES"];
   if (shown !== undefined) yield* listTimes(took, cpu, tests, Number(shown));
   yield `${Math.round((performance.now() - startedAt) / 1000)} s\n`;

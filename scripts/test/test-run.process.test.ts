@@ -136,6 +136,19 @@ describe("npm test", () => {
     assert.match(report, / s CPU in all\n/);
   });
 
+  test("prints what tests report, each in one line before the counts", async () => {
+    const reporting =
+      'import { test } from "node:test";\ntest("measures", (t) => { t.diagnostic("7 ms (median)"); });\n';
+    for (const other of ["a.test.ts", "b.test.ts"]) {
+      const { report } = await run({ [other]: passing, "a.test.ts": reporting });
+      assert.match(
+        report,
+        /^reported \S*a\.test\.ts: 7 ms \(median\)\n\d+ s\n\d passed, 0 failed, 0 skipped\n$/m,
+      );
+      assert.equal(report.split("reported ").length, 2, report);
+    }
+  });
+
   test("refuses a folder without tests, and flags that it does not have", async () => {
     const nothing = await run({ "a.ts": "" });
     assert.equal(nothing.code, 2);

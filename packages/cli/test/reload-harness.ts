@@ -7,11 +7,15 @@ import type { TemporaryDirectory } from "@toolcrib/testing";
 
 const server = fileURLToPath(new URL("reload-server.mjs", import.meta.url));
 
-/** An entry of `tool_servers` whose one tool answers with the id of its process. @param env of the process */
-export function smallServer(id: string, tool: string, { env = {} }: { readonly env?: object } = {}): object {
+/** An entry of `tool_servers` whose tools answer with the id of its process. @param env of the process */
+export function smallServer(
+  id: string,
+  tool: string,
+  { env = {}, more = [] }: { readonly env?: object; readonly more?: readonly string[] } = {},
+): object {
   return {
     id,
-    transport: { kind: "stdio", command: process.execPath, args: [server, tool], env },
+    transport: { kind: "stdio", command: process.execPath, args: [server, tool, ...more], env },
     trust_state: "certified",
   };
 }
@@ -23,12 +27,18 @@ export function replaceConfig(directory: TemporaryDirectory, config: object | st
   renameSync(directory.join("toolcrib.json.new"), directory.join("toolcrib.json"));
 }
 
+/** A notification, and when it came, in milliseconds of `performance.now()`. */
+interface Notified {
+  readonly method: string;
+  readonly at: number;
+}
+
 /** A client of the gateway with a session and a stream of notifications. */
 export class HttpClient implements AsyncDisposable {
   readonly #url: string;
   readonly #closing = new AbortController();
   readonly #headers: { [name: string]: string };
-  readonly #notified: string[] = [];
+  readonly #notified: Notified[] = [];
   #reading: Promise<void> = Promise.resolve();
   #nextId = 1;
 
@@ -64,7 +74,13 @@ export class HttpClient implements AsyncDisposable {
 
   /** The methods of the notifications so far. */
   get notified(): readonly string[] {
-    return this.#notified;
+    return this.#notified.map(({ method }) => method);
+  }
+
+  /** When the first notification of changed tools came after the first `count` ones; undefined for none. */
+  notifiedOfToolsAt(count: number): number | undefined {
+    return this.#notified.slice(count).find(({ method }) => method === "notifications/tools/list_changed")
+      ?.at;
   }
 
   /** Calls a tool. @returns its text, or the message of the error */
@@ -108,7 +124,9 @@ export class HttpClient implements AsyncDisposable {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) {
-        if (line.startsWith("data: {")) this.#notified.push(JSON.parse(line.slice("data: ".length)).method);
+        if (!line.startsWith("data: {")) continue;
+        const { method } = JSON.parse(line.slice("data: ".length));
+        this.#notified.push({ method, at: performance.now() });
       }
     }
   }

@@ -1,8 +1,9 @@
-/** A small MCP server over stdio with one tool, which answers with the id of the process after `ms` milliseconds. */
+/** A small MCP server over stdio whose tools, named by its arguments, answer with the id of the process after `ms` milliseconds. */
 
 import { createInterface } from "node:readline";
 
-const name = process.argv[2] ?? "tool";
+const [name = "tool", ...others] = process.argv.slice(2);
+const toolOf = (tool) => ({ name: tool, description: "a tool", inputSchema: { type: "object" } });
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 
 const results = {
@@ -12,7 +13,7 @@ const results = {
     serverInfo: { name, version: "1" },
   }),
   ping: () => ({}),
-  "tools/list": () => ({ tools: [{ name, description: "a tool", inputSchema: { type: "object" } }] }),
+  "tools/list": () => ({ tools: [name, ...others].map(toolOf) }),
   "tools/call": () => ({ content: [{ type: "text", text: String(process.pid) }] }),
 };
 

@@ -25,7 +25,7 @@ export interface ConfigFlags {
 
 /** How `loadCliConfig` reads files. */
 export interface ConfigReading {
-  /** Receives the complete paths of the files that decide about the configuration, also when it is invalid. */
+  /** Receives the complete paths of the files that decide about the configuration before they are read, also when it is invalid. */
   readonly watched?: Set<string>;
   /** Returns the text of a file that is not written yet. @default none */
   readonly textOf?: (path: string) => string | undefined;
@@ -38,8 +38,6 @@ export interface LoadedConfig {
   readonly files: readonly string[];
   /** Warnings only; errors are thrown. */
   readonly warnings: readonly Diagnostic[];
-  /** Complete paths of the files that decide about the configuration, also of those that are missing. @default none */
-  readonly watchedFiles?: readonly string[];
 }
 
 /**
@@ -57,8 +55,7 @@ export async function loadCliConfig(
   for (const path of configCandidates(context)) watch(path);
   const files = findConfigFiles(context);
   const overrides = overridesOf(flags, context.env);
-  const { switches, path: switchesPath } = await readSwitches(context.options.home);
-  watch(switchesPath);
+  const switches = await readSwitches(context.options.home, watch);
   const deps = toLoadConfigDeps(context);
   const reader = textOf === undefined ? deps.readFile : readerOf(deps.readFile, textOf);
   const readFile: typeof deps.readFile = (path, maxBytes) => {
@@ -67,7 +64,7 @@ export async function loadCliConfig(
   };
   const { value, diagnostics } = await loadConfig(files, { ...deps, readFile }, { overrides, switches });
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
-  return { config: value, files, warnings: diagnostics, watchedFiles: [...watched] };
+  return { config: value, files, warnings: diagnostics };
 }
 
 /**

@@ -73,7 +73,7 @@ async function rememberedNames(context: CliContext): Promise<readonly string[]> 
 
 async function disabledTools({ options }: CliContext): Promise<readonly string[]> {
   const { readSwitches } = await import("../switches/read-switches.ts");
-  return (await readSwitches(options.home)).switches.tools;
+  return (await readSwitches(options.home)).tools;
 }
 
 async function packageNames(context: CliContext): Promise<readonly string[]> {

@@ -3,9 +3,17 @@
  * are answered one after the other; those that come while one waits are answered together with it.
  */
 
+import { setTimeout as delay } from "node:timers/promises";
 import { formatDiagnostics, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { Gateway } from "@toolcrib/gateway";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
+import { type Look, ReadFiles } from "./look-at-files.ts";
+
+/** How often files are read that change while they are read. */
+const readsMaxCount = 8;
+
+/** Milliseconds before such files are read again. */
+const againMs = 40;
 
 /** What became of a reload. */
 export type ReloadOutcome = Awaited<ReturnType<Gateway["applyConfig"]>> & {
@@ -16,10 +24,10 @@ export type ReloadOutcome = Awaited<ReturnType<Gateway["applyConfig"]>> & {
 /** Dependencies of `ConfigReloader`. */
 export interface ConfigReloaderDeps {
   readonly gateway: Pick<Gateway, "applyConfig" | "refuseConfig">;
-  /** Loads the configuration. @param watched receives the complete paths of the files that it reads */
-  readonly load: (watched: Set<string>) => Promise<LoadedConfig>;
-  /** Called after each reload. */
-  readonly onReloaded: (outcome: ReloadOutcome, watchedFiles: readonly string[]) => void;
+  /** Loads the configuration. @param read receives the complete paths of the files before they are read */
+  readonly load: (read: ReadFiles) => Promise<LoadedConfig>;
+  /** Called after each reload, with what the files showed before they were read. */
+  readonly onReloaded: (outcome: ReloadOutcome, read: Look) => void;
 }
 
 /** The reloads of one gateway. */
@@ -50,20 +58,38 @@ export class ConfigReloader {
   }
 
   async #reload(): Promise<ReloadOutcome> {
-    const { gateway, load, onReloaded } = this.#deps;
-    const watched = new Set<string>();
+    const { gateway, onReloaded } = this.#deps;
+    const { read, load } = await this.#readWhole();
     let outcome: ReloadOutcome;
     try {
-      const { config, files, warnings, watchedFiles = [] } = await load(watched);
-      for (const path of watchedFiles) watched.add(path);
+      const { config, files, warnings } = await load;
       const applied = await gateway.applyConfig(config, files);
       outcome = warnings.length === 0 ? applied : { ...applied, warnings: formatDiagnostics(warnings) };
     } catch (error) {
       outcome = gateway.refuseConfig(problemOf(error));
     }
-    onReloaded(outcome, [...watched]);
+    onReloaded(outcome, read.look);
     return outcome;
   }
+
+  /** Loads the configuration from files that do not change meanwhile. @returns `load` rejects where it is invalid, or they do */
+  async #readWhole(): Promise<{ readonly read: ReadFiles; readonly load: Promise<LoadedConfig> }> {
+    for (let count = 1; ; count += 1) {
+      const read = new ReadFiles();
+      const load = this.#deps.load(read);
+      await load.catch(() => {});
+      const changed = read.changed();
+      if (changed.length === 0) return { read, load };
+      if (count === readsMaxCount) return { read, load: Promise.reject(alwaysChanging(changed)) };
+      await delay(againMs);
+    }
+  }
+}
+
+function alwaysChanging(changed: readonly string[]): Error {
+  return new Error(
+    `the configuration was not read as a whole, because files change all the time: ${changed.join(", ")}; it is read again when they have been quiet for a moment`,
+  );
 }
 
 /** The findings about an invalid configuration, with their places, or why it cannot be read. */

@@ -5,14 +5,15 @@ import type { Gateway } from "@toolcrib/gateway";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { ConfigReloader, type ReloadOutcome } from "./config-reloader.ts";
-import { FileWatch, type Look } from "./watch-files.ts";
+import type { Look, ReadFiles } from "./look-at-files.ts";
+import { FileWatch } from "./watch-files.ts";
 
 /** Dependencies of `LiveReload`. */
 export interface LiveReloadDeps {
   readonly output: Output;
   readonly logger: Logger;
-  /** Loads the configuration. @param watched receives the complete paths of the files that it reads */
-  readonly load: (watched: Set<string>) => Promise<LoadedConfig>;
+  /** Loads the configuration. @param read receives the complete paths of the files before they are read */
+  readonly load: (read: ReadFiles) => Promise<LoadedConfig>;
   /** Whether changes are shown. */
   readonly isQuiet: boolean;
 }
@@ -33,17 +34,17 @@ export class LiveReload implements AsyncDisposable {
     process.on("SIGHUP", this.#hungUp);
   }
 
-  /** Begins to watch. @param looked what the files showed when they were read */
-  async start(gateway: Gateway, { watchedFiles = [] }: LoadedConfig, looked: Look): Promise<void> {
+  /** Begins to watch. @param read what the files showed before they were read */
+  async start(gateway: Gateway, read: Look): Promise<void> {
     const { load } = this.#deps;
     const reloader = new ConfigReloader({
       gateway,
       load,
-      onReloaded: (outcome, files) => this.#reloaded(outcome, files),
+      onReloaded: (outcome, look) => this.#reloaded(outcome, look),
     });
     this.#reloader = reloader;
     this.#watch = new FileWatch(() => reloader.reload());
-    await this.#watch.follow(watchedFiles, looked);
+    await this.#watch.follow(read);
   }
 
   /** Loads and applies the configuration now. */
@@ -57,10 +58,10 @@ export class LiveReload implements AsyncDisposable {
     await this.#reloader?.idle();
   }
 
-  #reloaded({ applied, needsRestart, error }: ReloadOutcome, files: readonly string[]): void {
+  #reloaded({ applied, needsRestart, error }: ReloadOutcome, read: Look): void {
     const { output, logger, isQuiet } = this.#deps;
     this.#watch
-      ?.follow(files)
+      ?.follow(read)
       .catch((reason: unknown) => logger.error({ reason: String(reason) }, "files cannot be watched"));
     // Its errors are in the log already.
     if (isQuiet || error !== undefined) return;

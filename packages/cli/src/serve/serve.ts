@@ -20,12 +20,12 @@ import { type Output, safeLine } from "../output/output.ts";
 import { version } from "../version.ts";
 import { announce, announceServers } from "./announce.ts";
 import { LiveReload } from "./live-reload.ts";
+import { ReadFiles } from "./look-at-files.ts";
 import { probeAddress } from "./probe-address.ts";
 import { openProgramLog, type ProgramLog } from "./program-log.ts";
 import { releaseMemory } from "./release-memory.ts";
 import { serveStdio, stdioIdentity, untilInterrupted } from "./serve-stdio.ts";
 import { takeHome } from "./take-home.ts";
-import { lookAt } from "./watch-files.ts";
 
 /** Options of the command. */
 export interface ServeFlags {
@@ -55,12 +55,12 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
       hint: "over HTTP, clients choose a profile by its path: /mcp/p/NAME",
     });
   }
-  const load = async (watched?: Set<string>) => {
-    const found = await loadCliConfig(context, flags, { watched });
+  const load = async (read: ReadFiles) => {
+    const found = await loadCliConfig(context, flags, { watched: read });
     return flags.needsApprovals === false ? withoutApprovals(found) : found;
   };
-  const loaded = await load();
-  const looked = await lookAt(loaded.watchedFiles ?? []);
+  const read = new ReadFiles();
+  const loaded = await load(read);
   if (loaded.warnings.length > 0) output.note(formatDiagnostics(loaded.warnings), "");
   await using programLog = openProgramLog(context);
   const logger = warnAboutContainment(context, loaded, programLog);
@@ -82,7 +82,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
     reload: () => reloads.reload(),
   });
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
-  await reloads.start(gateway, loaded, looked);
+  await reloads.start(gateway, read.look);
   void releaseMemory(gateway);
   try {
     const { profile } = flags;

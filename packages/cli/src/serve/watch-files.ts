@@ -1,13 +1,15 @@
 /**
  * Reports that files changed: written in place, replaced by a rename, removed, or created. Their folders are watched, and
  * the files are looked at once a second, for folders that cannot be watched. A change is reported when the files
- * have been quiet for a moment, so that a file that an editor is writing is not read half.
+ * have been quiet for a moment, so that a file that an editor is writing is not read half. Where there is one file
+ * and a complete one was renamed to its place, there is nothing to wait for.
  */
 
 import { type FSWatcher, watch } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
-import { dirname } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { basename, dirname } from "node:path";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { type Look, lookAt } from "./look-at-files.ts";
 
 /** Milliseconds without a change after which one is reported. */
 const quietMs = 40;
@@ -20,24 +22,34 @@ const pollMs = 1000;
 /** Folders that are watched; files in others are only looked at. */
 const foldersMaxCount = 64;
 
-/** What the files showed when they were last polled. */
-export interface Look {
-  /** Another text for other contents, as far as folders show. */
-  readonly signature: string;
-  /** The files that are empty or missing. */
-  readonly gaps: ReadonlySet<string>;
+/** Only Linux reports a rename into a folder and the writes after a creation apart. */
+const reportsRenames = process.platform === "linux";
+
+/** A folder that is watched. */
+interface WatchedFolder {
+  readonly watcher: FSWatcher;
+  /** Shows whether the path leads to the same folder. */
+  readonly identity: string | undefined;
 }
 
 /** Watches files until it is disposed. */
 export class FileWatch implements AsyncDisposable {
   readonly #onChange: () => Promise<unknown>;
-  readonly #folders = new Map<string, FSWatcher>();
+  readonly #folders = new Map<string, WatchedFolder>();
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new AbortController();
   #paths: readonly string[] = [];
+  /** Names of the files in their folders. */
+  #names: ReadonlySet<string> = new Set();
   #seen: Look | undefined;
   #checking: Promise<void> | undefined;
   #isDue = false;
+  /** Ends the pause of the check. */
+  #hurry = new AbortController();
+  /** Whether one of the files was created or renamed, and not written, since it was last looked at. */
+  #isRenamed = false;
+  /** When the last change was reported. */
+  #reportedAt = Number.NEGATIVE_INFINITY;
 
   /** @param onChange called after a change, and not again before it has ended */
   constructor(onChange: () => Promise<unknown>) {
@@ -45,52 +57,65 @@ export class FileWatch implements AsyncDisposable {
     this.#timer = setInterval(() => this.#checkSoon(), pollMs).unref();
   }
 
-  /** Watches `paths` from now on. @param looked what they showed when they were read. @default that is not known */
-  async follow(paths: readonly string[], looked?: Look): Promise<void> {
-    const isSame = paths.length === this.#paths.length && paths.every((path, at) => path === this.#paths[at]);
-    if (isSame && looked === undefined) return;
-    this.#paths = paths;
-    // What changed between the reading of a file and the first poll of it is found by reading once more.
-    this.#seen = looked ?? { gaps: (await lookAt(paths)).gaps, signature: "" };
+  /** Watches the files of `read` from now on. @param read what they showed before they were read */
+  async follow(read: Look): Promise<void> {
+    this.#paths = [...read.files.keys()];
+    this.#seen = read;
     await this.#watchFolders();
+    // What changed while the folders were not watched.
     this.#checkSoon();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
+    this.#hurry.abort();
     clearInterval(this.#timer);
-    for (const watcher of this.#folders.values()) watcher.close();
+    for (const { watcher } of this.#folders.values()) watcher.close();
     this.#folders.clear();
     await this.#checking;
   }
 
+  /** Watches the folders of the files, and those that links lead to, as they are now: paths can lead to other ones. */
   async #watchFolders(): Promise<void> {
-    const wanted = new Set<string>();
+    const names = new Set<string>();
+    const wanted = new Map<string, string | undefined>();
     for (const path of this.#paths) {
-      wanted.add(dirname(path));
-      // A link leads to another folder.
       const real = await realpath(path).catch(() => path);
-      wanted.add(dirname(real));
+      for (const one of new Set([path, real])) {
+        names.add(basename(one));
+        const folder = dirname(one);
+        if (!wanted.has(folder)) wanted.set(folder, await identityOf(folder));
+      }
     }
-    for (const [folder, watcher] of this.#folders) {
-      if (wanted.has(folder)) continue;
+    this.#names = names;
+    for (const [folder, { watcher, identity }] of this.#folders) {
+      if (wanted.has(folder) && wanted.get(folder) === identity) continue;
       watcher.close();
       this.#folders.delete(folder);
     }
-    for (const folder of wanted) {
+    for (const [folder, identity] of wanted) {
       if (this.#folders.has(folder) || this.#folders.size >= foldersMaxCount) continue;
       if (this.#closing.signal.aborted) return;
       try {
-        const watcher = watch(folder, { persistent: false }, () => this.#checkSoon());
+        const watcher = watch(folder, { persistent: false }, (kind, name) => this.#reported(kind, name));
         watcher.on("error", () => {
           watcher.close();
-          this.#folders.delete(folder);
+          if (this.#folders.get(folder)?.watcher === watcher) this.#folders.delete(folder);
         });
-        this.#folders.set(folder, watcher);
+        this.#folders.set(folder, { watcher, identity });
       } catch {
         // The folder does not exist, or the system has no more watches: the files are looked at.
       }
     }
+  }
+
+  #reported(kind: string, name: string | null): void {
+    const isNamed = name === null || this.#names.has(name);
+    if (isNamed) {
+      this.#isRenamed = kind === "rename" && name !== null;
+      this.#hurry.abort();
+    }
+    this.#checkSoon();
   }
 
   #checkSoon(): void {
@@ -105,17 +130,34 @@ export class FileWatch implements AsyncDisposable {
     const { signal } = this.#closing;
     while (this.#isDue && !signal.aborted) {
       this.#isDue = false;
+      this.#hurry = new AbortController();
       const look = await lookAt(this.#paths);
       if (look.signature === this.#seen?.signature) {
         // Other files of a watched folder can change all the time.
-        await delay(quietMs, undefined, { signal, ref: false }).catch(() => {});
+        await delay(quietMs, undefined, { signal: this.#hurry.signal, ref: false }).catch(() => {});
         continue;
       }
-      const quiet = await this.#untilQuiet(look);
+      const quiet = (await this.#isComplete(look)) ? look : await this.#untilQuiet(look);
       if (quiet === undefined || quiet.signature === this.#seen?.signature) continue;
       this.#seen = quiet;
+      this.#isRenamed = false;
       await this.#onChange();
+      this.#reportedAt = performance.now();
     }
+  }
+
+  /** Whether the one file that there is was replaced as a whole. Of changes in a row, only the first is taken for complete. */
+  async #isComplete({ files }: Look): Promise<boolean> {
+    const isFirst = performance.now() - this.#reportedAt > quietMaxMs;
+    const existing = [...files].filter(([, { inode }]) => inode !== undefined);
+    const [[path, { inode, isGap }] = ["", { inode: undefined, isGap: true }]] = existing;
+    const before = this.#seen?.files.get(path)?.inode;
+    const isReplaced = existing.length === 1 && !isGap && before !== undefined && before !== inode;
+    if (!reportsRenames || !isFirst || !isReplaced || !this.#isRenamed) return false;
+    // Writes that the look shows have been reported after two turns.
+    await nextTurn();
+    await nextTurn();
+    return this.#isRenamed && !this.#closing.signal.aborted;
   }
 
   /** Polls until nothing changes. @returns the last state; undefined when the watch has ended */
@@ -137,20 +179,12 @@ export class FileWatch implements AsyncDisposable {
   }
 }
 
-/** Looks at files. */
-export async function lookAt(paths: readonly string[]): Promise<Look> {
-  const parts = await Promise.all(
-    paths.map(async (path) => {
-      try {
-        const { mtimeNs, ctimeNs, size, ino } = await stat(path, { bigint: true });
-        return { path, facts: `${mtimeNs} ${ctimeNs} ${size} ${ino}`, isGap: size === 0n };
-      } catch {
-        return { path, facts: "", isGap: true };
-      }
-    }),
-  );
-  return {
-    signature: parts.map(({ facts }) => facts).join("\n"),
-    gaps: new Set(parts.filter(({ isGap }) => isGap).map(({ path }) => path)),
-  };
+/** Another text for another folder; undefined for none. */
+async function identityOf(folder: string): Promise<string | undefined> {
+  try {
+    const { dev, ino } = await stat(folder, { bigint: true });
+    return `${dev} ${ino}`;
+  } catch {
+    return undefined;
+  }
 }

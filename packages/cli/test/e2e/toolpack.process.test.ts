@@ -110,6 +110,8 @@ async function openSetting(
       client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
       client.pipe(upstream).pipe(client);
     });
+    // An engine that ends a connection with unread data resets it, which `pipe` does not pass on.
+    client.on("close", () => upstream.destroy());
     sockets.add(upstream);
     upstream.on("error", () => client.destroy());
   });

@@ -1,0 +1,166 @@
+/** The files of a running gateway in all the ways in which they change: replaced, written in steps, linked, missing, unreadable. */
+
+import assert from "node:assert/strict";
+import {
+  appendFileSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { test } from "node:test";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { HttpClient, replaceConfig, smallServer } from "./reload-harness.ts";
+import { runToolcrib, startServe } from "./transcript.ts";
+
+/** A configuration with one server, whose tool shows which one it is. */
+function configOf(tool: string, more: object = {}): object {
+  return { tool_servers: [smallServer("a", tool)], serve: { listen: "127.0.0.1:0" }, ...more };
+}
+
+const textOf = (tool: string) => JSON.stringify(configOf(tool), undefined, 2);
+
+/** Starts a gateway with the tool `t`, and a client of it. */
+async function start(directory: TemporaryDirectory, args: readonly string[] = []) {
+  await using opening = new AsyncDisposableStack();
+  const gateway = opening.use(
+    await startServe(["--auth", "none", ...args], { directory: directory.path, timeoutMs: 60_000 }),
+  );
+  const client = opening.use(await HttpClient.open(gateway.url));
+  const resources = opening.move();
+  return {
+    gateway,
+    lists: (tool: string) =>
+      waitUntil(async () => (await client.tools()).join() === `a__${tool}`, {
+        what: `the list has a__${tool}`,
+      }),
+    /** Waits for the line of the log about the `count`th refusal, and returns it. */
+    async refusal(count: number): Promise<string> {
+      const lines = () =>
+        gateway
+          .stderr()
+          .split("\n")
+          .filter((line) => line.includes("changed configuration is not used"));
+      await waitUntil(() => lines().length >= count, { what: `${count} refusals` });
+      return lines()[count - 1] ?? "";
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+test("a thousand quick writes while a gateway starts and after it: the last one is in force", async () => {
+  await using directory = await makeTemporaryDirectory();
+  replaceConfig(directory, configOf("first"));
+  const starting = start(directory);
+  for (let count = 0; count < 500; count += 1) {
+    replaceConfig(directory, configOf(`early${count}`));
+    await delay(1);
+  }
+  await using running = await starting;
+  await running.lists("early499");
+  for (let count = 0; count < 1000; count += 1) {
+    if (count % 2 === 0) replaceConfig(directory, configOf(`late${count}`));
+    else writeFileSync(directory.join("toolcrib.json"), textOf(`late${count}`));
+    await nextTurn();
+  }
+  await running.lists("late999");
+});
+
+test("a file that grows while it is read is not in force half, whatever is valid of it in between", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const file = directory.join("toolcrib.yaml");
+  const server = (id: string) => `  - ${JSON.stringify(smallServer(id, "t"))}\n`;
+  const head = 'serve: {listen: "127.0.0.1:0"}\n';
+  writeFileSync(file, `${head}policy: {deny: ["b:*"]}\ntool_servers:\n${server("a")}`);
+  await using running = await start(directory);
+  await running.lists("t");
+  // Valid without its end, which denies a tool: the steps follow each other faster than a file becomes quiet.
+  writeFileSync(file, `${head}tool_servers:\n${server("a")}`);
+  for (let step = 0; step < 8; step += 1) {
+    await delay(15);
+    appendFileSync(file, step === 7 ? 'policy: {deny: ["a:*"]}\n' : server(`more${step}`));
+  }
+  await waitUntil(async () => (await fetch(`${running.gateway.url}/readyz`)).ok);
+  const setting = { directory: directory.path };
+  await waitUntil(async () => /more6/.test((await runToolcrib(["status"], setting)).stdout));
+  const changes = (await runToolcrib(["audit", "list"], setting)).stdout
+    .split("\n")
+    .filter((line) => line.includes("config.changed") && line.includes("more"));
+  assert.ok(changes.length >= 1 && changes.every((line) => line.includes("policy.deny")), changes.join("\n"));
+});
+
+test("links: a link, a folder behind a link and the folder itself are swapped", async () => {
+  await using directory = await makeTemporaryDirectory();
+  for (const name of ["one", "two", "three"]) {
+    mkdirSync(directory.join(name));
+    writeFileSync(directory.join(`${name}/toolcrib.json`), textOf(name));
+  }
+  const swap = (target: string, link: string) => {
+    symlinkSync(target, directory.join("next"));
+    renameSync(directory.join("next"), directory.join(link));
+  };
+  // As mounted secrets are: the file is a link to a file behind a link to a folder.
+  mkdirSync(directory.join("mounted"));
+  swap("../one", "mounted/data");
+  symlinkSync("data/toolcrib.json", directory.join("mounted/toolcrib.json"));
+  await using running = await start(directory, ["--config", "mounted/toolcrib.json"]);
+  await running.lists("one");
+  swap("../two", "mounted/data");
+  await running.lists("two");
+  assert.equal(readlinkSync(directory.join("mounted/data")), "../two");
+  // The file behind the links, and the link itself.
+  writeFileSync(directory.join("two/toolcrib.json"), textOf("inplace"));
+  await running.lists("inplace");
+  swap("../three/toolcrib.json", "mounted/toolcrib.json");
+  await running.lists("three");
+  // The whole folder becomes another one, and that is followed, too.
+  mkdirSync(directory.join("other"));
+  writeFileSync(directory.join("other/toolcrib.json"), textOf("moved"));
+  renameSync(directory.join("mounted"), directory.join("was"));
+  renameSync(directory.join("other"), directory.join("mounted"));
+  await running.lists("moved");
+  writeFileSync(directory.join("mounted/toolcrib.json"), textOf("again"));
+  await running.lists("again");
+});
+
+test("what cannot be read as a configuration changes nothing, and the next readable file is in force", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const file = directory.join("toolcrib.json");
+  replaceConfig(directory, configOf("t0"));
+  await using running = await start(directory);
+  await running.lists("t0");
+  const broken: readonly (readonly [breakIt: () => void, expected: RegExp, repair: () => void])[] = [
+    [() => writeFileSync(file, Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), /UTF-8/, () => {}],
+    [
+      () => {
+        unlinkSync(file);
+        mkdirSync(file);
+      },
+      /Cannot read the configuration: .*(?:folder|directory)/,
+      () => rmdirSync(file),
+    ],
+    [() => unlinkSync(file), /No configuration: there is no toolcrib\.yaml/, () => {}],
+    [
+      () => {
+        rmSync(file);
+        symlinkSync("toolcrib.json", file);
+      },
+      /No configuration|Cannot read the configuration/,
+      () => unlinkSync(file),
+    ],
+  ];
+  for (const [at, [breakIt, expected, repair]] of broken.entries()) {
+    breakIt();
+    assert.match(await running.refusal(at + 1), expected);
+    repair();
+    // As some editors do: the old file is removed, and the new one is written in its place.
+    rmSync(file, { force: true });
+    writeFileSync(file, textOf(`t${at + 1}`));
+    await running.lists(`t${at + 1}`);
+  }
+});
