@@ -502,7 +502,7 @@ export interface ServeConfig {
   readonly list: Pick<ListSettings, "tokenBudget" | "mostUsed">;
   /** Tokens of a result that a client receives at once; 0 for any number. @default 25000, or 0 in the mode `full` */
   readonly results: { readonly tokenBudget: number | undefined };
-  /** Longest time that the first list or search of a client waits for starting servers. @default 5 */
+  /** Longest time that the first list or search of a client waits for starting servers; for a silent one a fifth of it. @default 5 */
   readonly listWaitSeconds: number;
   /** Whether other gateways may use the home at the same time. @default true */
   readonly sharesHome: boolean;

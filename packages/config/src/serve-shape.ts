@@ -87,7 +87,7 @@ export const serveShape = record({
     results: resultsShape,
     list_wait_seconds: integer({
       description:
-        "Longest time that the first list or search of a client waits for servers that are starting, in seconds. Later tools are announced with list_changed.",
+        "Longest time that the first list or search of a client waits for servers that are starting, in seconds. A server that has not answered its handshake is waited for a fifth of it, or twice as long as the others took, unless the list would be empty. Later tools are announced with list_changed.",
       minimum: 0,
       maximum: 60,
       default: serveDefaults.listWaitSeconds,

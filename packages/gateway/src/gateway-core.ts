@@ -196,7 +196,7 @@ export class GatewayCore {
       callLimits: guards.callLimits,
       hooks: deps.hooks && { ...deps.hooks, ...hiding, rules: executionRules, pauses: this.pauses, logger },
     };
-    this.#firstContact = new FirstContact(this.roster, config.serve.listWaitSeconds * 1000);
+    this.#firstContact = new FirstContact({ roster, visibility, now }, config.serve.listWaitSeconds * 1000);
     this.#lateTools = new LateTools({
       index,
       policy,

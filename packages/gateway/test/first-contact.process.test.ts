@@ -1,8 +1,9 @@
 /** Lists, searches and calls while servers make first contact. */
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { waitUntil } from "@toolcrib/testing";
+import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
   callsIn,
@@ -56,20 +57,52 @@ describe("the first list of a client", () => {
     );
   });
 
-  test("waits no longer than the limit, and only once", async () => {
-    await using test = await startEarly({ tool_servers: [quick, hanging], serve: { list_wait_seconds: 1 } });
-    const stateOf = (id: string) => test.gateway.status().servers.find((one) => one.id === id)?.health.state;
-    await waitUntil(() => stateOf("quick") === "ready");
+  test("waits up to the limit where it would be empty, and only once", async () => {
+    await using test = await startEarly({ tool_servers: [hanging], serve: { list_wait_seconds: 2 } });
     const client = await test.connect();
     const startedAt = performance.now();
-    const { tools } = await client.listTools();
+    await client.listTools();
     const firstMs = performance.now() - startedAt;
-    assert.ok(tools.some(({ name }) => name === "quick__echo"));
-    assert.ok(firstMs >= 900, `${firstMs} ms`);
-    // With a limit of a second each, a hundred further waits would take longer than the test may.
+    assert.ok(firstMs >= 1000, `${firstMs} ms`);
+    // With a limit of two seconds each, a hundred further waits would take longer than the test may.
     for (let time = 0; time < 100; time += 1) await client.listTools();
     const found = await client.callTool({ name: "search_tools", arguments: { query: "echo" } });
-    assert.match(textOf(found), /quick__echo/);
+    assert.match(textOf(found), /No tool matches/);
+  });
+
+  test("leaves out servers that do not answer, and announces each once when it does", async () => {
+    await using folder = await makeTemporaryDirectory();
+    const gate = folder.join("gate");
+    const gated = folder.join("gated.mjs");
+    writeFileSync(
+      gated,
+      `import { existsSync } from "node:fs";
+       import { setTimeout as sleep } from "node:timers/promises";
+       while (!existsSync(${JSON.stringify(gate)})) await sleep(20);
+       await import(${JSON.stringify(echoStdioPath)});`,
+    );
+    const late = { ...quick, id: "gated", transport: { kind: "stdio", ...fixtureCommand(gated) } };
+    await using test = await startEarly({ tool_servers: [quick, late] });
+    const clients = await Promise.all([test.connect(), test.connectModern()]);
+    const lists = async () =>
+      Promise.all(
+        clients.map(async (client) =>
+          (await client.listTools()).tools.map((tool: { name: string }) => tool.name),
+        ),
+      );
+    for (const names of await lists()) {
+      assert.deepEqual([names.includes("quick__echo"), names.includes("gated__echo")], [true, false]);
+    }
+    let announcements = 0;
+    clients[0].fallbackNotificationHandler = async ({ method }) => {
+      if (method === "notifications/tools/list_changed") announcements += 1;
+    };
+    writeFileSync(gate, "");
+    await waitUntil(() => announcements > 0);
+    for (const names of await lists()) assert.ok(names.includes("gated__echo"), names.join());
+    // Answers that came later than a second announcement would.
+    for (let time = 0; time < 20; time += 1) await clients[0].listTools();
+    assert.equal(announcements, 1);
   });
 
   test("is followed by a notification when a server gets ready later", async () => {

@@ -24,6 +24,11 @@ export interface Health {
   readonly reason?: string;
   /** Milliseconds since the epoch of the last change of `state`. */
   readonly since: number;
+  /**
+   * The step of a source that starts, where it is known. `fetching`: its package is downloaded. `connecting`: it has
+   * not answered its handshake. `listing`: it has, and its lists are read.
+   */
+  readonly phase?: "fetching" | "connecting" | "listing";
 }
 
 /** A change of one of the lists, or of the health. */

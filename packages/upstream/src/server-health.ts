@@ -39,6 +39,14 @@ export class ServerHealth {
     return reason === undefined ? this.#health : { ...this.#health, reason };
   }
 
+  /** The server is starting, and begins with another step of its start. */
+  starts(phase: Health["phase"]): void {
+    if (this.#health.state !== "starting" || this.#health.phase === phase) return;
+    const { state, since } = this.#health;
+    this.#health = { state, since, phase };
+    this.#deps.onChange();
+  }
+
   /** A new session is ready. */
   connected(): void {
     this.#isUnanswered = false;

@@ -380,6 +380,7 @@ export class UpstreamServer implements ToolSource {
   }
 
   async #prepare(session: UpstreamSession, signal: AbortSignal): Promise<() => void> {
+    this.#health.starts("listing");
     const replaceLists = await this.#catalogue.read(session, signal);
     return () => {
       const { era, protocolVersion, capabilities, instructions } = session.connection;
