@@ -172,6 +172,23 @@ export function mirroredValue(args: JsonObject, path: readonly string[]): string
   return typeof value === "boolean" || typeof value === "number" ? String(value) : undefined;
 }
 
+/** Returns the headers that mirror the arguments of a call; none where the annotations of the schema are not allowed. */
+export function parameterHeaders(
+  inputSchema: JsonObject | undefined,
+  params: JsonObject,
+): { readonly [header: string]: string } {
+  const headers: Record<string, string> = {};
+  const args = params["arguments"];
+  if (inputSchema === undefined || !isJsonObject(args)) return headers;
+  const mirrored = mirroredParametersOf(inputSchema);
+  if (mirrored.kind === "invalid") return headers;
+  for (const { header, path } of mirrored.parameters) {
+    const value = mirroredValue(args, path);
+    if (value !== undefined) headers[header] = encodeHeaderValue(value);
+  }
+  return headers;
+}
+
 /**
  * Checks that the headers of a modern POST match its body.
  *

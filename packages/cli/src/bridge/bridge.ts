@@ -5,44 +5,53 @@
  *
  * A request that the gateway did not receive waits for the next gateway, which is started where none runs. A call that
  * was lost with a gateway fails; nothing that may change something is sent twice.
+ *
+ * What is kept of a client is bounded, whatever it sends: the requests without an answer (`pending-requests.ts`), and
+ * the other messages, because no more is read until the gateway has received them.
  */
 
-import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { isTokenName } from "@toolcrib/auth";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
-import { createHttpClient, HttpTransport, LineDecoder, LineWriter, toRpcError } from "@toolcrib/mcp";
+import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { type HttpTransport, McpError, metaKeys, metaOf, type RpcId, rpcCodes } from "@toolcrib/mcp";
+import { findRunningGateways } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import { ensureToken, tokenOf } from "../connect/gateway-entry.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { reasonLine } from "../output/output.ts";
-import { reachableUrl } from "../serve/reachable-url.ts";
 import { untilInterrupted } from "../serve/serve-stdio.ts";
-import { findBridgeConfig } from "./bridge-config.ts";
-import { ensureGateway } from "./ensure-gateway.ts";
+import {
+  type ClientMessage,
+  type ClientRequest,
+  isHarmless,
+  isRequest,
+  paramsIn,
+  readClientMessage,
+} from "./client-message.ts";
+import { ClientPipe, type PipeOwner } from "./client-pipe.ts";
+import { type BridgeFlags, createGatewayLink, type GatewayLink, hasMoved } from "./gateway-link.ts";
+import { MirroredTools } from "./mirrored-tools.ts";
+import { type GatewayMessage, OwnRequests } from "./own-requests.ts";
+import { listenMethod, type PendingRequest, PendingRequests } from "./pending-requests.ts";
+import { Questions } from "./questions.ts";
 import { SessionReplay } from "./session-replay.ts";
 
-/** Options of the command. */
-export interface BridgeFlags {
-  readonly profile?: string;
-  readonly as?: string;
-}
-
-/** Longest message in bytes, as over standard streams without a bridge. */
-const lineMaxBytes = 16 * 1024 * 1024;
-/** Bytes that the client has not read, past which nothing is read from it, and past which it is disconnected. */
-const unreadMaxBytes = 4 * 1024 * 1024;
-const disconnectFactor = 16;
+/** Most messages of a batch, as over HTTP. */
+const batchMaxCount = 256;
+/** Messages without an answer that are sent at once. */
+const flushCount = 64;
 /** Longest wait for answers after the client closed its end. */
-const endGraceMs = 10_000;
-/** Milliseconds until a gateway accepts a new token: it looks for them every second. */
-const tokenDelayMs = 1100;
+const endGraceMs = 60_000;
 /** Milliseconds after a failed start in which requests fail at once. */
 const restMs = 2000;
-
-type Message = Parameters<HttpTransport["send"]>[0];
-type Id = string | number;
+/** Milliseconds in which a request that no gateway received is sent again, and between two attempts. */
+const againMaxMs = 30_000;
+const againPauseMs = 200;
+/** Milliseconds between two polls for a gateway that somebody else starts. */
+const pollMs = 1000;
+/** Most pages of tools that are listed for one call. */
+const pagesMaxCount = 20;
 
 /** Runs the command until the client closes its end, or a signal. */
 export async function runBridge(context: CliContext, flags: BridgeFlags): Promise<ExitCode> {
@@ -62,49 +71,33 @@ export async function runBridge(context: CliContext, flags: BridgeFlags): Promis
 }
 
 /** One client on the standard streams. */
-class Bridge implements AsyncDisposable {
+class Bridge implements PipeOwner, AsyncDisposable {
   readonly #context: CliContext;
   readonly #flags: BridgeFlags;
-  readonly #writer: LineWriter;
+  readonly #pipe: ClientPipe;
   readonly #ended = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
-  /** Requests of the client that have no answer. */
-  readonly #pending = new Map<Id, { readonly message: Message; readonly isRepeated: boolean }>();
+  readonly #pending = new PendingRequests();
+  readonly #questions = new Questions();
+  readonly #own = new OwnRequests();
+  readonly #replay = new SessionReplay();
+  readonly #mirrored = new MirroredTools();
+  /** Messages that were read and not yet sent; reading pauses while there are any. */
+  readonly #queue: ClientMessage[] = [];
   /** Called at each answer. */
   #onAnswer: (() => void) | undefined;
-  readonly #replay = new SessionReplay();
-  /** Messages that were read and not yet sent; reading pauses while there are any. */
-  readonly #waiting: Message[] = [];
   #isSending = false;
-  #transport: HttpTransport | undefined;
-  #client: ReturnType<typeof createHttpClient> | undefined;
-  #connecting: Promise<HttpTransport> | undefined;
-  #url = "";
+  /** Messages without an answer since the last flush. */
+  #unflushed = 0;
+  #link: GatewayLink | undefined;
+  #connecting: Promise<GatewayLink> | undefined;
   #failure: { readonly error: unknown; readonly at: number } | undefined;
   #isInputEnded = false;
-  #isDraining = false;
 
   constructor(context: CliContext, flags: BridgeFlags) {
     this.#context = context;
     this.#flags = flags;
-    const output = context.stdout as NodeJS.WriteStream;
-    this.#writer = new LineWriter(output, () => this.#checkUnread());
-    const decoder = new LineDecoder(
-      {
-        message: (value) => this.#received(value),
-        invalid: (reason) => this.#refuse(reason),
-      },
-      lineMaxBytes,
-    );
-    const input = context.stdin as Readable;
-    input.on("data", (chunk: Buffer | string) =>
-      decoder.write(typeof chunk === "string" ? Buffer.from(chunk) : chunk),
-    );
-    input.once("end", () => void this.#inputEnded());
-    input.once("close", () => void this.#inputEnded());
-    input.on("error", () => this.#ended.resolve());
-    output.on("error", () => this.#ended.resolve());
-    output.once("close", () => this.#ended.resolve());
+    this.#pipe = new ClientPipe(context, this);
   }
 
   /** Resolves when the client has closed its end and its requests are answered. */
@@ -115,246 +108,374 @@ class Bridge implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     this.#onAnswer?.();
-    this.#context.stdin.pause();
+    this.#pipe.close();
     await this.#disconnect();
   }
 
-  #received(value: unknown): void {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (typeof one !== "object" || one === null) this.#refuse("it is no JSON-RPC message");
-      else this.#waiting.push(one as Message);
+  get pace(): PipeOwner["pace"] {
+    if (this.#isSending) return "wait";
+    return this.#pending.isFull ? "slowly" : "read";
+  }
+
+  broken(reason?: string): void {
+    if (reason !== undefined) this.#note(`error: ${reason}`);
+    this.#ended.resolve();
+  }
+
+  received(value: JsonValue): void {
+    const messages = Array.isArray(value) ? value : [value];
+    if (messages.length > batchMaxCount) {
+      const text = `The batch has more than ${batchMaxCount} messages`;
+      this.#pipe.refuse(null, new McpError("MCP_INVALID_MESSAGE", text), rpcCodes.invalidRequest);
+      return;
     }
+    for (const one of messages) this.#accept(one);
     if (!this.#isSending) void this.#sendAll();
   }
 
-  #refuse(reason: string): void {
-    this.#writer.write({
-      jsonrpc: "2.0",
-      id: null,
-      error: { code: -32700, message: `Cannot read the message: ${reason}` },
-    });
+  #accept(value: JsonValue): void {
+    const message = readClientMessage(value);
+    if (typeof message === "string") {
+      const { id } = (value ?? {}) as { readonly id?: unknown };
+      const isId = typeof id === "string" || typeof id === "number";
+      const text = `The message is no JSON-RPC message: ${message}`;
+      this.#pipe.refuse(isId ? id : null, new McpError("MCP_INVALID_MESSAGE", text), rpcCodes.invalidRequest);
+      return;
+    }
+    try {
+      if (isRequest(message)) this.#pending.add(message);
+      this.#queue.push(message);
+    } catch (error) {
+      this.#pipe.refuse(message.id as RpcId, error);
+    }
   }
 
   /** Sends what was read, in its order. Meanwhile nothing is read. */
   async #sendAll(): Promise<void> {
     this.#isSending = true;
-    this.#context.stdin.pause();
-    for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift()) {
-      await this.#send(message, false);
+    this.#pipe.steer();
+    for (let message = this.#queue.shift(); message !== undefined; message = this.#queue.shift()) {
+      if (!isRequest(message)) await this.#pass(message);
+      else await this.#sendNext();
     }
     this.#isSending = false;
-    if (this.#isInputEnded) this.#endIfAnswered();
-    else if (this.#unread <= unreadMaxBytes) this.#context.stdin.resume();
+    this.#proceed();
   }
 
-  async #send(message: Message, isRepeated: boolean): Promise<void> {
-    const id = idOfRequest(message);
-    if (id !== undefined) this.#pending.set(id, { message, isRepeated });
-    this.#replay.sent(message);
+  /** Sends requests that wait, as far as the gateway takes them, and reads on. */
+  #proceed(): void {
+    this.#onAnswer?.();
+    if (!this.#isSending) while (this.#sendNext() !== undefined);
+    this.#pipe.steer();
+    this.#endIfAnswered();
+  }
+
+  #sendNext(): Promise<void> | undefined {
+    const request = this.#pending.take(this.#context.now());
+    if (request === undefined) return undefined;
+    this.#replay.sent(request.message);
+    return this.#send(request);
+  }
+
+  async #send(request: PendingRequest): Promise<void> {
+    const { message } = request;
+    const { id, method } = message;
     try {
-      const transport = await this.#connected(message);
-      transport.send(message);
+      const { transport } = await this.#connected(method === "initialize");
+      // It can be cancelled meanwhile.
+      if (!this.#pending.has(request)) return;
+      this.#transmit(transport, message);
       // What follows belongs to the session that the answer opens.
-      if (id !== undefined && methodOf(message) === "initialize" && !isRepeated) await this.#answered(id);
-      // The server may ask before the first request only after the stream for that is open.
-      if (methodOf(message) === "notifications/initialized") await transport.settled();
+      if (method === "initialize" && !request.isRepeated) await this.#answered(id);
     } catch (error) {
-      if (id !== undefined) this.#answerError(id, error);
+      this.#answerError(id, error);
+    }
+  }
+
+  #transmit(transport: HttpTransport, message: ClientRequest): void {
+    const { head, text, isModern, method } = message;
+    const params = isModern && method === "tools/call" ? (head as { params: JsonObject }).params : {};
+    const inputSchema = this.#mirrored.schemaOf(params["name"]);
+    // The arguments are read again only where some of them are sent as headers.
+    const sent = inputSchema === undefined ? head : (JSON.parse(text) as typeof head);
+    transport.send(sent, { text, inputSchema });
+  }
+
+  /** Passes on a notification or an answer. */
+  async #pass(message: ClientMessage): Promise<void> {
+    const { id, method, head, text } = message;
+    this.#replay.sent(message);
+    if (method === "notifications/cancelled") {
+      const requestId = (head as { params: JsonObject }).params["requestId"] as RpcId;
+      const request = this.#pending.get(requestId);
+      this.#pending.end(requestId);
+      if (request !== undefined && request.sentAt === undefined) return;
+    }
+    try {
+      const { transport } = await this.#connected(false);
+      // An answer to a gateway that is gone means nothing to the next one.
+      if (method === undefined && id !== undefined && !this.#questions.answer(id, transport)) return;
+      transport.send(head, { text });
+      this.#unflushed += 1;
+      if (this.#unflushed >= flushCount) {
+        this.#unflushed = 0;
+        await transport.flushed();
+      }
+      // The server may ask before the first request only after the stream for that is open.
+      if (method === "notifications/initialized") await transport.settled();
+    } catch (error) {
+      // Nobody waits for it; the next request reports that there is no gateway.
+      this.#debug(messageOf(error));
     }
   }
 
   /** Resolves when a request is answered, or the bridge ends. */
-  async #answered(id: Id): Promise<void> {
-    while (this.#pending.has(id) && !this.#closing.signal.aborted && !this.#isInputEnded) {
+  async #answered(id: RpcId): Promise<void> {
+    while (this.#pending.get(id) !== undefined && !this.#closing.signal.aborted) {
       await new Promise<void>((resolve) => (this.#onAnswer = resolve));
     }
   }
 
-  /** Returns the connection to the gateway that runs now. */
-  async #connected(first: Message): Promise<HttpTransport> {
+  /** Returns the connection to the gateway that runs now. @param isFirst whether the client itself opens the session next */
+  async #connected(isFirst: boolean): Promise<GatewayLink> {
     // While a connection is made, its session is not open yet.
-    if (this.#transport !== undefined && this.#connecting === undefined) return this.#transport;
+    if (this.#link !== undefined && this.#connecting === undefined) return this.#link;
     const { error, at } = this.#failure ?? {};
     if (at !== undefined && this.#context.now() - at < restMs) throw error;
-    this.#connecting ??= this.#connect(methodOf(first) === "initialize").finally(
-      () => (this.#connecting = undefined),
-    );
+    this.#connecting ??= this.#connect(isFirst).finally(() => (this.#connecting = undefined));
     try {
-      const transport = await this.#connecting;
+      const link = await this.#connecting;
       this.#failure = undefined;
-      return transport;
+      return link;
     } catch (cause) {
+      if (this.#failure?.error !== cause)
+        this.#note(`error ${isCodedError(cause) ? `${cause.code}: ` : ""}${messageOf(cause)}`);
       this.#failure = { error: cause, at: this.#context.now() };
-      this.#note(`error ${isCodedError(cause) ? `${cause.code}: ` : ""}${messageOf(cause)}`);
       throw cause;
     }
   }
 
-  /** @param isFirst whether the client itself opens the session next */
-  async #connect(isFirst: boolean): Promise<HttpTransport> {
-    const { gateway, isStarted } = await ensureGateway(this.#context, findBridgeConfig);
-    if (isStarted)
-      this.#note(
-        `started the gateway at ${gateway.url} (process ${gateway.pid}); it stays when the client ends`,
-      );
-    const { profile } = this.#flags;
-    const base = `${reachableUrl(gateway.url)}/mcp`;
-    const url = profile === undefined ? base : `${base}/p/${encodeURIComponent(profile)}`;
-    const token = gateway.auth === "none" ? undefined : await this.#token();
+  async #connect(isFirst: boolean): Promise<GatewayLink> {
+    const { signal } = this.#closing;
+    const notes = { note: (text: string) => this.#note(text), signal };
+    const link = await createGatewayLink(this.#context, this.#flags, notes);
+    const { transport } = link;
     await this.#disconnect();
-    this.#client = createHttpClient();
-    const transport = new HttpTransport(this.#client, {
-      url,
-      ...(token === undefined ? {} : { credentials: () => ({ authorization: `Bearer ${token}` }) }),
-      messageMaxBytes: 64 * 1024 * 1024,
-    });
     await transport.open({
-      message: (value) => this.#fromGateway(transport, value),
-      failed: (id, error) => this.#failed(transport, id as Id, error),
+      message: (value) => this.#fromGateway(transport, value as JsonObject),
+      failed: (id, error) => this.#failed(transport, id, error),
       closed: (error) => this.#closed(transport, error),
       invalid: (reason) => this.#debug(reason),
     });
-    this.#transport = transport;
-    this.#url = url;
+    this.#link = link;
     if (!isFirst && this.#replay.isOpen) {
       try {
-        await this.#replay.run(transport);
+        await this.#replay.run(transport, this.#own);
       } catch (error) {
-        if (this.#transport === transport) this.#transport = undefined;
+        if (this.#link === link) this.#link = undefined;
         throw error;
       }
       // Another gateway can have other lists.
-      for (const list of ["tools", "prompts", "resources"]) {
-        this.#writer.write({ jsonrpc: "2.0", method: `notifications/${list}/list_changed` });
+      for (const list of ["tools", "prompts", "resources"]) this.#writeListChanged(list);
+    }
+    return link;
+  }
+
+  #writeListChanged(list: string, meta?: JsonObject): void {
+    const params = meta === undefined ? {} : { params: { _meta: meta } };
+    this.#pipe.write({ jsonrpc: "2.0", method: `notifications/${list}/list_changed`, ...params });
+  }
+
+  #fromGateway(transport: HttpTransport, value: JsonObject): void {
+    if (transport !== this.#link?.transport) return;
+    const message = value as GatewayMessage;
+    if (this.#own.received(message)) return;
+    const { id, method } = message;
+    if (method === undefined) {
+      if (id !== undefined) this.#answer(transport, id, message, value);
+      return;
+    }
+    if (id !== undefined && !this.#questions.ask(id, transport, this.#isInputEnded)) {
+      const error = { code: rpcCodes.internalError, message: "The client does not answer any more" };
+      transport.send({ jsonrpc: "2.0", id, error });
+      return;
+    }
+    if (method === "notifications/cancelled") this.#questions.forget(message.params?.["requestId"] as RpcId);
+    if (this.#isRepeatedAcknowledgement(message)) return;
+    this.#pipe.write(value);
+  }
+
+  /** Passes on an answer to the client, unless its request is sent again. */
+  #answer(transport: HttpTransport, id: RpcId, message: GatewayMessage, value: JsonObject): void {
+    const request = this.#pending.get(id);
+    // The client cancelled it.
+    if (request === undefined) return;
+    const { method, isModern } = request.message;
+    const { result, error } = message;
+    if (isShuttingDown(error) || (method === listenMethod && !this.#isInputEnded && error === undefined)) {
+      // A stream of changes ends with its gateway, and not for the client.
+      if (method === listenMethod) {
+        void this.#listenAgain(request);
+        return;
+      }
+      if (this.#mayRepeat(request)) {
+        void this.#again(request, transport, false);
+        return;
       }
     }
-    return transport;
-  }
-
-  async #token(): Promise<string> {
-    const name = this.#flags.as ?? "bridge";
-    if (await ensureToken(this.#context, name))
-      await delay(tokenDelayMs, undefined, { signal: this.#closing.signal });
-    const token = tokenOf(this.#context, name);
-    if (token === undefined)
-      throw new CliError("CLI_GATEWAY_UNUSABLE", `The token "${name}" cannot be read`, {});
-    return token;
-  }
-
-  #fromGateway(transport: HttpTransport, value: unknown): void {
-    if (transport !== this.#transport) return;
-    const message = value as {
-      readonly id?: Id;
-      readonly method?: string;
-      readonly result?: { readonly protocolVersion?: unknown };
-    };
-    if (this.#replay.received(message)) return;
-    if (message.method === undefined && message.id !== undefined) {
-      const request = this.#pending.get(message.id);
-      this.#pending.delete(message.id);
-      const version = message.result?.protocolVersion;
-      if (methodOf(request?.message) === "initialize" && typeof version === "string")
-        transport.negotiated(version);
+    if (error?.code === rpcCodes.headerMismatch && method === "tools/call" && !request.isRepeated) {
+      void this.#withHeaders(request, transport);
+      return;
     }
-    this.#writer.write(value);
-    this.#endIfAnswered();
+    this.#pending.end(id);
+    const version = result?.["protocolVersion"];
+    if (method === "initialize" && typeof version === "string") transport.negotiated(version);
+    if (method === "tools/list" && isModern && result !== undefined) this.#mirrored.learn(result);
+    this.#pipe.write(value);
+    this.#proceed();
+  }
+
+  /** Lists the tools for a call that the gateway refused without the headers that mirror its arguments, and sends it again. */
+  async #withHeaders(request: PendingRequest, transport: HttpTransport): Promise<void> {
+    request.isRepeated = true;
+    const { name, _meta } = paramsIn(request.message);
+    try {
+      let cursor: JsonValue | undefined;
+      for (let page = 0; page < pagesMaxCount; page += 1) {
+        const params = { _meta: _meta as JsonValue, ...(cursor === undefined ? {} : { cursor }) };
+        const listed = await this.#own.send(transport, { method: "tools/list", params });
+        this.#mirrored.learn(listed);
+        cursor = listed["nextCursor"];
+        if (cursor === undefined || this.#mirrored.schemaOf(name) !== undefined) break;
+      }
+    } catch (error) {
+      this.#debug(messageOf(error));
+    }
+    if (this.#pending.has(request)) await this.#send(request);
   }
 
   /** A request that was not delivered, or whose answer is lost. */
-  #failed(transport: HttpTransport, id: Id, error: Error): void {
-    if (this.#replay.failed(id, error)) return;
+  #failed(transport: HttpTransport, id: RpcId, error: McpError): void {
+    if (this.#own.failed(id, error)) return;
     const request = this.#pending.get(id);
     if (request === undefined) return;
-    const { message, isRepeated } = request;
-    const code = isCodedError(error) ? error.code : "";
-    const wasNotReceived = code === "MCP_UNREACHABLE" || code === "MCP_SESSION_EXPIRED";
-    const isHarmless = code === "MCP_CONNECTION_CLOSED" && harmless.test(methodOf(message) ?? "");
-    if (!isRepeated && !this.#closing.signal.aborted && (wasNotReceived || isHarmless)) {
-      void this.#again(message, transport, code);
+    const { code } = error;
+    const isLost = code === "MCP_CONNECTION_CLOSED";
+    if (isLost && request.message.method === listenMethod) {
+      void this.#listenAgain(request);
       return;
     }
-    this.#answerError(id, error);
+    const wasNotReceived = code === "MCP_UNREACHABLE" || code === "MCP_SESSION_EXPIRED";
+    const mayRepeat = wasNotReceived || (isLost && isHarmless(request.message) && !request.isRepeated);
+    if (mayRepeat && this.#mayRepeat(request)) {
+      void this.#again(request, transport, code === "MCP_SESSION_EXPIRED");
+      return;
+    }
+    this.#answerError(id, code === "MCP_UNAUTHORIZED" ? this.#unauthorized(error) : error);
+  }
+
+  #mayRepeat({ sentAt = 0 }: PendingRequest): boolean {
+    return !this.#closing.signal.aborted && this.#context.now() - sentAt < againMaxMs;
   }
 
   /** Sends a request once more, to the gateway that runs now. @param lost the connection on which it failed */
-  async #again(message: Message, lost: HttpTransport, code: string): Promise<void> {
-    // The run file of a gateway that ended is gone or stale; that of the next one says where it is.
-    const isOver = code === "MCP_SESSION_EXPIRED" || (await this.#hasMoved());
-    // Meanwhile, another request can have led to a new connection.
-    if (isOver && this.#transport === lost) this.#transport = undefined;
-    await this.#send(message, true);
+  async #again(request: PendingRequest, lost: HttpTransport, isOver: boolean): Promise<void> {
+    // A gateway that ends may still have its run file, or be on its way to the next one.
+    if (!isOver && request.isRepeated && !(await this.#pause(againPauseMs))) return;
+    request.isRepeated = true;
+    this.#dropIfOver(lost, isOver);
+    await this.#send(request);
   }
 
-  /** Whether another gateway has to be connected: none runs, or at another address. */
-  async #hasMoved(): Promise<boolean> {
-    try {
-      const { gateway } = await ensureGateway(this.#context, findBridgeConfig);
-      return !this.#url.startsWith(`${reachableUrl(gateway.url)}/`);
-    } catch {
-      // The next attempt reports it.
-      return true;
-    }
+  /** Forgets a connection whose gateway is gone. Meanwhile, another request can have led to a new one. */
+  #dropIfOver(lost: HttpTransport, isOver = false): void {
+    const link = this.#link;
+    if (link?.transport === lost && (isOver || hasMoved(this.#context, link.base))) this.#link = undefined;
   }
 
-  #closed(transport: HttpTransport, error: Error): void {
-    if (transport !== this.#transport || this.#closing.signal.aborted) return;
+  /** Sends the request for a stream of changes to the next gateway, which it does not start. */
+  async #listenAgain(request: PendingRequest): Promise<void> {
+    request.isRepeated = true;
+    do {
+      if (!(await this.#pause(pollMs)) || !this.#pending.has(request)) return;
+    } while (findRunningGateways(this.#context.options.home).length === 0);
+    request.sentAt = this.#context.now();
+    if (this.#link !== undefined) this.#dropIfOver(this.#link.transport);
+    await this.#send(request);
+  }
+
+  /** Whether a notification acknowledges a stream of changes that the client has; it gets the changes that it may have missed. */
+  #isRepeatedAcknowledgement({ method, params = {} }: GatewayMessage): boolean {
+    if (method !== "notifications/subscriptions/acknowledged") return false;
+    const meta = metaOf(params);
+    const id = meta?.[metaKeys.subscriptionId] as RpcId;
+    const request = this.#pending.get(id);
+    if (request?.isRepeated !== true) return false;
+    const { notifications = {} } = params as {
+      readonly notifications?: { readonly [name: string]: unknown };
+    };
+    for (const list of ["tools", "prompts", "resources"])
+      if (notifications[`${list}ListChanged`] === true) this.#writeListChanged(list, meta);
+    return true;
+  }
+
+  /** @returns whether the bridge still runs */
+  async #pause(milliseconds: number): Promise<boolean> {
+    await delay(milliseconds, undefined, { signal: this.#closing.signal }).catch(() => {});
+    return !this.#closing.signal.aborted;
+  }
+
+  #closed(transport: HttpTransport, error: McpError): void {
+    if (transport !== this.#link?.transport || this.#closing.signal.aborted) return;
     this.#debug(error.message);
-    this.#transport = undefined;
+    this.#link = undefined;
     // The client waits for notifications, although it sends nothing.
-    if (this.#replay.isOpen)
-      void this.#connected({ jsonrpc: "2.0", method: "ping" } as Message).catch(() => {});
+    if (this.#replay.isOpen) void this.#connected(false).catch(() => {});
   }
 
-  #answerError(id: Id, error: unknown): void {
-    if (!this.#pending.delete(id)) return;
-    this.#writer.write({ jsonrpc: "2.0", id, error: toRpcError(error) });
-    this.#endIfAnswered();
+  #unauthorized(cause: McpError): CliError {
+    const name = this.#flags.as ?? "bridge";
+    return new CliError("CLI_GATEWAY_UNUSABLE", `The gateway refuses the token "${name}"`, {
+      cause,
+      hint: `toolcrib token list shows the tokens; toolcrib token create ${name} makes this one again`,
+    });
+  }
+
+  #answerError(id: RpcId, error: unknown): void {
+    if (!this.#pending.end(id)) return;
+    this.#pipe.refuse(id, error);
+    this.#proceed();
   }
 
   async #disconnect(): Promise<void> {
-    const [transport, client] = [this.#transport, this.#client];
-    this.#transport = undefined;
-    this.#client = undefined;
-    await transport?.close();
-    await client?.destroy();
+    const link = this.#link;
+    this.#link = undefined;
+    await link?.[Symbol.asyncDispose]();
   }
 
-  async #inputEnded(): Promise<void> {
-    if (this.#isInputEnded) return;
+  inputEnded(): void {
     this.#isInputEnded = true;
+    const transport = this.#link?.transport;
+    for (const id of this.#questions.end(transport)) {
+      const error = { code: rpcCodes.internalError, message: "The client does not answer any more" };
+      transport?.send({ jsonrpc: "2.0", id, error });
+    }
     this.#endIfAnswered();
-    await delay(endGraceMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
-    this.#ended.resolve();
+    void this.#endLate();
+  }
+
+  async #endLate(): Promise<void> {
+    if (!(await this.#pause(endGraceMs))) return;
+    for (const { message } of this.#pending.all()) {
+      const text = `There was no answer within ${endGraceMs / 1000} s after the client closed its end`;
+      if (message.method !== listenMethod) this.#answerError(message.id, new McpError("MCP_TIMEOUT", text));
+    }
+    this.#endIfAnswered();
   }
 
   #endIfAnswered(): void {
-    this.#onAnswer?.();
-    const isIdle = [...this.#pending.values()].every(
-      ({ message }) => methodOf(message) === "subscriptions/listen",
-    );
-    if (this.#isInputEnded && !this.#isSending && isIdle) setImmediate(() => this.#ended.resolve());
-  }
-
-  get #unread(): number {
-    return (this.#context.stdout as NodeJS.WriteStream).writableLength;
-  }
-
-  /** Reads no more from a client that does not read, and disconnects one that has far too much unread. */
-  #checkUnread(): void {
-    const output = this.#context.stdout as NodeJS.WriteStream;
-    if (this.#unread <= unreadMaxBytes) return;
-    if (this.#unread > unreadMaxBytes * disconnectFactor) {
-      this.#note("error: the client does not read its answers");
-      this.#ended.resolve();
-      return;
-    }
-    this.#context.stdin.pause();
-    if (this.#isDraining) return;
-    this.#isDraining = true;
-    output.once("drain", () => {
-      this.#isDraining = false;
-      if (!this.#isSending && !this.#isInputEnded) this.#context.stdin.resume();
-    });
+    if (this.#isInputEnded && !this.#isSending && this.#pending.isIdle)
+      void this.#pipe.flushed().then(this.#ended.resolve);
   }
 
   #note(text: string): void {
@@ -366,17 +487,8 @@ class Bridge implements AsyncDisposable {
   }
 }
 
-/** Requests that change nothing, so that they can be sent twice. */
-const harmless =
-  /^(?:ping|initialize|server\/discover|(?:tools|prompts|resources|resources\/templates)\/list|prompts\/get|resources\/read|completion\/complete|subscriptions\/listen)$/;
-
-function methodOf(message: unknown): string | undefined {
-  const { method } = (message ?? {}) as { readonly method?: unknown };
-  return typeof method === "string" ? method : undefined;
-}
-
-function idOfRequest(message: unknown): Id | undefined {
-  const { id, method } = message as { readonly id?: unknown; readonly method?: unknown };
-  if (typeof method !== "string") return undefined;
-  return typeof id === "string" || typeof id === "number" ? id : undefined;
+/** Whether a gateway refused a request because it ends: it did not begin with it. */
+function isShuttingDown(error: GatewayMessage["error"]): boolean {
+  const { code } = (error?.data ?? {}) as { readonly code?: unknown };
+  return code === "MCP_OVERLOADED" && /\bshutting down\b/.test(String(error?.message));
 }

@@ -39,16 +39,16 @@ interface CallReport {
   readonly progress: readonly (readonly [number, number, string])[];
 }
 
-type TransportKind = "stdio" | "http" | "sse";
+type TransportKind = "stdio" | "http" | "sse" | "bridge";
 
 const folder = join(import.meta.dirname, "python");
 const cache = join(import.meta.dirname, "../../../../node_modules/.cache/toolcrib-python");
 
 /** The clients: a version of the SDK, and how version 2 negotiates the protocol. */
 const clients = [
-  { version: "v1", mode: "legacy", protocol: "2025-11-25", transports: ["stdio", "http", "sse"] },
-  { version: "v2", mode: "legacy", protocol: "2025-11-25", transports: ["stdio", "http", "sse"] },
-  { version: "v2", mode: "auto", protocol: "2026-07-28", transports: ["stdio", "http"] },
+  { version: "v1", mode: "legacy", protocol: "2025-11-25", transports: ["stdio", "http", "sse", "bridge"] },
+  { version: "v2", mode: "legacy", protocol: "2025-11-25", transports: ["stdio", "http", "sse", "bridge"] },
+  { version: "v2", mode: "auto", protocol: "2026-07-28", transports: ["stdio", "http", "bridge"] },
 ] as const;
 
 const malformed = { name: "malformed", inputSchema: { type: "string" } };
@@ -90,6 +90,10 @@ describe("clients of the official Python SDK", () => {
   });
 
   function transportOf(kind: TransportKind): object {
+    if (kind === "bridge") {
+      const args = [...commandLine, "bridge", "--config", config, "--home", directory.join("home")];
+      return { kind: "stdio", command: process.execPath, args, env: environment() };
+    }
     if (kind !== "stdio") {
       const url = `${gateway.baseUrl}/${kind === "sse" ? "sse" : "mcp"}`;
       return { kind, url, token: gateway.token };

@@ -9,7 +9,6 @@ import type { Era } from "@toolcrib/tool";
 import { metaOf, type RpcId } from "../json-rpc.ts";
 import { McpError, methodNotFound } from "../mcp-error.ts";
 import { type InboundRequest, MessageRouter } from "../message-router.ts";
-import { encodeHeaderValue, mirroredParametersOf, mirroredValue } from "../mirrored-headers.ts";
 import { metaKeys } from "../protocol.ts";
 import { type Agreement, type HandshakeOptions, modernMeta, negotiate } from "./handshake.ts";
 import type { ClientTransport, SendHints } from "./transport.ts";
@@ -135,8 +134,7 @@ export class Connection implements AsyncDisposable {
       ...(capabilities === undefined ? undefined : { [metaKeys.clientCapabilities]: capabilities }),
       ...(logLevel === undefined ? undefined : { [metaKeys.logLevel]: logLevel }),
     };
-    const hints = { headers: parameterHeaders(inputSchema, params) };
-    const result = await this.#link.request(method, { ...params, _meta: meta }, options, hints);
+    const result = await this.#link.request(method, { ...params, _meta: meta }, options, { inputSchema });
     return withoutResultType(result, options);
   }
 }
@@ -289,19 +287,6 @@ function subscriptionOf(value: unknown): RpcId | undefined {
   if (!isJsonObject(value) || value["id"] !== undefined || !isJsonObject(value["params"])) return undefined;
   const id = metaOf(value["params"])?.[metaKeys.subscriptionId];
   return typeof id === "string" || typeof id === "number" ? id : undefined;
-}
-
-function parameterHeaders(inputSchema: JsonObject | undefined, params: JsonObject): Record<string, string> {
-  const headers: Record<string, string> = {};
-  const args = params["arguments"];
-  if (inputSchema === undefined || !isJsonObject(args)) return headers;
-  const mirrored = mirroredParametersOf(inputSchema);
-  if (mirrored.kind === "invalid") return headers;
-  for (const { header, path } of mirrored.parameters) {
-    const value = mirroredValue(args, path);
-    if (value !== undefined) headers[header] = encodeHeaderValue(value);
-  }
-  return headers;
 }
 
 function answerPing(request: InboundRequest): Promise<JsonObject> {

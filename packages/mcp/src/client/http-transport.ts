@@ -11,9 +11,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type JsonValue, parseJson } from "@toolcrib/json";
 import { faultOf, messageMaxValues } from "../framing/lines.ts";
-import { paramsOf, type RpcId, type RpcMessage } from "../json-rpc.ts";
+import { paramsOf, type RpcId, type RpcMessage, type RpcNotification, type RpcRequest } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
-import { encodeHeaderValue, mirroredName } from "../mirrored-headers.ts";
+import { encodeHeaderValue, mirroredName, parameterHeaders } from "../mirrored-headers.ts";
 import { modernVersionOf } from "../modern-version.ts";
 import { RequestTable } from "../request-table.ts";
 import type { CredentialProvider } from "./credentials.ts";
@@ -67,7 +67,9 @@ export class HttpTransport implements ClientTransport {
   readonly #exchanges = new RequestTable<AbortController>();
   /** Requests that the server has not begun to answer. */
   readonly #unseen = new Set<RpcId>();
-  /** Cancellations that are being sent; closing waits for them, because a server need not end its calls with the session. */
+  /** Messages without a response that are being sent. */
+  readonly #notifying = new Set<Promise<void>>();
+  /** Cancellations of them; closing waits for these, because a server need not end its calls with the session. */
   readonly #cancelling = new Set<Promise<void>>();
   #receiver = noReceiver;
   #listenStream: ListenStream | undefined;
@@ -99,19 +101,20 @@ export class HttpTransport implements ClientTransport {
       if (isRequest && this.#expiredBy !== undefined) this.#receiver.failed(message.id, this.#expiredBy);
       return;
     }
-    if ("method" in message && "id" in message) {
-      void this.#request(message, message.id, hints);
-    } else if ("method" in message && message.method === "notifications/cancelled") {
+    const { method } = message as { readonly method?: string };
+    const post = postOf(message, hints);
+    if (method !== undefined && "id" in message) {
+      void this.#request(post, message.id as RpcId);
+    } else if (method === "notifications/cancelled" && "method" in message) {
       // In the modern era, closing the stream cancels the request. In the legacy era the server may keep it open.
       if (this.#requester.isLegacy) {
-        const sent = this.#notify(message, hints).finally(() => this.#cancelling.delete(sent));
+        const sent = this.#notify(post).finally(() => this.#cancelling.delete(sent));
         this.#cancelling.add(sent);
       }
       this.#exchanges.get(paramsOf(message)["requestId"] as RpcId)?.abort();
     } else {
-      const sent = this.#notify(message, hints);
-      if ("method" in message && message.method === "notifications/initialized")
-        void sent.then(() => this.#listen());
+      const sent = this.#notify(post);
+      if (method === "notifications/initialized") void sent.then(() => this.#listen());
     }
   }
 
@@ -125,6 +128,10 @@ export class HttpTransport implements ClientTransport {
       this.#listening.promise,
       sleep(listenWaitMs, undefined, { signal, ref: false }).catch(() => {}),
     ]);
+  }
+
+  async flushed(): Promise<void> {
+    await Promise.all(this.#notifying);
   }
 
   async close(): Promise<void> {
@@ -147,19 +154,20 @@ export class HttpTransport implements ClientTransport {
   }
 
   /** Sends a request and delivers all messages that belong to it, until its response. */
-  async #request(message: RpcMessage, id: RpcId, hints: SendHints): Promise<void> {
+  async #request(post: Post, id: RpcId): Promise<void> {
     const controller = new AbortController();
     const { signal } = controller;
     this.#exchanges.set(id, controller);
     this.#unseen.add(id);
     try {
-      const response = await this.#post(message, hints, signal);
+      const response = await this.#post(post, signal);
       if (response.statusCode >= 300) {
         await this.#refused(response, id);
         return;
       }
       this.#unseen.delete(id);
-      if (this.#requester.isLegacy && !isDiscovery(message)) this.#requester.adoptSession(response);
+      if (this.#requester.isLegacy && post.method !== "server/discover")
+        this.#requester.adoptSession(response);
       // Some servers accept a request, and send its response on the GET stream.
       if (response.statusCode === 202 && this.#listenStream?.isOpen === true) {
         await discardBody(response.body);
@@ -189,10 +197,16 @@ export class HttpTransport implements ClientTransport {
   }
 
   /** Sends a message that has no response. */
-  async #notify(message: RpcMessage, hints: SendHints): Promise<void> {
+  #notify(post: Post): Promise<void> {
+    const sent = this.#notifyNow(post).finally(() => this.#notifying.delete(sent));
+    this.#notifying.add(sent);
+    return sent;
+  }
+
+  async #notifyNow(post: Post): Promise<void> {
     const { signal } = this.#closing;
     try {
-      const response = await this.#post(message, hints, signal);
+      const response = await this.#post(post, signal);
       if (response.statusCode < 300) await discardBody(response.body);
       else await this.#refused(response, undefined);
     } catch (cause) {
@@ -202,11 +216,8 @@ export class HttpTransport implements ClientTransport {
     }
   }
 
-  #post(message: RpcMessage, hints: SendHints, signal: AbortSignal): Promise<HttpResponse> {
-    const modern = modernHeaders(message);
-    const headers = hints.headers === undefined ? modern : { ...modern, ...hints.headers };
-    const isStream = "method" in message && message.method === "subscriptions/listen";
-    return this.#requester.post(JSON.stringify(message), headers, signal, { isStream });
+  #post({ method, body, headers }: Post, signal: AbortSignal): Promise<HttpResponse> {
+    return this.#requester.post(body, headers, signal, { isStream: method === "subscriptions/listen" });
   }
 
   #streamContext(): StreamContext {
@@ -314,14 +325,27 @@ export class HttpTransport implements ClientTransport {
   }
 }
 
-function isDiscovery(message: RpcMessage): boolean {
-  return "method" in message && message.method === "server/discover";
+/** What is sent of a message: the message itself is not kept until its response. */
+interface Post {
+  readonly method: string | undefined;
+  readonly body: string;
+  readonly headers: { readonly [name: string]: string } | undefined;
+}
+
+function postOf(message: RpcMessage, { text, inputSchema }: SendHints): Post {
+  const body = text ?? JSON.stringify(message);
+  if (!("method" in message)) return { method: undefined, body, headers: undefined };
+  const modern = modernHeaders(message);
+  const headers =
+    inputSchema === undefined ? modern : { ...modern, ...parameterHeaders(inputSchema, paramsOf(message)) };
+  return { method: message.method, body, headers };
 }
 
 const initializeHeaders = { "mcp-method": "initialize" };
 
-function modernHeaders(message: RpcMessage): { readonly [name: string]: string } | undefined {
-  if (!("method" in message)) return undefined;
+function modernHeaders(
+  message: RpcRequest | RpcNotification,
+): { readonly [name: string]: string } | undefined {
   const version = modernVersionOf(paramsOf(message));
   // Proxies in front of servers of both eras route by the method.
   if (version === undefined) return message.method === "initialize" ? initializeHeaders : undefined;

@@ -4,6 +4,7 @@
  * the transport can tell.
  */
 
+import type { JsonObject } from "@toolcrib/json";
 import type { RpcId, RpcMessage } from "../json-rpc.ts";
 import type { McpError } from "../mcp-error.ts";
 
@@ -26,8 +27,10 @@ export interface TransportReceiver {
 
 /** Details of a message that only some transports need. */
 export interface SendHints {
-  /** Additional headers (HTTP only). */
-  readonly headers?: { readonly [name: string]: string };
+  /** Modern era over HTTP: the schema whose `x-mcp-header` parameters are mirrored into headers. */
+  readonly inputSchema?: JsonObject | undefined;
+  /** The message as JSON, where the caller has it. */
+  readonly text?: string;
 }
 
 /** Sends messages to one server and receives its messages. */
@@ -46,6 +49,8 @@ export interface ClientTransport {
   negotiated?(version: string): void;
   /** Resolves when the server can send messages that belong to no request, or after a short time. */
   settled?(): Promise<void>;
+  /** Resolves when the server has received all messages that are no requests, or they have failed. */
+  flushed?(): Promise<void>;
   /** Disconnects. Safe to repeat. */
   close(): Promise<void>;
 }

@@ -181,6 +181,11 @@ export class LineDecoder {
     else this.#hold(rest);
   }
 
+  /** Decodes the last line, which has no line feed. Nothing is written after it. */
+  end(): void {
+    if (this.#skipped !== undefined || this.#heldLength > 0) this.#endLine(Buffer.alloc(0));
+  }
+
   get #heldLength(): number {
     return this.#held?.length ?? 0;
   }
@@ -279,13 +284,16 @@ export class LineDecoder {
   }
 }
 
-/** Decodes `stream` until it ends. @returns a function that stops reading. */
+/** Decodes `stream` until it ends, with a last line that has no line feed. @returns a function that stops reading. */
 export function readLines(stream: Readable, receiver: LineReceiver, maxBytes: number): () => void {
   const decoder = new LineDecoder(receiver, maxBytes);
   const decode = (chunk: Buffer) => decoder.write(chunk);
+  const end = () => decoder.end();
   stream.on("data", decode);
+  stream.once("end", end);
   return () => {
     stream.off("data", decode);
+    stream.off("end", end);
   };
 }
 

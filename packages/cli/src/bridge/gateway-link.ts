@@ -1,0 +1,108 @@
+/**
+ * A connection of a bridge to the gateway of its home, which is started where none runs, with the token of the
+ * client. A token that was replaced in the home is read again when the gateway refuses the one in use; one that was
+ * removed is not made again by a bridge that runs.
+ */
+
+import { setTimeout as delay } from "node:timers/promises";
+import { createHttpClient, HttpTransport } from "@toolcrib/mcp";
+import { findRunningGateways } from "../access/run-file.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { ensureToken, tokenOf } from "../connect/gateway-entry.ts";
+import { reachableUrl } from "../serve/reachable-url.ts";
+import { version } from "../version.ts";
+import { findBridgeConfig } from "./bridge-config.ts";
+import { ensureGateway } from "./ensure-gateway.ts";
+
+/** Options of the command. */
+export interface BridgeFlags {
+  readonly profile?: string;
+  readonly as?: string;
+}
+
+/** Milliseconds until a gateway accepts a new token: it looks for them every second. */
+const tokenDelayMs = 1100;
+/** Largest answer of the gateway in bytes. */
+const messageMaxBytes = 64 * 1024 * 1024;
+
+/** A connection that is not open yet. */
+export interface GatewayLink extends AsyncDisposable {
+  readonly transport: HttpTransport;
+  /** Base URL of the gateway. */
+  readonly base: string;
+}
+
+/** Where a bridge reports what it did. */
+export interface LinkNotes {
+  note(text: string): void;
+  readonly signal: AbortSignal;
+}
+
+/** Returns a connection to the gateway that runs now. @throws {CliError} */
+export async function createGatewayLink(
+  context: CliContext,
+  flags: BridgeFlags,
+  { note, signal }: LinkNotes,
+): Promise<GatewayLink> {
+  const { gateway, isStarted } = await ensureGateway(context, findBridgeConfig);
+  if (isStarted)
+    note(`started the gateway at ${gateway.url} (process ${gateway.pid}); it stays when the client ends`);
+  if (gateway.version !== version) note(`the gateway has version ${gateway.version}, this bridge ${version}`);
+  const { profile, as: name = "bridge" } = flags;
+  const base = reachableUrl(gateway.url);
+  const url = profile === undefined ? `${base}/mcp` : `${base}/mcp/p/${encodeURIComponent(profile)}`;
+  const client = createHttpClient();
+  const credentials =
+    gateway.auth === "none"
+      ? undefined
+      : tokenCredentials(context, name, await firstToken(context, name, signal));
+  const transport = new HttpTransport(client, {
+    url,
+    ...(credentials === undefined ? {} : { credentials }),
+    messageMaxBytes,
+  });
+  return {
+    transport,
+    base,
+    async [Symbol.asyncDispose]() {
+      await transport.close();
+      await client.destroy();
+    },
+  };
+}
+
+/** Whether another gateway has to be connected than that at `base`: one runs at another address, or none does. */
+export function hasMoved(context: CliContext, base: string): boolean {
+  const [running] = findRunningGateways(context.options.home);
+  return running === undefined || reachableUrl(running.url) !== base;
+}
+
+/** Returns the token of a client, after creating it where it has none. */
+async function firstToken(context: CliContext, name: string, signal: AbortSignal): Promise<string> {
+  const known = tokenOf(context, name);
+  if (known !== undefined) return known;
+  if (await ensureToken(context, name)) await delay(tokenDelayMs, undefined, { signal });
+  const token = tokenOf(context, name);
+  if (token === undefined)
+    throw new CliError("CLI_GATEWAY_UNUSABLE", `The token "${name}" cannot be read`, {});
+  return token;
+}
+
+function tokenCredentials(context: CliContext, name: string, first: string) {
+  let token = first;
+  return Object.assign(() => ({ authorization: `Bearer ${token}` }), {
+    async refused({
+      status,
+      headers,
+    }: {
+      readonly status: number;
+      readonly headers: { readonly [name: string]: string };
+    }) {
+      const current = status === 401 ? tokenOf(context, name) : undefined;
+      if (current === undefined || headers["authorization"] === `Bearer ${current}`) return false;
+      token = current;
+      return true;
+    },
+  });
+}
