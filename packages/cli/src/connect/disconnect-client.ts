@@ -38,7 +38,7 @@ const outcomeTexts: { readonly [O in Outcome]: string } = {
 export async function disconnectClients(
   context: CliContext,
   ids: readonly string[],
-  { all }: { readonly all?: boolean },
+  { all }: { readonly all?: boolean; readonly yes?: boolean },
 ): Promise<ExitCode> {
   const { output, options } = context;
   const connected = listConnections(options.home);
