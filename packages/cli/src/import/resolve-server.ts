@@ -218,6 +218,10 @@ class ServerResolver {
     if (variable !== undefined) {
       const { prefix, part } = variable;
       if ("input" in part && part.fallback === undefined) return this.#wanted(name, purpose, prefix);
+      if ("file" in part) {
+        const path = part.file.replace(/^~(?=[\\/])/, this.#context.userDirectory);
+        return reference({ file: path }, prefix);
+      }
       if ("variable" in part && this.#mayRefer(part, role, name)) {
         if ((this.#context.env[part.variable] ?? "") === "") {
           this.#notes.push(
@@ -258,10 +262,11 @@ class ServerResolver {
   #fill(part: ImportPart): string | { readonly missing: string } {
     if (typeof part === "string") return part;
     if ("folder" in part) {
-      return part.folder === "home"
-        ? this.#context.userDirectory
-        : (this.#server.project ?? this.#context.folder);
+      if (part.folder === "home") return this.#context.userDirectory;
+      const project = this.#server.project ?? this.#context.folder;
+      return part.folder === "project" ? project : (/[^\\/]+(?=[\\/]*$)/.exec(project)?.[0] ?? "");
     }
+    if ("file" in part) return { missing: part.file };
     if ("unknown" in part) return { missing: part.unknown };
     if ("input" in part) return part.fallback ?? { missing: part.input };
     const value = this.#context.env[part.variable] ?? "";
