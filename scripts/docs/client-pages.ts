@@ -6,7 +6,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ClientProgram, clientPrograms, fileOf, type UserPlaces, withServer } from "@toolcrib/clients";
+import { type ClientProgram, clientPrograms, filesOf, type UserPlaces, withServer } from "@toolcrib/clients";
 
 const begin = "<!-- Written by `npm run docs` from packages/clients. -->";
 const end = "<!-- End of the written part. -->";
@@ -52,7 +52,10 @@ function tableOfClients(): string {
 }
 
 function factsOf(program: ClientProgram): string {
-  const files = platforms.map(([name, places]) => `| ${name} | \`${fileOf(program, places)}\` |`);
+  const files = platforms.map(([name, places]) => {
+    const paths = filesOf(program, places).map((path) => `\`${path}\``);
+    return `| ${name} | ${paths.join(", or ")} |`;
+  });
   const entry = program.remote?.(remoteServer) ?? program.local(localServer);
   const text = withServer("", program, "toolcrib", entry).trimEnd();
   const way =

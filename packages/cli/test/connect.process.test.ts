@@ -133,6 +133,33 @@ test("what a client or its user changed since stays when the gateway is taken ou
   assert.match(readFileSync(goose, "utf8"), /^GOOSE_MODE: chat # mine\n/);
 });
 
+test("of the places of a client's file, the one of the version that is here is written", async () => {
+  const entry = '"toolcrib": {';
+  const check = async (client: string, present: readonly string[], written: string) => {
+    await using user = await setUp();
+    for (const path of present) {
+      if (path.endsWith("/")) mkdirSync(user.directory.join(path), { recursive: true });
+      else write(user.directory, path, "{}\n");
+    }
+    assert.equal((await user.run("connect", client, "--yes")).code, 0);
+    assert.ok(readFileSync(user.directory.join(written), "utf8").includes(entry), `${client}: ${written}`);
+    assert.equal((await user.run("disconnect", client, "--yes")).code, 0);
+    const isNew = !present.includes(written);
+    assert.equal(existsSync(user.directory.join(written)), !isNew);
+  };
+  const [devin, windsurf] = [".config/devin/mcp_config.json", ".codeium/windsurf/mcp_config.json"];
+  await check("windsurf", [], devin);
+  await check("windsurf", [windsurf], windsurf);
+  await check("windsurf", [windsurf, ".config/devin/"], devin);
+  const folder = ".config/opencode/";
+  await check("opencode", [folder], `${folder}opencode.json`);
+  await check("opencode", [`${folder}opencode.jsonc`], `${folder}opencode.jsonc`);
+  const settings = "settings/cline_mcp_settings.json";
+  const code = `.config/Code/User/globalStorage/saoudrizwan.claude-dev/${settings}`;
+  await check("cline", [code], code);
+  await check("cline", [code, `.cline/data/${settings}`], `.cline/data/${settings}`);
+});
+
 test("connecting again keeps the file of before the first time", async () => {
   await using user = await setUp();
   const { directory, run } = user;

@@ -38,9 +38,9 @@ async function setUp() {
   return { directory, setting, run, config, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
 }
 
-test("forty configurations of all clients are imported completely", async () => {
+test("configurations of all clients, each after its documentation, are imported completely", async () => {
   const parts: string[] = [];
-  for (const { title, path, text } of importSamples) {
+  for (const { title, from, path, text } of importSamples) {
     await using user = await setUp();
     const file = write(user.directory, path, text);
     const { code, stdout, stderr } = await user.run("import", "--yes");
@@ -50,7 +50,9 @@ test("forty configurations of all clients are imported completely", async () => 
     const next = stdout.indexOf("\nClients still start");
     // The widths of columns follow from the folder of the test.
     const shown = (next === -1 ? stdout : stdout.slice(0, next)).replace(/ {3,}/g, "  ");
-    parts.push(normalize(`=== ${title}\n${shown}${stderr}[${code}]\n${entries}\n`, user.directory.path));
+    parts.push(
+      normalize(`=== ${title}\n(${from})\n${shown}${stderr}[${code}]\n${entries}\n`, user.directory.path),
+    );
     if (yaml !== "") assert.equal(after.code, 0, `${title}\n${after.stdout}${after.stderr}\n${yaml}`);
     for (const secret of secrets)
       assert.equal(`${stdout}${stderr}${yaml}`.includes(secret), false, `${title}: ${secret}`);

@@ -22,6 +22,7 @@ const codex = ".codex/config.toml";
 const goose = ".config/goose/config.yaml";
 const zed = ".config/zed/settings.json";
 const continueFile = ".continue/config.yaml";
+const ideSettings = ".config/JetBrains/PyCharm2025.2/options/llm.mcpServers.xml";
 const good = '{"command":"good-mcp"}';
 
 interface Damage {
@@ -236,6 +237,47 @@ const damages: readonly Damage[] = [
       truncateSync(file, 65 * 1024 * 1024);
     },
     error: /:1:1: error CLIENTS_FILE_TOO_LARGE /,
+  },
+  {
+    title: "XML: cut off",
+    path: ideSettings,
+    make: '<application>\n  <component name="McpApplicationServerCommands"',
+    error: syntax("2:3"),
+  },
+  { title: "XML: a document type", path: ideSettings, make: "<!DOCTYPE a>\n<a/>", error: syntax("1:1") },
+  { title: "XML: an end too many", path: ideSettings, make: "<application/>\n</a>", error: syntax("2:1") },
+  {
+    title: "a profile of the editor",
+    path: ".config/Code/User/profiles/5f2c1a90/mcp.json",
+    make: '{"servers": {',
+    error: syntax("1:14"),
+  },
+  {
+    title: "an agent of Amazon Q",
+    path: ".aws/amazonq/cli-agents/a.json",
+    make: '{"mcpServers": {"bad": {"command": 3}, "fine": {"command": "good-mcp"}}}',
+    error: invalid("1:36", "must be a text"),
+    imported: ["fine"],
+  },
+  {
+    title: "a transport of Cline without an address",
+    path: ".cline/data/settings/cline_mcp_settings.json",
+    make: `{"mcpServers": {"bad": {"transport": {"type": "sse"}}, "fine": ${good}}}`,
+    error: invalid("1:17", "no command and no URL"),
+    imported: ["fine"],
+  },
+  {
+    title: "variables of Codex that are no names",
+    path: codex,
+    make: '[mcp_servers.bad]\ncommand = "a"\nenv_vars = [["b"]]\n\n[mcp_servers.fine]\ncommand = "good-mcp"\n',
+    error: invalid("3:13", "must be a name, but is a list"),
+    imported: ["fine"],
+  },
+  {
+    title: "a list in the file of AI Assistant",
+    path: ".ai/mcp/mcp.json",
+    make: '[{"command": "a"}]',
+    error: /:1:1: error CLIENTS_FILE_SHAPE /,
   },
   {
     title: "a file in place of the folder",

@@ -20,7 +20,7 @@ const careless: { readonly [title: string]: object } = {
   script: { command: "sh", args: ["-c", "API_KEY=hunter2x exec node server.js"] },
   option: { command: "bash", args: ["-lc", "server --password hunter2x"] },
   header: { command: "node", args: ["x.js", "--header", "Authorization: Bearer hunter2x"] },
-  key: { command: "node", args: ["x.js", "--header", "X-API-Key: hunter2x"] },
+  apiKey: { command: "node", args: ["x.js", "--header", "X-API-Key: hunter2x"] },
   assignment: { command: "env", args: ["OPENAI_API_KEY=hunter2x", "node", "x.js"] },
   docker: { command: "docker", args: ["run", "--env=TOKEN=hunter2x", "-eSECRET=hunter2x", "image"] },
   json: { command: "node", args: ["--config", '{"apiKey":"hunter2x"}'] },
@@ -35,6 +35,13 @@ const careless: { readonly [title: string]: object } = {
       SERVICE: "https://example.com/?token=hunter2x",
     },
   },
+  short: { command: "mysql-mcp", args: ["-u", "root", "-p", "hunter2x", "shop"] },
+  attached: { command: "mysql-mcp", args: ["-uroot", "-phunter2x", "shop"] },
+  alone: { command: "vault-mcp", args: ["-p", "hunter2x"] },
+  pass: { command: "node", args: ["x.js", "--pass", "hunter2x", "--db-pwd=hunter2x", "--pin", "hunter2"] },
+  login: { command: "node", args: ["x.js", "-u", "ada:hunter2x"] },
+  tiny: { command: "env", args: ["PIN=hunter2", "DB_PW=hunter2", "node", "x.js"] },
+  key: { command: "node", args: ["x.js", "--key", "hunter2x", "--apikey=hunter2x"] },
   fragment: { url: "https://example.com/mcp#token=hunter2x" },
   description: { command: "node", args: ["d.js"], description: "use token: hunter2x" },
 };
@@ -48,12 +55,24 @@ const harmless = {
     "--sort-key=name",
     "--auth=oauth",
     "monkey=banana",
+    "-p",
+    "8080",
+    "--port",
+    "80",
   ],
   env: { HTTP_AUTH: "none", BYPASS_CACHE: "true", LOG_LEVEL: "debug" },
 };
 
+/** `-p` is a port, a package, a version or a profile. */
+const launched = {
+  package: { command: "npx", args: ["-y", "-p", "@acme/mcp2", "mcp2"] },
+  ports: { command: "docker", args: ["run", "-p", "8080:80", "-u", "1000:1000", "acme/mcp"] },
+  python: { command: "uvx", args: ["-p", "python3", "acme-mcp"] },
+  profile: { command: "aws-mcp", args: ["-p", "staging"] },
+};
+
 test("import moves secrets that only the text around them gives away, and shows none", async () => {
-  await using user = await setUp({ ...careless, harmless });
+  await using user = await setUp({ ...careless, harmless, ...launched });
   const shown = await user.run(["import", "--from", "mcp.json", "--dry-run", "--json"]);
   const { code, stdout, stderr } = await user.run(["import", "--from", "mcp.json", "--yes"]);
   assert.equal(code, 0, stderr);
@@ -63,8 +82,11 @@ test("import moves secrets that only the text around them gives away, and shows 
     const line = output.split("\n").find((one) => one.includes("hunter2"));
     assert.equal(line, undefined);
   }
-  const entry = /- id: harmless\n[\s\S]*$/.exec(text)?.[0] ?? "";
-  assert.doesNotMatch(entry, /secret_key_ref/);
+  const plain = text.split("\n  - id: ").filter((one) => !one.includes("secret_key_ref"));
+  assert.deepEqual(
+    plain.slice(1).map((one) => one.split("\n", 1)[0]),
+    ["description", "harmless", ...Object.keys(launched)],
+  );
   const check = await user.run(["config", "check"]);
   assert.equal(check.code, 0, check.stderr);
 });

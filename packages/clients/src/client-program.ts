@@ -12,7 +12,12 @@ export interface UserPlaces {
    * (Windows).
    */
   readonly settings: string;
+  /** The environment, whose variables move the folders of some clients. @default none */
+  readonly env?: { readonly [name: string]: string | undefined };
 }
+
+/** A path as its parts: the first is absolute. */
+export type PathParts = readonly [base: string, ...parts: string[]];
 
 /** A gateway that listens, for clients that connect over HTTP. */
 export interface RemoteServer {
@@ -35,8 +40,8 @@ export interface ClientProgram {
   /** The name for people. */
   readonly name: string;
   readonly format: "json" | "toml" | "yaml";
-  /** The parts of the path of its file below a place. */
-  readonly file: (places: UserPlaces) => readonly [base: string, ...parts: string[]];
+  /** The paths that its file can have: the usual one first, then those of other versions. */
+  readonly files: (places: UserPlaces) => readonly PathParts[];
   /** The member of the file that contains its servers. */
   readonly section: string;
   /** Whether the section is a list whose entries have a name, instead of a map by name. @default false */
@@ -54,7 +59,30 @@ export function tokenHeaders({ token }: RemoteServer): JsonObject | undefined {
   return token === undefined ? undefined : { Authorization: `Bearer ${token}` };
 }
 
-/** Returns the path of the client's file on the platform of `places`. */
-export function fileOf(program: ClientProgram, places: UserPlaces): string {
-  return program.file(places).join(places.platform === "win32" ? "\\" : "/");
+/** Returns the paths that the client's file can have on the platform of `places`: the usual one first. */
+export function filesOf(program: ClientProgram, places: UserPlaces): readonly string[] {
+  return program.files(places).map((parts) => joined(parts, places.platform));
+}
+
+/** Returns a path from its parts. */
+export function joined(parts: readonly string[], platform: UserPlaces["platform"]): string {
+  const [base = "", ...names] = parts;
+  const separator = platform === "win32" ? "\\" : "/";
+  return [base.replace(/[\\/]+$/, ""), ...names].join(separator);
+}
+
+/** Returns the value of a variable; undefined where it is not set, or empty. */
+export function variable({ env }: UserPlaces, name: string): string | undefined {
+  const value = env?.[name]?.trim();
+  return value === "" ? undefined : value;
+}
+
+/**
+ * Returns the folder in which programs keep their settings that follow the XDG specification on each platform:
+ * `XDG_CONFIG_HOME`, or `~/.config`.
+ */
+export function xdgConfig(places: UserPlaces): PathParts {
+  if (places.platform === "linux") return [places.settings];
+  const moved = variable(places, "XDG_CONFIG_HOME");
+  return moved === undefined ? [places.home, ".config"] : [moved];
 }

@@ -1,10 +1,20 @@
 /**
- * The clients whose files are edited, from the documentation of each (November 2026). A file is the one of the user;
- * files of projects, which are shared with others, are never edited.
+ * The clients whose files are edited, from the documentation and the sources of each (November 2026). A file is the one
+ * of the user; files of projects, which are shared with others, are never edited. Where a client moved its file, the
+ * place of its current version is the first.
  */
 
 import type { JsonObject } from "@toolcrib/json";
-import { type ClientProgram, type LocalServer, type RemoteServer, tokenHeaders } from "./client-program.ts";
+import {
+  type ClientProgram,
+  type LocalServer,
+  type PathParts,
+  type RemoteServer,
+  tokenHeaders,
+  type UserPlaces,
+  variable,
+  xdgConfig,
+} from "./client-program.ts";
 
 const restart = "restart it";
 const reload = "open a new chat in it";
@@ -25,13 +35,64 @@ function remote(field: string, type?: string, others: JsonObject = {}): (server:
   };
 }
 
-/** All clients, sorted by name. */
+/** Returns the folder of a client: `name` in the home directory, or where a variable moves it. */
+export function folderOf(places: UserPlaces, moving: string, name: string): PathParts {
+  const moved = variable(places, moving);
+  return moved === undefined ? [places.home, name] : [moved];
+}
+
+/** The file of Cline that its extension and its command line share, in the order in which it looks. */
+export function clineFile(places: UserPlaces): PathParts {
+  const moved = variable(places, "CLINE_MCP_SETTINGS_PATH");
+  if (moved !== undefined) return [moved];
+  const data = variable(places, "CLINE_DATA_DIR");
+  const folder: PathParts =
+    data === undefined ? [...folderOf(places, "CLINE_DIR", ".cline"), "data"] : [data];
+  return [...folder, "settings", "cline_mcp_settings.json"];
+}
+
+/** The file of Goose. */
+export function gooseFile(places: UserPlaces): PathParts {
+  const { platform, settings } = places;
+  const root = variable(places, "GOOSE_PATH_ROOT");
+  if (root !== undefined) return [root, "config", "config.yaml"];
+  if (platform === "win32") return [settings, "Block", "goose", "config", "config.yaml"];
+  return [...xdgConfig(places), "goose", "config.yaml"];
+}
+
+/** The file of Zed. */
+export function zedFile({ platform, home, settings }: UserPlaces): PathParts {
+  if (platform === "darwin") return [home, ".config", "zed", "settings.json"];
+  return [settings, platform === "win32" ? "Zed" : "zed", "settings.json"];
+}
+
+/** The file of Windsurf since its versions are called Devin Desktop. */
+export function devinFile({ platform, home, settings }: UserPlaces): PathParts {
+  return [
+    ...(platform === "darwin" ? ([home, ".config"] as const) : ([settings] as const)),
+    "devin",
+    "mcp_config.json",
+  ];
+}
+
+/** All clients, sorted by id. */
 export const clientPrograms: readonly ClientProgram[] = [
+  {
+    id: "ai-assistant",
+    name: "JetBrains AI Assistant",
+    format: "json",
+    files: ({ home }) => [[home, ".ai", "mcp", "mcp.json"]],
+    section: "mcpServers",
+    // The file takes addresses, too; what it calls their transports is not documented.
+    remote: undefined,
+    local,
+    reload: "switch the server on in its settings",
+  },
   {
     id: "amazon-q",
     name: "Amazon Q Developer",
     format: "json",
-    file: ({ home }) => [home, ".aws", "amazonq", "mcp.json"],
+    files: ({ home }) => [[home, ".aws", "amazonq", "mcp.json"]],
     section: "mcpServers",
     remote: remote("url", "http"),
     local,
@@ -41,7 +102,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "claude-code",
     name: "Claude Code",
     format: "json",
-    file: ({ home }) => [home, ".claude.json"],
+    files: (places) => [[variable(places, "CLAUDE_CONFIG_DIR") ?? places.home, ".claude.json"]],
     section: "mcpServers",
     remote: remote("url", "http"),
     local: typedLocal,
@@ -51,7 +112,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "claude-desktop",
     name: "Claude Desktop",
     format: "json",
-    file: ({ settings }) => [settings, "Claude", "claude_desktop_config.json"],
+    files: ({ settings }) => [[settings, "Claude", "claude_desktop_config.json"]],
     section: "mcpServers",
     // Its file takes only servers that it starts.
     remote: undefined,
@@ -62,14 +123,18 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "cline",
     name: "Cline",
     format: "json",
-    file: ({ settings }) => [
-      settings,
-      "Code",
-      "User",
-      "globalStorage",
-      "saoudrizwan.claude-dev",
-      "settings",
-      "cline_mcp_settings.json",
+    // Since version 4 the extension takes over its file of before once, and never reads it again.
+    files: (places) => [
+      clineFile(places),
+      [
+        places.settings,
+        "Code",
+        "User",
+        "globalStorage",
+        "saoudrizwan.claude-dev",
+        "settings",
+        "cline_mcp_settings.json",
+      ],
     ],
     section: "mcpServers",
     remote: remote("url", "streamableHttp", { disabled: false }),
@@ -80,7 +145,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "codex",
     name: "Codex",
     format: "toml",
-    file: ({ home }) => [home, ".codex", "config.toml"],
+    files: (places) => [[...folderOf(places, "CODEX_HOME", ".codex"), "config.toml"]],
     section: "mcp_servers",
     remote: (server) => {
       const headers = tokenHeaders(server);
@@ -93,7 +158,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "continue",
     name: "Continue",
     format: "yaml",
-    file: ({ home }) => [home, ".continue", "config.yaml"],
+    files: (places) => [[...folderOf(places, "CONTINUE_GLOBAL_DIR", ".continue"), "config.yaml"]],
     section: "mcpServers",
     isList: true,
     remote: (server) => {
@@ -111,7 +176,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "cursor",
     name: "Cursor",
     format: "json",
-    file: ({ home }) => [home, ".cursor", "mcp.json"],
+    files: ({ home }) => [[home, ".cursor", "mcp.json"]],
     section: "mcpServers",
     remote: remote("url"),
     local,
@@ -121,7 +186,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "gemini-cli",
     name: "Gemini CLI",
     format: "json",
-    file: ({ home }) => [home, ".gemini", "settings.json"],
+    files: (places) => [[variable(places, "GEMINI_CLI_HOME") ?? places.home, ".gemini", "settings.json"]],
     section: "mcpServers",
     // `url` is its name for HTTP with SSE.
     remote: remote("httpUrl"),
@@ -132,13 +197,12 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "goose",
     name: "Goose",
     format: "yaml",
-    file: ({ platform, home, settings }) =>
-      platform === "win32"
-        ? [settings, "Block", "goose", "config", "config.yaml"]
-        : [home, ".config", "goose", "config.yaml"],
+    files: (places) => [gooseFile(places)],
     section: "extensions",
     remote: (server) => ({
       name: "toolcrib",
+      // Without a description, some versions refuse the whole entry.
+      description: "All tools behind one gateway",
       type: "streamable_http",
       enabled: true,
       uri: server.url,
@@ -147,6 +211,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     }),
     local: ({ command, args }) => ({
       name: "toolcrib",
+      description: "All tools behind one gateway",
       type: "stdio",
       enabled: true,
       cmd: command,
@@ -159,8 +224,9 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "junie",
     name: "JetBrains Junie",
     format: "json",
-    file: ({ home }) => [home, ".junie", "mcp", "mcp.json"],
+    files: ({ home }) => [[home, ".junie", "mcp", "mcp.json"]],
     section: "mcpServers",
+    // Its command line connects over HTTP, and its documentation for the IDE names only standard streams.
     remote: undefined,
     local,
     reload: "switch the server on in its settings",
@@ -169,7 +235,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "lm-studio",
     name: "LM Studio",
     format: "json",
-    file: ({ home }) => [home, ".lmstudio", "mcp.json"],
+    files: ({ home }) => [[home, ".lmstudio", "mcp.json"]],
     section: "mcpServers",
     remote: remote("url"),
     local,
@@ -179,7 +245,8 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "opencode",
     name: "opencode",
     format: "json",
-    file: ({ home }) => [home, ".config", "opencode", "opencode.json"],
+    files: (places) =>
+      ["opencode.json", "opencode.jsonc"].map((name): PathParts => [...xdgConfig(places), "opencode", name]),
     section: "mcp",
     remote: remote("url", "remote", { enabled: true }),
     local: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
@@ -189,7 +256,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "vscode",
     name: "VS Code",
     format: "json",
-    file: ({ settings }) => [settings, "Code", "User", "mcp.json"],
+    files: ({ settings }) => [[settings, "Code", "User", "mcp.json"]],
     section: "servers",
     remote: remote("url", "http"),
     local: typedLocal,
@@ -199,9 +266,10 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "windsurf",
     name: "Windsurf",
     format: "json",
-    file: ({ home }) => [home, ".codeium", "windsurf", "mcp_config.json"],
+    files: (places) => [devinFile(places), [places.home, ".codeium", "windsurf", "mcp_config.json"]],
     section: "mcpServers",
-    remote: remote("serverUrl"),
+    // Cascade takes `serverUrl` too, and its successor only `url`.
+    remote: remote("url"),
     local,
     reload: "refresh its list of MCP servers",
   },
@@ -209,8 +277,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "zed",
     name: "Zed",
     format: "json",
-    file: ({ platform, home, settings }) =>
-      platform === "win32" ? [settings, "Zed", "settings.json"] : [home, ".config", "zed", "settings.json"],
+    files: (places) => [zedFile(places)],
     section: "context_servers",
     remote: remote("url"),
     local,

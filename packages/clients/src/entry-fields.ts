@@ -3,7 +3,8 @@
  * a word. A field of a wrong type is an `EntryError` with its place. Pure.
  */
 
-import { type FileNode, memberOf, textOf } from "./file-tree.ts";
+import type { FileNode } from "./file-node.ts";
+import { memberOf, textOf } from "./file-tree.ts";
 import type { ImportText } from "./import-text.ts";
 
 /** An entry that cannot be imported. */
@@ -20,7 +21,7 @@ export class EntryFields {
   readonly node: Extract<FileNode, { kind: "map" }>;
   readonly #parse: (text: string) => ImportText;
   readonly #read = new Set<string>();
-  readonly #notTaken: string[] = [];
+  readonly #notTaken: { readonly field: string; readonly reason: string }[] = [];
 
   constructor(node: Extract<FileNode, { kind: "map" }>, parse: (text: string) => ImportText) {
     this.node = node;
@@ -88,22 +89,18 @@ export class EntryFields {
     return new EntryFields(node, this.#parse);
   }
 
-  /** Notes a field of a map in this entry that has no meaning here. */
-  notTaken(field: string): void {
-    this.#notTaken.push(field);
+  /** Notes a field that was read, or is in a map of this entry, and has no meaning here. */
+  notTaken(field: string, reason: string): void {
+    this.#notTaken.push({ field, reason });
   }
 
   /** The fields that nobody read. */
   rest(): readonly { readonly field: string; readonly reason: string }[] {
-    const inner = this.#notTaken.map((field) => ({
-      field,
-      reason: "the login finds it out itself, or has no such setting",
-    }));
     const own = this.node.members
       .filter(({ key }, at, all) => !this.#read.has(key) && all.findIndex((one) => one.key === key) === at)
       .filter(({ key, value }) => !isWithoutEffect(key, value))
-      .map(({ key }) => ({ field: key, reason: reasons.get(key) ?? "it has no meaning here" }));
-    return [...own, ...inner];
+      .map(({ key, value }) => ({ field: key, reason: reasonOf(key, value) }));
+    return [...own, ...this.#notTaken];
   }
 }
 
@@ -122,7 +119,7 @@ function mapOf(node: FileNode, name: string, parse: (text: string) => ImportText
 /** Fields that a client writes for itself, and those whose value is what Toolcrib does anyway. */
 function isWithoutEffect(key: string, value: FileNode): boolean {
   if (
-    /^(?:gallery|version|dev|icon|metadata|\$schema|id|title|bundled|display_name|remoteConfigured)$|^(?:_|\/\/|#)/.test(
+    /^(?:gallery|version|dev|icon|metadata|\$schema|id|title|bundled|display_name|remoteConfigured|faviconUrl|serverName|sourceFile|sourceSlug|alwaysLoad|codemode)$|^(?:_|\/\/|#)/.test(
       key,
     )
   )
@@ -130,6 +127,12 @@ function isWithoutEffect(key: string, value: FileNode): boolean {
   if (value.kind === "list") return value.items.length === 0;
   if (value.kind === "map") return value.members.length === 0;
   return value.value === null || value.value === "";
+}
+
+function reasonOf(key: string, value: FileNode): string {
+  // As a map, Codex and Zed have what each tool may do without a question.
+  if (key === "tools" && value.kind === "map") return approvalReason;
+  return reasons.get(key) ?? "it has no meaning here";
 }
 
 const toolsReason = "choose tools in Toolcrib: toolcrib disable tool NAME, or policy.deny";
@@ -158,6 +161,12 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ["sandbox", "Toolcrib contains every server: containment"],
   ["settings", "they belong to an extension of the editor"],
   ["authProviderType", "log in with auth: { type: oauth }"],
+  ["targetAudience", "log in with auth: { type: oauth }"],
+  ["targetServiceAccount", "log in with auth: { type: oauth }"],
+  ["remote", "Toolcrib starts every server on its own machine"],
+  ["experimental_environment", "Toolcrib starts every server on its own machine"],
+  ["required", "a server that does not start never ends the gateway"],
+  ["supports_parallel_tool_calls", "calls of one server are made in parallel anyway"],
   ["requestOptions", "of it only headers have a meaning here"],
 ]);
 

@@ -1,5 +1,5 @@
 /**
- * A client's file as a tree with the place of each value, from JSON with comments, TOML or YAML. A text that is not
+ * A client's file as a tree with the place of each value, from JSON with comments, TOML, YAML or the XML of an IDE. A text that is not
  * readable, too large or too deep is a `ClientsError` with its place. Pure.
  */
 
@@ -12,20 +12,9 @@ import {
 import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
 import { type Document, isAlias, isMap, isPair, isScalar, isSeq, parseDocument } from "yaml";
 import { ClientsError } from "./clients-error.ts";
+import type { FileMember, FileNode } from "./file-node.ts";
+import { fromJetBrainsSettings } from "./jetbrains-settings.ts";
 import { byteOrderMark, syntaxError } from "./server-place.ts";
-
-/** A value and where it begins, as an offset in the text. */
-export type FileNode =
-  | { readonly kind: "map"; readonly at: number; readonly members: readonly FileMember[] }
-  | { readonly kind: "list"; readonly at: number; readonly items: readonly FileNode[] }
-  | { readonly kind: "scalar"; readonly at: number; readonly value: string | number | boolean | null };
-
-/** A member of a map. A key that occurs twice is two members. */
-export interface FileMember {
-  readonly key: string;
-  readonly at: number;
-  readonly value: FileNode;
-}
 
 /** Deepest nesting. */
 const maxDepth = 100;
@@ -33,12 +22,12 @@ const maxDepth = 100;
 const maxNodes = 100_000;
 
 /** Returns the tree of a text; undefined for an empty one. @throws {ClientsError} */
-export function parseFile(text: string, format: "json" | "toml" | "yaml"): FileNode | undefined {
+export function parseFile(text: string, format: "json" | "toml" | "yaml" | "xml"): FileNode | undefined {
   // The mark becomes a space, so that places stay.
   const readable = text.startsWith(byteOrderMark) ? ` ${text.slice(1)}` : text;
   if (readable.trim() === "") return undefined;
   try {
-    return { json: fromJson, toml: fromToml, yaml: fromYaml }[format](readable);
+    return { json: fromJson, toml: fromToml, yaml: fromYaml, xml: fromJetBrainsSettings }[format](readable);
   } catch (error) {
     // The parsers are recursive.
     if (error instanceof RangeError)

@@ -7,47 +7,16 @@
 import { ClientsError } from "./clients-error.ts";
 import type { ClientsCode } from "./codes.ts";
 import { EntryError, EntryFields, nounOf, quoted } from "./entry-fields.ts";
-import {
-  type FileMember,
-  type FileNode,
-  memberOf,
-  parseFile,
-  placeAt,
-  refuseLarge,
-  textOf,
-} from "./file-tree.ts";
+import { ClientPart, type ImportTransport, transportOf } from "./entry-transport.ts";
+import type { FileMember, FileNode } from "./file-node.ts";
+import { memberOf, parseFile, placeAt, refuseLarge, textOf } from "./file-tree.ts";
 import type { ImportSource } from "./import-sources.ts";
-import { type ImportText, type InputDefaults, parseImportText } from "./import-text.ts";
+import { type InputDefaults, parseImportText } from "./import-text.ts";
 
 /** Largest text that is read, in characters. Claude Code keeps its history in its file. */
 const textMaxLength = 64 * 1024 * 1024;
 /** Most servers of a file. */
 const maxServers = 200;
-
-/** A login with OAuth. */
-export interface ImportOAuth {
-  readonly clientId?: string;
-  readonly clientSecret?: ImportText;
-  readonly scopes?: readonly string[];
-  readonly redirectPort?: number;
-}
-
-/** How a server is reached. */
-export type ImportTransport =
-  | {
-      readonly kind: "stdio";
-      readonly command: ImportText;
-      readonly args: readonly ImportText[];
-      readonly env: ReadonlyMap<string, ImportText>;
-      readonly cwd: ImportText | undefined;
-    }
-  | {
-      readonly kind: "streamable_http" | "sse";
-      readonly url: ImportText;
-      readonly headers: ReadonlyMap<string, ImportText>;
-      /** How the client logs in with OAuth; undefined where no field of the entry says so. */
-      readonly oauth: ImportOAuth | undefined;
-    };
 
 /** A server of a client. */
 export interface ClientServer {
@@ -92,8 +61,7 @@ export function readClientServers(text: string, source: ImportSource): ClientSer
   const reader = new ServersReader(text, source);
   try {
     refuseLarge(text.length, textMaxLength);
-    const format = source.path.endsWith(".json") && source.format === "yaml" ? "json" : source.format;
-    reader.read(parseFile(text, format));
+    reader.read(parseFile(text, formatOf(source)));
   } catch (error) {
     if (!(error instanceof ClientsError)) throw error;
     const [, line, column, reason] = /line (\d+), column (\d+): ([\s\S]*)/.exec(error.message) ?? [];
@@ -102,7 +70,7 @@ export function readClientServers(text: string, source: ImportSource): ClientSer
       code: error.code,
       line: isPlaced ? Number(line) : 1,
       column: isPlaced ? Number(column) : 1,
-      message: isPlaced ? `It is not readable ${source.format.toUpperCase()}: ${reason}` : error.message,
+      message: isPlaced ? `It is not readable ${formatOf(source).toUpperCase()}: ${reason}` : error.message,
       server: undefined,
     });
   }
@@ -110,8 +78,10 @@ export function readClientServers(text: string, source: ImportSource): ClientSer
   return { servers, partsOfClient, problems };
 }
 
-/** An entry that only the client can have. */
-class ClientPart extends Error {}
+/** In a folder of YAML files, those of other clients are JSON. */
+function formatOf({ path, format }: ImportSource): ImportSource["format"] {
+  return format === "yaml" && /\.json$/i.test(path) ? "json" : format;
+}
 
 class ServersReader {
   readonly servers: ClientServer[] = [];
@@ -142,12 +112,15 @@ class ServersReader {
     let found = false;
     for (const path of sections) {
       const section = memberOf(root, ...path);
-      if (section === undefined || (client === "file" && found)) continue;
-      if (client === "file" && section.kind === "scalar") continue;
+      if (section === undefined || (found && (client === "file" || path.length === 0))) continue;
+      if ((client === "file" && section.kind === "scalar") || (path.length === 0 && !isMapOfMaps(section)))
+        continue;
       found = true;
-      this.#readSection(section, path.join("."), project, disabledNames(root));
+      this.#readSection(section, path.join("."), project, switchedOff(root));
     }
-    if (client === "claude-code") this.#readProjects(memberOf(root, "projects"));
+    // The projects of Claude Code; Continue accepts its file, too.
+    if (client === "claude-code" || (client === "continue" && formatOf(this.#source) === "json"))
+      this.#readProjects(memberOf(root, "projects"));
     if (client === "continue" && !found) this.#readSingle(root);
   }
 
@@ -156,22 +129,23 @@ class ServersReader {
     if (projects?.kind !== "map") return;
     for (const { key, value } of projects.members) {
       const section = memberOf(value, "mcpServers");
-      if (section !== undefined) this.#readSection(section, "mcpServers", key, disabledNames(value));
+      if (section !== undefined) this.#readSection(section, "mcpServers", key, switchedOff(value));
     }
   }
 
-  /** A file of Continue's folder can be one server, as other clients write it. */
+  /** A file of Continue's folder can be one server, as other clients write it; the file gives it its name. */
   #readSingle(root: Extract<FileNode, { kind: "map" }>): void {
-    const name = textOf(memberOf(root, "name"));
-    if (name === undefined || (!memberOf(root, "command") && !memberOf(root, "url"))) return;
-    this.#readEntry({ key: name, at: root.at, value: root }, undefined, new Set());
+    const [, file = ""] = /([^\\/]+?)(?:\.\w+)?$/.exec(this.#source.path) ?? [];
+    const name = textOf(memberOf(root, "name")) ?? file;
+    if (name === "" || (!memberOf(root, "command") && !memberOf(root, "url"))) return;
+    this.#readEntry({ key: name, at: root.at, value: root }, undefined, () => false);
   }
 
   #readSection(
     section: FileNode,
     name: string,
     project: string | undefined,
-    disabled: ReadonlySet<string>,
+    isOff: (name: string) => boolean,
   ): void {
     if (section.kind === "scalar" && section.value === null) return;
     const entries = section.kind === "map" ? this.#unique(section) : this.#named(section, name);
@@ -182,13 +156,23 @@ class ServersReader {
         section.at,
       );
     }
-    for (const entry of entries.slice(0, maxServers)) this.#readEntry(entry, project, disabled);
+    for (const entry of entries.slice(0, maxServers)) this.#readEntry(entry, project, isOff);
   }
 
   #unique(section: Extract<FileNode, { kind: "map" }>): readonly FileMember[] {
     this.#reportRepeated(section);
     return section.members.filter(
-      ({ key }, at) => section.members.findLastIndex((other) => other.key === key) === at,
+      ({ key, value }, at) =>
+        section.members.findLastIndex((other) => other.key === key) === at && !this.#isSetting(key, value),
+    );
+  }
+
+  /** Version 2 of opencode has settings beside the servers, and the servers below `servers`. */
+  #isSetting(key: string, value: FileNode): boolean {
+    if (this.#source.dialect !== "opencode" || !/^(?:servers|timeout)$/.test(key)) return false;
+    return (
+      value.kind !== "map" ||
+      !value.members.some((member) => member.key === "type" || member.key === "enabled")
     );
   }
 
@@ -212,8 +196,15 @@ class ServersReader {
       return [];
     }
     return section.items.flatMap((item, at) => {
-      const key = textOf(memberOf(item, "name"));
+      const key = textOf(memberOf(item, "name")) ?? this.#unnamed(item, at);
       if (key !== undefined) return [{ key, at: item.at, value: item }];
+      const block = this.#source.dialect === "continue" ? textOf(memberOf(item, "uses")) : undefined;
+      if (block !== undefined) {
+        const { line } = placeAt(this.#text, item.at);
+        const reason = "it is a block of the hub of Continue, and only Continue knows what is in it";
+        this.partsOfClient.push({ name: block, line, reason });
+        return [];
+      }
       const message =
         item.kind === "map"
           ? `"${name}[${at}]" needs a name`
@@ -223,21 +214,28 @@ class ServersReader {
     });
   }
 
+  /** The servers in the older file of Continue have no names. */
+  #unnamed(item: FileNode, at: number): string | undefined {
+    const isOlder = this.#source.dialect === "continue" && memberOf(item, "transport")?.kind === "map";
+    return isOlder ? `mcp-server-${at + 1}` : undefined;
+  }
+
   #readEntry(
-    { key, at, value }: FileMember,
+    { key, at, value: written }: FileMember,
     project: string | undefined,
-    disabled: ReadonlySet<string>,
+    isOff: (name: string) => boolean,
   ): void {
     try {
-      if (value.kind !== "map") throw new EntryError(`it must be a map, but is ${nounOf(value)}`, value.at);
-      const fields = new EntryFields(value, (text) =>
-        parseImportText(text, this.#source.style, this.#inputs),
+      if (written.kind !== "map")
+        throw new EntryError(`it must be a map, but is ${nounOf(written)}`, written.at);
+      const { dialect, style } = this.#source;
+      const isForeign = style === "continue" && formatOf(this.#source) === "json";
+      const fields = new EntryFields(flattened(written), (text) =>
+        parseImportText(text, isForeign ? "continue-json" : style, this.#inputs),
       );
-      const { dialect, timeoutUnit } = this.#source;
       const transport = transportOf(fields, dialect, at);
-      const isDisabled =
-        fields.flag("disabled") === true || fields.flag("enabled") === false || disabled.has(key);
-      const timeoutSeconds = timeoutOf(fields, timeoutUnit);
+      const isDisabled = fields.flag("disabled") === true || fields.flag("enabled") === false || isOff(key);
+      const timeoutSeconds = timeoutOf(fields, this.#source);
       const description = fields.text("description");
       fields.ignore("name", "type", "transport", "transportType", "source");
       const { line, column } = placeAt(this.#text, at);
@@ -269,164 +267,53 @@ class ServersReader {
   }
 }
 
-function transportOf(fields: EntryFields, dialect: ImportSource["dialect"], at: number): ImportTransport {
-  const written = fields.text("type") ?? fields.text("transport") ?? fields.text("transportType");
-  if (dialect === "goose" && /^(?:builtin|platform|frontend|inline_python)$/.test(written ?? "")) {
-    throw new ClientPart(`it is a part of Goose (type ${written}), and no server of its own`);
-  }
-  const command = commandOf(fields, dialect);
-  const isOfExtension =
-    fields.text("source") === "extension" || memberOf(fields.node, "settings") !== undefined;
-  if (dialect === "zed" && command === undefined && isOfExtension) {
-    throw new ClientPart("an extension of Zed brings the server, and only Zed knows its command");
-  }
-  const url = fields.parsed("url", "serverUrl", "uri");
-  const httpUrl = fields.parsed("httpUrl");
-  const kind = kindOf(written, command !== undefined, url, httpUrl, dialect, at);
-  if (kind === "stdio") {
-    if (command === undefined) throw new EntryError("it has no command", at);
-    return {
-      kind,
-      ...command,
-      env: withNamed(fields, fields.parsedMap("env", "environment", "envs")),
-      cwd: fields.parsed("cwd", "workingDirectory", "working_directory"),
-    };
-  }
-  const address = httpUrl ?? url;
-  if (address === undefined || address.join("").trim() === "")
-    throw new EntryError("it has no command and no URL", at);
-  const headers = fields.parsedMap("headers", "http_headers");
-  const requestOptions = fields.node.members.find(({ key }) => key === "requestOptions")?.value;
-  const more = memberOf(requestOptions, "headers");
-  if (more !== undefined) {
-    fields.ignore("requestOptions");
-    for (const [name, text] of new EntryFields(requestOptions as EntryFields["node"], (one) =>
-      parseImportText(one, "continue", new Map()),
-    ).parsedMap("headers"))
-      headers.set(name, text);
-  }
-  addCodexHeaders(fields, headers);
-  return { kind, url: address, headers, oauth: oauthOf(fields) };
+function isMapOfMaps(node: FileNode): boolean {
+  return (
+    node.kind === "map" && node.members.length > 0 && node.members.every(({ value }) => value.kind === "map")
+  );
 }
 
-function oauthOf(fields: EntryFields): ImportOAuth | undefined {
-  const node = fields.get("oauth", "auth", "oauthScopes");
-  if (node === undefined || (node.kind === "scalar" && (node.value === false || node.value === "none")))
-    return undefined;
-  if (node.kind === "list") return { scopes: node.items.flatMap((item) => textOf(item) ?? []) };
-  if (node.kind !== "map") return {};
-  const inner = fields.within(node);
-  const isEnabled = inner.flag("enabled");
-  if (isEnabled === false) return undefined;
-  const clientId = textOf(inner.get("clientId", "CLIENT_ID", "client_id"));
-  const clientSecret = inner.parsed("clientSecret", "CLIENT_SECRET", "client_secret");
-  const scope = inner.get("scopes", "scope", "oauthScopes");
-  const scopes =
-    scope?.kind === "list"
-      ? scope.items.flatMap((item) => textOf(item) ?? [])
-      : textOf(scope)?.split(/[\s,]+/);
-  const port = inner.get("callbackPort", "redirectPort");
-  const redirectPort = port?.kind === "scalar" && typeof port.value === "number" ? port.value : undefined;
-  for (const { field } of inner.rest()) fields.notTaken(`oauth.${field}`);
-  return {
-    ...(clientId === undefined ? {} : { clientId }),
-    ...(clientSecret === undefined ? {} : { clientSecret }),
-    ...(scopes === undefined || scopes.length === 0 ? {} : { scopes }),
-    ...(redirectPort === undefined ? {} : { redirectPort }),
-  };
+/** Cline writes the transport of a server as a map of its own. */
+function flattened(node: Extract<FileNode, { kind: "map" }>): Extract<FileNode, { kind: "map" }> {
+  const transport = memberOf(node, "transport");
+  if (transport?.kind !== "map") return node;
+  const outer = node.members.filter(({ key }) => key !== "transport");
+  const own = new Set(outer.map(({ key }) => key));
+  return { ...node, members: [...outer, ...transport.members.filter(({ key }) => !own.has(key))] };
 }
 
-function commandOf(
-  fields: EntryFields,
-  dialect: ImportSource["dialect"],
-): { readonly command: ImportText; readonly args: readonly ImportText[] } | undefined {
-  const node = fields.get(dialect === "goose" ? "cmd" : "command");
-  if (node === undefined) return undefined;
-  if (node.kind === "list") {
-    const [command, ...args] = fields.parsedList("command");
-    if (command === undefined) throw new EntryError('"command" is an empty list', node.at);
-    return { command, args: [...args, ...fields.parsedList("args")] };
-  }
-  if (node.kind === "map" && dialect === "zed") {
-    // The form of earlier versions.
-    const inner = new EntryFields(node, (text) => [text]);
-    const command = inner.parsed("path");
-    if (command === undefined) throw new EntryError('"command" has no path', node.at);
-    const env = memberOf(node, "env");
-    if (env !== undefined) (fields.node.members as FileMember[]).push({ key: "env", at: env.at, value: env });
-    return { command, args: inner.parsedList("args") };
-  }
-  const command = fields.parsed(dialect === "goose" ? "cmd" : "command");
-  if (command === undefined || command.join("").trim() === "")
-    throw new EntryError('"command" is empty', node.at);
-  return { command, args: fields.parsedList("args") };
-}
-
-/** Adds the variables that the client passes on by their names. */
-function withNamed(fields: EntryFields, env: Map<string, ImportText>): ReadonlyMap<string, ImportText> {
-  for (const name of fields.list("env_vars") ?? []) {
-    if (!env.has(name)) env.set(name, [{ variable: name, fallback: undefined }]);
-  }
-  for (const name of fields.list("env_keys") ?? []) {
-    if (!env.has(name)) env.set(name, [{ input: name, fallback: undefined }]);
-  }
-  return env;
-}
-
-function addCodexHeaders(fields: EntryFields, headers: Map<string, ImportText>): void {
-  const bearer = fields.text("bearer_token_env_var");
-  if (bearer !== undefined)
-    headers.set("Authorization", ["Bearer ", { variable: bearer, fallback: undefined }]);
-  for (const [name, text] of fields.parsedMap("env_http_headers")) {
-    headers.set(name, [{ variable: text.join(""), fallback: undefined }]);
-  }
-}
-
-function kindOf(
-  written: string | undefined,
-  hasCommand: boolean,
-  url: ImportText | undefined,
-  httpUrl: ImportText | undefined,
-  dialect: ImportSource["dialect"],
-  at: number,
-): ImportTransport["kind"] {
-  const word = (written ?? "").toLowerCase().replace(/[^a-z]/g, "");
-  if (word === "stdio" || word === "local") return "stdio";
-  if (word === "sse") return "sse";
-  if (/^(?:http|streamablehttp|https|remote|ws)$/.test(word)) {
-    if (word === "ws") throw new EntryError("it is a WebSocket, which MCP has no transport for", at);
-    return "streamable_http";
-  }
-  if (word !== "" && word !== "custom") {
-    throw new EntryError(`type ${quoted(written ?? "")} is not stdio, http or sse`, at);
-  }
-  if (hasCommand) return "stdio";
-  if (httpUrl !== undefined) return "streamable_http";
-  // Gemini's `url` without a type has always been SSE; other clients try both, and a path of SSE ends in it.
-  if (dialect === "gemini" && url !== undefined) return "sse";
-  const path = url?.filter((part) => typeof part === "string").join("") ?? "";
-  return /\/sse\/?(?:\?|$)/.test(path) ? "sse" : "streamable_http";
-}
-
-function timeoutOf(fields: EntryFields, unit: ImportSource["timeoutUnit"]): number | undefined {
-  const codex = memberOf(fields.node, "tool_timeout_sec");
-  const node = codex ?? (unit === undefined ? undefined : memberOf(fields.node, "timeout"));
+function timeoutOf(fields: EntryFields, source: ImportSource): number | undefined {
+  const [name, node, unit] = limitOf(fields, source);
   if (node?.kind !== "scalar" || typeof node.value !== "number" || !(node.value > 0)) return undefined;
-  fields.ignore(codex === undefined ? "timeout" : "tool_timeout_sec");
-  const seconds = codex === undefined && unit === "ms" ? node.value / 1000 : node.value;
+  // Claude Code ignores less than a second, which was meant as seconds.
+  if (source.client === "claude-code" && node.value < 1000) return undefined;
+  fields.ignore(name);
+  const seconds = unit === "ms" ? node.value / 1000 : node.value;
   return Math.min(3600, Math.max(1, Math.ceil(seconds)));
 }
 
-/** The names of servers that another list of the file switches off. */
-function disabledNames(root: FileNode): ReadonlySet<string> {
-  const lists = [
-    memberOf(root, "disabledMcpServers"),
-    memberOf(root, "disabledMcpjsonServers"),
-    memberOf(root, "mcp", "excluded"),
-  ];
-  return new Set(
-    lists.flatMap((list) => (list?.kind === "list" ? list.items.flatMap((item) => textOf(item) ?? []) : [])),
-  );
+/** The field of an entry that limits calls, its value and its unit. */
+function limitOf(
+  fields: EntryFields,
+  { dialect, timeoutUnit }: ImportSource,
+): readonly [name: string, node: FileNode | undefined, unit: "s" | "ms"] {
+  if (dialect === "codex") return ["tool_timeout_sec", memberOf(fields.node, "tool_timeout_sec"), "s"];
+  // In version 2 of opencode, a map of limits; before, the limit of the list of tools.
+  if (dialect === "opencode") return ["timeout", memberOf(fields.node, "timeout", "execution"), "ms"];
+  const node = timeoutUnit === undefined ? undefined : memberOf(fields.node, "timeout");
+  return ["timeout", node, timeoutUnit ?? "s"];
+}
+
+/** Whether another list of the file switches a server off, by its name. */
+function switchedOff(root: FileNode): (name: string) => boolean {
+  const names = (...path: readonly string[]) => {
+    const list = memberOf(root, ...path);
+    return list?.kind === "list" ? list.items.flatMap((item) => textOf(item) ?? []) : [];
+  };
+  const off = new Set([...names("disabledMcpServers"), ...names("mcp", "excluded")]);
+  const allowed =
+    memberOf(root, "mcp", "allowed")?.kind === "list" ? new Set(names("mcp", "allowed")) : undefined;
+  return (name) => off.has(name) || allowed?.has(name) === false;
 }
 
 /** The questions of VS Code, with their defaults. */

@@ -4,20 +4,30 @@
  * table. Pure: the caller finds out which of them exist.
  */
 
-import type { UserPlaces } from "./client-program.ts";
+import { joined, type UserPlaces, variable, xdgConfig } from "./client-program.ts";
+import { clineFile, devinFile, folderOf, gooseFile, zedFile } from "./client-programs.ts";
 import type { VariableStyle } from "./import-text.ts";
 
 /** How entries are written. */
-export type EntryDialect = "common" | "codex" | "zed" | "goose" | "opencode" | "continue" | "gemini";
+export type EntryDialect =
+  | "common"
+  | "codex"
+  | "zed"
+  | "goose"
+  | "opencode"
+  | "continue"
+  | "gemini"
+  | "cline"
+  | "jetbrains";
 
 /** A file, or a folder of files, in which a client lists servers. */
 export interface ImportSource {
   /** The client's id, as `clientPrograms` has it. */
   readonly client: string;
-  /** Absolute path; of a folder, all files in it with one of the endings. */
+  /** Absolute path; of a folder, all files in it with one of the endings. A part `*` is each folder in that place. */
   readonly path: string;
   readonly endings?: readonly string[];
-  readonly format: "json" | "toml" | "yaml";
+  readonly format: "json" | "toml" | "yaml" | "xml";
   /** Where the servers are: paths of sections. The first that exists counts, unless they can be used together. */
   readonly sections: readonly (readonly string[])[];
   readonly dialect: EntryDialect;
@@ -31,243 +41,241 @@ export interface ImportSource {
 type Row = Omit<ImportSource, "path" | "project"> & { readonly parts: readonly (readonly string[])[] };
 
 const servers = [["mcpServers"]];
-const json = { format: "json", sections: servers, dialect: "common" } as const;
+/** What most files are: a map of servers in JSON, in which nothing is replaced. */
+const json = {
+  format: "json",
+  sections: servers,
+  dialect: "common",
+  style: "none",
+  timeoutUnit: undefined,
+} as const;
+const codex = { ...json, format: "toml", sections: [["mcp_servers"]], dialect: "codex" } as const;
+const zed = { ...json, sections: [["context_servers"]], dialect: "zed", timeoutUnit: "s" } as const;
+const blocks = { ...json, format: "yaml", dialect: "continue", style: "continue" } as const;
+const opencode = {
+  ...json,
+  sections: [["mcp", "servers"], ["mcp"]],
+  dialect: "opencode",
+  style: "opencode",
+} as const;
+/** AI Assistant also takes a map of servers without the section around it. */
+const assistant = { ...json, sections: [["mcpServers"], []], dialect: "jetbrains" } as const;
+const xml = {
+  ...json,
+  format: "xml",
+  sections: [["servers"]],
+  dialect: "jetbrains",
+  style: "jetbrains",
+} as const;
+const codeSettings = [["mcp", "servers"], ["mcp.servers"]];
+const gemini = (platform: UserPlaces["platform"]) =>
+  ({
+    ...json,
+    dialect: "gemini",
+    style: platform === "win32" ? "windows" : "shell",
+    timeoutUnit: "ms",
+  }) as const;
 
 /** Returns the files of the user, in the order in which their servers are shown. */
 export function userSources(places: UserPlaces): readonly ImportSource[] {
-  const { platform, home, settings } = places;
-  const isWindows = platform === "win32";
-  const local = [home, "AppData", "Local"];
-  const code = ["Code", "Code - Insiders", "VSCodium"].map((name) => [settings, name, "User"]);
-  const clineFolder = ["globalStorage", "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json"];
-  const editors = [...code, [settings, "Cursor", "User"], [settings, "Windsurf", "User"]];
   const rows: readonly Row[] = [
+    ...anthropicRows(places),
+    { client: "cursor", ...json, style: "braces", parts: [[places.home, ".cursor", "mcp.json"]] },
+    ...codeRows(places),
+    {
+      client: "windsurf",
+      ...json,
+      style: "braces",
+      parts: [
+        devinFile(places),
+        [places.home, ".codeium", "windsurf", "mcp_config.json"],
+        [places.home, ".codeium", "mcp_config.json"],
+      ],
+    },
+    ...terminalRows(places),
+    ...continueRows(folderOf(places, "CONTINUE_GLOBAL_DIR", ".continue")),
+    ...jetBrainsRows(places),
+    {
+      client: "goose",
+      ...json,
+      format: "yaml",
+      sections: [["extensions"]],
+      dialect: "goose",
+      timeoutUnit: "s",
+      parts: [gooseFile(places)],
+    },
+    { client: "lm-studio", ...json, parts: [[places.home, ".lmstudio", "mcp.json"]] },
+    ...opencodeRows(places),
+    ...amazonRows([places.home, ".aws", "amazonq"]),
+  ];
+  return rows.flatMap((row) => sourcesOf(row, places.platform, undefined));
+}
+
+function anthropicRows(places: UserPlaces): readonly Row[] {
+  const { platform, home, settings } = places;
+  const file = "claude_desktop_config.json";
+  // The application from the store of Windows has its own settings.
+  const store = ["AppData", "Local", "Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming", "Claude"];
+  return [
     {
       client: "claude-desktop",
       ...json,
-      style: "none",
-      timeoutUnit: undefined,
-      parts: [
-        [settings, "Claude", "claude_desktop_config.json"],
-        // The application from the store of Windows has its own settings.
-        ...(isWindows
-          ? [
-              [
-                ...local,
-                "Packages",
-                "Claude_pzs8sxrjxfjjc",
-                "LocalCache",
-                "Roaming",
-                "Claude",
-                "claude_desktop_config.json",
-              ],
-            ]
-          : []),
-      ],
+      parts: [[settings, "Claude", file], ...(platform === "win32" ? [[home, ...store, file]] : [])],
     },
-    { client: "claude-code", ...json, style: "braces", timeoutUnit: "ms", parts: [[home, ".claude.json"]] },
     {
-      client: "cursor",
+      client: "claude-code",
       ...json,
       style: "braces",
-      timeoutUnit: undefined,
-      parts: [[home, ".cursor", "mcp.json"]],
+      timeoutUnit: "ms",
+      parts: [[variable(places, "CLAUDE_CONFIG_DIR") ?? home, ".claude.json"]],
     },
+  ];
+}
+
+/** VS Code and what is built on it, with its extension Cline. */
+function codeRows(places: UserPlaces): readonly Row[] {
+  const { home, settings } = places;
+  const editions = ["Code", "Code - Insiders", "VSCodium"].map((name) => [settings, name, "User"]);
+  // A machine that is used over SSH has the files of its own.
+  const servers = [".vscode-server", ".vscode-server-insiders"].map((name) => [home, name, "data", "User"]);
+  const code = [...editions, ...servers];
+  const cline = ["globalStorage", "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json"];
+  const editors = [...editions, [settings, "Cursor", "User"], [settings, "Windsurf", "User"]];
+  return [
     {
       client: "vscode",
       ...json,
       sections: [["servers"]],
       style: "braces",
-      timeoutUnit: undefined,
-      parts: code.map((folder) => [...folder, "mcp.json"]),
+      parts: [
+        ...code.map((folder) => [...folder, "mcp.json"]),
+        // Each profile of the editor has a file of its own.
+        ...editions.map((folder) => [...folder, "profiles", "*", "mcp.json"]),
+      ],
     },
     {
       client: "vscode",
       ...json,
-      sections: [["mcp", "servers"], ["mcp.servers"]],
+      sections: codeSettings,
       style: "braces",
-      timeoutUnit: undefined,
       parts: code.map((folder) => [...folder, "settings.json"]),
-    },
-    {
-      client: "windsurf",
-      ...json,
-      style: "braces",
-      timeoutUnit: undefined,
-      parts: [
-        [home, ".codeium", "windsurf", "mcp_config.json"],
-        [home, ".codeium", "mcp_config.json"],
-      ],
-    },
-    {
-      client: "codex",
-      format: "toml",
-      sections: [["mcp_servers"]],
-      dialect: "codex",
-      style: "none",
-      timeoutUnit: undefined,
-      parts: [[home, ".codex", "config.toml"]],
-    },
-    {
-      client: "gemini-cli",
-      ...json,
-      dialect: "gemini",
-      style: "shell",
-      timeoutUnit: "ms",
-      parts: [[home, ".gemini", "settings.json"]],
-    },
-    {
-      client: "zed",
-      ...json,
-      sections: [["context_servers"]],
-      dialect: "zed",
-      style: "none",
-      timeoutUnit: "s",
-      parts: [isWindows ? [settings, "Zed", "settings.json"] : [home, ".config", "zed", "settings.json"]],
-    },
-    {
-      client: "continue",
-      format: "yaml",
-      sections: servers,
-      dialect: "continue",
-      style: "continue",
-      timeoutUnit: undefined,
-      parts: [[home, ".continue", "config.yaml"]],
-    },
-    {
-      client: "continue",
-      format: "yaml",
-      endings: [".yaml", ".yml", ".json"],
-      sections: servers,
-      dialect: "continue",
-      style: "continue",
-      timeoutUnit: undefined,
-      parts: [[home, ".continue", "mcpServers"]],
     },
     {
       client: "cline",
       ...json,
+      dialect: "cline",
       style: "braces",
       timeoutUnit: "s",
       parts: [
-        ...editors.map((folder) => [...folder, ...clineFolder]),
-        [home, ".cline", "data", "settings", "cline_mcp_settings.json"],
-      ],
-    },
-    {
-      client: "junie",
-      ...json,
-      style: "none",
-      timeoutUnit: undefined,
-      parts: [[home, ".junie", "mcp", "mcp.json"]],
-    },
-    {
-      client: "goose",
-      format: "yaml",
-      sections: [["extensions"]],
-      dialect: "goose",
-      style: "none",
-      timeoutUnit: "s",
-      parts: [
-        isWindows
-          ? [settings, "Block", "goose", "config", "config.yaml"]
-          : [home, ".config", "goose", "config.yaml"],
-      ],
-    },
-    {
-      client: "lm-studio",
-      ...json,
-      style: "none",
-      timeoutUnit: undefined,
-      parts: [[home, ".lmstudio", "mcp.json"]],
-    },
-    {
-      client: "opencode",
-      ...json,
-      sections: [["mcp"]],
-      dialect: "opencode",
-      style: "opencode",
-      timeoutUnit: undefined,
-      parts: ["opencode.json", "opencode.jsonc", "config.json"].map((name) => [
-        home,
-        ".config",
-        "opencode",
-        name,
-      ]),
-    },
-    {
-      client: "amazon-q",
-      ...json,
-      style: "braces",
-      timeoutUnit: "ms",
-      parts: [
-        [home, ".aws", "amazonq", "mcp.json"],
-        [home, ".aws", "amazonq", "default.json"],
-        [home, ".aws", "amazonq", "agents", "default.json"],
+        clineFile(places),
+        [...folderOf(places, "CLINE_DIR", ".cline"), "mcp.json"],
+        ...editors.map((folder) => [...folder, ...cline]),
+        [home, "Documents", "Cline", "MCP", "cline_mcp_settings.json"],
       ],
     },
   ];
-  return rows.flatMap((row) => sourcesOf(row, platform, undefined));
+}
+
+function terminalRows(places: UserPlaces): readonly Row[] {
+  const { platform, home } = places;
+  const sandboxed = [home, ".var", "app", "dev.zed.Zed", "config", "zed", "settings.json"];
+  return [
+    { ...codex, client: "codex", parts: [[...folderOf(places, "CODEX_HOME", ".codex"), "config.toml"]] },
+    {
+      ...gemini(platform),
+      client: "gemini-cli",
+      parts: [[variable(places, "GEMINI_CLI_HOME") ?? home, ".gemini", "settings.json"]],
+    },
+    { ...zed, client: "zed", parts: [zedFile(places), ...(platform === "linux" ? [sandboxed] : [])] },
+  ];
+}
+
+/** The file of Continue, its form of before, and the folder of blocks. */
+function continueRows(folder: readonly string[]): readonly Row[] {
+  return [
+    { ...blocks, client: "continue", parts: [[...folder, "config.yaml"]] },
+    {
+      ...json,
+      client: "continue",
+      sections: [["experimental", "modelContextProtocolServers"], ["mcpServers"]],
+      dialect: "continue",
+      parts: [[...folder, "config.json"]],
+    },
+    blocksIn("continue", [...folder, "mcpServers"]),
+  ];
+}
+
+function blocksIn(client: string, folder: readonly string[]): Row {
+  return { ...blocks, client, endings: [".yaml", ".yml", ".json"], parts: [folder] };
+}
+
+/** Junie, and AI Assistant, whose servers were in the settings of each IDE before version 2025.3. */
+function jetBrainsRows({ home, settings }: UserPlaces): readonly Row[] {
+  return [
+    { client: "junie", ...json, parts: [[home, ".junie", "mcp", "mcp.json"]] },
+    { ...assistant, client: "ai-assistant", parts: [[home, ".ai", "mcp", "mcp.json"]] },
+    {
+      ...xml,
+      client: "ai-assistant",
+      parts: [[settings, "JetBrains", "*", "options", "llm.mcpServers.xml"]],
+    },
+  ];
+}
+
+function opencodeRows(places: UserPlaces): readonly Row[] {
+  const global = [...xdgConfig(places), "opencode"];
+  const moved = [variable(places, "OPENCODE_CONFIG_DIR")].flatMap((folder) =>
+    folder === undefined ? [] : [[folder]],
+  );
+  const folders = [global, [places.home, ".opencode"], ...moved];
+  const custom = variable(places, "OPENCODE_CONFIG");
+  return [
+    {
+      ...opencode,
+      client: "opencode",
+      parts: [
+        ...folders.flatMap((folder) => ["opencode.json", "opencode.jsonc"].map((name) => [...folder, name])),
+        [...global, "config.json"],
+        ...(custom === undefined ? [] : [[custom]]),
+      ],
+    },
+  ];
+}
+
+/** The files of the IDE and of the command line, and the agents of the latter. */
+function amazonRows(folder: readonly string[]): readonly Row[] {
+  const row = { client: "amazon-q", ...json, style: "braces", timeoutUnit: "ms" } as const;
+  return [
+    { ...row, parts: ["mcp.json", "default.json"].map((name) => [...folder, name]) },
+    { ...row, parts: [[...folder, "agents", "default.json"]] },
+    { ...row, endings: [".json"], parts: [[...folder, "cli-agents"]] },
+  ];
 }
 
 /** Returns the files of the project in `folder`. */
 export function projectSources(folder: string, platform: UserPlaces["platform"]): readonly ImportSource[] {
-  const common = { ...json, style: "braces", timeoutUnit: undefined } as const;
+  const braces = { ...json, style: "braces" } as const;
   const rows: readonly Row[] = [
-    { ...common, client: "claude-code", timeoutUnit: "ms", parts: [[folder, ".mcp.json"]] },
-    { ...common, client: "cursor", parts: [[folder, ".cursor", "mcp.json"]] },
-    { ...common, client: "vscode", sections: [["servers"]], parts: [[folder, ".vscode", "mcp.json"]] },
+    { ...braces, client: "claude-code", timeoutUnit: "ms", parts: [[folder, ".mcp.json"]] },
+    { ...braces, client: "cursor", parts: [[folder, ".cursor", "mcp.json"]] },
+    { ...braces, client: "vscode", sections: [["servers"]], parts: [[folder, ".vscode", "mcp.json"]] },
+    { ...braces, client: "vscode", sections: codeSettings, parts: [[folder, ".vscode", "settings.json"]] },
+    { ...braces, client: "windsurf", parts: [[folder, ".devin", "mcp_config.json"]] },
+    { ...codex, client: "codex", parts: [[folder, ".codex", "config.toml"]] },
+    { ...gemini(platform), client: "gemini-cli", parts: [[folder, ".gemini", "settings.json"]] },
+    { ...zed, client: "zed", parts: [[folder, ".zed", "settings.json"]] },
+    blocksIn("continue", [folder, ".continue", "mcpServers"]),
+    { client: "junie", ...json, parts: [[folder, ".junie", "mcp", "mcp.json"]] },
+    { ...assistant, client: "ai-assistant", parts: [[folder, ".ai", "mcp", "mcp.json"]] },
+    { ...xml, client: "ai-assistant", parts: [[folder, ".idea", "workspace.xml"]] },
     {
-      ...common,
-      client: "vscode",
-      sections: [["mcp", "servers"], ["mcp.servers"]],
-      parts: [[folder, ".vscode", "settings.json"]],
-    },
-    {
-      ...common,
-      client: "codex",
-      format: "toml",
-      sections: [["mcp_servers"]],
-      dialect: "codex",
-      style: "none",
-      parts: [[folder, ".codex", "config.toml"]],
-    },
-    {
-      ...common,
-      client: "gemini-cli",
-      dialect: "gemini",
-      style: "shell",
-      timeoutUnit: "ms",
-      parts: [[folder, ".gemini", "settings.json"]],
-    },
-    {
-      ...common,
-      client: "zed",
-      sections: [["context_servers"]],
-      dialect: "zed",
-      style: "none",
-      timeoutUnit: "s",
-      parts: [[folder, ".zed", "settings.json"]],
-    },
-    {
-      ...common,
-      client: "continue",
-      format: "yaml",
-      endings: [".yaml", ".yml", ".json"],
-      dialect: "continue",
-      style: "continue",
-      parts: [[folder, ".continue", "mcpServers"]],
-    },
-    { ...common, client: "junie", style: "none", parts: [[folder, ".junie", "mcp", "mcp.json"]] },
-    {
-      ...common,
+      ...opencode,
       client: "opencode",
-      sections: [["mcp"]],
-      dialect: "opencode",
-      style: "opencode",
-      parts: ["opencode.json", "opencode.jsonc"].map((name) => [folder, name]),
+      parts: [[folder], [folder, ".opencode"]].flatMap((place) =>
+        ["opencode.json", "opencode.jsonc"].map((name) => [...place, name]),
+      ),
     },
-    { ...common, client: "amazon-q", timeoutUnit: "ms", parts: [[folder, ".amazonq", "mcp.json"]] },
+    ...amazonRows([folder, ".amazonq"]),
   ];
   return rows.flatMap((row) => sourcesOf(row, platform, folder));
 }
@@ -277,8 +285,7 @@ function sourcesOf(
   platform: UserPlaces["platform"],
   project: string | undefined,
 ): readonly ImportSource[] {
-  const separator = platform === "win32" ? "\\" : "/";
-  return parts.map((names) => ({ ...row, path: names.join(separator), project }));
+  return parts.map((names) => ({ ...row, path: joined(names, platform), project }));
 }
 
 /**
@@ -293,10 +300,13 @@ export function sourceOfFile(path: string, project: string): ImportSource {
   ];
   const found = known.find(
     (source) =>
-      source.endings === undefined && plain.endsWith(source.path.replace(project, "").replace(/^~/, "")),
+      source.endings === undefined &&
+      !source.path.includes("*") &&
+      plain.endsWith(source.path.replace(project, "").replace(/^~/, "")),
   );
   if (found !== undefined)
     return { ...found, path, project: found.project === undefined ? undefined : project };
+  if (/\.xml$/i.test(plain)) return { ...xml, client: "ai-assistant", path, project };
   const format = /\.toml$/i.test(plain) ? "toml" : /\.ya?ml$/i.test(plain) ? "yaml" : "json";
   return {
     client: "file",

@@ -6,7 +6,7 @@ import {
   type ClientProgram,
   ClientsError,
   clientPrograms,
-  fileOf,
+  filesOf,
   serverIn,
   withoutServer,
   withServer,
@@ -194,7 +194,7 @@ describe("the file of a client", () => {
   const check = (id: string, paths: readonly [string, string, string]) =>
     test(`of ${id} is where its documentation says`, () => {
       assert.deepEqual(
-        [linux, mac, windows].map((places) => fileOf(client(id), places)),
+        [linux, mac, windows].map((places) => filesOf(client(id), places)[0]),
         paths,
       );
     });
@@ -220,7 +220,7 @@ describe("the file of a client", () => {
   ]);
 
   test("is another one for each client", () => {
-    const files = clientPrograms.map((program) => fileOf(program, linux));
+    const files = clientPrograms.flatMap((program) => filesOf(program, linux));
     assert.equal(new Set(files).size, files.length);
     assert.deepEqual(
       clientPrograms.map(({ id }) => id),

@@ -2,7 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { projectSources, readClientServers, sourceOfFile, userSources } from "@toolcrib/clients";
+import {
+  clientPrograms,
+  filesOf,
+  projectSources,
+  readClientServers,
+  sourceOfFile,
+  userSources,
+} from "@toolcrib/clients";
 import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 
@@ -36,13 +43,72 @@ test("userSources() has the files of all clients on each platform", () => {
   check("linux", "amazon-q", "/home/ada/.aws/amazonq/mcp.json");
   for (const platform of ["linux", "darwin", "win32"] as const) {
     const clients = new Set(userSources(places[platform]).map(({ client }) => client));
-    assert.equal(clients.size, 15);
+    assert.equal(clients.size, 16);
     check(
       platform,
       "codex",
       [places[platform].home, ".codex", "config.toml"].join(platform === "win32" ? "\\" : "/"),
     );
   }
+});
+
+test("variables of the environment move the files of clients", () => {
+  const check = (env: Readonly<Record<string, string>>, client: string, path: string) => {
+    const moved = { ...places.linux, env };
+    const paths = userSources(moved).flatMap((source) => (source.client === client ? [source.path] : []));
+    assert.ok(paths.includes(path), `${client}: ${paths.join()}`);
+    const program = clientPrograms.find(({ id }) => id === client);
+    assert.ok(program);
+    return filesOf(program, moved)[0] === path;
+  };
+  const isWritten = [
+    check({ CODEX_HOME: "/c" }, "codex", "/c/config.toml"),
+    check({ CLAUDE_CONFIG_DIR: "/c/" }, "claude-code", "/c/.claude.json"),
+    check({ GEMINI_CLI_HOME: "/c" }, "gemini-cli", "/c/.gemini/settings.json"),
+    check({ CONTINUE_GLOBAL_DIR: "/c" }, "continue", "/c/config.yaml"),
+    check({ GOOSE_PATH_ROOT: "/c" }, "goose", "/c/config/config.yaml"),
+    check({ CLINE_DIR: "/c" }, "cline", "/c/data/settings/cline_mcp_settings.json"),
+    check({ CLINE_DATA_DIR: "/d", CLINE_DIR: "/c" }, "cline", "/d/settings/cline_mcp_settings.json"),
+    check({ CLINE_MCP_SETTINGS_PATH: "/s.json", CLINE_DIR: "/c" }, "cline", "/s.json"),
+  ];
+  assert.deepEqual(new Set(isWritten), new Set([true]));
+  // Read in addition to the file of the user.
+  assert.equal(check({ OPENCODE_CONFIG: "/c/x.json" }, "opencode", "/c/x.json"), false);
+  assert.equal(check({ OPENCODE_CONFIG_DIR: "/c" }, "opencode", "/c/opencode.jsonc"), false);
+  const mac = { ...places.darwin, env: { XDG_CONFIG_HOME: "/x" } };
+  const files = clientPrograms.flatMap((program) => filesOf(program, mac));
+  assert.ok(files.includes("/x/goose/config.yaml") && files.includes("/x/opencode/opencode.json"));
+  assert.ok(files.includes("/Users/ada/.config/zed/settings.json"));
+});
+
+test("readClientServers() reads the settings of an IDE, and refuses what else XML can have", () => {
+  const source = sourceOfFile("/home/ada/llm.mcpServers.xml", "/home/ada");
+  const entry =
+    '<McpServerCommand><option name="name" value="a" /><option name="programPath" value="a&amp;&#x62;" /></McpServerCommand>';
+  const wrap = (inner: string) =>
+    `<?xml version="1.0"?>\n<!-- <component> -->\n<application><component name="McpApplicationServerCommands">${inner}</component></application>`;
+  const { servers, problems } = readClientServers(wrap(entry), source);
+  assert.deepEqual(problems, []);
+  assert.deepEqual(
+    servers.map(({ name, transport }) => [name, transport.kind === "stdio" && transport.command.join("")]),
+    [["a", "a&b"]],
+  );
+  const check = (text: string, place: readonly [number, number], words: RegExp) => {
+    const [problem] = readClientServers(text, source).problems;
+    assert.deepEqual(
+      [problem?.line, problem?.column, problem?.code],
+      [...place, "CLIENTS_FILE_SYNTAX"],
+      text,
+    );
+    assert.match(problem?.message ?? "", words);
+  };
+  check('<!DOCTYPE x [<!ENTITY a "b">]>\n<application/>', [1, 1], /readable XML: it is no tag/);
+  check("<application>\n  <component name=x/>\n</application>", [2, 3], /it is no tag/);
+  check("<application>\n<component>\n</application>", [3, 1], /<\/application> ends no open element/);
+  check("<application>", [1, 1], /<application> has no end/);
+  check("<a/>\n<b/>", [2, 1], /second root/);
+  check(wrap('\n<option name="&unknown;"/>'), [4, 1], /no character/);
+  check("<a>".repeat(200), [1, 301], /nested too deeply/);
 });
 
 test("readClientServers() reads any text, and says where what it does not read is", () => {

@@ -13,7 +13,10 @@ export const command = defineCommand({
       help: "clients that toolcrib connect wrote to",
     },
   },
-  options: { all: { help: "all connected clients" } },
+  options: {
+    all: { help: "all connected clients" },
+    yes: { help: "accepted, as of toolcrib connect: nothing is asked anyway" },
+  },
   examples: ["toolcrib disconnect cursor", "toolcrib disconnect --all"],
   run: async (context, { clients }, options) =>
     (await import("../connect/disconnect-client.ts")).disconnectClients(context, clients, options),

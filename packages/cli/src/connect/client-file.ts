@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type ClientProgram, clientPrograms, fileOf, type UserPlaces } from "@toolcrib/clients";
+import { type ClientProgram, clientPrograms, filesOf, type UserPlaces } from "@toolcrib/clients";
 import { didYouMean } from "@toolcrib/diagnostics";
 import { errnoOf, FilesError, readRegularFile, reasonOf, replaceFile } from "@toolcrib/files";
 import { CliError } from "../cli-error.ts";
@@ -27,22 +27,30 @@ export function findClient(id: string): ClientProgram {
 export function placesOf({ userDirectory, env, platform }: ProcessContext): UserPlaces {
   const given = (name: string) => (env[name] === undefined || env[name] === "" ? undefined : env[name]);
   if (platform === "darwin") {
-    return { platform, home: userDirectory, settings: join(userDirectory, "Library", "Application Support") };
+    const settings = join(userDirectory, "Library", "Application Support");
+    return { platform, home: userDirectory, settings, env };
   }
   if (platform === "win32") {
     const settings = given("APPDATA") ?? join(userDirectory, "AppData", "Roaming");
-    return { platform, home: userDirectory, settings };
+    return { platform, home: userDirectory, settings, env };
   }
   return {
     platform: "linux",
     home: userDirectory,
     settings: given("XDG_CONFIG_HOME") ?? join(userDirectory, ".config"),
+    env,
   };
 }
 
-/** Returns the path of a client's file. */
+/**
+ * Returns the path of a client's file: the first that exists, or whose folder does; without any, the usual one.
+ * A folder says nothing where the client has another file in it.
+ */
 export function clientFile(program: ClientProgram, context: ProcessContext): string {
-  return fileOf(program, placesOf(context));
+  const files = filesOf(program, placesOf(context));
+  const isAlone = (file: string) => !files.some((one) => dirname(one) === dirname(file) && existsSync(one));
+  const found = files.find((file) => existsSync(file) || (existsSync(dirname(file)) && isAlone(file)));
+  return found ?? (files[0] as string);
 }
 
 /** Whether the client has a file, or the folder for it, on this machine. */

@@ -8,12 +8,12 @@ import { existsSync } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import { tokenDirectory } from "@toolcrib/auth";
-import { type ClientProgram, fileOf, withoutServer } from "@toolcrib/clients";
+import { type ClientProgram, filesOf, withoutServer } from "@toolcrib/clients";
 import { errnoOf } from "@toolcrib/files";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { findClient, readClientFile, requireWritable, writeClientFile } from "./client-file.ts";
+import { findClient, placesOf, readClientFile, requireWritable, writeClientFile } from "./client-file.ts";
 import { fromBytes, inFile, serverName } from "./connect-client.ts";
 import {
   type Connection,
@@ -38,7 +38,7 @@ const outcomeTexts: { readonly [O in Outcome]: string } = {
 export async function disconnectClients(
   context: CliContext,
   ids: readonly string[],
-  { all }: { readonly all?: boolean },
+  { all }: { readonly all?: boolean; readonly yes?: boolean },
 ): Promise<ExitCode> {
   const { output, options } = context;
   const connected = listConnections(options.home);
@@ -60,7 +60,7 @@ export async function disconnectClients(
         hint: connected.length === 0 ? "no client is connected" : `connected: ${connected.join(", ")}`,
       });
     }
-    if (!isFileOf(program, connection)) {
+    if (!isFileOf(context, program, connection)) {
       throw new CliError("CLI_FILE_UNUSABLE", `${connection.file} is no file of ${program.name}`, {
         hint: `the record of the connection is damaged: remove the entry "${serverName}" in the client, and ${join(options.home, "connections", `${program.id}.json`)}`,
       });
@@ -77,11 +77,10 @@ export async function disconnectClients(
 }
 
 /** Whether a record names a file that the client has, in this environment or another one. */
-function isFileOf(program: ClientProgram, { file }: Connection): boolean {
-  return (
-    isAbsolute(file) &&
-    basename(file) === basename(fileOf(program, { platform: "linux", home: "/", settings: "/" }))
-  );
+function isFileOf(context: CliContext, program: ClientProgram, { file }: Connection): boolean {
+  const elsewhere = filesOf(program, { platform: "linux", home: "/", settings: "/" });
+  const names = [...filesOf(program, placesOf(context)), ...elsewhere].map((one) => basename(one));
+  return isAbsolute(file) && names.includes(basename(file));
 }
 
 async function takeBack(

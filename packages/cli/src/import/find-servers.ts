@@ -40,18 +40,7 @@ export function knownSources(context: CliContext): readonly ImportSource[] {
   const places = placesOf(context);
   // In the home directory, the files of the user are no project.
   const isHome = context.directory === context.userDirectory;
-  const { env } = context;
-  const moved = (source: ImportSource): ImportSource => {
-    const { CODEX_HOME: codex = "", CLAUDE_CONFIG_DIR: claude = "" } = env;
-    if (source.client === "codex" && codex !== "") return { ...source, path: join(codex, "config.toml") };
-    if (source.client === "claude-code" && claude !== "")
-      return { ...source, path: join(claude, ".claude.json") };
-    return source;
-  };
-  return [
-    ...userSources(places).map(moved),
-    ...(isHome ? [] : projectSources(context.directory, places.platform)),
-  ];
+  return [...userSources(places), ...(isHome ? [] : projectSources(context.directory, places.platform))];
 }
 
 /** Reads all files of `sources` that exist. */
@@ -96,7 +85,23 @@ export async function findServers(sources: readonly ImportSource[]): Promise<Fou
 
 /** The files of a source that exist. */
 function pathsOf(source: ImportSource, problems: FileProblem[]): readonly string[] {
-  const { path, endings } = source;
+  return expanded(source.path).flatMap((path) => filesAt(path, source, problems));
+}
+
+/** Replaces a part `*` of a path by each folder in its place. */
+function expanded(path: string): readonly string[] {
+  const [, before, after] = /^(.*?)[\\/]\*[\\/](.*)$/.exec(path) ?? [];
+  if (before === undefined || after === undefined) return [path];
+  try {
+    const folders = readdirSync(before, { withFileTypes: true }).filter((one) => !one.isFile());
+    const names = folders.map(({ name }) => name).sort();
+    return names.slice(0, folderMaxFiles).map((name) => join(before, name, after));
+  } catch {
+    return [];
+  }
+}
+
+function filesAt(path: string, { endings }: ImportSource, problems: FileProblem[]): readonly string[] {
   if (!isThere(path, problems)) return [];
   if (endings === undefined) return [path];
   try {

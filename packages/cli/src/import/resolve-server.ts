@@ -5,12 +5,11 @@
  */
 
 import type { ClientServer, ImportOAuth, ImportPart, ImportText } from "@toolcrib/clients";
-import { credentialArguments } from "@toolcrib/config";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { isCredentialVariable } from "@toolcrib/redaction";
 import type { FoundSecret } from "./import-types.ts";
 import { unpinnedPart } from "./pinned-version.ts";
-import { isPlaceholder, isSecretValue, type TextRole } from "./secret-values.ts";
+import { isPlaceholder, isSecretValue, secretArguments, type TextRole } from "./secret-values.ts";
 
 /** Where a server comes from and goes to. */
 export interface ResolveContext {
@@ -76,7 +75,7 @@ class ServerResolver {
       if (/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) env[name] = this.#value(text, "variable", name);
       else this.#notes.push(`the variable ${JSON.stringify(name)} is not taken over: no process can have it`);
     }
-    const args = this.#arguments(transport.args, env);
+    const args = this.#arguments(command, transport.args, env);
     const cwd = this.#folder(transport.cwd);
     const plain = args.map((value) => (typeof value === "string" ? value : "…"));
     return {
@@ -169,9 +168,9 @@ class ServerResolver {
     return this.#http(kind, { url: args[at + 1] ?? [], headers, oauth: undefined });
   }
 
-  #arguments(args: readonly ImportText[], env: { [name: string]: JsonValue }): Value[] {
+  #arguments(command: string, args: readonly ImportText[], env: { [name: string]: JsonValue }): Value[] {
     const texts = args.map((text) => text.map((part) => (typeof part === "string" ? part : "…")).join(""));
-    const named = credentialArguments(texts);
+    const named = secretArguments(command, texts);
     const values: Value[] = [];
     for (const [at, text] of args.entries()) {
       const [, name, literal] =
@@ -219,6 +218,10 @@ class ServerResolver {
     if (variable !== undefined) {
       const { prefix, part } = variable;
       if ("input" in part && part.fallback === undefined) return this.#wanted(name, purpose, prefix);
+      if ("file" in part) {
+        const path = part.file.replace(/^~(?=[\\/])/, this.#context.userDirectory);
+        return reference({ file: path }, prefix);
+      }
       if ("variable" in part && this.#mayRefer(part, role, name)) {
         if ((this.#context.env[part.variable] ?? "") === "") {
           this.#notes.push(
@@ -259,10 +262,11 @@ class ServerResolver {
   #fill(part: ImportPart): string | { readonly missing: string } {
     if (typeof part === "string") return part;
     if ("folder" in part) {
-      return part.folder === "home"
-        ? this.#context.userDirectory
-        : (this.#server.project ?? this.#context.folder);
+      if (part.folder === "home") return this.#context.userDirectory;
+      const project = this.#server.project ?? this.#context.folder;
+      return part.folder === "project" ? project : (/[^\\/]+(?=[\\/]*$)/.exec(project)?.[0] ?? "");
     }
+    if ("file" in part) return { missing: part.file };
     if ("unknown" in part) return { missing: part.unknown };
     if ("input" in part) return part.fallback ?? { missing: part.input };
     const value = this.#context.env[part.variable] ?? "";

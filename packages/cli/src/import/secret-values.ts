@@ -1,6 +1,6 @@
 /** Decides which texts of a client's entry are secrets, by the names of their fields and by their form. Pure. */
 
-import { urlContainsCredential } from "@toolcrib/config";
+import { credentialArguments, urlContainsCredential } from "@toolcrib/config";
 import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "@toolcrib/redaction";
 
 /** Where a text is. */
@@ -21,12 +21,74 @@ export function isSecretValue(role: TextRole, name: string, value: string): bool
   if (role === "header") return isCredentialHeader(name) || hasHighEntropy(value);
   if (role === "url") return urlContainsCredential(value) || hasSecretPart(value);
   if (role !== "argument" || isPath) return false;
+  const [, variable, assigned] = /^(?:-e|--env=|-D)?([A-Za-z_][A-Za-z0-9_]{0,80})=(\S+)$/.exec(value) ?? [];
+  if (
+    variable !== undefined &&
+    assigned !== undefined &&
+    !isReference(assigned) &&
+    !settingValue.test(assigned)
+  ) {
+    if (assignedSecret.test(variable)) return true;
+  }
   return hasHighEntropy(value) || (/^https?:\/\//.test(value) && hasSecretPart(value));
+}
+
+/** Options that name a password or a session in fewer letters than those that every program must not be given. */
+const passwordOption =
+  /^--?(?:key|(?:[A-Za-z0-9]+[-_.])*(?:pass|pw|pwd|apikey|authkey|bearer|cookie|pat|pin|dsn|connection-?string|auth|signature))$/i;
+/** Options with a user and a password, such as `-u admin:secret`. */
+const loginOption = /^(?:-u|--(?:user|login|basic-auth|userpass|proxy-user))$/i;
+const userOption = /^(?:-[uU]\w{0,64}|--(?:[a-z]+[-_])?(?:user|username|login))(?:=|$)/;
+/** Programs that start another one, and whose `-p` is a port, a package or a version. */
+const launcher = /(?:^|[\\/])(?:npx|npm|pnpm|bunx|uvx?|pipx|docker|podman|nerdctl|deno)(?:\.cmd|\.exe)?$/i;
+
+/**
+ * Returns the positions of arguments that are secrets by what stands before them: `--password`, `--pw`, `-p`, `-u`.
+ * `-p` is a port or a profile in other programs, so its value is one where a user is given too, or where it is no
+ * word, number, path or version.
+ */
+export function secretArguments(command: string, args: readonly string[]): ReadonlySet<number> {
+  const found = new Set(credentialArguments(args));
+  const hasUser = args.some((word) => userOption.test(word));
+  for (const [at, word] of args.entries()) {
+    const equals = word.indexOf("=");
+    const [option, place, value] =
+      equals === -1 ? [word, at + 1, args[at + 1]] : [word.slice(0, equals), at, word.slice(equals + 1)];
+    if (option.length > 100) continue;
+    if (/^-p./.test(word) && hasUser && equals === -1 && !/^-p\d+$/.test(word) && !launcher.test(command))
+      found.add(at);
+    if (value === undefined || value === "" || isReference(value) || settingValue.test(value)) continue;
+    if (equals === -1 && value.startsWith("-")) continue;
+    const isSecret =
+      passwordOption.test(option) ||
+      (loginOption.test(option) && /^[^:\s]{1,200}:[^:\s/]/.test(value) && !/^\d+:\d+$/.test(value)) ||
+      (option === "-p" &&
+        !launcher.test(command) &&
+        (hasUser ? !/^\d{1,5}$/.test(value) : isPassword(value)));
+    if (isSecret) found.add(place);
+  }
+  return found;
+}
+
+/** A value that only says where the secret is. */
+function isReference(value: string): boolean {
+  return /^(?:\$|env:|file:|keychain:|op:\/\/|~?\.{0,2}[\\/]|[A-Za-z]:\\)/.test(value);
+}
+
+/** Whether a value is neither a word nor a number, a version, a path or a mapping of ports. */
+function isPassword(value: string): boolean {
+  if (/[./\\:@]/.test(value)) return false;
+  return (
+    (/\d/.test(value) && /[A-Za-z]/.test(value)) || /[!#$%^&*?]/.test(value) || /[A-Z]/.test(value.slice(1))
+  );
 }
 
 /** Names of variables that hold a password or a session. */
 const passwordVariable =
   /(?:pass|passwd|passphrase|pwd|cookie|bearer|connection_?string)$|(?:^|_)(?:pw|pat|pin|auth|jwt|dsn)$/i;
+/** Last words of a name that a value is assigned to. */
+const assignedSecret =
+  /(?:^|_)(?:(?:api|access|secret)?key|token|secret|passw(?:or)?d|passphrase|pass|pwd?|pin|pat|dsn|jwt|cookie|credentials?)$/i;
 /** Values that switch something, and are no password. */
 const settingValue = /^(?:true|false|yes|no|on|off|none|null|basic|bearer|oauth2?|token|\d)$/i;
 
