@@ -5,6 +5,8 @@
  *
  * A value is a scalar leaf as text, so that a number and the text of its digits are equal. What is too short to identify
  * anything has no fingerprint, and neither has a part of a text. The work for one call has a limit, whatever its size.
+ *
+ * The last short values stay in memory with their fingerprints, at most 256 of them.
  */
 
 import { hash } from "node:crypto";
@@ -38,8 +40,9 @@ const digestBytes = 32;
 /** A UTF-16 unit takes at most three bytes; a shortened text has its length at the end. */
 const bufferBytes = blockBytes + 3 * (textMaxLength + 20);
 
-/** Longest text whose fingerprint is kept for a while, and how many are kept at least. */
+/** Longest text whose fingerprint is kept for a while. */
 const keptMaxLength = 256;
+/** Fingerprints that are kept at least; at most twice as many. */
 const keptCount = 128;
 
 /** Computes fingerprints under one key. */

@@ -26,6 +26,7 @@ import { openProgramLog, type ProgramLog } from "./program-log.ts";
 import { releaseMemory } from "./release-memory.ts";
 import { serveStdio, stdioIdentity, untilInterrupted } from "./serve-stdio.ts";
 import { takeHome } from "./take-home.ts";
+import { collectYoungObjectsAlone } from "./young-objects.ts";
 
 /** Options of the command. */
 export interface ServeFlags {
@@ -84,6 +85,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
   await reloads.start(gateway, read.look);
   void releaseMemory(gateway);
+  collectYoungObjectsAlone();
   try {
     const { profile } = flags;
     if (profile !== undefined) requireProfile(profile, gateway.profilesOf(stdioIdentity));
