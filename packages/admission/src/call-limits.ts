@@ -2,7 +2,7 @@
  * Limits of calls in the governed call: refuses a call that exceeds one, counts the others, and keeps in
  * the home what was used of budgets, which the gateways of a home share.
  *
- * Rates are counted by each gateway alone and begin anew with it. Budgets are exchanged with the home
+ * Rates are counted by each gateway alone and begin anew with it, and with a change of their rule. Budgets are exchanged with the home
  * while they are used, so that gateways together can exceed one by what they allow in between.
  */
 
@@ -109,6 +109,11 @@ export class CallLimits {
       this.#isUnreadable = true;
       this.#report(error, "budgets cannot be read: calls that count towards one are refused");
     }
+  }
+
+  /** Continues the rates of the limits that these replace. Call it when these are in force. */
+  continueRates(previous: CallLimits): void {
+    this.#limits.continueRates(previous.#limits, this.#deps.now());
   }
 
   /** Logs a problem once, until another one or a success follows. */

@@ -82,6 +82,11 @@ export class ServerExits implements AsyncDisposable {
     this.#ids.set(egressIdOf(id), id);
   }
 
+  /** Forgets the id of a server that has left. */
+  forget(id: string): void {
+    this.#ids.delete(egressIdOf(id));
+  }
+
   /** Opens the exit of one step of a fetch. @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`, `EGRESS_CLOSED` */
   readonly openFetch = async ({ label, ...reached }: FetchStep): Promise<FetchExit> => {
     const id = `${label} (${++this.#fetchCount})`;

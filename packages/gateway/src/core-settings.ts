@@ -16,6 +16,8 @@ import type { CoreConfig, GatewayCoreDeps, LiveParts } from "./core-config.ts";
 /** The settings of one configuration. */
 export interface CoreSettings extends ReturnType<typeof createOverrides> {
   readonly config: CoreConfig;
+  /** Longest time that the first list of a client waits for servers, in milliseconds. */
+  readonly listWaitMs: number;
   /** The lists of the policy, and their digest. */
   readonly lists: ToolPolicy;
   readonly listsDigest: string;
@@ -34,6 +36,7 @@ export function coreSettingsOf(
   const { policy, toolOverrides = [] } = config;
   return {
     config,
+    listWaitMs: config.serve.listWaitSeconds * 1000,
     ...createOverrides(toolOverrides, logger),
     lists: new ToolPolicy(policy, defaultAllowedTools),
     listsDigest: digestPolicy(policy),

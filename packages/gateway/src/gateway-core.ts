@@ -196,7 +196,7 @@ export class GatewayCore {
       callLimits: guards.callLimits,
       hooks: deps.hooks && { ...deps.hooks, ...hiding, rules: executionRules, pauses: this.pauses, logger },
     };
-    this.#firstContact = new FirstContact({ roster, visibility, now }, config.serve.listWaitSeconds * 1000);
+    this.#firstContact = new FirstContact({ roster, visibility, now }, settings.listWaitMs);
     this.#lateTools = new LateTools({
       index,
       policy,
@@ -237,22 +237,27 @@ export class GatewayCore {
     return this.#definitionPins.prepare(serverIds);
   }
 
+  /** Returns what follows from a configuration alone, for `reconfigure`. Nothing of it is in force. */
+  prepare(config: CoreConfig): CoreSettings {
+    return coreSettingsOf(config, this.#deps);
+  }
+
   /**
    * Puts another configuration in force, at once, for all calls that begin from now on. Calls in flight keep the guards,
    * hooks and labels with which they began.
    *
    * @param live what belongs to that configuration and was opened for it
    */
-  reconfigure(config: CoreConfig, live: LiveParts): void {
+  reconfigure(settings: CoreSettings, live: LiveParts): void {
     const before = this.#settings;
-    const settings = coreSettingsOf(config, this.#deps);
+    const callDeps = callDepsOf(this.#callDeps, settings, live, this.#deps.logger);
     this.#settings = settings;
     this.policy.replace(settings.lists, live.files);
-    this.#callDeps = callDepsOf(this.#callDeps, settings, live, this.#deps.logger);
+    this.#callDeps = callDeps;
     this.#targets.replace(settings);
     this.tools.listBy(settings.listing);
     this.#metaSource?.cutResults(this.tools.cutsResults);
-    this.#firstContact.renew(config.serve.listWaitSeconds * 1000, this.service.sessions);
+    this.#firstContact.renew(settings.listWaitMs, this.service.sessions);
     this.pauses.reconsider();
     if (!before.overrides.isEmpty || !settings.overrides.isEmpty) this.index.overrideBy(settings.override);
   }

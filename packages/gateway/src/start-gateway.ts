@@ -51,6 +51,7 @@ import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSum
 import { GatewayCore } from "./gateway-core.ts";
 import type { GatewayDeps } from "./gateway-deps.ts";
 import { GatewayError } from "./gateway-error.ts";
+import { LateLoginPages } from "./late-login-pages.ts";
 import { openAudit } from "./open-audit.ts";
 import { openEmbeddings } from "./open-embeddings.ts";
 import { openLearning } from "./open-learning.ts";
@@ -83,10 +84,7 @@ const kindsOfSources: readonly OpenSources[] = [
 ];
 
 function openToolServers(context: SourceContext): Promise<OpenedSources> {
-  const onLoginPages = (pages: SourceContext["logins"]["pages"]) => {
-    context.logins.pages = pages;
-  };
-  return openServers({ ...context, onLoginPages });
+  return openServers({ ...context, onLoginPages: (pages) => context.logins.use(pages) });
 }
 
 type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
@@ -229,7 +227,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     authorities: network.ca,
     upstreamLimits: deps.upstreamLimits,
     packageRunner: { runner: undefined },
-    logins: { pages: undefined },
+    logins: new LateLoginPages(),
     machine: {
       system: { platform: process.platform, arch: process.arch },
       node: { command: process.execPath, version: process.versions.node },
@@ -474,7 +472,7 @@ class RunningGateway implements Gateway {
   async #openHttp(): Promise<HttpServer> {
     try {
       const authentication = await this.#openAuthentication();
-      const deps = { ...this.#serverDeps(), ...authentication, logins: this.#parts.logins.pages };
+      const deps = { ...this.#serverDeps(), ...authentication, logins: this.#parts.logins };
       const http = await startHttpServer(deps, this.#parts.live.config.serve);
       this.#http = this.#resources.use(http);
       return http;

@@ -21,13 +21,17 @@ import {
   waitUntil,
 } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
-import { startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
+import { configOf, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
 
 const urlCapability = { elicitation: { url: {} } };
 const whoami = { name: "notes__whoami", arguments: {} };
 
 /** Starts a provider, a server that takes its tokens, and a gateway with the clients `ada` and `bob`. */
-async function start(auth: JsonObject = {}, serve: JsonObject = {}, options: IdentityProviderOptions = {}) {
+async function start(
+  auth: JsonObject = {},
+  serve: JsonObject = {},
+  { isAddedLater = false, ...options }: IdentityProviderOptions & { readonly isAddedLater?: boolean } = {},
+) {
   await using stack = new AsyncDisposableStack();
   const provider = stack.use(await startIdentityProvider(options));
   const server = stack.use(
@@ -38,7 +42,14 @@ async function start(auth: JsonObject = {}, serve: JsonObject = {}, options: Ide
   );
   const transport = { kind: "streamable_http", url: server.url, auth: { type: "oauth", ...auth } };
   const document = { tool_servers: [{ id: "notes", transport, trust_state: "verified" }], serve };
-  const gateway = stack.use(await startTestGateway(document, { clients: ["ada", "bob"], isAwaited: false }));
+  const first = isAddedLater ? { ...document, tool_servers: [] } : document;
+  const gateway = stack.use(await startTestGateway(first, { clients: ["ada", "bob"], isAwaited: false }));
+  if (isAddedLater) {
+    await gateway.endpoint();
+    const whole = configOf({ ...document, serve: { listen: "127.0.0.1:0", auth: "token", ...serve } });
+    const { error, applied, needsRestart } = await gateway.gateway.applyConfig(whole, ["toolcrib.json"]);
+    assert.deepEqual([error, applied, needsRestart], [undefined, ["tool_servers.notes"], []]);
+  }
   await logInGateway(gateway, server.url, auth["per"] === "identity" ? "identity" : "gateway");
   await waitUntil(() =>
     gateway.gateway.listTools(localIdentity("cli", "cli")).some(({ id }) => id === "notes:whoami"),
@@ -119,6 +130,22 @@ function writtenBy({ home, logger }: TestGateway): string {
     .map((file) => readFileSync(join(file.parentPath, file.name), "latin1"));
   return [...texts, JSON.stringify(logger.records)].join("\n");
 }
+
+test("a server with logins that is added to a gateway without any has its pages at once", async () => {
+  await using run = await start({ per: "identity" }, {}, { isAddedLater: true });
+  const ada = await run.gateway.connect({ as: "ada", capabilities: urlCapability });
+  const { url } = await pageFor(ada);
+  assert.match((await logInAt(url, readToken(run.gateway.home, "ada"))).text, /Logged in to &#34;notes&#34;/);
+  assert.match(textOf(await ada.callTool(whoami)), /whoami for the client/);
+  // A call that is in flight when the server leaves can still ask for a login; a page of it is over later.
+  const bob = await run.gateway.connect({ as: "bob", capabilities: urlCapability });
+  const page = await pageFor(bob);
+  const { origin } = await run.gateway.endpoint();
+  const without = configOf({ tool_servers: [], serve: { listen: "127.0.0.1:0", auth: "token" } });
+  assert.equal((await run.gateway.gateway.applyConfig(without, ["toolcrib.json"])).error, undefined);
+  assert.equal((await fetch(`${origin}/oauth/login?ticket=none`)).status, 404);
+  assert.ok([200, 404].includes((await fetch(page.url)).status));
+});
 
 test("a legacy client is asked with -32042, notified of the end, and its next call has a login of its own", async () => {
   await using run = await start({ per: "identity" });

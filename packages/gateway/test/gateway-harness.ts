@@ -123,6 +123,8 @@ export async function startTestGateway(
     /** Authenticates clients in place of tokens of the home. */
     readonly authenticate?: GatewayDeps["authenticate"];
     readonly wrap?: GatewayDeps["wrap"];
+    /** Called before each record of the log; it fails where this throws. */
+    readonly onLog?: () => void;
     /** Home folder. @default a new one, which is removed with the gateway */
     readonly home?: string;
   } = {},
@@ -145,7 +147,7 @@ export async function startTestGateway(
     home,
     env: { PATH: process.env["PATH"], ...options.environment },
     directory: directory.path,
-    logger,
+    logger: options.onLog === undefined ? logger : listening(logger, options.onLog),
     version: "0.0.1",
     configFiles: ["toolcrib.json"],
     authenticate,
@@ -192,6 +194,16 @@ export async function startTestGateway(
     },
   };
   return test;
+}
+
+function listening(logger: TestLogger, onLog: () => void): GatewayDeps["logger"] {
+  const log = (level: "debug" | "info" | "warn" | "error"): TestLogger[typeof level] => {
+    return (fields, message) => {
+      onLog();
+      logger[level](fields, message);
+    };
+  };
+  return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
 }
 
 function writeToken(home: string, name: string): void {

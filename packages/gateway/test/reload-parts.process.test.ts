@@ -1,6 +1,7 @@
 /** Hooks, toolspecs, packages, labels of data and subscriptions under another configuration of a running gateway. */
 
 import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
@@ -17,7 +18,7 @@ import {
 } from "./gateway-harness.ts";
 import { answering, outcomeOf, shell } from "./hooks-harness.ts";
 import { echoManifest, echoTest, putPackages, startLoopbackServer } from "./package-harness.ts";
-import { canary, entry, startTestApi } from "./toolspec-harness.ts";
+import { canary, entry, startTestApi, startToolspecGateway } from "./toolspec-harness.ts";
 
 const serve = { listen: "127.0.0.1:0", auth: "none" };
 
@@ -105,6 +106,30 @@ test("toolspecs come, stay and go with the configuration, the first one too", as
   assert.match(await call("beta"), /^TOOL_NOT_FOUND/);
   await gateway.stop();
   assert.equal(JSON.stringify([gateway.logger.records, gateway.audit()]).includes(canary), false);
+});
+
+test("calls of a toolspec that leaves end with their results, also those that have not reached it", async () => {
+  const held: ServerResponse[] = [];
+  await using api = await startTestApi((_request, response) => void held.push(response));
+  const files = Object.fromEntries(
+    Object.entries(sampleCatalog("acme")).map(([path, text]) => [`catalog/${path}`, text]),
+  );
+  const secrets = { "acme-token": canary };
+  await using gateway = await startToolspecGateway(api, [entry("acme")], { secrets, files });
+  const call = () => outcomeOf(gateway, "acme:list_repos", { owner: "a" });
+  const first = call();
+  await waitUntil(() => held.length === 1);
+  // It is admitted, and its intent is not on record yet.
+  const second = call();
+  assert.deepEqual(await apply(gateway, { egress: api.egress, serve }), ["toolspecs.acme"]);
+  assert.match(await call(), /^TOOL_NOT_FOUND/);
+  await waitUntil(() => held.length === 2);
+  for (const response of held) {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end('"answered"');
+  }
+  assert.match(await first, /answered/);
+  assert.match(await second, /answered/);
 });
 
 test("labels of data that a changed configuration declares count from its first call on", async () => {

@@ -78,7 +78,12 @@ test("policy, limits, changes of tools and lists apply without touching servers"
     [await called(gateway, "s:say"), await called(gateway, "s:say")],
     ["hello", "failed RATE_LIMITED"],
   );
-  // What was used of a limit does not begin anew with a change of something else.
+  // What was used of a limit does not begin anew with a change of something else, and not with one of another limit.
+  const other = { name: "other", tools: ["s:hold"], rate: "5/minute" };
+  for (const limits of [[other, ...guards.limits], guards.limits]) {
+    await apply(gateway, { tool_servers, guards: { limits } });
+    assert.equal(await called(gateway, "s:say"), "failed RATE_LIMITED");
+  }
   await apply(gateway, { tool_servers, guards, serve: { mode: "search" } });
   assert.equal(await called(gateway, "s:say"), "failed RATE_LIMITED");
   assert.deepEqual(await names(), []);
@@ -94,6 +99,8 @@ test("policy, limits, changes of tools and lists apply without touching servers"
       ["policy.deny"],
       ["policy.deny", "tools"],
       ["guards", "tools"],
+      ["guards"],
+      ["guards"],
       ["serve.mode"],
       ["guards", "serve.mode"],
     ],

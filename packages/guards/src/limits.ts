@@ -191,6 +191,26 @@ export class Limits {
     counter.budget = { period, base: added(before, base), own: noAmounts };
   }
 
+  /**
+   * Continues the rates of `previous` where a rule counts and allows the same as before. A rule that allows something else
+   * begins anew. What was used of budgets is restored from where it is kept.
+   */
+  continueRates(previous: Limits, now: number): void {
+    for (const one of this.#rules) {
+      const { rule } = one;
+      const before = previous.#rules.find((other) => other.rule.name === rule.name);
+      if (before === undefined || !hasSameRate(before.rule, rule)) continue;
+      one.refused = before.refused;
+      if (rule.rate === undefined) continue;
+      for (const counter of previous.#counters.values()) {
+        if (counter.rule !== rule.name) continue;
+        const own = this.#counters.of(rule, counter, now);
+        own.tokens = Math.min(own.tokens, counter.tokens);
+        own.filledAt = counter.filledAt;
+      }
+    }
+  }
+
   /** What was used, rule by rule. */
   usage(now: number): readonly RuleUsage[] {
     const byRule = Map.groupBy(this.#counters.values(), ({ rule }) => rule);
@@ -239,6 +259,12 @@ export class Limits {
     }
     return undefined;
   }
+}
+
+/** Whether two rules count the same calls together, and allow the same rate of them. */
+function hasSameRate(one: LimitRule, other: LimitRule): boolean {
+  const text = ({ tools, clients, per, rate }: LimitRule) => JSON.stringify([tools, clients, per, rate]);
+  return text(one) === text(other);
 }
 
 function doesApply(

@@ -34,7 +34,8 @@ export class ServerLogins implements AsyncDisposable {
   /** The pages at which clients log in. */
   readonly pages: WebLogins;
   readonly #deps: ServerLoginsDeps;
-  readonly #servers = new Map<string, KnownServer>();
+  /** Two servers of one id are known while the one that was replaced finishes its calls. */
+  readonly #servers = new Map<AccessTokens, KnownServer>();
   #watch: AsyncDisposable | undefined;
 
   constructor(deps: ServerLoginsDeps) {
@@ -42,38 +43,37 @@ export class ServerLogins implements AsyncDisposable {
     this.pages = new WebLogins(deps);
   }
 
-  /** Adds a server. */
+  /** Adds a server. @returns its tokens, by which it is known */
   add(settings: OAuthServer, deps: Omit<OAuthDeps, "store">): AccessTokens {
     const all = { ...deps, store: this.#deps.store };
     const tokens = new AccessTokens(settings, all);
-    this.#servers.set(settings.id, { settings, deps: all, tokens, onChange() {} });
+    this.#servers.set(tokens, { settings, deps: all, tokens, onChange() {} });
     return tokens;
   }
 
   /** Forgets a server: nobody is asked to log in to it any more. Its logins stay in the store. */
-  remove(id: string): void {
-    this.#servers.delete(id);
+  remove(tokens: AccessTokens): void {
+    this.#servers.delete(tokens);
   }
 
-  /** Returns the tokens for a server; undefined for one that was not added. */
-  tokensOf(id: string): AccessTokens | undefined {
-    return this.#servers.get(id)?.tokens;
-  }
-
-  /** Calls `listener` when a login to the server `id` was read again. */
-  onChange(id: string, listener: (change: LoginChange) => void): void {
-    const server = this.#servers.get(id);
+  /** Calls `listener` when a login to the server was read again. */
+  onChange(tokens: AccessTokens, listener: (change: LoginChange) => void): void {
+    const server = this.#servers.get(tokens);
     if (server !== undefined) server.onChange = listener;
   }
 
   /**
-   * Returns the page at which a client can log in to the server `id`, where its request failed because of that.
+   * Returns the page at which a client can log in to a server, where its request failed because of that.
    *
    * A login that all clients use is only offered to those that may choose its account: operators, and, where other
    * machines cannot reach the gateway, every client.
    */
-  async askForLogin(id: string, identity: Identity, isUnavailable: boolean): Promise<WebLogin | undefined> {
-    const server = this.#servers.get(id);
+  async askForLogin(
+    tokens: AccessTokens,
+    identity: Identity,
+    isUnavailable: boolean,
+  ): Promise<WebLogin | undefined> {
+    const server = this.#servers.get(tokens);
     const missing = server?.tokens.missingFor(identity);
     if (server === undefined || missing === undefined || (isUnavailable && missing === "scopes"))
       return undefined;
@@ -87,7 +87,7 @@ export class ServerLogins implements AsyncDisposable {
       };
       return await this.pages.begin({ identity, server: settings, deps, onStored });
     } catch (error) {
-      logger.warn({ server: id, reason: messageOf(error) }, "client cannot be asked to log in");
+      logger.warn({ server: settings.id, reason: messageOf(error) }, "client cannot be asked to log in");
       return undefined;
     }
   }

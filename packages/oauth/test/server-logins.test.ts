@@ -28,23 +28,27 @@ async function start({ areClientsLocal = true }: { readonly areClientsLocal?: bo
   const { now } = deps;
   const logins = stack.use(new ServerLogins({ store, now, randomBytes, logger: quiet, areClientsLocal }));
   const { signal } = new AbortController();
+  const known = new Map<string, ReturnType<ServerLogins["add"]>>();
+  /** Asks for a login to a server that was added. */
+  const ask = (id: string, identity: Identity, isUnavailable: boolean) =>
+    logins.askForLogin(known.get(id) as ReturnType<ServerLogins["add"]>, identity, isUnavailable);
   /** Adds a server, to which a request of `identity` fails. */
   const add = async (id: string, per: "gateway" | "identity", identity: Identity) => {
-    const tokens = logins.tokensOf(id) ?? logins.add(serverAt(server.url, { id, per }), deps);
+    const tokens = known.get(id) ?? logins.add(serverAt(server.url, { id, per }), deps);
+    known.set(id, tokens);
     await assert.rejects(tokens.credentialsFor(identity)({ signal }), { code: "OAUTH_LOGIN_REQUIRED" });
     return tokens;
   };
   const moved = stack.move();
-  return { logins, add, deps, signal, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+  const forget = (id: string) => known.delete(id);
+  return { logins, ask, add, forget, deps, signal, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
 
 test("a client over standard input logs in on this machine, at one page for all calls that wait", async () => {
   await using run = await start();
-  const { logins, add, signal } = run;
+  const { ask, add, signal } = run;
   const tokens = await add("notes", "identity", stdio);
-  const asked = await Promise.all(
-    Array.from({ length: 20 }, () => logins.askForLogin("notes", stdio, false)),
-  );
+  const asked = await Promise.all(Array.from({ length: 20 }, () => ask("notes", stdio, false)));
   const [page] = asked;
   assert.ok(page !== undefined);
   assert.deepEqual(new Set(asked.map((one) => one?.url)), new Set([page.url]));
@@ -56,46 +60,49 @@ test("a client over standard input logs in on this machine, at one page for all 
   assert.equal(await page.settled, true);
   assert.match((await tokens.credentialsFor(stdio)({ signal })).authorization, /^Bearer /);
   // Nothing is missing any more.
-  assert.equal(await logins.askForLogin("notes", stdio, false), undefined);
+  assert.equal(await ask("notes", stdio, false), undefined);
 });
 
 test("one login for all is offered to those who may choose its account, one of its own to every client", async () => {
   for (const areClientsLocal of [true, false]) {
     await using run = await start({ areClientsLocal });
-    const { logins, add } = run;
-    assert.equal(await logins.askForLogin("notes", client, false), undefined, "it is not known");
+    const { logins, ask, add } = run;
+    const former = await add("notes", "gateway", client);
+    logins.remove(former);
+    assert.equal(await ask("notes", client, false), undefined, "it is not known any more");
+    run.forget("notes");
     await add("notes", "gateway", client);
     // Browsers cannot reach a gateway that does not listen.
-    assert.equal(await logins.askForLogin("notes", operator, false), undefined);
+    assert.equal(await ask("notes", operator, false), undefined);
     logins.pages.open("http://127.0.0.1:1");
-    const offered = await logins.askForLogin("notes", client, false);
+    const offered = await ask("notes", client, false);
     assert.equal(offered !== undefined, areClientsLocal);
-    assert.ok((await logins.askForLogin("notes", operator, true)) !== undefined);
+    assert.ok((await ask("notes", operator, true)) !== undefined);
     await add("own", "identity", client);
-    assert.ok((await logins.askForLogin("own", client, false)) !== undefined);
+    assert.ok((await ask("own", client, false)) !== undefined);
     // The failure of another client's request is not the reason.
-    assert.equal(await logins.askForLogin("own", operator, false), undefined);
+    assert.equal(await ask("own", operator, false), undefined);
   }
 });
 
 test("pages end after ten minutes, and the oldest one where a client has twenty", async () => {
   await using run = await start();
-  const { logins, add, deps } = run;
+  const { logins, ask, add, deps } = run;
   logins.pages.open("http://127.0.0.1:1");
   const statusOf = (url: string | undefined) =>
     logins.pages.page(new URL(url ?? "").searchParams.get("ticket") ?? "").status;
   const urls: (string | undefined)[] = [];
   for (let at = 0; at < 21; at += 1) {
     await add(`s${at}`, "identity", client);
-    urls.push((await logins.askForLogin(`s${at}`, client, false))?.url);
+    urls.push((await ask(`s${at}`, client, false))?.url);
   }
   assert.deepEqual([urls[0], urls[1], urls[20]].map(statusOf), [404, 200, 200]);
   await add("other", "identity", operator);
-  const page = await logins.askForLogin("other", operator, false);
+  const page = await ask("other", operator, false);
   assert.equal(statusOf(page?.url), 200);
   deps.advance(9 * 60_000);
   // A page that is nearly over is not shown again.
-  const later = await logins.askForLogin("other", operator, false);
+  const later = await ask("other", operator, false);
   assert.notEqual(later?.url, page?.url);
   assert.equal(await page?.settled, false);
   deps.advance(10 * 60_000);

@@ -212,6 +212,11 @@ export class ServerSandboxes {
     return this.#states.get(id) ?? (isCertain ? expected : { ...none, notEnforced: bySandbox });
   }
 
+  /** Forgets the state of a server that has left. */
+  forget(id: string): void {
+    this.#states.delete(id);
+  }
+
   /** Returns the ids of the servers that run without the sandbox that they need, and why. */
   uncontained(): readonly { readonly id: string; readonly reason: string }[] {
     return [...this.#states].flatMap(([id, { reason }]) => (reason === undefined ? [] : [{ id, reason }]));

@@ -2,7 +2,7 @@
 
 import { isLoopbackHost, oauthServerOf, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import { readRegularFile } from "@toolcrib/files";
-import { ServerLogins } from "@toolcrib/oauth";
+import { type AccessTokens, ServerLogins } from "@toolcrib/oauth";
 import { openSecretStore } from "@toolcrib/secrets";
 import { clientArgument } from "@toolcrib/tool";
 import type { ServersContext } from "./servers-context.ts";
@@ -10,8 +10,8 @@ import type { ServersContext } from "./servers-context.ts";
 /** The logins of a gateway, and how a server is added to them. */
 export interface OAuthServers extends AsyncDisposable {
   readonly logins: ServerLogins;
-  /** Adds a server, if it has `transport.auth`. */
-  addServer(server: ToolServerConfig): void;
+  /** Adds a server, if it has `transport.auth`. @returns its tokens */
+  addServer(server: ToolServerConfig): AccessTokens | undefined;
 }
 
 /** Opens the logins of the servers with OAuth, and the pages at which clients log in. */
@@ -31,8 +31,8 @@ export async function openOAuthServers(context: ServersContext): Promise<OAuthSe
     logins,
     addServer(server) {
       const settings = oauthServerOf(server, new SecretResolver({ env, readFile: readRegularFile, home }));
-      if (settings === undefined) return;
-      logins.add(settings, {
+      if (settings === undefined) return undefined;
+      return logins.add(settings, {
         lockFolder: `${home}/oauth`,
         now,
         learn: (value) => scrubber.learn(server.id, value),

@@ -108,21 +108,25 @@ function openServer(
   context: ServersContext,
 ): OpenServer {
   const { logger } = context;
-  const { oauth, exits } = shared;
+  const { oauth, exits, sandboxes } = shared;
   const current = { server };
   exits.name(server.id);
-  oauth?.addServer(server);
-  const tokens = oauth?.logins.tokensOf(server.id);
-  const upstream = createServer(current, memory, shared, context);
+  const tokens = oauth?.addServer(server);
+  const upstream = createServer(current, memory, tokens, shared, context);
   for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
   warnOfDifferences(server, upstream, logger);
-  oauth?.logins.onChange(server.id, (change) => upstream.credentialsChanged(change));
+  if (tokens !== undefined) oauth?.logins.onChange(tokens, (change) => upstream.credentialsChanged(change));
   return {
     current,
     upstream,
     memory,
-    facts: () => factsOf(current.server, upstream, { sandboxes: shared.sandboxes, tokens }),
-    forget: () => oauth?.logins.remove(server.id),
+    facts: (declared) => factsOf(declared, upstream, { sandboxes, tokens }),
+    forget: (isIdFree) => {
+      if (tokens !== undefined) oauth?.logins.remove(tokens);
+      if (!isIdFree) return;
+      exits.forget(server.id);
+      sandboxes.forget(server.id);
+    },
   };
 }
 
@@ -193,12 +197,11 @@ function warnOfUncontained(
 function createServer(
   current: OpenServer["current"],
   memory: ServerMemory,
+  tokens: AccessTokens | undefined,
   { sandboxes, exits, packages, parkedPlaces, oauth }: ServerDeps,
   context: ServersContext,
 ): UpstreamServer {
   const { server } = current;
-  const logins = oauth?.logins;
-  const tokens = logins?.tokensOf(server.id);
   const { home, env, scrubber, launcher, httpClient, logger, now, random, startBackgroundTimer, serverInfo } =
     context;
   const {
@@ -233,7 +236,7 @@ function createServer(
         adoptedProcessOf(server, secrets, exits, context),
       ),
       ...adoptedTools(server),
-      askForLogin: tokens && (({ identity }, isDown) => logins?.askForLogin(server.id, identity, isDown)),
+      askForLogin: tokens && (({ identity }, isDown) => oauth?.logins.askForLogin(tokens, identity, isDown)),
       credentialsFor: tokens && ((identity) => tokens.credentialsFor(identity)),
       isPerIdentity: isPerIdentity(server),
       idleMs: server.idleSeconds === undefined ? undefined : server.idleSeconds * 1000,

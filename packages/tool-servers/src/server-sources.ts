@@ -17,10 +17,10 @@ export interface OpenServer {
   readonly current: { server: ToolServerConfig };
   readonly upstream: UpstreamServer;
   readonly memory: ServerMemory;
-  /** Returns the facts about it, as declared now. */
-  facts(): Partial<SourceFacts>;
-  /** Ends the logins to it. */
-  forget(): void;
+  /** Returns the facts about it under a declaration. */
+  facts(declared: ToolServerConfig): Partial<SourceFacts>;
+  /** Ends the logins to it, after its last call. @param isIdFree whether no other server has its id */
+  forget(isIdFree: boolean): void;
 }
 
 /** Servers that finish their calls at a time; of more, the one that left first is ended. */
@@ -55,7 +55,7 @@ export class ServerSources implements AsyncDisposable {
     this.#definitions = definitions;
     const memories = await this.#memoriesOf(config.toolServers);
     const opened = config.toolServers.map((server) => this.#opened(server, memories));
-    for (const { upstream, facts } of opened) core.roster.add(upstream, facts());
+    for (const { current, upstream, facts } of opened) core.roster.add(upstream, facts(current.server));
     this.#servers = new Map(opened.map((one) => [one.upstream.id, one]));
   }
 
@@ -64,41 +64,49 @@ export class ServerSources implements AsyncDisposable {
     return this.#start([...this.#servers.values()]);
   }
 
-  /** Prepares the servers of another configuration. */
+  /** Prepares the servers of another configuration: opens those that are new, so that `commit` only puts them in place. */
   async prepare({ toolServers }: GatewayConfig): Promise<PreparedSources> {
     const { core } = this.#context;
+    const before = this.#servers;
     const isKept = (server: ToolServerConfig) => {
-      const known = this.#servers.get(server.id);
+      const known = before.get(server.id);
       return known !== undefined && keepsServer(known.current.server, server);
     };
     const others = toolServers.filter((server) => !isKept(server));
+    await using opening = new AsyncDisposableStack();
     const memories = await this.#memoriesOf(others);
-    await core.preparePins(others.map(({ id }) => id).filter((id) => !this.#servers.has(id)));
-    let added: readonly OpenServer[] = [];
+    for (const memory of memories.values()) opening.use(memory);
+    await core.preparePins(others.map(({ id }) => id).filter((id) => !before.has(id)));
+    const added = others.map((server) => {
+      const one = this.#opened(server, memories);
+      opening.defer(() => one.upstream[Symbol.asyncDispose]());
+      opening.defer(() => one.forget(!before.has(server.id)));
+      return { one, facts: one.facts(server) };
+    });
+    const next = new Map(added.map(({ one }) => [one.upstream.id, one]));
+    const declared = toolServers.flatMap((server) => {
+      const one = next.has(server.id) ? undefined : before.get(server.id);
+      if (one === undefined) return [];
+      const facts = isSameServer(one.current.server, server) ? undefined : one.facts(server);
+      return [{ one, server, facts }];
+    });
+    const stays = new Set(declared.map(({ one }) => one));
+    const leaving = [...before.values()].filter((one) => !stays.has(one));
+    const servers = toolServers.map(({ id }) => [id, next.get(id) ?? before.get(id)] as const);
+    const opened = opening.move();
     return {
       commit: () => {
-        const next = new Map<string, OpenServer>();
-        const before = this.#servers;
-        const kept = toolServers.filter(isKept);
-        const keptIds = new Set(kept.map(({ id }) => id));
-        const leaving = [...before.values()].filter(({ upstream }) => !keptIds.has(upstream.id));
-        for (const one of leaving) one.forget();
-        added = others.map((server) => this.#opened(server, memories));
+        this.#servers = new Map(servers.flatMap(([id, one]) => (one === undefined ? [] : [[id, one]])));
         for (const { upstream } of leaving) core.roster.remove(upstream);
-        for (const { upstream, facts } of added) core.roster.add(upstream, facts());
-        for (const server of kept) this.#redeclare(server);
-        const opened = new Map(added.map((one) => [one.upstream.id, one]));
-        for (const { id } of toolServers) {
-          const one = opened.get(id) ?? before.get(id);
-          if (one !== undefined) next.set(id, one);
+        for (const { one, facts } of added) core.roster.add(one.upstream, facts);
+        for (const { one, server, facts } of declared) {
+          one.current.server = server;
+          if (facts !== undefined) core.roster.replaceFacts(one.upstream, facts);
         }
-        this.#servers = next;
         for (const one of leaving) this.#leave(one);
       },
-      start: () => this.#start(added),
-      abandon: async () => {
-        await Promise.all([...memories.values()].map((one) => one[Symbol.asyncDispose]()));
-      },
+      start: () => this.#start(added.map(({ one }) => one)),
+      abandon: () => opened.disposeAsync(),
     };
   }
 
@@ -117,15 +125,6 @@ export class ServerSources implements AsyncDisposable {
 
   #opened(server: ToolServerConfig, memories: ReadonlyMap<string, ServerMemory>): OpenServer {
     return this.#openServer(server, memories.get(server.id) as ServerMemory);
-  }
-
-  /** Puts another declaration of a server in force that stays connected. */
-  #redeclare(server: ToolServerConfig): void {
-    const known = this.#servers.get(server.id);
-    if (known === undefined) return;
-    const isOther = !isSameServer(known.current.server, server);
-    known.current.server = server;
-    if (isOther) this.#context.core.roster.replaceFacts(known.upstream, known.facts());
   }
 
   #start(servers: readonly OpenServer[]): Promise<unknown> {
@@ -148,7 +147,7 @@ export class ServerSources implements AsyncDisposable {
     this.#leaving.set(ending, left);
   }
 
-  async #finish({ current, upstream, memory }: OpenServer, signal: AbortSignal): Promise<void> {
+  async #finish({ current, upstream, memory, forget }: OpenServer, signal: AbortSignal): Promise<void> {
     const { sleep, logger } = this.#context;
     const limitMs = current.server.containment.effective.maxExecutionSeconds * 1000;
     const waiting = new AbortController();
@@ -162,6 +161,7 @@ export class ServerSources implements AsyncDisposable {
     waiting.abort();
     await upstream[Symbol.asyncDispose]();
     await memory[Symbol.asyncDispose]();
+    forget(!this.#servers.has(upstream.id));
     logger.info({ server: upstream.id }, "server has left");
   }
 

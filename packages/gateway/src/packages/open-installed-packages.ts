@@ -55,11 +55,11 @@ class InstalledPackages implements OpenedSources {
     await this.#sources?.started();
   }
 
-  async prepare(config: GatewayConfig): Promise<PreparedSources> {
+  async prepare({ packages }: GatewayConfig): Promise<PreparedSources> {
     return {
       commit: () => {
-        this.#context = { ...this.#context, config: { ...this.#context.config, packages: config.packages } };
-        this.#sources?.reconfigure(config.packages, isSameConfig);
+        this.#context = { ...this.#context, config: { ...this.#context.config, packages } };
+        this.#sources?.reconfigure(packages, isSameConfig);
       },
       start: async () => {
         this.#isKnown = false;

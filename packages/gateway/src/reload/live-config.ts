@@ -95,7 +95,7 @@ export class LiveConfig implements AsyncDisposable {
   /** Reports that a changed configuration is not used. @param problem the errors with their places */
   refuse(problem: string): ConfigOutcome {
     const { context } = this.#deps;
-    const { record, logger, scrubber } = context;
+    const { record, scrubber } = context;
     const text = scrubber.text(problem);
     const { digest, files } = this.#status;
     const isKnown = this.#status.lastError?.message === text;
@@ -103,10 +103,8 @@ export class LiveConfig implements AsyncDisposable {
     this.#status = { ...this.#status, lastError: { at, message: text } };
     if (!isKnown) {
       this.#recordSafely(() => record("config.rejected", { files, digest, problem: text }));
-      logger.warn(
-        { digest, problem: text },
-        "changed configuration is not used; the previous one stays in force",
-      );
+      const message = "changed configuration is not used; the previous one stays in force";
+      this.#log("warn", { digest, problem: text }, message);
     }
     return { digest, applied: [], needsRestart: this.#status.pendingRestart ?? [], error: text };
   }
@@ -129,15 +127,14 @@ export class LiveConfig implements AsyncDisposable {
 
   async #apply(next: GatewayConfig, files: readonly string[]): Promise<ConfigOutcome> {
     if (this.#isStopping) return this.refuse("the gateway is being stopped");
-    const { applied, needsRestart, config } = compareConfigs(this.#config, next);
-    if (applied.length > 0) {
-      try {
-        await this.#replace(config);
-      } catch (error) {
-        return this.refuse(messageOf(error));
-      }
+    try {
+      const { applied, needsRestart, config } = compareConfigs(this.#config, next);
+      const digest = digestConfig(config);
+      if (applied.length > 0) await this.#replace(config);
+      return this.#report({ digest, applied, needsRestart }, files);
+    } catch (error) {
+      return this.refuse(messageOf(error));
     }
-    return this.#report(applied, needsRestart, files);
   }
 
   /** Prepares a configuration and puts it in force. @throws what cannot be prepared; nothing has changed then */
@@ -152,6 +149,8 @@ export class LiveConfig implements AsyncDisposable {
       sources.push(other);
       prepared.defer(() => other.abandon());
     }
+    const settings = core.prepare(config);
+    const ids = [...config.toolServers, ...config.toolspecs].map(({ id }) => id);
     const { record, logger } = context;
     const policyDeps = { core, record, logger, config: () => this.#config };
     const policies = await preparePolicies(this.#parts.policies, config, policyDeps);
@@ -159,26 +158,54 @@ export class LiveConfig implements AsyncDisposable {
     const hooks = this.#hooksOf(config, prepared);
     const limits = await this.#limitsOf(config);
     const seenLabels = await this.#labelsOf(config);
-    // From here on, nothing waits, and nothing that is expected to fail remains.
-    const inUse = prepared.move();
-    core.index.together(() => {
-      core.reconfigure(config, {
-        hooks: hooks.deps,
-        seenLabels,
-        callLimits: limits.callLimits,
-        files: policies.files,
-      });
-      for (const one of sources) one.commit();
-      const ids = [...config.toolServers, ...config.toolspecs].map(({ id }) => id);
-      core.roster.arrange(ids);
-    });
+    const { files } = policies;
+    const { callLimits } = limits;
+    // From here on, nothing waits, everything exists, and every step is taken.
+    prepared.move();
     this.#config = config;
-    this.#parts = { hooks: hooks.deps, policies: policies.commit(), seenLabels };
-    hooks.take();
-    limits.take();
-    void inUse;
-    this.#announce(sources);
-    onApplied();
+    let inForce: LivePolicies | undefined;
+    this.#commit([
+      () => core.reconfigure(settings, { hooks: hooks.deps, seenLabels, callLimits, files }),
+      ...sources.map((one) => () => one.commit()),
+      () => core.roster.arrange(ids),
+      () => {
+        inForce = policies.commit();
+      },
+      hooks.take,
+      limits.take,
+    ]);
+    this.#parts = { hooks: hooks.deps, policies: inForce, seenLabels };
+    this.#step(() => this.#announce(sources));
+    this.#step(onApplied);
+  }
+
+  /** Takes every step, with one build of the index: what fails in one, such as a listener, must not leave half of a change. */
+  #commit(steps: readonly (() => void)[]): void {
+    const { core } = this.#deps.context;
+    this.#step(() =>
+      core.index.together(() => {
+        for (const step of steps) this.#step(step);
+      }),
+    );
+  }
+
+  #step(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#log("error", { reason: messageOf(error) }, "a step of a changed configuration failed");
+    }
+  }
+
+  /** What is in force does not depend on whether it can be logged. */
+  #log(
+    ...[level, fields, message]: [level: "info" | "warn" | "error", fields: object, message: string]
+  ): void {
+    try {
+      this.#deps.context.logger[level](fields, message);
+    } catch {
+      // There is nothing left to report it with.
+    }
   }
 
   /** Starts what is new. Clients are notified of changed lists when it has listed, and soon in any case. */
@@ -226,7 +253,7 @@ export class LiveConfig implements AsyncDisposable {
     };
   }
 
-  /** The limits of a configuration: those in force, with what was used of them, where nothing about them changes. */
+  /** The limits of a configuration, with what was used of those that stay as they are. */
   async #limitsOf(config: GatewayConfig) {
     const { core, now, logger } = this.#deps.context;
     const { clients } = config.policy;
@@ -235,13 +262,15 @@ export class LiveConfig implements AsyncDisposable {
     if (isSame) return { callLimits: core.callLimits, take() {} };
     const clientKeys = (name: string) => core.clientKeys(name, config);
     const callLimits = createCallLimits(config.guards, { ...this.#deps, now, logger, clientKeys });
-    await callLimits?.restore(core.callLimits);
+    const previous = core.callLimits;
+    await callLimits?.restore(previous);
     return {
       callLimits,
       take: () => {
         const end = this.#endLimits;
         this.#endLimits = callLimits?.keep() ?? (async () => {});
         this.#retired.add(end);
+        if (previous !== undefined) callLimits?.continueRates(previous);
       },
     };
   }
@@ -254,14 +283,10 @@ export class LiveConfig implements AsyncDisposable {
     return known;
   }
 
-  #report(
-    applied: readonly string[],
-    needsRestart: readonly string[],
-    files: readonly string[],
-  ): ConfigOutcome {
-    const { record, logger, now } = this.#deps.context;
+  #report(outcome: ConfigOutcome, files: readonly string[]): ConfigOutcome {
+    const { digest, applied, needsRestart } = outcome;
+    const { record, now } = this.#deps.context;
     const previous = this.#status;
-    const digest = digestConfig(this.#config);
     const isPending = needsRestart.length > 0;
     this.#status = {
       files,
@@ -274,10 +299,10 @@ export class LiveConfig implements AsyncDisposable {
       const pending = isPending ? { needsRestart } : {};
       const data = { files, digest, previousDigest: previous.digest, changed: applied, ...pending };
       this.#recordSafely(() => record("config.changed", data));
-      logger.info({ changed: applied, ...pending, digest }, "configuration was applied");
-      if (isPending) logger.warn({ needsRestart }, "changed settings apply after a restart");
+      this.#log("info", { changed: applied, ...pending, digest }, "configuration was applied");
+      if (isPending) this.#log("warn", { needsRestart }, "changed settings apply after a restart");
     }
-    return { digest, applied, needsRestart };
+    return outcome;
   }
 
   /** What is in force does not depend on whether it can be recorded: calls are refused without a trail. */
@@ -285,7 +310,7 @@ export class LiveConfig implements AsyncDisposable {
     try {
       record();
     } catch (error) {
-      this.#deps.context.logger.error({ reason: messageOf(error) }, "audit record could not be written");
+      this.#log("error", { reason: messageOf(error) }, "audit record could not be written");
     }
   }
 }

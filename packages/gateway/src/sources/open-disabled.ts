@@ -11,10 +11,11 @@ export async function openDisabled({ config, core, now }: SourceContext): Promis
   return {
     start: async () => {},
     async prepare({ disabled }) {
+      const next = disabledSources(disabled, now());
       return {
         commit() {
           for (const { source } of opened) roster.remove(source);
-          opened = disabledSources(disabled, now());
+          opened = next;
           for (const { source, facts } of opened) roster.add(source, facts);
         },
         start: async () => {},

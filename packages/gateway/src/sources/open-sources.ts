@@ -6,7 +6,6 @@
 import type { GatewayConfig } from "@toolcrib/config";
 import type { PreparedSources } from "@toolcrib/config-changes";
 import type { Logger } from "@toolcrib/diagnostics";
-import type { HttpServerDeps } from "@toolcrib/http";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import type { HttpClient, ServerInfo } from "@toolcrib/mcp";
 import type { ProgramRunnerSlot, TrialPackage } from "@toolcrib/mcpkg-runtime";
@@ -16,6 +15,7 @@ import type { Sandboxes } from "@toolcrib/sandbox";
 import type { Store } from "@toolcrib/store";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import type { GatewayCore } from "../gateway-core.ts";
+import type { LateLoginPages } from "../late-login-pages.ts";
 
 /** Everything that sources take from the gateway and from the process. */
 export interface SourceContext {
@@ -49,7 +49,7 @@ export interface SourceContext {
   readonly trialPackages: readonly TrialPackage[];
   readonly packageRunner: ProgramRunnerSlot;
   /** Gets the pages at which clients log in to servers, where there are such servers. */
-  readonly logins: { pages: HttpServerDeps["logins"] };
+  readonly logins: LateLoginPages;
   /** The system, and the Node that runs this process. */
   readonly machine: {
     readonly system: { readonly platform: string; readonly arch: string };

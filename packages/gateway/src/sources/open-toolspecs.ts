@@ -18,15 +18,15 @@ export async function openToolspecs(context: SourceContext): Promise<OpenedSourc
       const isFirst = sources === undefined && toolspecs.length > 0;
       const none = { ...context, config: { ...config, toolspecs: [] } };
       const replaced = sources ?? (isFirst ? await openSources(none) : undefined);
-      let start = async () => {};
+      const prepared = replaced?.prepare(toolspecs, isSameToolspecOf);
       return {
         commit() {
           sources = replaced;
-          if (replaced !== undefined) start = replaced.replace(toolspecs, isSameToolspecOf);
+          prepared?.commit();
         },
         async start() {
           if (isFirst) await replaced?.start();
-          await start();
+          await prepared?.start();
         },
         abandon: async () => (isFirst ? await replaced?.[Symbol.asyncDispose]() : undefined),
       };
@@ -35,7 +35,7 @@ export async function openToolspecs(context: SourceContext): Promise<OpenedSourc
   };
 }
 
-type Toolspecs = Parameters<ToolspecSources["replace"]>[0];
+type Toolspecs = Parameters<ToolspecSources["prepare"]>[0];
 
 function isSameToolspecOf(one: Toolspecs[number], other: Toolspecs[number]): boolean {
   return isSameToolspec(one as never, other as never);

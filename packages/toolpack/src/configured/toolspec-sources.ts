@@ -17,6 +17,9 @@ import type { ToolspecConfig, ToolspecsContext } from "./toolspecs-context.ts";
 /** Toolspecs whose secrets are read at the same time. */
 const checksAtATime = 8;
 
+/** Milliseconds in which calls that were admitted reach a toolspec that leaves. */
+const arrivalMs = 1000;
+
 /** Milliseconds between two attempts to read secrets that could not be read. */
 const retryMs = 5000;
 
@@ -30,6 +33,7 @@ export class ToolspecSources implements AsyncDisposable {
   /** Sources that finish their calls. */
   readonly #leaving = new Set<ToolspecSource>();
   readonly #dispose = disposeOnce(() => this.#stop());
+  readonly #closing = new AbortController();
   #isDisposed = false;
   #started: Promise<void> | undefined;
   #watch: AsyncDisposable | undefined;
@@ -50,47 +54,55 @@ export class ToolspecSources implements AsyncDisposable {
   }
 
   /**
-   * Offers the toolspecs of another configuration, at once. Those that `isSame` calls the same stay; others are replaced,
-   * and finish the calls that they have.
-   *
-   * @returns starts those that are new
+   * Prepares the toolspecs of another configuration. Those that `isSame` calls the same stay; others are replaced, and
+   * finish the calls that they have. Until `commit`, nothing changes.
    */
-  replace(
+  prepare(
     toolspecs: readonly ToolspecConfig[],
     isSame: (one: ToolspecConfig, other: ToolspecConfig) => boolean,
-  ): () => Promise<void> {
+  ): { readonly commit: () => void; readonly start: () => Promise<void> } {
     const { roster } = this.#context.core;
     const before = this.#sources;
-    const added: ToolspecSource[] = [];
+    const added: { readonly source: ToolspecSource; readonly facts: Partial<SourceFacts> }[] = [];
     const next = toolspecs.map((toolspec) => {
       const kept = before.find(({ config }) => config.id === toolspec.id && isSame(config, toolspec));
       if (kept !== undefined) return kept;
       const source = this.#createSource(toolspec);
-      added.push(source);
+      added.push({ source, facts: factsOf(source) });
       return source;
     });
-    for (const source of before.filter((one) => !next.includes(one))) {
-      roster.remove(source);
-      this.#leaving.add(source);
-      void source.idle().then(() => this.#leave(source));
-    }
-    this.#sources = next;
-    for (const source of added) {
-      this.#egressIds.set(egressIdOf(source.id), source.id);
-      roster.add(source, factsOf(source));
-      this.#logFailures(source);
-    }
-    return async () => {
-      await this.#started;
-      this.#watch ??= await this.#watchStore();
-      this.#checkSoon(added);
-      await this.#checking;
+    const leaving = before.filter((one) => !next.includes(one));
+    return {
+      commit: () => {
+        this.#sources = next;
+        for (const source of leaving) {
+          roster.remove(source);
+          this.#leaving.add(source);
+          void this.#leave(source);
+        }
+        for (const { source, facts } of added) {
+          this.#egressIds.set(egressIdOf(source.id), source.id);
+          roster.add(source, facts);
+          this.#logFailures(source);
+        }
+      },
+      start: async () => {
+        await this.#started;
+        this.#watch ??= await this.#watchStore();
+        this.#checkSoon(added.map(({ source }) => source));
+        await this.#checking;
+      },
     };
   }
 
+  /** Ends a source when it has answered the calls that it has, and those that reach it soon. */
   async #leave(source: ToolspecSource): Promise<void> {
+    await this.#context.sleep(arrivalMs, this.#closing.signal).catch(() => {});
+    await source.idle();
     if (!this.#leaving.delete(source)) return;
     await source[Symbol.asyncDispose]();
+    const isIdFree = [...this.#sources, ...this.#leaving].every(({ id }) => id !== source.id);
+    if (isIdFree) this.#egressIds.delete(egressIdOf(source.id));
   }
 
   /** Makes first contact with each. Resolves whether it succeeds or not. */
@@ -181,6 +193,7 @@ export class ToolspecSources implements AsyncDisposable {
 
   async #stop(): Promise<void> {
     this.#isDisposed = true;
+    this.#closing.abort();
     this.#cancelRetry?.();
     await this.#started?.catch((error: unknown) => {
       // A coded error is the health of its source already.

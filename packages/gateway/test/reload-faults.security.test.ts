@@ -1,0 +1,134 @@
+/**
+ * Failures while another configuration is put in force: what is in force afterwards is all of the one or all of the other.
+ * A failure is injected at each place that reads the configuration, and in the log.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { GatewayConfig } from "@toolcrib/config";
+import { runsAll, waitUntil } from "@toolcrib/testing";
+import {
+  configOf,
+  onHttp,
+  type ScriptedServer,
+  somebody,
+  startScriptedServer,
+  startTestGateway,
+  type TestGateway,
+  toolNamed,
+} from "./gateway-harness.ts";
+
+const serve = { listen: "127.0.0.1:0", auth: "none" };
+
+/** Places at which a failure is injected, of about two thousand, where `npm run verify` takes all. */
+const sampleCount = 40;
+
+async function startServer(): Promise<ScriptedServer> {
+  return await startScriptedServer({
+    tools: () => [toolNamed("say"), toolNamed("hold")],
+    call: () => ({ content: [{ type: "text", text: "said" }] }),
+  });
+}
+
+/** Returns `config`, of which the read of a member with the number `failsAt` fails, and how many were read. */
+function failing(config: GatewayConfig, failsAt: number) {
+  const reads = { count: 0, isOver: false };
+  const wrap = (value: unknown): unknown => {
+    const isPlain = Array.isArray(value) || Object.getPrototypeOf(value ?? 0) === Object.prototype;
+    if (!isPlain) return value;
+    return new Proxy(value as object, {
+      get(target, name, receiver) {
+        reads.count += 1;
+        if (reads.count === failsAt && !reads.isOver) throw new Error("injected failure");
+        return wrap(Reflect.get(target, name, receiver));
+      },
+    });
+  };
+  return { config: wrap(config) as GatewayConfig, reads };
+}
+
+/** What is in force, of everything that differs between the two configurations. */
+function inForce({ gateway }: TestGateway): object {
+  const { servers, configuration, limits } = gateway.status();
+  const tools = gateway.listTools(somebody).map(({ id }) => id);
+  return {
+    digest: configuration?.digest,
+    servers: servers.map(({ id, labels, trustState }) => [id, labels, trustState]),
+    tools: tools.filter((id) => id.startsWith("a:")),
+    limits: limits.map(({ name }) => name),
+  };
+}
+
+test("a failure at any place of a change leaves all of the one configuration in force, or all of the other", async () => {
+  await using one = await startServer();
+  await using two = await startServer();
+  const declared = (id: string, server: ScriptedServer, more: object) =>
+    onHttp(id, server.url, { trust_state: "certified", ...more });
+  const before = configOf({
+    tool_servers: [declared("a", one, { labels: { team: "x" } }), declared("b", two, {})],
+    policy: { deny: ["a:hold"] },
+    guards: { limits: [{ name: "few", rate: "1000/minute" }] },
+    serve,
+  });
+  const after = configOf({
+    tool_servers: [
+      declared("c", two, {}),
+      declared("a", one, { labels: { team: "y" }, validation: "upstream" }),
+    ],
+    policy: { deny: ["a:say"] },
+    guards: { limits: [{ name: "more", rate: "1000/minute" }] },
+    tools: { "a:hold": { description: "another text" } },
+    serve,
+  });
+  await using run = await startTestGateway({ tool_servers: [], serve });
+  const { gateway } = run;
+  const apply = (config: GatewayConfig) => gateway.applyConfig(config, ["toolcrib.json"]);
+  assert.equal((await apply(before)).error, undefined);
+  await waitUntil(() => gateway.listTools(somebody).some(({ id }) => id === "a:say"));
+  const { config, reads } = failing(after, -1);
+  assert.equal((await apply(config)).error, undefined);
+  const asAfter = inForce(run);
+  const total = reads.count;
+  assert.equal((await apply(before)).error, undefined);
+  const asBefore = inForce(run);
+  assert.notDeepEqual(asBefore, asAfter);
+  const counts = { refused: 0, applied: 0 };
+  const step = runsAll ? 1 : Math.max(1, Math.floor(total / sampleCount));
+  for (let failsAt = 1; failsAt <= total; failsAt += step) {
+    const changed = failing(after, failsAt);
+    const { error } = await apply(changed.config);
+    // What reads the configuration later is no part of the change.
+    changed.reads.isOver = true;
+    if (error === undefined) counts.applied += 1;
+    else counts.refused += 1;
+    assert.deepEqual(
+      inForce(run),
+      error === undefined ? asAfter : asBefore,
+      `read ${failsAt} of ${total}: ${error}`,
+    );
+    const outcome = await gateway.call(somebody, error === undefined ? "a:hold" : "a:say", {});
+    assert.equal(outcome.kind, "result", `read ${failsAt} of ${total}`);
+    assert.equal((await apply(before)).error, undefined, "a failure ends nothing that follows");
+  }
+  assert.ok(counts.refused > 0, "failures before the change was in force");
+});
+
+test("a log that fails changes nothing about what is in force", async () => {
+  await using server = await startServer();
+  const isFailing = { now: false };
+  const onLog = () => {
+    if (isFailing.now) throw new Error("the log cannot be written");
+  };
+  const document = { tool_servers: [onHttp("a", server.url, { trust_state: "certified" })], serve };
+  await using run = await startTestGateway(document, { onLog });
+  const { gateway } = run;
+  isFailing.now = true;
+  const changed = configOf({ ...document, policy: { deny: ["a:say"] } });
+  const { error, applied } = await gateway.applyConfig(changed, ["toolcrib.json"]);
+  assert.deepEqual([error, applied], [undefined, ["policy.deny"]]);
+  assert.match(gateway.refuseConfig("not valid").error ?? "", /not valid/);
+  isFailing.now = false;
+  assert.equal((await gateway.call(somebody, "a:say", {})).kind, "denied");
+  assert.equal((await gateway.applyConfig(configOf(document), ["toolcrib.json"])).error, undefined);
+  assert.equal((await gateway.call(somebody, "a:say", {})).kind, "result");
+});
