@@ -17,6 +17,7 @@ import type { CliContext } from "../cli-context.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { projectFolderOf } from "../config/project-folder.ts";
 import { withProgress } from "../progress/progress.ts";
+import { reasonOrStep } from "../serve/starting-text.ts";
 import { version } from "../version.ts";
 import { isUnavailableTool, type ServerState, type ToolAccess, type ToolDescription } from "./tool-access.ts";
 
@@ -134,7 +135,7 @@ export function statesOf({
     id,
     kind,
     state: health.state,
-    reason: health.reason,
+    reason: reasonOrStep(health),
     waitingTools,
   });
   return [

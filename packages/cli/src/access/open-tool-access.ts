@@ -15,7 +15,7 @@ import { counted } from "../output/counted.ts";
 import { reasonLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { entriesOf } from "../switches/config-entries.ts";
-import { openLocalTools, serversWaitMs } from "./local-tools.ts";
+import { openLocalTools } from "./local-tools.ts";
 import { openRemoteTools } from "./remote-tools.ts";
 import { findRunningGateways, type RunningGateway } from "./run-file.ts";
 import type { ServerState, ToolAccess } from "./tool-access.ts";
@@ -129,10 +129,8 @@ export function noteMissing(context: CliContext, servers: readonly ServerState[]
   for (const { id, kind, state, reason } of missingOf(servers)) {
     // The operator wants it so.
     if (state === "disabled") continue;
-    const text =
-      state === "starting"
-        ? `is still starting after ${serversWaitMs / 1000} s`
-        : `is ${state}${reason === undefined ? "" : `: ${reasonLine(reason)}`}`;
+    const why = reason === undefined ? "" : `: ${reasonLine(reason)}`;
+    const text = `is ${state === "starting" ? "still starting" : state}${why}`;
     output.note(
       `${output.noteStyle("yellow", "warning")}: the tools of "${id}" are missing: the ${kind} ${text}`,
     );
