@@ -154,12 +154,17 @@ function isReady({ health }: SourceStatus): boolean {
   return ["ready", "idle", "disabled"].includes(health.state);
 }
 
+function kindOf(transport: string): string {
+  return transport === "toolspec" || transport === "package" ? transport : "server";
+}
+
 function summaryOf(servers: readonly SourceStatus[], ms: number, output: Output): string {
   // Those that the operator switched off are none.
   const wanted = servers.filter(({ health }) => health.state !== "disabled");
   const missing = wanted.filter((server) => !isReady(server));
   const isAll = missing.length === 0;
-  const noun = wanted.length === 1 ? "server" : "servers";
+  const kinds = new Set(wanted.map(({ transport }) => kindOf(transport)));
+  const noun = [...kinds].map((kind) => `${kind}${wanted.length === 1 ? "" : "s"}`).join(" and ");
   const text = `${wanted.length - missing.length} of ${wanted.length} ${noun} ready after ${secondsOf(ms)} s`;
   if (isAll) return output.style("green", text);
   const names = missing.map(({ id }) => safeLine(id)).join(", ");
