@@ -326,7 +326,7 @@ test("add finds out the transport of a URL, and names the login that a server wa
   assert.match(login.stdout, /log in: .* login guarded\n/);
   const closed = await run("add", "http://127.0.0.1:1/mcp", "--yes");
   assert.equal(closed.code, 5);
-  assert.match(closed.stderr, /cannot be reached.*nothing was added/);
+  assert.match(closed.stderr, /Nothing was added: nothing listens at 127\.0\.0\.1:1:/);
 });
 
 test("add saves a command line with what it may do, while a gateway runs", { skip: noSandbox }, async () => {

@@ -54,6 +54,21 @@ test("status --watch follows a gateway on a terminal, and gives the terminal bac
   assert.match(after, / echo /);
 });
 
+test("a terminal that hangs up gets its screen back from status --watch", {
+  skip: skipWithoutTerminal,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeConfig(directory);
+  await using watch = new TerminalRun(["status", "--watch"], { directory: directory.path }, [100, 24]);
+  await watch.untilFrame(/waiting no gateway is running/);
+  watch.signal("SIGHUP");
+  await watch.end();
+  const after = watch.text.slice(watch.text.lastIndexOf("\u001b[?2026l"));
+  assert.match(after, /\u001b\[\?25h\u001b\[\?1049l/);
+  assert.match(after, /code=129/);
+  assert.match(after, / icanon /);
+});
+
 test("status --watch in a pipe prints one line for each change, as text or JSON", async () => {
   await using directory = await makeTemporaryDirectory();
   writeConfig(directory);

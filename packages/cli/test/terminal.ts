@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { runProcess, waitUntil } from "@toolcrib/testing";
 import { cleanEnvironment, commandLine, type RunSetting } from "./transcript.ts";
 
@@ -71,6 +71,13 @@ export class TerminalRun implements AsyncDisposable {
     await waitUntil(() => pattern.test(this.frame.join("\n")), { timeoutMs: 30_000 }).catch(() => {});
     assert.match(this.frame.join("\n"), pattern);
     return this.frame;
+  }
+
+  /** Sends a signal to the command, and not to its shell. */
+  signal(name: NodeJS.Signals): void {
+    const childOf = (pid: number | undefined) =>
+      Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ")[0]);
+    process.kill(childOf(childOf(this.#child.pid)), name);
   }
 
   press(keys: string): void {

@@ -204,6 +204,7 @@ export function normalize(text: string, directory: string): string {
     .replace(/\bprocess \d+/g, "process PID")
     .replace(/\bkill \d+/g, "kill PID")
     .replace(/\bup \d+ s\b/g, "up N s")
+    .replace(/\bready after [\d.]+ s\b/g, "ready after N s")
     .replace(/\b\d+(?:\.\d+)? m?s(?= )/g, "N ms");
 }
 

@@ -242,4 +242,6 @@ export interface HandedProxy extends EgressProxy {
   readonly places: readonly ListenPlace[];
   /** Serves `listener`, which was opened in that namespace at `place`. Disposing closes it. */
   takeListener(listener: Server | DatagramSocket, place: ListenPlace): void;
+  /** Returns the number of bytes that the process got through the proxy so far. */
+  receivedBytes(): number;
 }

@@ -34,6 +34,7 @@ interface FetchExit extends AsyncDisposable {
   readonly takeListener: HandedProxy["takeListener"];
   /** Hosts that the step was refused. */
   readonly refused: () => readonly string[];
+  readonly receivedBytes: HandedProxy["receivedBytes"];
 }
 
 /** Opens exits. Disposing closes all of them. */
@@ -100,6 +101,7 @@ export class ServerExits implements AsyncDisposable {
       url: proxy.url,
       takeListener: proxy.takeListener,
       refused: () => [...refused],
+      receivedBytes: proxy.receivedBytes,
       [Symbol.asyncDispose]: async () => {
         this.#refusals.delete(id);
         await proxy[Symbol.asyncDispose]();

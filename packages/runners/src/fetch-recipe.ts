@@ -28,6 +28,8 @@ export interface FetchWorkplace {
    * @throws {RunnersError} `PACKAGE_FETCH_FAILED` when it does not exit with 0, with its last error.
    */
   run(step: FetchStep): Promise<string>;
+  /** Returns the number of bytes that the steps got from the network so far; 0 where they run without a sandbox. */
+  receivedBytes(): number;
 }
 
 /** A fetched package. */

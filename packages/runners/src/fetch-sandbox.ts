@@ -49,6 +49,8 @@ export interface FetchExit extends AsyncDisposable {
   readonly takeListener: NonNullable<ContainedRequest["takeListener"]>;
   /** Hosts that the step asked for and may not reach. */
   refused(): readonly string[];
+  /** Returns the number of bytes that the step got so far. */
+  receivedBytes(): number;
 }
 
 const mebibyte = 1024 * 1024;
@@ -80,13 +82,14 @@ export class FetchSandbox {
     const cache = join(folder, cacheName);
     mkdirSync(cache);
     const settings = fetchEnvironment(run, env, userHome);
-    const place = { run, folder, settings };
+    const place: FetchPlace = { run, folder, settings, exits: [] };
     const runStep: RegistrySearch["runStep"] = (step, found) => this.#run(place, step, found);
     let registries: Promise<Registries> | undefined;
     return {
       folder,
       cache,
       runner,
+      receivedBytes: () => place.exits.reduce((sum, exit) => sum + exit.receivedBytes(), 0),
       run: async (step) => {
         if (step.isLocal === true) return await runStep(step, undefined);
         registries ??= findRegistries({ run, runner, settings, hosts, runStep });
@@ -104,6 +107,7 @@ export class FetchSandbox {
     const either = AbortSignal.any([signal, late]);
     const label = `fetch ${packages[0]}`;
     await using exit = registries && (await openExit({ ...registries, label }));
+    if (exit !== undefined) place.exits.push(exit);
     await using launched = await launcher.launch(
       {
         command: step.command,
@@ -166,6 +170,8 @@ interface FetchPlace {
   readonly run: PackageRun;
   readonly folder: string;
   readonly settings: FetchEnvironment;
+  /** Those of all steps so far. */
+  readonly exits: FetchExit[];
 }
 
 /** Variables that lead npm, uv and go to the exit, for every host. */
@@ -226,14 +232,20 @@ function outOfBounds(
 /** What the tools print where the proxy of their sandbox accepted a host and could not connect to it. */
 const noConnectionPattern = /fatal alert: AccessDenied|alert access denied|access denied alert/i;
 
+/** What npm prints, with explanations on four more lines, where the registry does not know a package. */
+const missingPattern = /404 Not Found - GET (\S+?)(?:;|\s|$)/;
+
 /** What uv prints where no Python, or none of the right version, is among those that it sees. */
 const noPythonPattern = /No interpreter found|requires Python|does not satisfy Python|No Python/i;
 
 function failed({ kind, packages, python }: PackageRun, reason: string): RunnersError {
   const what = packages.join(", ");
+  const missing = missingPattern.exec(reason)?.[1];
   const state = noConnectionPattern.test(reason)
     ? `this machine could not connect to a host of the registry: ${reason}`
-    : reason;
+    : missing !== undefined
+      ? `the registry has no such package (404 for ${missing})`
+      : reason;
   const wantedGo = /requires go >= ([\d.]+)/.exec(reason)?.[1];
   const isPython = kind === "python" && noPythonPattern.test(reason);
   const usual = `check its name, the connection, and ${settingsOf[kind]}; a package that was fetched once starts without the network`;

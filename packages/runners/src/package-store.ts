@@ -19,7 +19,7 @@ import { FetchFailures } from "./fetch-failures.ts";
 import { fetchGo } from "./fetch-go.ts";
 import { fetchNpm } from "./fetch-npm.ts";
 import { fetchPython } from "./fetch-python.ts";
-import { cacheName, type FetchRecipe } from "./fetch-recipe.ts";
+import { cacheName, type FetchRecipe, type FetchWorkplace } from "./fetch-recipe.ts";
 import type { FetchSandbox } from "./fetch-sandbox.ts";
 import { readFileTree, treeLimits } from "./file-tree.ts";
 import { lockMaxLength, moduleDigestOf, type PackageRecord, readNpmLock } from "./package-lock.ts";
@@ -55,6 +55,13 @@ export interface StoredPackage {
   readonly shown: string;
 }
 
+/** A fetch in progress. */
+interface RunningFetch {
+  readonly fetched: Promise<Receipt>;
+  /** Returns the bytes that it got so far; undefined while it waits for other fetches. */
+  receivedBytes(): number | undefined;
+}
+
 const recipes: { readonly [kind in PackageKind]: FetchRecipe } = {
   npm: fetchNpm,
   python: fetchPython,
@@ -71,7 +78,7 @@ const fetchesMaxCount = 2;
 /** Fetched packages in one folder. */
 export class PackageStore {
   readonly #deps: PackageStoreDeps;
-  readonly #fetching = new Map<string, Promise<Receipt>>();
+  readonly #fetching = new Map<string, RunningFetch>();
   readonly #failures = new FetchFailures();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
@@ -85,12 +92,22 @@ export class PackageStore {
    *
    * @param options `signal` ends the waiting, and not the fetch: the next attempt finds it done. With `record`, exactly
    *   what a manifest records is fetched, and a program that a project has installed is not used in its place.
+   *   `onFetch` is called when the package must be fetched, with a function that returns the bytes so far, or undefined
+   *   while it waits for other fetches.
    * @returns undefined when the program of `request` is no package runner, or runs something local.
    * @throws {RunnersError}
    */
   async toRequest(
     request: SpawnRequest,
-    { signal, record }: { readonly signal: AbortSignal; readonly record?: PackageRecord | undefined },
+    {
+      signal,
+      record,
+      onFetch,
+    }: {
+      readonly signal: AbortSignal;
+      readonly record?: PackageRecord | undefined;
+      readonly onFetch?: (receivedBytes: RunningFetch["receivedBytes"]) => void;
+    },
   ): Promise<PackageRequest | undefined> {
     const named = readPackageRun(request.program, request.args);
     if (named === undefined) return undefined;
@@ -101,7 +118,7 @@ export class PackageStore {
     }
     const place = this.#placeOf(keyOf(run));
     const receipt =
-      (await readReceipt(place)) ?? (await this.#waitFor(run, this.#fetch(run, request), signal));
+      (await readReceipt(place)) ?? (await this.#waitFor(run, this.#fetch(run, request, onFetch), signal));
     const folder = join(place, receipt.folder);
     const program = join(folder, receipt.program);
     if (!existsSync(program)) {
@@ -170,20 +187,33 @@ export class PackageStore {
   }
 
   /** Joins the fetch of the same package that runs, or begins one. */
-  #fetch(run: PackageRun, { program }: SpawnRequest): Promise<Receipt> {
+  #fetch(
+    run: PackageRun,
+    { program }: SpawnRequest,
+    onFetch: ((receivedBytes: RunningFetch["receivedBytes"]) => void) | undefined,
+  ): Promise<Receipt> {
     const key = keyOf(run);
-    let fetching = this.#fetching.get(key);
-    if (fetching === undefined) {
-      this.#failures.check(key, this.#deps.now());
-      fetching = this.#inTurn(() => this.#fetchNow(run, program)).finally(() => {
-        this.#fetching.delete(key);
+    const fetching = this.#fetching.get(key) ?? this.#startFetch(key, run, program);
+    onFetch?.(fetching.receivedBytes);
+    return fetching.fetched;
+  }
+
+  #startFetch(key: string, run: PackageRun, program: string): RunningFetch {
+    this.#failures.check(key, this.#deps.now());
+    let workplace: FetchWorkplace | undefined;
+    const work = () =>
+      this.#fetchNow(run, program, (begun) => {
+        workplace = begun;
       });
-      fetching.then(
-        () => this.#failures.forget(key),
-        (error: unknown) => this.#failures.add(key, error, this.#deps.now()),
-      );
-      this.#fetching.set(key, fetching);
-    }
+    const fetched = this.#inTurn(work).finally(() => {
+      this.#fetching.delete(key);
+    });
+    fetched.then(
+      () => this.#failures.forget(key),
+      (error: unknown) => this.#failures.add(key, error, this.#deps.now()),
+    );
+    const fetching = { fetched, receivedBytes: () => workplace?.receivedBytes() };
+    this.#fetching.set(key, fetching);
     return fetching;
   }
 
@@ -204,7 +234,11 @@ export class PackageStore {
     }
   }
 
-  async #fetchNow(run: PackageRun, runner: string): Promise<Receipt> {
+  async #fetchNow(
+    run: PackageRun,
+    runner: string,
+    onBegin: (workplace: FetchWorkplace) => void,
+  ): Promise<Receipt> {
     const { folder: all, logger, now } = this.#deps;
     const place = this.#placeOf(keyOf(run));
     await makePrivateDirectory(all);
@@ -222,7 +256,9 @@ export class PackageStore {
     const startedAt = now();
     logger.info({ packages: run.packages }, "package.fetching");
     try {
-      const fetched = await recipes[run.kind](run, this.#deps.sandbox.at(run, folder, runner));
+      const workplace = this.#deps.sandbox.at(run, folder, runner);
+      onBegin(workplace);
+      const fetched = await recipes[run.kind](run, workplace);
       const { program, locked, links = [] } = fetched;
       await rm(join(folder, cacheName), { recursive: true, force: true });
       const { digest: treeDigest, files, bytes } = await readFileTree(folder, links);
@@ -241,7 +277,8 @@ export class PackageStore {
       return receipt;
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
-      logger.warn({ packages: run.packages, reason: messageOf(error) }, "package.fetch.failed");
+      // The server that needs it reports the reason as its own, once.
+      logger.info({ packages: run.packages, reason: messageOf(error) }, "package.fetch.failed");
       throw error;
     }
   }

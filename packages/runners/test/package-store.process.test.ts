@@ -102,6 +102,22 @@ describe("the package of an npx command", { skip }, () => {
     assert.match(stored?.receipt.locked[0]?.integrity ?? "", /^sha512-/);
   });
 
+  it("reports how many bytes arrived while it is fetched", async () => {
+    registry.publish({ ...manifest, name: "counted" }, { "greet.js": program });
+    let received: () => number | undefined = () => undefined;
+    const found = await store.toRequest(
+      { program: npx as string, args: ["counted"], env: { PATH: path }, directory: directory.path },
+      {
+        signal: new AbortController().signal,
+        onFetch: (receivedBytes) => {
+          received = receivedBytes;
+        },
+      },
+    );
+    assert.ok(found);
+    assert.ok((received() ?? 0) > program.length / 2, String(received()));
+  });
+
   it("stays at its version until it is removed", async () => {
     registry.publish({ ...manifest, name: "moving" }, { "greet.js": program });
     assert.equal(await run("moving"), "hello  from 1\n");

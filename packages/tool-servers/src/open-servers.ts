@@ -19,7 +19,7 @@ import type { AccessTokens } from "@toolcrib/oauth";
 import { believe } from "@toolcrib/policy";
 import { FetchSandbox, PackageStore } from "@toolcrib/runners";
 import { adviceOn, exitPort, ServerSandboxes } from "@toolcrib/sandbox";
-import { clientArgument, identityKey } from "@toolcrib/tool";
+import { clientArgument, type Health, identityKey } from "@toolcrib/tool";
 import {
   createUpstreamServer,
   DefinitionMemory,
@@ -213,6 +213,7 @@ function createServer(
   const messageMaxBytes = Math.max(resultMaxBytes * 2, messageMinLimitBytes);
   // Each server has a resolver of its own, so that a secret is known by the server that uses it.
   const secrets = new SecretResolver({ env, readFile: readRegularFile, home });
+  let fetching: () => Pick<Health, "fetchedBytes"> | undefined = () => undefined;
   const record = server.adopted?.files?.record ?? (server.adopted === undefined ? undefined : {});
   return createUpstreamServer(
     {
@@ -232,9 +233,19 @@ function createServer(
       advise: adviserOf(server, sandboxes),
       contain: sandboxes.containmentOf(
         server,
-        (asked, options) => packages.toRequest(asked, { ...options, record }),
+        async (asked, options) => {
+          const onFetch = (receivedBytes: () => number | undefined) => {
+            fetching = () => ({ fetchedBytes: receivedBytes() });
+          };
+          try {
+            return await packages.toRequest(asked, { ...options, record, onFetch });
+          } finally {
+            if (!options.signal.aborted) fetching = () => undefined;
+          }
+        },
         adoptedProcessOf(server, secrets, exits, context),
       ),
+      fetching: () => fetching(),
       ...adoptedTools(server),
       askForLogin: tokens && (({ identity }, isDown) => oauth?.logins.askForLogin(tokens, identity, isDown)),
       credentialsFor: tokens && ((identity) => tokens.credentialsFor(identity)),

@@ -29,6 +29,8 @@ export interface Health {
    * not answered its handshake. `listing`: it has, and its lists are read.
    */
   readonly phase?: "fetching" | "connecting" | "listing";
+  /** Bytes of the package that is being fetched so far; absent while it waits for other fetches. */
+  readonly fetchedBytes?: number;
 }
 
 /** A change of one of the lists, or of the health. */

@@ -87,7 +87,8 @@ export async function openSession(
       capabilities: options.capabilities,
       era: options.era,
       isPinned: options.isPinned === true,
-      handshakeTimeoutMs: Math.max(1, deadline - deps.now()),
+      // The package of the server can have been fetched meanwhile.
+      handshakeTimeoutMs: Math.max(options.timeoutMs / 2, deadline - deps.now()),
       signal,
     },
   });

@@ -7,6 +7,7 @@
 import type { Logger } from "@toolcrib/diagnostics";
 import type { Health } from "@toolcrib/tool";
 import { reasonOf } from "./upstream-failure.ts";
+import type { UpstreamSettings } from "./upstream-options.ts";
 
 /** Dependencies of `ServerHealth`. */
 export interface ServerHealthDeps {
@@ -16,6 +17,8 @@ export interface ServerHealthDeps {
   readonly logger: Logger;
   /** Removes secrets from a reason. */
   readonly scrub: (text: string) => string;
+  /** As in the settings of the server. */
+  readonly fetching: NonNullable<UpstreamSettings["fetching"]>;
   /** Why a connected server counts as one that answers no call. */
   readonly unresponsiveReason: () => string | undefined;
   readonly onChange: () => void;
@@ -27,6 +30,8 @@ export class ServerHealth {
   #health: Health;
   /** Whether the last ping was not answered. */
   #isUnanswered = false;
+  /** Whether the first handshake was answered. */
+  #isListing = false;
 
   constructor(deps: ServerHealthDeps) {
     this.#deps = deps;
@@ -35,16 +40,20 @@ export class ServerHealth {
 
   /** The health now. A server that is ready and answers no call, or whose tools are left out, has a reason. */
   get current(): Health {
+    if (this.#health.state === "starting") return { ...this.#health, ...this.#phase() };
     const reason = this.#health.state === "ready" ? this.#deps.unresponsiveReason() : undefined;
     return reason === undefined ? this.#health : { ...this.#health, reason };
   }
 
-  /** The server is starting, and begins with another step of its start. */
-  starts(phase: Health["phase"]): void {
-    if (this.#health.state !== "starting" || this.#health.phase === phase) return;
-    const { state, since } = this.#health;
-    this.#health = { state, since, phase };
-    this.#deps.onChange();
+  /** The server answered its handshake, and its lists are read. */
+  listing(): void {
+    this.#isListing = true;
+  }
+
+  #phase(): Pick<Health, "phase" | "fetchedBytes"> {
+    if (this.#isListing) return { phase: "listing" };
+    const fetching = this.#deps.fetching();
+    return fetching === undefined ? { phase: "connecting" } : { phase: "fetching", ...fetching };
   }
 
   /** A new session is ready. */

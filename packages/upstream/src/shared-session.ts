@@ -12,7 +12,14 @@ import { disposeOnce, type StartTimer } from "@toolcrib/lifecycle";
 import type { Era } from "@toolcrib/tool";
 import { Backoff } from "./backoff.ts";
 import { UpstreamError } from "./upstream-error.ts";
-import { adviceAbout, exitText, isExpired, reasonOf, requestedWaitMs } from "./upstream-failure.ts";
+import {
+  adviceAbout,
+  exitText,
+  isExpired,
+  isFetching,
+  reasonOf,
+  requestedWaitMs,
+} from "./upstream-failure.ts";
 import type { UpstreamLimits, UpstreamSettings } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
@@ -222,6 +229,8 @@ export class SharedSession implements AsyncDisposable {
         session === undefined ? reasonOf(error) : await endReasonOf(session, error, this.#deps.advise);
       await session?.[Symbol.asyncDispose]();
       if (signal.aborted) return;
+      // A package that is being fetched is no failure of its server, and its fetch has limits of its own.
+      if (isFetching(error) && !this.#isSuspended) return this.#attempt(signal);
       this.#failedAttempts += 1;
       if (this.#isSuspended) this.#enter({ kind: "gone" });
       else this.#retry(reason, requestedWaitMs(error, this.#limits.retryAfterMaxMs));

@@ -36,6 +36,11 @@ export function isExpired(error: unknown): boolean {
   return error instanceof McpError && error.code === "MCP_SESSION_EXPIRED";
 }
 
+/** Whether the program of the server was still being fetched when the time for its launch was over. */
+export function isFetching(error: unknown): boolean {
+  return isCodedError(error) && error.code === "PACKAGE_FETCHING";
+}
+
 /** Whether the server rejected the credentials of a request. */
 export function isUnauthenticated(error: unknown): boolean {
   return error instanceof McpError && error.code === "MCP_UNAUTHORIZED" && error.data?.["status"] === 401;

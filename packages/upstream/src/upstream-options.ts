@@ -4,7 +4,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import type { ClientTransport, CredentialProvider, HttpClient, TransportSettings } from "@toolcrib/mcp";
 import type { LaunchSpec, ProcessLauncher } from "@toolcrib/process";
-import type { ClientInfo, Era, Identity, ToolAnnotations } from "@toolcrib/tool";
+import type { ClientInfo, Era, Health, Identity, ToolAnnotations } from "@toolcrib/tool";
 import type { RememberedServer } from "./definition-memory.ts";
 import type { AskForLogin } from "./login-questions.ts";
 import type { ParkedPlaces } from "./parked-places.ts";
@@ -60,6 +60,11 @@ export interface UpstreamSettings {
   readonly askForLogin?: AskForLogin | undefined;
   /** Contains each process of a server over stdio. @default processes run as they are */
   readonly contain?: LaunchSpec["contain"];
+  /**
+   * Returns how much of its package is there while that is fetched; undefined while it is not. `fetchedBytes` is absent
+   * while it waits for other fetches. @default it is never fetched
+   */
+  readonly fetching?: () => Pick<Health, "fetchedBytes"> | undefined;
   /** Removes secrets from text about this server: reasons, log records, lines of standard error. @default text stays as it is */
   readonly scrub?: (text: string) => string;
   /** Returns advice for the operator about the last lines of a process that ended at its start. @default none */

@@ -105,7 +105,7 @@ export class UpstreamServer implements ToolSource {
   readonly #asks: Set<string>;
 
   constructor(settings: UpstreamSettings, deps: UpstreamDeps, limits: Required<UpstreamLimits>) {
-    const { id: serverId, scrub = (text) => text } = settings;
+    const { id: serverId, scrub = (text) => text, fetching = () => undefined } = settings;
     const { logger, now, random, startBackgroundTimer = startNodeTimer } = deps;
     this.id = serverId;
     this.explainTool = settings.explainTool;
@@ -118,7 +118,7 @@ export class UpstreamServer implements ToolSource {
       serverId,
       now,
       logger,
-      scrub,
+      ...{ scrub, fetching },
       unresponsiveReason: () => this.#load.trouble() ?? this.#catalogue.leftOut,
       onChange: () => this.#emit("health"),
     });
@@ -380,7 +380,7 @@ export class UpstreamServer implements ToolSource {
   }
 
   async #prepare(session: UpstreamSession, signal: AbortSignal): Promise<() => void> {
-    this.#health.starts("listing");
+    this.#health.listing();
     const replaceLists = await this.#catalogue.read(session, signal);
     return () => {
       const { era, protocolVersion, capabilities, instructions } = session.connection;

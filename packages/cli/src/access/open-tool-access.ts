@@ -16,7 +16,6 @@ import { ownCommand } from "../serve/own-command.ts";
 import { entriesOf } from "../switches/config-entries.ts";
 import { openRemoteTools } from "./remote-tools.ts";
 import { findRunningGateways, type RunningGateway } from "./run-file.ts";
-import { serversWaitMs } from "./server-states.ts";
 import type { ServerState, ToolAccess } from "./tool-access.ts";
 
 /** Options of `openToolAccess`. */
@@ -130,10 +129,8 @@ export function noteMissing(context: CliContext, servers: readonly ServerState[]
   for (const { id, kind, state, reason } of missingOf(servers)) {
     // The operator wants it so.
     if (state === "disabled") continue;
-    const text =
-      state === "starting"
-        ? `is still starting after ${serversWaitMs / 1000} s`
-        : `is ${state}${reason === undefined ? "" : `: ${reasonLine(reason)}`}`;
+    const why = reason === undefined ? "" : `: ${reasonLine(reason)}`;
+    const text = `is ${state === "starting" ? "still starting" : state}${why}`;
     output.note(
       `${output.noteStyle("yellow", "warning")}: the tools of "${id}" are missing: the ${kind} ${text}`,
     );

@@ -17,8 +17,9 @@ import {
   openConnection,
   withoutHint,
 } from "@toolcrib/mcp";
-import type { ToolResult } from "@toolcrib/tool";
+import type { Health, ToolResult } from "@toolcrib/tool";
 import { CliError } from "../cli-error.ts";
+import { reasonOrStep } from "../serve/starting-text.ts";
 import { version } from "../version.ts";
 import {
   controlOrigin,
@@ -147,12 +148,13 @@ async function listServers(address: GatewayAddress, signal: AbortSignal): Promis
   // A gateway of an earlier version has no toolspecs or no packages.
   const statesOf = (kind: ServerState["kind"], list: readonly JsonValue[]) =>
     list.filter(isJsonObject).map(({ id, health, waitingTools }): ServerState => {
-      const { state, reason } = isJsonObject(health) ? health : {};
+      const { state } = isJsonObject(health) ? health : {};
+      const why = isJsonObject(health) ? reasonOrStep(health as unknown as Health) : undefined;
       return {
         id: String(id),
         kind,
         state: String(state),
-        reason: typeof reason === "string" ? reason : undefined,
+        reason: typeof why === "string" ? why : undefined,
         ...(typeof waitingTools === "number" ? { waitingTools } : {}),
       };
     });

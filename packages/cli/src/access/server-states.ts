@@ -2,6 +2,7 @@
 
 import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
 import type { SourceStatus } from "@toolcrib/inventory";
+import { reasonOrStep } from "../serve/starting-text.ts";
 import type { ServerState } from "./tool-access.ts";
 
 /** Longest time that a command waits for its servers, in milliseconds. */
@@ -29,7 +30,7 @@ export function statesOf({
     id,
     kind,
     state: health.state,
-    reason: health.reason,
+    reason: reasonOrStep(health),
     waitingTools,
   });
   return [

@@ -40,6 +40,7 @@ import {
   tryServer,
   wantedVariables,
 } from "./trial.ts";
+import { explainUrlFailure, type UrlFailure } from "./url-failure.ts";
 import { publisherOfWheel } from "./wheel-publisher.ts";
 
 /** Adds `offer`. */
@@ -182,6 +183,15 @@ function failed(
       "",
     );
   }
+  const explained = urlFailureOf(server, reason);
+  if (explained !== undefined) {
+    const { problem, fix } = explained;
+    throw new CliError("CLI_SERVER_NOT_READY", `Nothing was added: ${problem}`, {
+      cause: error,
+      hint: `${fix}; it is saved anyway with --untested REASON`,
+      data: { reason, wanted },
+    });
+  }
   const [first] = wanted;
   const secret = first !== undefined && isSecretName(first);
   const hints = [
@@ -202,6 +212,13 @@ function failed(
     hint: hints.join("; "),
     data: { reason, wanted },
   });
+}
+
+function urlFailureOf({ transport }: FailedTrial["server"], reason: string): UrlFailure | undefined {
+  if (transport.kind === "stdio") return undefined;
+  const text = transport.url.kind === "literal" ? transport.url.text : "";
+  const hasHeaders = Object.keys(transport.headers).length > 0;
+  return URL.canParse(text) ? explainUrlFailure(new URL(text), reason, hasHeaders) : undefined;
 }
 
 /** `add all`: every text was shown before. */

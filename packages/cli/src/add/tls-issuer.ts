@@ -24,9 +24,12 @@ export async function describeTls(url: URL, signal: AbortSignal): Promise<string
   socket.setTimeout(handshakeMaxMs, () =>
     resolve("the issuer of its certificate is not known: it does not answer"),
   );
-  socket.once("error", (error) =>
-    resolve(`the issuer of its certificate is not known: ${error.message.slice(0, 200)}`),
-  );
+  socket.once("error", ({ code = "" }: NodeJS.ErrnoException) => {
+    const why = code.startsWith("ERR_SSL")
+      ? "it does not speak TLS"
+      : `there is no connection${code === "" ? "" : ` (${code})`}`;
+    resolve(`the issuer of its certificate is not known: ${why}`);
+  });
   socket.once("secureConnect", () => {
     const { issuer, valid_to: end } = socket.getPeerCertificate();
     const name =

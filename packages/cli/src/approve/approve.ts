@@ -13,7 +13,7 @@ import { type Output, safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { type CallApprovalFacts, printCallApprovals, toolsWithCallApproval } from "./call-approvals.ts";
-import { type ApprovalAccess, callIdStart, openApprovals } from "./open-approvals.ts";
+import { type ApprovalAccess, callIdStart, openApprovals, type StartingSource } from "./open-approvals.ts";
 import { printArguments, printSteps, printWholeArguments } from "./print-arguments.ts";
 import { countedOf, isLong, printDefinition, printSummary } from "./print-definition.ts";
 
@@ -58,7 +58,11 @@ export async function approve(
 ): Promise<ExitCode> {
   checkFlags(what, flags);
   await using access = await openApprovals(context, what);
-  if (what === undefined) return listWaiting(context, await access.waiting());
+  if (what === undefined) {
+    // Asked first: what a server offers that gets ready in between waits in the answer to the second question.
+    const starting = await access.starting();
+    return listWaiting(context, await access.waiting(), starting);
+  }
   if (what.startsWith(callIdStart)) return await decideCall(context, access, what, flags);
   return await approveDefinitions(context, access, await access.definitions(what), flags);
 }
@@ -80,12 +84,19 @@ function checkFlags(what: string | undefined, { tool, deny, yes, full, digest }:
   if (misused !== undefined) throw new CliError("CLI_USAGE", `Nothing was approved: ${misused}`);
 }
 
-function listWaiting(context: CliContext, { servers, calls: waiting }: WaitingApprovals): ExitCode {
+function listWaiting(
+  context: CliContext,
+  { servers, calls: waiting }: WaitingApprovals,
+  allStarting: readonly StartingSource[],
+): ExitCode {
   const { output } = context;
-  output.json({ servers, calls: waiting });
+  const starting = allStarting.filter(({ id }) => servers.every(({ server }) => server !== id));
+  output.json({ servers, calls: waiting, starting: starting.map(({ id }) => id) });
   const calls = waiting.filter(({ outdated }) => outdated === undefined);
-  if (servers.length === 0 && calls.length === 0)
-    output.print(waiting.length === 0 ? "Nothing waits for approval" : "Nothing else waits for approval");
+  if (servers.length === 0 && calls.length === 0) {
+    const yet = starting.length === 0 ? "" : " yet";
+    output.print(`Nothing${waiting.length === 0 ? "" : " else"} waits for approval${yet}`);
+  }
   if (servers.length > 0) {
     output.table(
       [{ title: "SERVER OR PACKAGE" }, { title: "NEW" }, { title: "CHANGED" }, { title: "OF WHAT" }],
@@ -121,7 +132,21 @@ function listWaiting(context: CliContext, { servers, calls: waiting }: WaitingAp
   const outdated = waiting.filter((call) => call.outdated !== undefined);
   if (outdated.length > 0) output.print("");
   for (const call of outdated) output.print(outdatedLine(output, call));
+  printStarting(context, starting);
   return exitCodes.done;
+}
+
+/** Names the servers whose definitions can still come. */
+function printStarting(context: CliContext, starting: readonly StartingSource[]): void {
+  if (starting.length === 0) return;
+  const { output } = context;
+  const they = starting.length === 1 ? "it offers" : "they offer";
+  output.print(
+    "",
+    `Still starting, so that what ${they} is not known (${ownCommand(context)} status --watch)`,
+  );
+  for (const { id, step } of starting)
+    output.print(`  ${output.style("yellow", "…")} ${safeLine(id)}${step === "starting" ? "" : `: ${step}`}`);
 }
 
 /** Returns the line of a call whose approval would not count. */

@@ -18,6 +18,7 @@ import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { reasonLine } from "../output/output.ts";
+import { reasonOrStep, startingText } from "../serve/starting-text.ts";
 import { requireServer } from "../tools/require-server.ts";
 import type { CallApprovalFacts } from "./call-approvals.ts";
 
@@ -27,6 +28,8 @@ export type CallDecision = "approve" | "deny";
 /** The approvals as the operator uses them. Disposing them stops everything that was started for them. */
 export interface ApprovalAccess extends AsyncDisposable {
   waiting(): Promise<WaitingApprovals>;
+  /** Returns the servers and packages that are starting, so that what they offer is not known. */
+  starting(): Promise<readonly StartingSource[]>;
   /** Returns a call that waits with all of its arguments; undefined when no call with this id waits. */
   call(id: string): Promise<PendingCall | undefined>;
   /** Returns the definitions of a server or package that wait. @throws {CliError} `CLI_SERVER_NOT_FOUND`; `CLI_SERVER_NOT_READY` when none wait because it lists nothing */
@@ -37,6 +40,13 @@ export interface ApprovalAccess extends AsyncDisposable {
   callFacts(): Promise<CallApprovalFacts>;
   /** Decides about a call. @returns the id of its tool; undefined when no call with this id waits */
   decide(id: string, decision: CallDecision): Promise<string | undefined>;
+}
+
+/** A source that is starting. */
+export interface StartingSource {
+  readonly id: string;
+  /** What it does now, for people. */
+  readonly step: string;
 }
 
 /** The start of the ids of calls; no id of a server contains a colon. */
@@ -78,6 +88,10 @@ function ofRunning(
   return {
     async waiting() {
       return await waitingInGateways(running, others, signal);
+    },
+    async starting() {
+      const status = await getFromGateway(running, "/api/v1/status", signal);
+      return startingIn(status as unknown as GatewayStatus);
     },
     async call(id) {
       const path = `/api/v1/approvals/calls?${new URLSearchParams({ id })}`;
@@ -175,6 +189,12 @@ function approvableIn({
   ];
 }
 
+function startingIn(status: Parameters<typeof approvableIn>[0]): readonly StartingSource[] {
+  return approvableIn(status)
+    .filter(({ health, tools }) => health.state === "starting" && tools === 0)
+    .map(({ id, health }) => ({ id, step: startingText(health) }));
+}
+
 /** @throws {CliError} `CLI_SERVER_NOT_READY` */
 function requireListed(
   waiting: WaitingDefinitions,
@@ -183,7 +203,8 @@ function requireListed(
   const { kind, health, tools } = sources.find(({ id }) => id === waiting.server) ?? {};
   const isListed = waiting.definitions.length > 0 || tools !== 0;
   if (isListed || health === undefined || health.state === "ready" || health.state === "idle") return waiting;
-  const reason = health.reason === undefined ? "" : `: ${reasonLine(health.reason)}`;
+  const why = reasonOrStep(health);
+  const reason = why === undefined ? "" : `: ${reasonLine(why)}`;
   throw new CliError(
     "CLI_SERVER_NOT_READY",
     `The tools of "${waiting.server}" are not known: the ${kind} is ${health.state}${reason}`,
@@ -196,6 +217,7 @@ function ofLocal(gateway: Gateway): ApprovalAccess {
   const operator = localIdentity("cli", "cli");
   return {
     waiting: () => approvals.waiting(),
+    starting: async () => startingIn(gateway.status()),
     call: (id) => approvals.call(id),
     definitions: async (server) =>
       requireListed(approvals.definitions(server), approvableIn(gateway.status())),

@@ -1,25 +1,21 @@
 /** Prints the address of a starting gateway, then each server, then how to use it. */
 
+import { setTimeout as delay } from "node:timers/promises";
 import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
 import { type Identity, localIdentity } from "@toolcrib/tool";
-import { serversWaitMs, startingIn } from "../access/server-states.ts";
+import { serversWaitMs } from "../access/server-states.ts";
 import type { ToolDescription } from "../access/tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { printPauses } from "../guards/pause.ts";
-import { withProgress } from "../progress/progress.ts";
 import { version } from "../version.ts";
 import { findExampleCall } from "./example-call.ts";
 import { ownCommand } from "./own-command.ts";
-import {
-  clientLines,
-  type Endpoint,
-  nextLines,
-  serverColumns,
-  serverLines,
-  tokenFile,
-  wordsOf,
-} from "./serve-text.ts";
-import { sourcesOf, waitForServers } from "./wait-for-servers.ts";
+import { clientLines, type Endpoint, nextLines, tokenFile, wordsOf } from "./serve-text.ts";
+import type { StartBoard } from "./start-board.ts";
+import { pollServers, type SourceStatus, sourcesOf } from "./wait-for-servers.ts";
+
+/** Interval between the questions whether a server that had failed is ready, in milliseconds. */
+const latePollMs = 1000;
 
 /** Prints the address of the gateway; with `--json` everything that a program needs to use it. */
 export function announce({ output }: CliContext, endpoint: Endpoint, status: GatewayStatus): void {
@@ -38,40 +34,46 @@ export function announce({ output }: CliContext, endpoint: Endpoint, status: Gat
   output.print(`${output.style("bold", `Toolcrib ${version}`)} serves ${output.style("cyan", `${url}/mcp`)}`);
 }
 
-/** Prints each server when it is ready or has failed, then how to connect and what to try. */
+/** Prints each server when it is ready or has failed, how many are ready, and how to connect and what to try. */
 export async function announceServers(
   context: CliContext,
   gateway: Gateway,
   endpoint: Endpoint,
+  board: StartBoard,
 ): Promise<void> {
-  const { output } = context;
-  const servers = sourcesOf(gateway.status());
-  const columns = serverColumns(servers);
-  const signal = context.signal;
+  const { output, signal } = context;
   output.print("");
-  if (servers.length === 0) output.print("  No tool servers and no toolspecs are configured.");
-  const starting = await withProgress(
-    context,
-    () => `still starting: ${startingIn(gateway)}`,
-    (progress) =>
-      waitForServers(gateway, { waitMs: serversWaitMs, signal }, (server) => {
-        progress.clear();
-        output.print(...serverLines(server, columns, output));
-      }),
-  );
+  if (sourcesOf(gateway.status()).length === 0)
+    output.print("  No tool servers and no toolspecs are configured.");
+  let isFinished = false;
+  const show = (servers: readonly SourceStatus[]): boolean => {
+    board.show(servers);
+    isFinished = servers.every(({ health }) => health.state !== "starting");
+    if (isFinished) board.finish(servers);
+    return isFinished;
+  };
+  await pollServers(gateway, { waitMs: serversWaitMs, signal }, show);
+  board.hide();
   if (signal.aborted) return;
-  output.print(...starting.flatMap((server) => serverLines(server, columns, output)));
   // A gateway that prints nothing does not load it.
   const { clientPrograms } = await import("@toolcrib/clients");
   const instructions = clientLines(endpoint, ownCommand(context), clientPrograms, output);
   output.print("", ...instructions, "", ...nextCommands(context, gateway), "");
   printPauses(output, gateway.status().pauses);
   output.print(output.style("dim", "Press Ctrl-C to stop."));
-  if (starting.length === 0) return;
-  const late = new Set(starting.map(({ id }) => id));
-  await waitForServers(gateway, { waitMs: Number.POSITIVE_INFINITY, signal }, (server) => {
-    if (late.has(server.id)) output.print(...serverLines(server, columns, output));
-  });
+  if (isFinished) return;
+  output.print("");
+  await pollServers(gateway, { waitMs: Number.POSITIVE_INFINITY, signal }, show);
+  board.hide();
+}
+
+/** Prints each server that had failed at its start when it gets ready. Ends when all are, or with the command. */
+export async function announceLate(context: CliContext, gateway: Gateway, board: StartBoard): Promise<void> {
+  const { signal } = context;
+  while (!signal.aborted && board.showLate(sourcesOf(gateway.status()))) {
+    // An abort ends the delay.
+    await delay(latePollMs, undefined, { signal, ref: false }).catch(() => {});
+  }
 }
 
 function nextCommands(context: CliContext, gateway: Gateway): string[] {

@@ -16,16 +16,20 @@ import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { projectFolderOf } from "../config/project-folder.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { noteWarning, noteWrapped } from "../output/note-wrapped.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { version } from "../version.ts";
-import { announce, announceServers } from "./announce.ts";
+import { announce, announceLate, announceServers } from "./announce.ts";
 import { LiveReload } from "./live-reload.ts";
 import { ReadFiles } from "./look-at-files.ts";
 import { probeAddress } from "./probe-address.ts";
 import { openProgramLog, type ProgramLog } from "./program-log.ts";
 import { releaseMemory } from "./release-memory.ts";
 import { serveStdio, stdioIdentity, untilInterrupted } from "./serve-stdio.ts";
+import type { Endpoint } from "./serve-text.ts";
+import { StartBoard } from "./start-board.ts";
 import { takeHome } from "./take-home.ts";
+import { sourcesOf } from "./wait-for-servers.ts";
 import { collectYoungObjectsAlone } from "./young-objects.ts";
 
 /** Options of the command. */
@@ -64,11 +68,12 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   const loaded = await load(read);
   if (loaded.warnings.length > 0) output.note(formatDiagnostics(loaded.warnings), "");
   await using programLog = openProgramLog(context);
-  const logger = warnAboutContainment(context, loaded, programLog);
+  const isQuiet = flags.quiet === true || flags.stdio === true;
+  const start: Start = { isShown: !isQuiet && !options.isJson, startedAt: context.now(), board: undefined };
+  const logger = warnAboutContainment(context, loaded, programLog, start);
   using _home = await takeHome(options.home, loaded.config.serve.sharesHome);
   if (flags.stdio !== true) await requireFreeAddress(context, loaded);
-  const isQuiet = flags.quiet === true || flags.stdio === true;
-  await using reloads = new LiveReload({ output, logger, load, isQuiet });
+  await using reloads = new LiveReload({ output: outputAbove(output, start), logger, load, isQuiet });
   const gateway = await startGateway(loaded.config, {
     home: options.home,
     // A client that started this process runs as its user. Others do not learn where the home is.
@@ -90,7 +95,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
     const { profile } = flags;
     if (profile !== undefined) requireProfile(profile, gateway.profilesOf(stdioIdentity));
     if (flags.stdio === true) await serveStdio(gateway.service, context, logger, profile);
-    else await serveHttp(context, gateway, loaded, flags.quiet === true);
+    else await serveHttp(context, gateway, loaded, { start, isQuiet });
   } finally {
     await reloads[Symbol.asyncDispose]();
     await gateway[Symbol.asyncDispose]();
@@ -129,17 +134,22 @@ const warnedMaxCount = 20;
  * Warns in one line about containment, declared or default, that is not enforced, and keeps the warnings about each
  * server out of the log.
  */
-function warnAboutContainment(context: CliContext, { config }: LoadedConfig, programLog: ProgramLog): Logger {
-  const { output, options } = context;
+function warnAboutContainment(
+  context: CliContext,
+  { config }: LoadedConfig,
+  programLog: ProgramLog,
+  start: Start,
+): Logger {
+  const { options } = context;
   const affected = config.toolServers.filter(({ notEnforced }) => notEnforced.length > 0);
   const warnings = new Set(affected.flatMap(({ notEnforced }) => notEnforced));
   if (affected.length > 0) {
     const names = affected.slice(0, warnedMaxCount).map(({ id }) => id);
     const more = affected.length - names.length;
-    const text = `Containment is NOT enforced for ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}: they run elsewhere; toolcrib${options.homeFlag} doctor shows the restrictions`;
-    output.note(`${output.noteStyle(["bold", "yellow"], "WARNING")} ${text}`);
+    const text = `Containment is NOT enforced for ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}: ${names.length === 1 && more <= 0 ? "it runs" : "they run"} elsewhere; toolcrib${options.homeFlag} doctor shows the restrictions`;
+    noteWarning(context, text);
   }
-  const logger = programLog.with(createCommandLogger(context, "warn"));
+  const logger = programLog.with(loggerAbove(createCommandLogger(context, "warn"), start));
   return {
     ...logger,
     warn: (fields, message) => {
@@ -148,13 +158,45 @@ function warnAboutContainment(context: CliContext, { config }: LoadedConfig, pro
   };
 }
 
+/** The start of the servers as it is shown. */
+interface Start {
+  readonly isShown: boolean;
+  readonly startedAt: number;
+  board: StartBoard | undefined;
+}
+
+/** Writes records above the block, without those about servers whose failed start the block shows. */
+function loggerAbove(logger: Logger, start: Start): Logger {
+  const write = (level: keyof Logger): Logger["warn"] => {
+    return (fields, message) => {
+      const { server } = fields as { readonly server?: unknown };
+      const isOfServer = message === "server is not available" && typeof server === "string";
+      if (start.isShown && isOfServer && start.board?.willShow(server) !== false) return;
+      start.board?.hide();
+      logger[level](fields, message);
+    };
+  };
+  return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+}
+
+/** Writes lines above the block. */
+function outputAbove(output: Output, start: Start): Output {
+  return {
+    ...output,
+    note(...lines) {
+      start.board?.hide();
+      output.note(...lines);
+    },
+  };
+}
+
 async function serveHttp(
   context: CliContext,
   gateway: Gateway,
   { config, files }: LoadedConfig,
-  isQuiet: boolean,
+  { start, isQuiet }: { readonly start: Start; readonly isQuiet: boolean },
 ): Promise<void> {
-  const { output, options } = context;
+  const { options } = context;
   const { auth, oauth } = config.serve;
   const { url } = await listen(context, gateway, config.serve.listen.port);
   const { path: controlPath } = await gateway.listenControl();
@@ -171,18 +213,24 @@ async function serveHttp(
   try {
     const issuers = oauth?.issuers.map(({ issuer }) => issuer) ?? [];
     const endpoint = { url, home: options.home, token, issuers };
-    if (auth === "none") warnAboutNoAuth(output);
+    if (auth === "none")
+      noteWarning(
+        context,
+        "The gateway requires no token (auth: none): every program on this machine can use the tools",
+      );
     for (const other of others) {
-      output.note(
+      noteWrapped(
+        context,
         `Another gateway of this home runs at ${safeLine(other.url)} (process ${other.pid}); both use the tokens, secrets, saved tools and audit trail of the home`,
       );
     }
     if (!isQuiet) announce(context, endpoint, gateway.status());
-    const announced = isQuiet
-      ? undefined
-      : announceServers(context, gateway, endpoint).then(() => askAboutWaiting(context, gateway));
+    using board = new StartBoard(context, sourcesOf(gateway.status()), start.startedAt);
+    start.board = board;
+    const announced = start.isShown ? announceStart(context, gateway, endpoint, board) : undefined;
     await untilInterrupted(context);
-    output.note("Stopping; calls in flight have 10 s to finish (Ctrl-C again to stop at once)");
+    board.hide();
+    noteWrapped(context, "Stopping; calls in flight have 10 s to finish (Ctrl-C again to stop at once)");
     await announced;
   } finally {
     removeOwnRunFile();
@@ -190,9 +238,15 @@ async function serveHttp(
   }
 }
 
-function warnAboutNoAuth(output: Output): void {
-  const text = "The gateway requires no token (auth: none): every program on this machine can use the tools";
-  output.note(`${output.noteStyle(["bold", "yellow"], "WARNING")} ${text}`);
+async function announceStart(
+  context: CliContext,
+  gateway: Gateway,
+  endpoint: Endpoint,
+  board: StartBoard,
+): Promise<void> {
+  await announceServers(context, gateway, endpoint, board);
+  await askAboutWaiting(context, gateway);
+  await announceLate(context, gateway, board);
 }
 
 /** Fails before anything is recorded, fetched or started where the gateway could not listen. */

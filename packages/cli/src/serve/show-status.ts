@@ -24,6 +24,7 @@ import { containmentText } from "./containment-text.ts";
 import { ownCommand } from "./own-command.ts";
 import { type RunningFacts, readRunning, runningJson } from "./running-facts.ts";
 import { asTyped, printSources, type SourceContext } from "./source-table.ts";
+import { reasonOrStep } from "./starting-text.ts";
 
 /** Runs the command. */
 export async function showStatus(context: CliContext): Promise<ExitCode> {
@@ -239,7 +240,7 @@ function serverRow(status: SourceStatus): string[] {
     String(restarts),
     pid === undefined ? "" : String(pid),
     containmentText(status),
-    reasonLine(health.reason ?? ""),
+    reasonLine(reasonOrStep(health) ?? ""),
   ];
 }
 

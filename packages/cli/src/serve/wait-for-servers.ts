@@ -28,8 +28,10 @@ export function sourcesOf({ servers, toolspecs, packages }: GatewayStatus): read
   ];
 }
 
-/** Interval between polls, in milliseconds. */
+/** Interval between polls, in milliseconds: short at first, when most servers get ready. */
 const pollMs = 25;
+const laterPollMs = 100;
+const shortPollsMs = 2000;
 
 /**
  * Calls `onSettled` once for each server, when it is ready or has failed.
@@ -43,18 +45,32 @@ export async function waitForServers(
   onSettled: (server: SourceStatus) => void,
 ): Promise<readonly SourceStatus[]> {
   const settled = new Set<string>();
-  const { signal } = options;
-  const pollsMaxCount = Math.ceil(options.waitMs / pollMs);
-  for (let poll = 0; ; poll += 1) {
-    const servers = sourcesOf(gateway.status());
+  await pollServers(gateway, options, (servers) => {
     for (const server of servers) {
       if (server.health.state === "starting" || settled.has(server.id)) continue;
       settled.add(server.id);
       onSettled(server);
     }
-    const starting = servers.filter(({ id }) => !settled.has(id));
-    if (starting.length === 0 || poll >= pollsMaxCount || signal.aborted) return starting;
+    return servers.every(({ id }) => settled.has(id));
+  });
+  return sourcesOf(gateway.status()).filter(({ id }) => !settled.has(id));
+}
+
+/**
+ * Calls `isDone` with the states of all servers until it returns true, the time is over or `signal` aborts.
+ *
+ * @param options `waitMs`: longest time to wait.
+ */
+export async function pollServers(
+  gateway: Gateway,
+  { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal },
+  isDone: (servers: readonly SourceStatus[]) => boolean,
+): Promise<void> {
+  for (let waitedMs = 0; ; ) {
+    if (isDone(sourcesOf(gateway.status())) || waitedMs >= waitMs || signal.aborted) return;
+    const ms = waitedMs < shortPollsMs ? pollMs : laterPollMs;
     // An abort ends the delay; the loop checks the signal.
-    await delay(pollMs, undefined, { signal }).catch(() => {});
+    await delay(ms, undefined, { signal }).catch(() => {});
+    waitedMs += ms;
   }
 }

@@ -40,11 +40,12 @@ export async function explainUnknownTool(access: ToolAccess, name: string): Prom
   const shown = name.slice(0, 200);
   // If the name has no server, the tool may belong to a server that is not ready.
   const others = named === undefined ? missingOf(servers).map(({ id }) => id) : [];
+  const hints = [
+    ...(suggestions.length === 0 ? [] : [`did you mean ${orList(suggestions)}?`]),
+    ...(others.length === 0 ? [] : [`the tools of ${others.join(", ")} are missing: see toolcrib list`]),
+  ];
   return new CliError("CLI_TOOL_NOT_FOUND", `Unknown tool: "${shown}"`, {
-    hint: [
-      suggestions.length === 0 ? "see toolcrib list" : `did you mean ${orList(suggestions)}?`,
-      ...(others.length === 0 ? [] : [`the tools of ${others.join(", ")} are missing: see toolcrib list`]),
-    ].join("; "),
+    hint: hints.length === 0 ? "see toolcrib list" : hints.join("; "),
   });
 }
 

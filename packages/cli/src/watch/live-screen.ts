@@ -63,6 +63,13 @@ export class LiveScreen implements Disposable {
       process.off("exit", restore);
       restore();
     });
+    // A terminal that is closed, or a supervisor. The screen is given back, and the signal ends the process as ever.
+    const hangUp = () => {
+      this.#disposal.dispose();
+      process.kill(process.pid, "SIGHUP");
+    };
+    process.once("SIGHUP", hangUp);
+    this.#disposal.defer(() => process.off("SIGHUP", hangUp));
     const redraw = () => this.#draw();
     stdout.on("resize", redraw);
     this.#disposal.defer(() => stdout.off("resize", redraw));

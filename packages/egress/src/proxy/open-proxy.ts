@@ -88,6 +88,7 @@ export function openHandedProxy(source: EgressSource, port: number, deps: ProxyD
         proxy.takeListener(listener);
       else listeners.take(listener, place);
     },
+    receivedBytes: () => proxy.receivedBytes,
     [Symbol.asyncDispose]: disposeOnce(async () => {
       // The listeners are closed when the proxy has closed their connections.
       await Promise.all([listeners[Symbol.asyncDispose](), proxy[Symbol.asyncDispose]()]);
@@ -102,6 +103,8 @@ class ProxyServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #tunnels: TunnelServer;
   readonly #connections = new Set<Duplex>();
+  /** Bytes that connections got which have ended. */
+  #endedBytes = 0;
   #isDisposed = false;
 
   constructor(source: EgressSource, deps: ProxyDeps) {
@@ -126,7 +129,10 @@ class ProxyServer implements AsyncDisposable {
     this.#server.maxConnections = limits.connectionsMaxCount;
     this.#server.on("connection", (socket: Socket) => {
       this.#connections.add(socket);
-      socket.once("close", () => this.#connections.delete(socket));
+      socket.once("close", () => {
+        this.#connections.delete(socket);
+        this.#endedBytes += socket.bytesWritten;
+      });
     });
     this.#server.on("connect", (request: IncomingMessage, socket: Duplex, ahead: Buffer) =>
       this.#onConnect(request, socket, ahead),
@@ -153,6 +159,12 @@ class ProxyServer implements AsyncDisposable {
       throw new EgressError("EGRESS_LISTEN_FAILED", message, { cause });
     }
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Bytes that its clients got. */
+  get receivedBytes(): number {
+    const open = [...this.#connections].map((one) => ("bytesWritten" in one ? Number(one.bytesWritten) : 0));
+    return open.reduce((sum, bytes) => sum + bytes, this.#endedBytes);
   }
 
   /** Serves a listener of another process. After the end of the proxy it closes it. */

@@ -1,0 +1,67 @@
+/** `toolcrib add URL` of servers that cannot be added: what happened, and what to do about it. */
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, describe, test } from "node:test";
+import { freePort, makeTemporaryDirectory } from "@toolcrib/testing";
+import { runToolcrib } from "./transcript.ts";
+
+const answers: { readonly [path: string]: readonly [status: number, type: string, body: string] } = {
+  "/page": [200, "text/html", "<html><body>Hello</body></html>"],
+  "/data": [200, "application/json", '{"a":1}'],
+  "/closed": [401, "text/plain", "no"],
+};
+
+describe("add of a URL that is no usable server", () => {
+  const server = createServer((request, response) => {
+    const [status, type, body] = answers[request.url ?? ""] ?? [404, "text/html", "<html>Not found</html>"];
+    response.writeHead(status, { "content-type": type }).end(body);
+  });
+  let host = "";
+  before(async () => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(() => server.close());
+
+  const check = async (url: string, problem: RegExp, fix: RegExp): Promise<void> => {
+    await using directory = await makeTemporaryDirectory();
+    const { code, stderr } = await runToolcrib(["add", url, "--yes"], { directory: directory.path });
+    assert.notEqual(code, 0);
+    const [, message = "", hint = ""] = /error CLI_SERVER_NOT_READY: (.*)\nhint: (.*)\n/.exec(stderr) ?? [];
+    assert.match(message, problem, stderr);
+    assert.match(hint, fix, stderr);
+  };
+
+  test("a port that refuses connections", async () => {
+    const place = `127.0.0.1:${await freePort()}`;
+    await check(
+      `http://${place}/mcp`,
+      /^Nothing was added: nothing listens at 127\.0\.0\.1:\d+/,
+      /^start the server/,
+    );
+  });
+
+  test("a server without TLS", async () => {
+    await check(`https://${host}/mcp`, /does not speak TLS$/, new RegExp(`^use http.* http://${host}/mcp;`));
+  });
+
+  test("a server that wants credentials", async () => {
+    await check(
+      `http://${host}/closed`,
+      /wants credentials \(HTTP 401\)$/,
+      /secret set NAME.* --secret Authorization=NAME/,
+    );
+  });
+
+  for (const path of ["/page", "/data", "/missing"]) {
+    test(`an address that answers, but not in MCP: ${path}`, async () => {
+      await check(
+        `http://${host}${path}`,
+        /is no MCP server: it answers, but not in MCP$/,
+        /the URL of its MCP endpoint/,
+      );
+    });
+  }
+});
