@@ -15,6 +15,7 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type CommandOutcome, runCommand } from "./run-command.ts";
 
 interface Call {
   readonly tool: string;
@@ -232,22 +233,8 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Runs a command of Toolcrib. */
-async function toolcrib(
-  ...args: readonly string[]
-): Promise<{ readonly code: number | null; readonly output: string }> {
-  const child = spawn(process.execPath, commandWords(...args), {
-    cwd: work,
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: limits.commandMs,
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-    });
-  }
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, output };
+function toolcrib(...args: readonly string[]): Promise<CommandOutcome> {
+  return runCommand(commandWords(...args), { directory: work, timeoutMs: limits.commandMs });
 }
 
 function commandWords(...args: readonly string[]): string[] {

@@ -16,6 +16,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { type CommandOutcome, runCommand } from "./run-command.ts";
 
 interface Call {
   readonly tool: string;
@@ -258,22 +259,8 @@ function integrityProblem(server: Server): string | undefined {
 }
 
 /** Runs a command of Toolcrib. */
-async function toolcrib(
-  ...args: readonly string[]
-): Promise<{ readonly code: number | null; readonly output: string }> {
-  const child = spawn(process.execPath, commandWords(...args), {
-    cwd: work,
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: limits.commandMs,
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-    });
-  }
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, output };
+function toolcrib(...args: readonly string[]): Promise<CommandOutcome> {
+  return runCommand(commandWords(...args), { directory: work, timeoutMs: limits.commandMs });
 }
 
 function commandWords(...args: readonly string[]): string[] {

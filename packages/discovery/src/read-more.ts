@@ -4,8 +4,9 @@
  * all parts, one after the other, are the texts of the result.
  *
  * - Images, audio, links and binary resources stay in the first part. Texts of resources are cut as other texts.
- * - The structured content of a tool with an output schema stays whole: clients check it against the schema. That
- *   of other tools follows their texts as one more text, unless one of these is the same JSON.
+ * - Structured content above the budget follows the texts as one more text, unless one of these is the same JSON.
+ *   Clients check that of a tool with an output schema against the schema, so the first part has the beginning of
+ *   it, shortened within the schema. Where that is not possible it has none, and is an error: clients check no error.
  *
  * What is kept was prepared for its client before: without secrets, and with the labels of its origin, which each
  * part has, too. It is bounded for each client and for all together, lives in memory only, and a cursor is of no use
@@ -23,6 +24,7 @@ import {
   type ToolResult,
 } from "@toolcrib/tool";
 import { DiscoveryError } from "./discovery-error.ts";
+import { type OutputCheck, shortenStructured } from "./short-structured.ts";
 import { endOfTokens, estimateTokens } from "./token-estimate.ts";
 
 /** The definition of the tool that reads the parts. */
@@ -81,7 +83,8 @@ export interface CutOptions {
   readonly tool: ToolId;
   /** Tokens of its first part. */
   readonly budget: number;
-  readonly hasOutputSchema: boolean;
+  /** Undefined where the client checks no structured content. */
+  readonly output: OutputCheck | undefined;
 }
 
 interface KeptResult {
@@ -133,29 +136,33 @@ export class LongResults {
   }
 
   /** Returns the first part of a result; the result itself where it fits into the budget. */
-  cut(identity: Identity, result: ToolResult, { tool, budget, hasOutputSchema }: CutOptions): ToolResult {
+  cut(identity: Identity, result: ToolResult, { tool, budget, output }: CutOptions): ToolResult {
     const { content, structuredContent } = result;
-    const structured = hasOutputSchema ? undefined : structuredContent;
     const texts = content.map(textOf);
     // A text has no more tokens than characters: most results end here.
     const length = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
-    const json = structured === undefined ? undefined : JSON.stringify(structured);
+    const json = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
     if (length <= budget && (json?.length ?? 0) <= budget) return result;
     const own = texts.reduce((sum, text) => sum + estimateTokens(text ?? ""), 0);
     const ofJson = json === undefined ? 0 : estimateTokens(json);
     if (own <= budget && ofJson <= budget) return result;
-    const isRepeated = structured === undefined || texts.some((text) => isJsonOf(text, structured));
-    const all = [...texts.filter((text) => text !== undefined), ...(isRepeated ? [] : [json as string])];
+    // A client does not check an error.
+    const check = result.isError === true ? undefined : output;
+    const isWhole = check !== undefined && ofJson <= budget;
+    const isRead =
+      structuredContent === undefined || isWhole || texts.some((text) => isJsonOf(text, structuredContent));
+    const all = [...texts.filter((text) => text !== undefined), ...(isRead ? [] : [json as string])];
     const end = positionAfter(all, { text: 0, at: 0 }, budget);
-    const tokens = own + (isRepeated ? 0 : ofJson);
+    const tokens = own + (isRead ? 0 : ofJson);
     this.#cutTokens += Math.max(0, tokens - budget);
     const id = this.#keep(identity, result, { tool, texts: all, tokens });
     const notice = noticeOf(id, { texts: all, tokens }, end);
-    const { structuredContent: _structured, ...rest } = result;
-    return {
-      ...(hasOutputSchema ? result : rest),
-      content: [...firstPart(content, all, end), notice],
-    };
+    const blocks = firstPart(content, all, end);
+    if (isWhole) return { ...result, content: [...blocks, notice] };
+    const { structuredContent: _whole, ...rest } = result;
+    const first = { ...rest, content: [...blocks, notice] };
+    if (check === undefined || structuredContent === undefined) return first;
+    return withStructured(first, shortenStructured(structuredContent, budget, check));
   }
 
   /**
@@ -242,6 +249,18 @@ export class LongResults {
       this.#kept.delete(largest.id);
     }
   }
+}
+
+/** Returns a first part with structured content that was shortened. @param structured undefined where that is not possible */
+function withStructured(first: ToolResult, structured: JsonValue | undefined): ToolResult {
+  const marked = (state: string) => ({ ...first._meta, "toolcrib/structuredContent": state });
+  if (structured !== undefined)
+    return { ...first, structuredContent: structured, _meta: marked("shortened") };
+  const note = {
+    type: "text",
+    text: "[The call succeeded: do not repeat it. Its structured content is too long, and no beginning of it fits the output schema, so it is left out, and this result is marked as an error for the client]",
+  };
+  return { ...first, content: [note, ...first.content], isError: true, _meta: marked("left out") };
 }
 
 /** The text at the end of a part: how much follows, about, and how to read it. @param id undefined where the rest is not kept */

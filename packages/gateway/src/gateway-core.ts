@@ -447,6 +447,7 @@ export class GatewayCore {
       roster: this.roster,
       tools: this.tools,
       results: this.results,
+      validator: this.#callDeps.validator,
       untilListed: (client, serverId) => this.#firstContact.untilListed(client, serverId),
       lateTarget: (request) => this.#lateTools.target(request),
       unknownTools: this.#unknownTools,

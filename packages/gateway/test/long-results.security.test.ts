@@ -17,6 +17,9 @@ import {
 const lines = (count: number, word = "line") =>
   Array.from({ length: count }, (_, at) => `${word} ${at} of the text.`).join("\n");
 const rows = Array.from({ length: 400 }, (_, at) => ({ id: at, name: `row ${at}` }));
+const letter = { subject: "Hello", at: "2026-01-01T00:00:00Z", body: lines(2000), tags: ["a", "b"] };
+/** A text that its schema describes to the letter. */
+const key = "k".repeat(20_000);
 const image = { type: "image", data: "aGk=", mimeType: "image/png" };
 
 const results: { readonly [name: string]: ToolResult } = {
@@ -28,6 +31,10 @@ const results: { readonly [name: string]: ToolResult } = {
   rows: { content: [{ type: "text", text: JSON.stringify({ rows }) }], structuredContent: { rows } },
   unshown: { content: [{ type: "text", text: "see the rows" }], structuredContent: { rows } },
   typed: { content: [{ type: "text", text: JSON.stringify({ rows }) }], structuredContent: { rows } },
+  letter: { content: [{ type: "text", text: "a letter" }], structuredContent: letter },
+  rigid: { content: [{ type: "text", text: JSON.stringify({ key }) }], structuredContent: { key } },
+  small: { content: [{ type: "text", text: lines(2000) }], structuredContent: { rows: [1] } },
+  refused: { content: [{ type: "text", text: "no" }], structuredContent: { rows }, isError: true },
   file: {
     content: [
       { type: "resource", resource: { uri: "file:///a", mimeType: "text/plain", text: lines(2000) } },
@@ -41,6 +48,25 @@ const results: { readonly [name: string]: ToolResult } = {
   whole: { content: [{ type: "text", text: lines(2000) }] },
 };
 
+const ofRows = { properties: { rows: { type: "array" } }, required: ["rows"] };
+/** The output schemas of tools that have one. */
+const schemas: { readonly [name: string]: JsonObject } = {
+  typed: ofRows,
+  small: ofRows,
+  refused: ofRows,
+  letter: {
+    properties: {
+      subject: { type: "string" },
+      at: { type: "string", format: "date-time" },
+      body: { type: "string", minLength: 100 },
+      tags: { type: "array", items: { type: "string" }, minItems: 2 },
+    },
+    required: ["subject", "at", "body", "tags"],
+    additionalProperties: false,
+  },
+  rigid: { properties: { key: { type: "string", pattern: "^k{1000,}$" } }, required: ["key"] },
+};
+
 let server: ScriptedServer;
 let test: TestGateway;
 
@@ -50,11 +76,7 @@ before(async () => {
       Object.keys(results).map((name) =>
         toolNamed(
           name,
-          name === "typed"
-            ? {
-                outputSchema: { type: "object", properties: { rows: { type: "array" } }, required: ["rows"] },
-              }
-            : {},
+          schemas[name] === undefined ? {} : { outputSchema: { type: "object", ...schemas[name] } },
         ),
       ),
     call: (_request, name) => results[name] as unknown as JsonObject,
@@ -136,18 +158,64 @@ describe("a result above the budget", () => {
     }
   });
 
-  it("keeps structured content for clients that check it, and cuts it elsewhere", async () => {
+  it("has the beginning of structured content for clients that check it, and all of it as text", async () => {
     for (const client of [await test.connect({ as: "a" }), await test.connectModern({ as: "a" })]) {
+      // From now on the client refuses what its schema forbids.
       await client.listTools();
       const typed = await call(client, "s__typed");
-      assert.deepEqual(typed.structuredContent, { rows });
-      assert.notEqual(cursorIn(typed), undefined);
+      const kept = (typed.structuredContent as { rows: JsonValue[] }).rows;
+      assert.ok(kept.length > 20 && kept.length < 200, String(kept.length));
+      assert.deepEqual(kept, rows.slice(0, kept.length));
+      assert.equal(typed._meta?.["toolcrib/structuredContent"], "shortened");
+      assert.deepEqual(JSON.parse((await readAll(client, typed)).texts), { rows });
+      const short = await call(client, "s__letter");
+      const { body, ...others } = short.structuredContent as typeof letter;
+      assert.deepEqual({ ...others, body: letter.body }, letter);
+      assert.ok(body.length < 10_000 && letter.body.startsWith(body.slice(0, -1)), String(body.length));
+      assert.deepEqual(
+        JSON.parse((await readAll(client, short)).texts.replace(/^a letter/, "")) as JsonValue,
+        letter,
+      );
       for (const name of ["s__rows", "s__unshown"]) {
         const first = await call(client, name);
         assert.equal(first.structuredContent, undefined, name);
         const { texts } = await readAll(client, first);
         assert.deepEqual(JSON.parse(texts.replace(/^see the rows/, "")) as JsonValue, { rows });
       }
+      const small = await call(client, "s__small");
+      assert.deepEqual(
+        [small.structuredContent, small._meta?.["toolcrib/structuredContent"]],
+        [{ rows: [1] }, undefined],
+      );
+      assert.equal((await readAll(client, small)).texts, lines(2000));
+    }
+  });
+
+  it("has no structured content where no beginning of it is valid, and says that the call succeeded", async () => {
+    for (const client of [await test.connect({ as: "a" }), await test.connectModern({ as: "a" })]) {
+      await client.listTools();
+      const first = await call(client, "s__rigid");
+      assert.deepEqual([first.structuredContent, first.isError], [undefined, true]);
+      assert.equal(first._meta?.["toolcrib/structuredContent"], "left out");
+      const [note, ...content] = first.content;
+      assert.match(String(note?.["text"]), /^\[The call succeeded: do not repeat it/);
+      const { texts } = await readAll(client, { ...first, content });
+      assert.deepEqual(JSON.parse(texts), { key });
+      // The content of an error is not checked, so it is cut as text.
+      const refused = await call(client, "s__refused");
+      assert.deepEqual([refused.structuredContent, refused.isError], [undefined, true]);
+      assert.deepEqual(JSON.parse((await readAll(client, refused)).texts.replace(/^no/, "")), { rows });
+    }
+  });
+
+  it("never exceeds the budget with what a client receives, whatever the content", async () => {
+    const client = await test.connect({ as: "a" });
+    for (const name of Object.keys(results)) {
+      if (name === "tagged" || name === "whole") continue;
+      const { structuredContent, content } = await call(client, `s__${name}`);
+      // A token has nine characters at the most, and texts and structured content have the budget each.
+      const length = [...content.map(textOfBlock), JSON.stringify(structuredContent ?? {})].join("").length;
+      assert.ok(length < 2 * 1000 * 9, `${name}: ${length}`);
     }
   });
 

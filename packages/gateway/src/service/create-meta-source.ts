@@ -3,7 +3,7 @@
 import { isCodedError } from "@toolcrib/diagnostics";
 import { type ClientTools, type LongResults, MetaSource, signatureOf } from "@toolcrib/discovery";
 import type { ToolIndex } from "@toolcrib/inventory";
-import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { isJsonObject, type JsonObject, type JsonValue, type SchemaValidator } from "@toolcrib/json";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import {
   type CallContext,
@@ -114,11 +114,12 @@ export function toHit(
 /** Dependencies of `cutResult`. */
 interface CutDeps extends Pick<MetaToolsDeps, "index" | "tools" | "results"> {
   readonly targets: Pick<CallTargets, "forTool">;
+  readonly validator: Pick<SchemaValidator, "validateSupported">;
 }
 
 /** Returns the first part of the result of a client's call, where it is longer than the budget of its endpoint or tool. */
 export function cutResult(
-  { index, tools, results, targets }: CutDeps,
+  { index, tools, results, targets, validator }: CutDeps,
   identity: Identity,
   called: CallTarget,
   args: JsonObject,
@@ -134,12 +135,11 @@ export function cutResult(
   const budget = override?.resultTokenBudget ?? resultTokenBudget;
   if (budget === 0 || tool === readMoreId) return result;
   // A client checks the result against the schema of the tool that it called.
-  const hasOutputSchema = called.outputSchema !== undefined;
-  return results.cut(identity, result as unknown as ToolResult, {
-    tool,
-    budget,
-    hasOutputSchema,
-  }) as JsonObject;
+  const { outputSchema: schema } = called;
+  const isValid = (structured: JsonValue) =>
+    schema === undefined || validator.validateSupported(schema, structured).kind !== "invalid";
+  const output = schema === undefined ? undefined : { schema, isValid };
+  return results.cut(identity, result as unknown as ToolResult, { tool, budget, output }) as JsonObject;
 }
 
 /** The tool that a client reaches with `call_tool`, which can call itself. @param calledBy finds the tool that arguments of it name */

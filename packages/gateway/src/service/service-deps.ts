@@ -4,7 +4,7 @@ import type { InputStatesDeps, Pauses, RelayLimit } from "@toolcrib/admission";
 import type { ClientTools, LongResults } from "@toolcrib/discovery";
 import type { Tasks } from "@toolcrib/extensions";
 import type { GatewayPolicy, ListingClient, SourceRoster, ToolIndex, Visibility } from "@toolcrib/inventory";
-import type { JsonObject } from "@toolcrib/json";
+import type { JsonObject, SchemaValidator } from "@toolcrib/json";
 import type { ServerInfo } from "@toolcrib/mcp";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
@@ -23,6 +23,7 @@ export interface GatewayServiceDeps extends InputStatesDeps {
   readonly tools: ClientTools;
   /** Keeps the rest of long results. */
   readonly results: LongResults;
+  readonly validator: SchemaValidator;
   /**
    * Waits until the lists of the sources are known, once for each client; undefined when there is nothing to wait for.
    * @param serverId waits for one server only

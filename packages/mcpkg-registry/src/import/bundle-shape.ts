@@ -4,7 +4,7 @@
  */
 
 import { anyJson, choice, dictionary, flag, list, record, text, type ValueOf } from "@toolcrib/document";
-import { reportLeftOut } from "./import-kind.ts";
+import { partial } from "./import-kind.ts";
 
 const long = (description: string) => text({ description, maxLength: 65_536, minLength: 0 });
 const name = { source: "[^\\u0000]{1,200}", meaning: "1 to 200 characters" };
@@ -90,15 +90,3 @@ export const bundleManifestShape = partial({
 
 /** The manifest of a bundle. */
 export type BundleManifest = ValueOf<typeof bundleManifestShape>;
-
-function partial<const F extends Parameters<typeof record>[0]["fields"]>(options: {
-  readonly description: string;
-  readonly fields: F;
-}) {
-  const known = Object.keys(options.fields);
-  return record<F>({
-    ...options,
-    isOpen: true,
-    inspect: (_value, node, place) => reportLeftOut(node, place, known),
-  });
-}

@@ -1,6 +1,6 @@
 /** The kind of the documents that are imported, for the messages about them, and findings about what is left out. */
 
-import type { DocumentKind, DocumentNode, Place } from "@toolcrib/document";
+import { type DocumentKind, type DocumentNode, type Place, record } from "@toolcrib/document";
 
 const codes = {
   fileTooLarge: "SERVER_IMPORT_FILE_TOO_LARGE",
@@ -19,8 +19,21 @@ export const serverJsonKind: DocumentKind = { codes, noun: "server.json" };
 /** `manifest.json` of a bundle (`.mcpb`). */
 export const bundleManifestKind: DocumentKind = { codes, noun: "manifest of the bundle" };
 
+/** A record whose unknown members are left out with a finding. */
+export function partial<const F extends Parameters<typeof record>[0]["fields"]>(options: {
+  readonly description: string;
+  readonly fields: F;
+}) {
+  const known = Object.keys(options.fields);
+  return record<F>({
+    ...options,
+    isOpen: true,
+    inspect: (_value, node, place) => reportLeftOut(node, place, known),
+  });
+}
+
 /** Reports the members of a map that have no counterpart in an entry of a configuration. */
-export function reportLeftOut(node: DocumentNode, place: Place, known: readonly string[]): void {
+function reportLeftOut(node: DocumentNode, place: Place, known: readonly string[]): void {
   if (node.kind !== "map") return;
   const leftOut = node.entries.filter(({ key }) => !known.includes(key));
   const [first] = leftOut;

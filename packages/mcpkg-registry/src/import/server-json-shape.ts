@@ -11,12 +11,11 @@ import {
   flag,
   list,
   type MapEntry,
-  record,
   type Shape,
   text,
   type ValueOf,
 } from "@toolcrib/document";
-import { reportLeftOut } from "./import-kind.ts";
+import { partial } from "./import-kind.ts";
 
 const long = (description: string) => text({ description, maxLength: 8192, minLength: 0 });
 
@@ -141,17 +140,4 @@ function withLaterName(entry: MapEntry): MapEntry {
   if (key !== "variables" || value.kind !== "map") return { ...entry, key, value: withLaterNames(value) };
   const entries = value.entries.map((one) => ({ ...one, value: withLaterNames(one.value) }));
   return { ...entry, key, value: { ...value, entries } };
-}
-
-/** A record whose unknown members are left out with a finding. */
-function partial<const F extends Parameters<typeof record>[0]["fields"]>(options: {
-  readonly description: string;
-  readonly fields: F;
-}) {
-  const known = Object.keys(options.fields);
-  return record<F>({
-    ...options,
-    isOpen: true,
-    inspect: (_value, node, place) => reportLeftOut(node, place, known),
-  });
 }
