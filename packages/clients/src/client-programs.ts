@@ -83,6 +83,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     format: "json",
     files: ({ home }) => [[home, ".ai", "mcp", "mcp.json"]],
     section: "mcpServers",
+    isSectionOptional: true,
     // The file takes addresses, too; what it calls their transports is not documented.
     remote: undefined,
     local,
