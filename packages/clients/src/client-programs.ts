@@ -236,7 +236,10 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "lm-studio",
     name: "LM Studio",
     format: "json",
-    files: ({ home }) => [[home, ".lmstudio", "mcp.json"]],
+    files: ({ home }) => [
+      [home, ".lmstudio", "mcp.json"],
+      [home, ".cache", "lm-studio", "mcp.json"],
+    ],
     section: "mcpServers",
     remote: remote("url"),
     local,
