@@ -315,13 +315,16 @@ function printNext(context: CliContext, file: ConfigFile, plan: ImportPlan, move
     moved.length === 0
       ? "Clients still start these servers themselves. Next:"
       : `Take it back with ${command} disconnect ${moved.join(" ")}. Next:`;
-  const connect = `  ${command} connect --all   write the gateway into the clients; then switch off there what it serves now`;
+  const connect = [
+    `  ${command} connect --all   write the gateway into the clients; then switch off there what it serves now`,
+    `  ${command} import --move   or both at once: take these servers out of the clients, for the gateway`,
+  ];
   output.print(
     "",
     ...(isServed ? ["The running gateway starts these servers now."] : []),
     clients,
     ...(isServed ? [] : [`  ${command} serve           start the gateway`]),
-    ...(moved.length === 0 ? [connect] : []),
+    ...(moved.length === 0 ? connect : []),
     `  ${command} approve         look at the tools of the new servers, and allow them`,
   );
 }
