@@ -306,7 +306,7 @@ default_tools_approval_mode = "prompt"
     path: ".gemini/settings.json",
     text: `{
   "theme": "GitHub",
-  "mcp": { "excluded": ["experimental"] },
+  "mcp": { "allowed": [], "excluded": ["experimental"] },
   "mcpServers": {
     "pythonTools": {
       "command": "python",
@@ -697,7 +697,7 @@ bearer_token = "${hex}"
     from: "google-gemini/gemini-cli: docs/reference/configuration.md",
     path: ".gemini/settings.json",
     text: `{
-  "mcp": { "allowed": ["kept", "both", "login"], "excluded": [] },
+  "mcp": { "allowed": ["Kept", "both", "login"], "excluded": [] },
   "mcpServers": {
     "kept": { "command": "kept-mcp", "args": ["--region", "\${KEPT_REGION:-eu}"], "description": "Keeps things" },
     "both": { "command": "both-mcp", "httpUrl": "https://both.example.com/mcp" },

@@ -64,6 +64,7 @@ test("every printed command works", async () => {
   const words = (line: string) => line.replace(/.*--home '[^']*' /, "");
   assert.deepEqual(commands.map(words), [
     "connect",
+    "connect ai-assistant",
     "connect claude-desktop",
     "connect junie",
     "list",
@@ -79,8 +80,8 @@ test("every printed command works", async () => {
   for (const [at, { code, stdout, stderr }] of outcomes.entries()) {
     assert.equal(code, 0, `${commands[at]}\n${stdout}${stderr}`);
   }
-  const [, desktop, , list, search, call, trace] = outcomes.map(({ stdout }) => stdout);
-  assert.match(desktop ?? "", /"command": /);
+  const [, assistant, , , list, search, call, trace] = outcomes.map(({ stdout }) => stdout);
+  assert.match(assistant ?? "", /"command": /);
   assert.match(list ?? "", /\becho__echo\b/);
   assert.match(search ?? "", /\becho__echo\b/);
   assert.equal(call, "hello\n");

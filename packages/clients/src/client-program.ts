@@ -46,6 +46,8 @@ export interface ClientProgram {
   readonly section: string;
   /** Whether the section is a list whose entries have a name, instead of a map by name. @default false */
   readonly isList?: true;
+  /** Whether the client takes a file without the section as the section itself. @default false */
+  readonly isSectionOptional?: true;
   /** The entry of a server over HTTP; undefined where the client can only start servers. */
   readonly remote: ((server: RemoteServer) => JsonObject) | undefined;
   /** The entry of a server that the client starts. */

@@ -83,6 +83,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     format: "json",
     files: ({ home }) => [[home, ".ai", "mcp", "mcp.json"]],
     section: "mcpServers",
+    isSectionOptional: true,
     // The file takes addresses, too; what it calls their transports is not documented.
     remote: undefined,
     local,
@@ -235,7 +236,10 @@ export const clientPrograms: readonly ClientProgram[] = [
     id: "lm-studio",
     name: "LM Studio",
     format: "json",
-    files: ({ home }) => [[home, ".lmstudio", "mcp.json"]],
+    files: ({ home }) => [
+      [home, ".lmstudio", "mcp.json"],
+      [home, ".cache", "lm-studio", "mcp.json"],
+    ],
     section: "mcpServers",
     remote: remote("url"),
     local,

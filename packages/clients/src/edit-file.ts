@@ -44,9 +44,14 @@ export function hasServer(text: string, program: ClientProgram, name: string): b
 }
 
 /** Writes a section that is null as an empty one, which can be extended. */
-function withSection(text: string, { section, format, isList }: ClientProgram): string {
+function withSection(text: string, { section, format, isList, isSectionOptional }: ClientProgram): string {
   if (format === "toml") return text;
   const root = parseFile(text, format);
+  if (isSectionOptional === true && root?.kind === "map" && root.members.length > 0) {
+    // With the section, the client would not see the servers beside it any more.
+    if (!root.members.some(({ key }) => key === section))
+      throw shapeError(`The file lists servers without "${section}" around them`);
+  }
   const member = root?.kind === "map" ? root.members.find(({ key }) => key === section) : undefined;
   if (member?.value.kind !== "scalar" || member.value.value !== null) return text;
   const empty = isList === true ? "[]" : "{}";

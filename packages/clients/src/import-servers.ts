@@ -304,16 +304,23 @@ function limitOf(
   return ["timeout", node, timeoutUnit ?? "s"];
 }
 
-/** Whether another list of the file switches a server off, by its name. */
+/** Whether another list of the file switches a server off, by its name; Gemini ignores the case of letters. */
 function switchedOff(root: FileNode): (name: string) => boolean {
   const names = (...path: readonly string[]) => {
     const list = memberOf(root, ...path);
     return list?.kind === "list" ? list.items.flatMap((item) => textOf(item) ?? []) : [];
   };
-  const off = new Set([...names("disabledMcpServers"), ...names("mcp", "excluded")]);
-  const allowed =
-    memberOf(root, "mcp", "allowed")?.kind === "list" ? new Set(names("mcp", "allowed")) : undefined;
-  return (name) => off.has(name) || allowed?.has(name) === false;
+  const folded = (...path: readonly string[]) => new Set(names(...path).map(toFolded));
+  const disabled = new Set(names("disabledMcpServers"));
+  const [allowed, excluded] = [folded("mcp", "allowed"), folded("mcp", "excluded")];
+  return (name) => {
+    const id = toFolded(name);
+    return disabled.has(name) || excluded.has(id) || (allowed.size > 0 && !allowed.has(id));
+  };
+}
+
+function toFolded(name: string): string {
+  return name.toLowerCase().trim();
 }
 
 /** The questions of VS Code, with their defaults. */

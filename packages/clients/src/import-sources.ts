@@ -104,7 +104,15 @@ export function userSources(places: UserPlaces): readonly ImportSource[] {
       timeoutUnit: "s",
       parts: [gooseFile(places)],
     },
-    { client: "lm-studio", ...json, parts: [[places.home, ".lmstudio", "mcp.json"]] },
+    {
+      client: "lm-studio",
+      ...json,
+      // The second is the folder of earlier versions, which some installations keep.
+      parts: [
+        [places.home, ".lmstudio", "mcp.json"],
+        [places.home, ".cache", "lm-studio", "mcp.json"],
+      ],
+    },
     ...opencodeRows(places),
     ...amazonRows([places.home, ".aws", "amazonq"]),
   ];

@@ -59,12 +59,16 @@ export const command: CliCommandGroup = {
         measure: {
           help: "start each server contained, and show the tokens that its list of tools costs; with --yes without asking",
         },
+        move: {
+          help: "also take these servers out of the user's files of the clients, and write the gateway in their place, as toolcrib connect does; toolcrib disconnect restores the files",
+        },
         withDisabled: { help: "import servers too that are switched off in their clients" },
       },
       examples: [
         "toolcrib import",
         "toolcrib import --dry-run",
         "toolcrib import clients cursor vscode --yes",
+        "toolcrib import --move",
         "toolcrib import --from backup/mcp.json",
       ],
       run: async (context, { clients }, options) =>

@@ -4,7 +4,14 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ClientProgram, clientPrograms, hasServer, withoutServer, withServer } from "@toolcrib/clients";
+import {
+  type ClientProgram,
+  clientPrograms,
+  hasServer,
+  serverIn,
+  withoutServer,
+  withServer,
+} from "@toolcrib/clients";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { findRunningGateways } from "../access/run-file.ts";
@@ -172,16 +179,37 @@ async function createTokens(context: CliContext, changes: readonly Change[]): Pr
   return created;
 }
 
+/** A client, and the names of its servers that the gateway serves from now on. */
+export interface Move {
+  readonly program: ClientProgram;
+  readonly names: readonly string[];
+}
+
+/** Writes the gateway into the files of clients in the place of servers. @throws {CliError} */
+export async function connectInPlace(context: CliContext, moves: readonly Move[]): Promise<void> {
+  const planned: { readonly change: Change; readonly names: readonly string[] }[] = [];
+  for (const { program, names } of moves)
+    planned.push({ change: await planChange(context, program, {}), names });
+  using _lock = await lockConnections(context.options.home);
+  const changes = planned.map(({ change }) => change);
+  const created = await createTokens(context, changes);
+  for (const { change, names } of planned) await makeChange(context, change, created, {}, names);
+}
+
 async function makeChange(
   context: CliContext,
   change: Change,
   created: ReadonlySet<string>,
   flags: ConnectFlags,
+  names: readonly string[] = [],
 ): Promise<void> {
   const { home } = context.options;
   // With the token that exists now, and with what the client wrote into its file since the preview.
   const { program, file, before, gateway } = await planChange(context, change.program, flags);
-  const text = inFile(file, () => withServer(before ?? "", program, serverName, gateway.entry));
+  const text = inFile(file, () => {
+    const rest = names.reduce((one, name) => withoutServer(one, program, name), before ?? "");
+    return withServer(rest, program, serverName, gateway.entry);
+  });
   const earlier = await readConnection(home, program.id);
   const isCreated = gateway.token !== undefined && created.has(gateway.token);
   const createdToken = isCreated ? gateway.token : earlier?.createdToken;
@@ -191,6 +219,7 @@ async function makeChange(
     before: toBytes(fileBefore(program, before, file, earlier)),
     writtenSha256: sha256Of(text),
     createdToken,
+    moved: [...new Set([...(earlier?.file === file ? earlier.moved : []), ...names])],
   });
   await writeClientFile(file, text);
 }
@@ -204,7 +233,16 @@ function fileBefore(
 ): string | undefined {
   if (text === undefined || earlier === undefined || earlier.file !== file) return text;
   if (sha256Of(text) === earlier.writtenSha256) return fromBytes(earlier.before);
-  return inFile(file, () => withoutServer(text, program, serverName));
+  return inFile(file, () => withMovedBack(withoutServer(text, program, serverName), program, earlier));
+}
+
+/** Returns a file with the servers that were moved out of it, as they were; one that is there again stays. */
+export function withMovedBack(text: string, program: ClientProgram, { before, moved }: Connection): string {
+  const earlier = fromBytes(before) ?? "";
+  return moved.reduce((one, name) => {
+    const entry = hasServer(one, program, name) ? undefined : serverIn(earlier, program, name);
+    return entry === undefined ? one : withServer(one, program, name, entry);
+  }, text);
 }
 
 /** Returns a text as a record keeps it. */

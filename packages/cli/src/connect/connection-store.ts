@@ -23,6 +23,8 @@ export interface Connection {
   readonly writtenSha256: string;
   /** The token that was created for the client; undefined where none was. */
   readonly createdToken: string | undefined;
+  /** Names of servers that were taken out of the file, because the gateway serves them. */
+  readonly moved: readonly string[];
 }
 
 /** Largest record: the largest file of a client as base64, and the rest. */
@@ -48,7 +50,7 @@ export async function readConnection(home: string, clientId: string): Promise<Co
     const { bytes } = await readRegularFile(pathOf(home, clientId), recordMaxBytes);
     const value = parseJson(new TextDecoder().decode(bytes), { maxLength: recordMaxBytes });
     if (!isJsonObject(value)) return undefined;
-    const { file, server, before, writtenSha256, createdToken } = value;
+    const { file, server, before, writtenSha256, createdToken, moved } = value;
     if (typeof file !== "string" || typeof server !== "string" || typeof writtenSha256 !== "string")
       return undefined;
     return {
@@ -58,6 +60,7 @@ export async function readConnection(home: string, clientId: string): Promise<Co
       writtenSha256,
       // The token of a client has its name; any other text could name another file.
       createdToken: createdToken === clientId ? createdToken : undefined,
+      moved: Array.isArray(moved) ? moved.filter((name) => typeof name === "string") : [],
     };
   } catch {
     return undefined;

@@ -14,7 +14,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { findClient, placesOf, readClientFile, requireWritable, writeClientFile } from "./client-file.ts";
-import { fromBytes, inFile, serverName } from "./connect-client.ts";
+import { fromBytes, inFile, serverName, withMovedBack } from "./connect-client.ts";
 import {
   type Connection,
   listConnections,
@@ -25,12 +25,13 @@ import {
 } from "./connection-store.ts";
 
 /** How a file was left. */
-type Outcome = "restored" | "removed" | "edited" | "unchanged";
+type Outcome = "restored" | "removed" | "edited" | "returned" | "unchanged";
 
 const outcomeTexts: { readonly [O in Outcome]: string } = {
   restored: "restored as it was before",
   removed: "removed, as there was no file before",
   edited: "the entry is removed; what changed since stays",
+  returned: "the entry is removed, and the servers that were moved are back; what changed since stays",
   unchanged: "it has no entry of this gateway any more",
 };
 
@@ -83,10 +84,8 @@ function isFileOf(context: CliContext, program: ClientProgram, { file }: Connect
   return isAbsolute(file) && names.includes(basename(file));
 }
 
-async function takeBack(
-  program: ClientProgram,
-  { file, server, before, writtenSha256 }: Connection,
-): Promise<Outcome> {
+async function takeBack(program: ClientProgram, connection: Connection): Promise<Outcome> {
+  const { file, server, before, writtenSha256, moved } = connection;
   const text = await readClientFile(file);
   if (text === undefined) return "unchanged";
   requireWritable(file);
@@ -99,10 +98,12 @@ async function takeBack(
     await writeClientFile(file, earlier);
     return "restored";
   }
-  const without = inFile(file, () => withoutServer(text, program, server));
+  const without = inFile(file, () =>
+    withMovedBack(withoutServer(text, program, server), program, connection),
+  );
   if (without === text) return "unchanged";
   await writeClientFile(file, without);
-  return "edited";
+  return moved.length === 0 ? "edited" : "returned";
 }
 
 async function removeFileOf(file: string): Promise<void> {

@@ -69,14 +69,15 @@ export async function findServers(sources: readonly ImportSource[]): Promise<Fou
       const { partsOfClient } = read;
       if (read.servers.length + read.problems.length + partsOfClient.length > 0) files.push(path);
       for (const { name, line, reason } of partsOfClient) {
-        leftOut.push({ origin: { client: source.client, file: path, line, name }, reason });
+        const origin = { client: source.client, file: path, line, name, project: source.project };
+        leftOut.push({ origin, reason });
       }
       for (const { code, line, column, message } of read.problems) {
         problems.push({ code, file: path, line, column, message });
       }
       for (const server of read.servers) {
-        const { name, line } = server;
-        servers.push({ server, origin: { client: source.client, file: path, line, name } });
+        const { name, line, project } = server;
+        servers.push({ server, origin: { client: source.client, file: path, line, name, project } });
       }
     }
   }

@@ -1,8 +1,8 @@
 /**
  * `toolcrib import`: shows the servers of the clients on this machine, asks once, moves their secrets into the secret
- * store, and adds the servers to the configuration. It never changes a client's file. The secrets are stored before
- * the configuration is replaced: a run that is killed in between leaves a valid configuration, and the next one
- * continues.
+ * store, and adds the servers to the configuration. It changes a client's file only with `--move`, last. The secrets
+ * are stored before the configuration is replaced: a run that is killed in between leaves a valid configuration, and
+ * the next one continues.
  */
 
 import { randomBytes } from "node:crypto";
@@ -28,6 +28,7 @@ import { type ConfigFile, openConfigFile, withEntries, writeConfigFile } from ".
 import { findServers, knownSources } from "./find-servers.ts";
 import type { ImportPlan, PlannedServer } from "./import-types.ts";
 import { type Measured, measureServers } from "./measure-servers.ts";
+import { type MovePlan, makeMoves, movesJson, planMoves, showMoves } from "./move-servers.ts";
 import { planImport, type Target } from "./plan-import.ts";
 import { importJson, problemLine, showImport, wantedSecrets } from "./show-import.ts";
 
@@ -38,6 +39,7 @@ export interface ImportClientsFlags {
   readonly dryRun?: boolean;
   readonly measure?: boolean;
   readonly withDisabled?: boolean;
+  readonly move?: boolean;
 }
 
 /** Runs the command. */
@@ -59,22 +61,33 @@ export async function importClients(
     return exitCodes.done;
   }
   const measured = await measureIfAgreed(context, plan, flags);
-  showImport(context, plan, measured);
+  showImport(context, plan, measured, flags.move === true);
+  const moving = flags.move === true ? await planMoves(context, plan) : undefined;
+  if (moving !== undefined) showMoves(context, moving);
+  const moves = moving?.moves ?? [];
   const ending = plan.problems.length === 0 ? exitCodes.done : exitCodes.failed;
-  const isNothing = plan.servers.length === 0;
+  const isNothing = plan.servers.length === 0 && moves.length === 0;
   if (isNothing || flags.dryRun === true) {
-    output.json(importJson(plan, measured));
+    output.json({ ...importJson(plan, measured), ...moveMember(moving) });
     output.print("", isNothing ? "Nothing new to import." : "Nothing was written (--dry-run).");
     return ending;
   }
-  if (!(await isAgreed(context, file, plan, flags))) {
+  if (!(await isAgreed(context, file, plan, moves.length, flags))) {
     output.json(importJson(plan, measured));
     return exitCodes.failed;
   }
-  const { servers, stored } = await writeImport(context, file, plan);
+  const { servers, stored } =
+    plan.servers.length === 0 ? { servers: [], stored: [] } : await writeImport(context, file, plan);
   const written = { ...plan, servers };
-  output.json({ ...importJson(written, measured), written: file.path, stored });
-  printDone(context, file, written, stored);
+  if (servers.length > 0) printAdded(context, file, written, stored);
+  if (moving !== undefined && moves.length > 0) await makeMoves(context, moving);
+  output.json({ ...importJson(written, measured), written: file.path, stored, ...moveMember(moving) });
+  printNext(
+    context,
+    file,
+    written,
+    moves.map(({ program }) => program.id),
+  );
   // A file with errors is repaired by its user; what it has is missing until then.
   return ending;
 }
@@ -84,8 +97,14 @@ export async function makePlan(
   context: CliContext,
   file: ConfigFile,
   clients: readonly string[],
-  { from = [], withDisabled = false }: ImportClientsFlags,
+  { from = [], withDisabled = false, move }: ImportClientsFlags,
 ): Promise<ImportPlan> {
+  if (move === true && from.length > 0)
+    throw new CliError(
+      "CLI_USAGE",
+      "--move takes servers out of the files of clients, and not of those of --from",
+      {},
+    );
   const target = targetOf(context, file);
   const ids = new Set(clients.map((id) => findClient(id).id));
   const sources =
@@ -122,7 +141,9 @@ function targetOf(context: CliContext, file: ConfigFile): Target {
     const transport = fieldOf(node, "transport");
     const value = transport === undefined ? {} : toJsonValue(transport);
     const id = fieldOf(node, "id");
+    const enabled = fieldOf(node, "enabled");
     return {
+      isOff: enabled?.kind === "scalar" && enabled.value === false,
       id: id?.kind === "scalar" ? id.text : "",
       transport: (typeof value === "object" && value !== null ? value : {}) as JsonObject,
     };
@@ -151,6 +172,7 @@ async function isAgreed(
   context: CliContext,
   file: ConfigFile,
   plan: ImportPlan,
+  moves: number,
   { yes }: ImportClientsFlags,
 ): Promise<boolean> {
   if (yes === true) return true;
@@ -159,11 +181,14 @@ async function isAgreed(
     return false;
   }
   const secrets = foundSecrets(plan).length;
-  const moved = secrets === 0 ? "" : `, with ${counted(secrets, "secret")} in the secret store`;
-  const answer = await askLine(
-    `\nAdd ${counted(plan.servers.length, "server")} to ${file.shown}${moved}? [y/N] `,
-    context,
-  );
+  const stored = secrets === 0 ? "" : `, with ${counted(secrets, "secret")} in the secret store`;
+  const added =
+    plan.servers.length === 0
+      ? []
+      : [`add ${counted(plan.servers.length, "server")} to ${file.shown}${stored}`];
+  const moved = moves === 0 ? [] : [`change the files of ${counted(moves, "client")} as shown`];
+  const question = [...added, ...moved].join(", and ").replace(/^./, (first) => first.toUpperCase());
+  const answer = await askLine(`\n${question}? [y/N] `, context);
   if (/^y(?:es)?$/i.test(answer)) return true;
   context.output.note("Nothing was written.");
   return false;
@@ -256,28 +281,50 @@ function foundSecrets({ servers }: ImportPlan) {
   return servers.flatMap(({ secrets }) => secrets.filter(({ value }) => value !== undefined));
 }
 
-function printDone(context: CliContext, file: ConfigFile, plan: ImportPlan, stored: readonly string[]): void {
+function moveMember(moving: MovePlan | undefined): { readonly moved?: JsonValue } {
+  return moving === undefined ? {} : { moved: movesJson(moving) };
+}
+
+function printAdded(
+  context: CliContext,
+  file: ConfigFile,
+  plan: ImportPlan,
+  stored: readonly string[],
+): void {
   const { output } = context;
-  const command = ownCommand(context);
   const moved = stored.length === 0 ? "" : `, and stored ${counted(stored.length, "secret")}`;
   output.print(
     "",
     `${output.style("green", "✓")} added ${counted(plan.servers.length, "server")} to ${file.shown}${moved}`,
   );
   for (const { name } of wantedSecrets(plan))
-    output.print(`  store ${name}: ${command} secret set ${shellQuote(name)}`);
+    output.print(`  store ${name}: ${ownCommand(context)} secret set ${shellQuote(name)}`);
+}
+
+/** @param moved the clients that got the gateway */
+function printNext(context: CliContext, file: ConfigFile, plan: ImportPlan, moved: readonly string[]): void {
+  const { output } = context;
+  const command = ownCommand(context);
   if (plan.problems.length > 0) {
     output.note("", ...plan.problems.map((problem) => problemLine(problem, context)));
   }
   const isServed = findRunningGateways(context.options.home).some(({ configFiles }) =>
     configFiles.includes(file.path),
   );
+  const clients =
+    moved.length === 0
+      ? "Clients still start these servers themselves. Next:"
+      : `Take it back with ${command} disconnect ${moved.join(" ")}. Next:`;
+  const connect = [
+    `  ${command} connect --all   write the gateway into the clients; then switch off there what it serves now`,
+    `  ${command} import --move   or both at once: take these servers out of the clients, for the gateway`,
+  ];
   output.print(
     "",
     ...(isServed ? ["The running gateway starts these servers now."] : []),
-    "Clients still start these servers themselves. Next:",
+    clients,
     ...(isServed ? [] : [`  ${command} serve           start the gateway`]),
-    `  ${command} connect --all   write the gateway into the clients; then switch off there what it serves now`,
+    ...(moved.length === 0 ? connect : []),
     `  ${command} approve         look at the tools of the new servers, and allow them`,
   );
 }

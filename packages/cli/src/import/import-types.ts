@@ -20,6 +20,8 @@ export interface Origin {
   readonly line: number;
   /** The name there. */
   readonly name: string;
+  /** The folder of the project that alone has the server; undefined for a server of the user. */
+  readonly project: string | undefined;
 }
 
 /** A server that becomes an entry of `tool_servers`. */
@@ -36,12 +38,24 @@ export interface PlannedServer {
   /** What is different from the client's entry, one line each. */
   readonly notes: readonly string[];
   readonly isDisabled: boolean;
+  /** Variables of the environment that it needs, and that are not set here. */
+  readonly unset: readonly string[];
+}
+
+/** A server that the configuration has already. */
+export interface PresentServer {
+  /** Variables of the environment that it needs, and that are not set here. */
+  readonly unset: readonly string[];
+  /** Names of its secrets, where the file of the client does not have all of them. */
+  readonly secrets: readonly string[];
 }
 
 /** A server that is not imported. */
 export interface LeftOut {
   readonly origin: Origin;
   readonly reason: string;
+  /** The entry of the configuration that is this server, and serves it. @default none */
+  readonly present?: PresentServer;
 }
 
 /** Something in a file that is not usable. */

@@ -17,7 +17,12 @@ export interface Target {
   /** Ids that are taken. */
   readonly ids: readonly string[];
   /** Entries that exist. */
-  readonly entries: readonly { readonly id: string; readonly transport: JsonObject }[];
+  readonly entries: readonly {
+    readonly id: string;
+    readonly transport: JsonObject;
+    /** Whether it is switched off. */
+    readonly isOff: boolean;
+  }[];
   /** Addresses of gateways of this home. */
   readonly ownUrls: readonly string[];
 }
@@ -61,7 +66,14 @@ export function planImport(
     }
     const present = target.entries.find(({ transport }) => isSameTransport(transport, resolved.transport));
     if (present !== undefined) {
-      leftOut.push({ origin, reason: `the configuration has it as ${present.id}` });
+      const reason = `the configuration has it as ${present.id}`;
+      const isIncomplete = resolved.secrets.some(({ value }) => value === undefined);
+      const secrets = isIncomplete ? secretNamesIn(present.transport) : [];
+      leftOut.push({
+        origin,
+        reason,
+        ...(present.isOff ? {} : { present: { unset: resolved.unset, secrets } }),
+      });
       continue;
     }
     const twin = drafts.find((draft) => isTwin(draft, resolved));
@@ -98,8 +110,18 @@ function draftOf({ server, origin }: FoundServer, id: string, resolved: Resolved
     ...(hasSecret ? ["its description is not taken over: it contains a secret"] : []),
     ...resolved.notes,
   ];
-  const { secrets, shown, unpinned } = resolved;
-  return { id, entry, secrets, origins: [origin], shown, unpinned, notes, isDisabled: server.isDisabled };
+  const { secrets, shown, unpinned, unset } = resolved;
+  return {
+    id,
+    entry,
+    secrets,
+    origins: [origin],
+    shown,
+    unpinned,
+    notes,
+    isDisabled: server.isDisabled,
+    unset,
+  };
 }
 
 function idReason(name: string): string {
@@ -140,6 +162,15 @@ function nameOf(part: JsonValue | undefined): string | undefined {
   if (typeof part !== "object" || part === null || Array.isArray(part)) return undefined;
   const { secret_key_ref: ref } = part as JsonObject;
   return typeof ref === "string" ? ref : ref === undefined ? undefined : JSON.stringify(ref);
+}
+
+/** The names of all stored secrets that a part of an entry refers to. */
+function secretNamesIn(part: JsonValue | undefined): readonly string[] {
+  if (Array.isArray(part)) return part.flatMap(secretNamesIn);
+  if (typeof part !== "object" || part === null) return [];
+  return Object.entries(part as JsonObject).flatMap(([key, value]) =>
+    key === "secret_key_ref" && typeof value === "string" ? [value] : secretNamesIn(value),
+  );
 }
 
 /** Whether two servers are one: the same address, and no variable or header of different values. */
@@ -195,6 +226,7 @@ function join(draft: Draft, resolved: ResolvedServer): void {
   draft.secrets = secrets;
   draft.entry = { ...draft.entry, transport: { ...transport, ...parts } };
   draft.notes = [...new Set([...draft.notes, ...resolved.notes])];
+  draft.unset = [...new Set([...draft.unset, ...resolved.unset])];
 }
 
 /** Whether an entry of the configuration is the server; the names of its secrets say nothing. */

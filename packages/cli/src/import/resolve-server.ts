@@ -26,6 +26,8 @@ export interface ResolvedServer {
   readonly shown: string;
   readonly unpinned: string | undefined;
   readonly notes: readonly string[];
+  /** Variables of the environment that it needs, and that are not set here. */
+  readonly unset: readonly string[];
 }
 
 /** Returns the entry of a server, or the reason why it cannot have one. @param id the first part of the names of its secrets */
@@ -49,6 +51,7 @@ class ServerResolver {
   readonly #context: ResolveContext;
   readonly #secrets: FoundSecret[] = [];
   readonly #notes: string[] = [];
+  readonly #unset: string[] = [];
   #reason: string | undefined;
 
   constructor(server: ClientServer, id: string, context: ResolveContext) {
@@ -63,7 +66,7 @@ class ServerResolver {
     const resolved =
       transport.kind === "stdio" ? this.#stdio(transport) : this.#http(transport.kind, transport);
     if (this.#reason !== undefined) return { reason: this.#reason };
-    return { ...resolved, secrets: this.#secrets, notes: this.#notes };
+    return { ...resolved, secrets: this.#secrets, notes: this.#notes, unset: this.#unset };
   }
 
   #stdio(transport: Extract<ClientServer["transport"], { kind: "stdio" }>): Shape {
@@ -224,6 +227,7 @@ class ServerResolver {
       }
       if ("variable" in part && this.#mayRefer(part, role, name)) {
         if ((this.#context.env[part.variable] ?? "") === "") {
+          this.#unset.push(part.variable);
           this.#notes.push(
             `${purpose} needs ${part.variable} in the environment of the gateway, which is not set here`,
           );

@@ -9,11 +9,17 @@ import { asTyped } from "../serve/source-table.ts";
 import type { FileProblem, ImportPlan, Origin, PlannedServer } from "./import-types.ts";
 import type { Measured } from "./measure-servers.ts";
 
-/** Prints the plan. @param measured tokens of the servers that were started */
+/**
+ * Prints the plan.
+ *
+ * @param measured tokens of the servers that were started
+ * @param isMove whether the files of clients are changed too
+ */
 export function showImport(
   context: CliContext,
   plan: ImportPlan,
   measured: ReadonlyMap<string, Measured>,
+  isMove: boolean,
 ): void {
   const { output } = context;
   const { servers, leftOut, problems } = plan;
@@ -51,7 +57,7 @@ export function showImport(
     servers.flatMap(({ id, unpinned }) => (unpinned === undefined ? [] : [`${id}: ${unpinned}`])),
   );
   section(
-    "Secrets in the clear, which move into the secret store (the client's file stays as it is):",
+    `Secrets in the clear, which move into the secret store${isMove ? "" : " (the client's file stays as it is)"}:`,
     servers.flatMap(({ id, secrets, origins }) =>
       secrets.flatMap(({ name, purpose, value }) =>
         value === undefined
@@ -122,14 +128,14 @@ export function importJson(
         secrets: secrets.map(({ name, purpose, value }) => ({ name, purpose, isFound: value !== undefined })),
       };
     }),
-    leftOut: plan.leftOut,
+    leftOut: plan.leftOut.map(({ origin, reason }) => ({ origin, reason })),
     problems: plan.problems,
   };
   return JSON.parse(JSON.stringify(json)) as { [name: string]: JsonValue };
 }
 
-/** A path relative to this folder or to the home directory of the user. */
-function shownPath(path: string, { directory, userDirectory }: CliContext): string {
+/** Returns a path relative to this folder or to the home directory of the user. */
+export function shownPath(path: string, { directory, userDirectory }: CliContext): string {
   const short = shortPath(path, directory);
   if (short !== path) return short;
   const inHome = shortPath(path, userDirectory);

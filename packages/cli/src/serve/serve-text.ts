@@ -104,7 +104,7 @@ export function clientLines(
     ...(local.length === 0
       ? []
       : [
-          `${local.map(({ name }) => name).join(" and ")}: stdio entries only, which this writes`,
+          `${local.map(({ name }) => name).join(", ")}: stdio entries only`,
           ...local.map(({ id }) => `  ${command} connect ${id}`),
         ]),
     heading("Or enter it by hand in a client that takes an address (HTTP)"),
