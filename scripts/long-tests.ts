@@ -6,6 +6,8 @@ export const longTests: readonly string[] = [
   "packages/cli/test/add-servers.process.test.ts",
   "packages/cli/test/chains-optimize.process.test.ts",
   "packages/cli/test/e2e/canaries.security.process.test.ts",
+  "packages/cli/test/e2e/guide-images.process.test.ts",
+  "packages/cli/test/e2e/guide-packages.process.test.ts",
   "packages/cli/test/e2e/guide-policies.process.test.ts",
   "packages/cli/test/e2e/kill.process.test.ts",
   "packages/cli/test/e2e/metatool.process.test.ts",

@@ -10,6 +10,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ranElsewhere } from "../packages/cli/test/pages/not-run.ts";
 import { publishedPackages } from "./release/published-packages.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -68,6 +69,10 @@ try {
     const paths = archives.map((name) => join(root, "release", name));
     run("npm", ["install", "--offline", "--ignore-scripts", ...paths], project);
   });
+  for (const [page, commands] of Object.entries(ranElsewhere)) {
+    const lines = Object.entries(commands).filter(([, file]) => file === "scripts/verify-release.ts");
+    for (const [line] of lines) await check(`${page}: ${line}`, () => installAsPage(line));
+  }
   await check("the command prints its version and its help", () => {
     assert.match(toolcrib("--version"), /^\d+\.\d+\.\d+/);
     assert.match(toolcrib("help"), /^Usage: toolcrib <command>/);
@@ -149,6 +154,24 @@ async function check<Result>(
     console.log(`FAILED ${title}\n${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   }
+}
+
+/** Runs a command of a page that installs a package, with its archive in place of the registry, and starts the command. */
+function installAsPage(line: string): void {
+  const archives = readdirSync(join(root, "release")).filter((name) => name.endsWith(".tgz"));
+  const [, name = ""] = / (?:\.\/)?(@?[\w/]+)[^ ]*$/.exec(line) ?? [];
+  const prefix = name.replace("@", "").replace("/", "-");
+  const archive = archives.find(
+    (one) => one.startsWith(`${prefix}-`) && /-\d/.test(one.slice(prefix.length)),
+  );
+  assert.ok(archive !== undefined, `release/ has no archive of ${name}`);
+  const folder = mkdtempSync(join(work, "page-"));
+  const command = `${line.slice(0, line.lastIndexOf(" "))} '${join(root, "release", archive)}'`;
+  const env = { ...process.env, npm_config_prefix: folder, npm_config_offline: "true" };
+  const { status, stdout, stderr } = spawnSync("sh", ["-c", command], { cwd: folder, env, encoding: "utf8" });
+  assert.equal(status, 0, `${command}\n${stdout}${stderr}`);
+  if (!line.includes("--global")) return;
+  assert.match(run(join(folder, "bin/toolcrib"), ["--version"], folder), /^\d+\.\d+\.\d+/);
 }
 
 /** Runs a program to its end. @returns its standard output @throws {Error} what it printed, where it fails */

@@ -18,10 +18,15 @@ const platforms: readonly (readonly [name: string, places: UserPlaces])[] = [
 ];
 
 const remoteServer = { url: "http://127.0.0.1:7420/mcp", token: "TOKEN" };
-const localServer = {
+/** The entry of a client that starts a bridge, for a user `ada` with a configuration in the folder `tools`. */
+const localServer = (id: string) => ({
   command: "/usr/local/bin/node",
-  args: ["/usr/local/lib/node_modules/toolcrib/bin/toolcrib.js", "bridge"],
-};
+  args: [
+    "/usr/local/lib/node_modules/toolcrib/bin/toolcrib.js",
+    ...["--config", "/home/ada/tools/toolcrib.yaml", "--home", "/home/ada/.toolcrib"],
+    ...["bridge", "--as", id],
+  ],
+});
 
 /** Returns the pages of the clients below `root` with their facts; the facts alone where a page has no place for them. */
 export function clientPages(root: string): readonly (readonly [path: string, text: string])[] {
@@ -56,7 +61,7 @@ function factsOf(program: ClientProgram): string {
     const paths = filesOf(program, places).map((path) => `\`${path}\``);
     return `| ${name} | ${paths.join(", or ")} |`;
   });
-  const entry = program.remote?.(remoteServer) ?? program.local(localServer);
+  const entry = program.remote?.(remoteServer) ?? program.local(localServer(program.id));
   const text = withServer("", program, "toolcrib", entry).trimEnd();
   const way =
     program.remote === undefined

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { runProcess, waitUntil } from "@toolcrib/testing";
+import { type ProcessOutcome, runProcess, waitUntil } from "@toolcrib/testing";
 import { cleanEnvironment, commandLine, type RunSetting } from "./transcript.ts";
 
 const script = "/usr/bin/script";
@@ -29,6 +30,30 @@ export async function onTerminal(
     env: { ...cleanEnvironment(directory), TERM: "xterm", ...env },
   });
   return stdout;
+}
+
+/** Runs a script of a shell on a terminal, and answers each question of it with yes. @returns what the terminal shows */
+export async function runAnswering(
+  text: string,
+  { cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Promise<ProcessOutcome> {
+  const child = spawn(script, ["-qec", text, "/dev/null"], {
+    cwd,
+    env: { ...process.env, ...env, TERM: "xterm" },
+  });
+  let stdout = "";
+  let answeredTo = 0;
+  child.stdout.setEncoding("utf8").on("data", (part: string) => {
+    stdout += part;
+    if (!/\[(?:y\/N|Y\/n)\] $|\[N\]o: $/.test(stdout.slice(answeredTo))) return;
+    answeredTo = stdout.length;
+    child.stdin.write("y\n");
+  });
+  const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+  clearTimeout(timer);
+  assert.equal(signal, null, `it did not end\n${stdout}`);
+  return { code, signal, stdout: stdout.replaceAll("\r", ""), stderr: "" };
 }
 
 /** Beginning and end of a frame of a live view. */

@@ -204,7 +204,10 @@ class Search {
     const current = step && this.#tools.find(step.tool);
     // Tools that are not packages have no alternatives that could be compared.
     if (step === undefined || current === undefined) return best;
-    const { tools, excluded } = alternativesOf(step, current, await this.#tools.ranked(current));
+    const ranked = await this.#tools.ranked(current);
+    // The chain itself can have the same capabilities, and cannot be a step of its own.
+    const others = ranked.filter(({ toolId }) => toolId !== this.#found.manifest.toolId);
+    const { tools, excluded } = alternativesOf(step, current, others);
     const changeTo = (to: string): ChainChange => ({
       kind: "replaced",
       step: name,

@@ -1,10 +1,11 @@
 /** The image of the gateway: the same bytes twice, and a gateway that runs in it. No network and no container runtime. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { freePort, runProcess, runsAll, startServerProcess, waitUntil } from "@toolcrib/testing";
+import { ranElsewhere } from "../pages/not-run.ts";
 import { inImage, makeHome, reasonWithoutImages, unpackImage } from "./toolpack-images.ts";
 
 const root = join(import.meta.dirname, "../../../..");
@@ -76,6 +77,7 @@ test("the image is the same twice, and its gateway serves with tokens as an ordi
     (await run("status")).stdout,
     /local +(?:starting|unavailable)[\s\S]*This machine has no sandbox for processes/,
   );
+  await runPages(directory.join("home/toolcrib"), run);
   assert.equal((await run("token", "create", "ci")).code, 0);
   const token = readFileSync(directory.join("home/toolcrib/tokens/ci"), "utf8").trim();
   // A gateway takes a new token over within a second.
@@ -85,3 +87,21 @@ test("the image is the same twice, and its gateway serves with tokens as an ordi
     return listed.status === 200;
   });
 });
+
+/** The commands of the pages that run within a container that runs. @param home where it keeps its tokens */
+async function runPages(
+  home: string,
+  run: (...args: readonly string[]) => Promise<{ readonly code: number | null; readonly stdout: string }>,
+): Promise<void> {
+  const inContainer = /^(?:docker exec gateway|kubectl exec toolcrib-0 --) toolcrib (?<words>.+)$/;
+  for (const page of ["operations/container.md", "operations/kubernetes.md"]) {
+    for (const command of Object.keys(ranElsewhere[page] ?? {})) {
+      const words = inContainer.exec(command)?.groups?.["words"]?.split(" ") ?? assert.fail(command);
+      const { code, stdout } = await run(...words);
+      // This image has no sandbox, and `sandbox check` says so.
+      assert.equal(code, words[0] === "sandbox" ? 5 : 0, `${command}\n${stdout}`);
+      const token = join(home, "tokens", words.at(-1) ?? "");
+      if (words[0] === "token") rmSync(token);
+    }
+  }
+}

@@ -1,30 +1,33 @@
 /**
- * Runs the pages: writes the files that they show, and runs the commands of their
- * transcripts in order, in a shell and with the servers of the quickstart. The output must match.
+ * Runs the pages: writes the files that they show, and runs their commands in order, in a shell and with the servers of
+ * the quickstart. The output of a transcript must match, and a command without output must succeed.
  */
 
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { clientPrograms } from "@toolcrib/clients";
 import {
   makeTemporaryDirectory,
+  type ProcessOutcome,
   runProcess,
+  type ServerProcess,
   sampled,
   startServerProcess,
   waitUntil,
 } from "@toolcrib/testing";
+import { notRun, ranElsewhere, transcriptsElsewhere } from "../pages/not-run.ts";
+import { type PageSetting, type Place, pageSettings, type Values } from "../pages/page-settings.ts";
+import { matches, stepsOf } from "../pages/page-steps.ts";
+import { runAnswering, skipWithoutTerminal } from "../terminal.ts";
 import { cleanEnvironment, commandLine, launcherPath } from "../transcript.ts";
 import { quickstartConfig } from "./gateway-process.ts";
 
-/** The folder of the pages. */
-export const docs = join(import.meta.dirname, "../../../../docs");
 const bin = join(import.meta.dirname, "../../../../node_modules/.bin");
 
-/** The pages with transcripts, in groups that fit into the time of one test file. */
+/** The pages with commands, in groups that fit into the time of one test file. */
 export const guideGroups = {
-  tools: ["guides/first-composite-tool.md", "guides/rest-apis-as-tools.md", "guides/packages.md"],
+  tools: ["guides/first-composite-tool.md", "guides/rest-apis-as-tools.md"],
   registries: ["guides/registry.md"],
   installation: ["guides/installing-packages.md"],
   policies: ["guides/policies.md"],
@@ -45,102 +48,62 @@ export const guideGroups = {
     "migrate/metamcp.md",
     "migrate/mcpproxy.md",
   ],
+  packages: ["guides/packages.md"],
+  images: ["guides/toolpack-images.md"],
+  incidents: ["operations/incidents.md", "operations/logs.md", "operations/metrics.md", "troubleshooting.md"],
+  machine: ["operations/systemd.md", "operations/upgrade.md", "operations/sizing.md"],
+  first: ["../README.md", "../packages/cli/README.md", "index.md", "reference/configuration.md"],
+  more: [
+    "guides/changing-the-configuration.md",
+    "guides/connecting-clients.md",
+    "guides/search.md",
+    "guides/oauth.md",
+    "guides/adopted-servers.md",
+  ],
 } as const;
 
-/** Pages without transcripts, and why. `npm run check` compares their command lines with the definitions. */
-export const pagesWithoutTranscript: { readonly [page: string]: string } = {
-  "index.md": "it shows where to read on",
-  "faq.md": "it shows where to read on",
-  "troubleshooting.md": "its commands show what is wrong",
-  "library.md": "its examples are run as all TypeScript examples of pages",
-  "guides/adopted-servers.md": "its commands download servers",
-  "guides/changing-the-configuration.md": "its commands are tested with the command (reload.process.test.ts)",
-  "guides/connecting-clients.md": "its commands ask at a terminal",
-  "guides/first-day.md": "its commands download servers; npm run verify -- first-day runs them",
-  "guides/hooks.md": "its example is tested in the package gateway",
-  "guides/oauth.md": "a login needs an authorization server and a browser",
-  "guides/search.md": "its commands show what was learned from use",
-  "guides/tasks-and-apps.md": "it shows no commands",
-  "guides/telemetry.md": "it needs a collector",
-  "guides/tools-for-agents.md": "its example is tested in the package gateway",
-  "guides/toolpack-images.md": "its commands download libraries",
-  "operations/index.md": "it shows where to read on",
-  "operations/container.md": "it needs a container runtime",
-  "operations/incidents.md": "its commands are for calls that happened",
-  "operations/kubernetes.md": "it needs a cluster; its manifests are tested with the pages",
-  "operations/logs.md": "its commands are for calls that happened",
-  "operations/metrics.md": "it needs a server of metrics; its names are tested with the pages",
-  "operations/sizing.md": "it is a measurement",
-  "operations/systemd.md": "it needs systemd",
-  "operations/upgrade.md": "it needs two published versions",
-  "security/hardening.md": "its commands show the state of a machine",
-  "clients/index.md": "its commands write files of clients, which the tests of `connect` do",
-  ...Object.fromEntries(
-    clientPrograms.map(({ id }) => [
-      `clients/${id}.md`,
-      "it needs the client; the tests of `connect` write its file",
-    ]),
-  ),
-};
+/** Programs that commands of pages may start: none changes the machine. A command with another one is not run. */
+const programs =
+  /^(?:toolcrib|npx|node|printf|echo|cat|tar|chmod|mv|cp|cmp|mkdir|rm|ls|cd|export|curl|install|openssl|true|sed|grep|head|jq)$/;
 
-/** A step of a guide: a file to write, or a command with its expected output. */
-type Step =
-  | { readonly kind: "file"; readonly name: string; readonly text: string }
-  | { readonly kind: "command"; readonly command: string; readonly output: string };
-
-/** Matches transcripts, and code blocks with a file name after their language. */
-function stepsOf(guide: string): readonly Step[] {
-  const text = readFileSync(join(docs, guide), "utf8");
-  return [...text.matchAll(/^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm)].flatMap((match): readonly Step[] => {
-    const [, language, name, body = ""] = match;
-    if (name !== undefined) return [{ kind: "file", name, text: body }];
-    return language === "console" ? commandsIn(body) : [];
-  });
+/** Fails where a command starts a program that may change the machine. */
+function assertHarmless(command: string): void {
+  const substituted = [...command.matchAll(/\$\(([^)]*)\)/g)].map(([, inner = ""]) => inner);
+  const plain = command.replace(/'[^']*'|"(?:[^"\\]|\\.)*"/g, "TEXT");
+  for (const part of [...plain.split(/\|\|?|&&?|;/), ...substituted]) {
+    const program = part.split(/\s+/).find((word) => word !== "" && !/^\w+=/.test(word)) ?? "";
+    assert.match(program, programs, `"${command}" may change this machine: it needs an entry in not-run.ts`);
+  }
 }
 
-function commandsIn(transcript: string): readonly Step[] {
-  return transcript
-    .split(/^\$ /m)
-    .slice(1)
-    .map((part) => {
-      const [command = "", ...lines] = part.split("\n");
-      return { kind: "command", command, output: lines.join("\n") };
-    });
-}
-
-/**
- * Returns whether `printed` is what a transcript shows. A line with `...` stands for any lines,
- * and `…` for any text in a line. Blank lines and the widths of columns are not compared.
- */
-function matches(printed: string, expected: string): boolean {
-  const plain = (text: string) =>
-    text
-      .replace(/^\s*\n/gm, "")
-      .replace(/ {2,}/g, "  ")
-      .trim();
-  const lines = plain(expected).split("\n");
-  const pattern = lines.map((line) =>
-    line === "..."
-      ? String.raw`(?:.*\n)*?`
-      : `${line
-          .trimEnd()
-          .replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
-          .replaceAll("…", ".*")}\\n`,
-  );
-  return new RegExp(`^${pattern.join("")}$`).test(`${plain(printed).replace(/ +$/gm, "")}\n`);
-}
-
-/** Runs a command of a guide, and returns everything that a terminal would show. */
-async function run(command: string, directory: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const quoted = [process.execPath, ...commandLine].map((word) => `'${word}'`).join(" ");
+/** Runs a command of a page, and returns everything that a terminal would show. */
+async function run(
+  command: string,
+  { directory, env }: Place,
+  { asks = false, folders = {} }: PageSetting,
+): Promise<ProcessOutcome> {
   const script = `npx() { shift; ${quoted} "$@"; }\ntoolcrib() { ${quoted} "$@"; }\n${command}`;
-  const { stdout } = await runProcess("sh", ["-c", `{ ${script}\n} 2>&1`], { cwd: directory, env });
-  return stdout;
+  const cwd = directory.join(folders[command] ?? ".");
+  mkdirSync(cwd, { recursive: true });
+  return asks !== false
+    ? await runAnswering(script, { cwd, env })
+    : await runProcess("sh", ["-c", `{ ${script}\n} 2>&1`], { cwd, env });
 }
 
-/** Whether a command is a gateway, which serves in another terminal while the next commands run. */
-function isServe(command: string): boolean {
-  return /^(?:npx )?toolcrib serve$/.test(command);
+const quoted = [process.execPath, ...commandLine].map((word) => `'${word}'`).join(" ");
+
+/** Matches a server, which serves in another terminal while the next commands run. */
+const servePattern = /^(?:npx )?toolcrib (?<words>(?:--[\w-]+ \S+ )*(?:registry )?serve\b.*)$/;
+
+/** Starts a server of a page, on a free port in place of the one that it names. */
+async function serve(words: string, command: string, place: Place, setting: PageSetting) {
+  const { directory, env } = place;
+  const own = `${words.replace(/ --listen \S+/, "")} --listen 127.0.0.1:0`;
+  const cwd = directory.join(setting.folders?.[command] ?? ".");
+  const urlPattern = /http:\/\/127\.0\.0\.1:\d+/;
+  const server = await startServerProcess("sh", ["-c", `exec ${quoted} ${own}`], { cwd, env, urlPattern });
+  if (!words.includes("registry")) await waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok);
+  return server;
 }
 
 /**
@@ -154,49 +117,89 @@ export function testGuides(
   { step = 1, env = {} }: { readonly step?: number; readonly env?: NodeJS.ProcessEnv } = {},
 ): void {
   describe(`the pages about ${group}`, () => {
-    for (const page of sampled(guideGroups[group], step)) {
-      it(`${page} matches the behavior`, () => runGuide(page, env));
+    for (const page of sampled<string>(guideGroups[group], step)) {
+      it(`${page} matches the behavior`, async (context) => {
+        const { asks = false, needs } = pageSettings[page] ?? {};
+        const missing = (asks === false ? false : skipWithoutTerminal) || ((await needs?.()) ?? false);
+        if (missing !== false) return context.skip(missing);
+        await runPage(page, env);
+      });
     }
   });
 }
 
-async function runGuide(guide: string, more: NodeJS.ProcessEnv): Promise<void> {
-  const steps = stepsOf(guide);
+async function runPage(page: string, more: NodeJS.ProcessEnv): Promise<void> {
+  const steps = stepsOf(page);
+  const setting: PageSetting = pageSettings[page] ?? {};
+  const left = { ...notRun[page], ...ranElsewhere[page] };
   const usesNpx = steps.some((step) => step.kind === "command" && step.command.startsWith("npx "));
-  assert.ok(steps.some(({ kind }) => kind === "command"));
   await using directory = await makeTemporaryDirectory();
-  await using serving = new AsyncDisposableStack();
+  await using resources = new AsyncDisposableStack();
   const config = readFileSync(quickstartConfig, "utf8");
   const own = config.replaceAll("/tmp/toolcrib-quickstart", directory.join("memory"));
-  writeFileSync(directory.join("toolcrib.yaml"), own);
-  cpSync(join(dirname(quickstartConfig), "files"), directory.join("files"), { recursive: true });
+  if (!setting.isEmpty) {
+    writeFileSync(directory.join("toolcrib.yaml"), own);
+    cpSync(join(dirname(quickstartConfig), "files"), directory.join("files"), { recursive: true });
+  }
   // As in a project with the package, so that hints name the command as the guides do.
   mkdirSync(directory.join("node_modules/.bin"), { recursive: true });
   symlinkSync(launcherPath, directory.join("node_modules/.bin/toolcrib"));
   const env = {
     ...cleanEnvironment(directory.path),
-    PATH: `${bin}:${process.env["PATH"]}`,
+    PATH: `${directory.join("bin")}:${bin}:${process.env["PATH"]}`,
     NO_COLOR: "1",
     npm_command: usesNpx ? "exec" : undefined,
     npm_lifecycle_event: undefined,
+    // No page reaches a public registry.
+    npm_config_registry: "http://127.0.0.1:9",
+    npm_config_fetch_retries: "0",
+    npm_config_cache: directory.join(".npm"),
     ...more,
   };
+  const servers: ServerProcess[] = [];
+  const place: Place = { directory, env, resources, servers, run: (line) => run(line, place, {}) };
+  await setting.prepare?.(place);
+  const values = setting.values?.(place) ?? {};
+  let count = 0;
+  const counts = new Map<string, number>();
   for (const step of steps) {
     if (step.kind === "file") {
       mkdirSync(dirname(directory.join(step.name)), { recursive: true });
       writeFileSync(directory.join(step.name), step.text);
       continue;
     }
-    const { command, output } = step;
-    if (isServe(command)) {
-      const args = [...commandLine, "serve", "--listen", "127.0.0.1:0"];
-      const urlPattern = /http:\/\/127\.0\.0\.1:\d+\/mcp/;
-      const options = { cwd: directory.path, env, urlPattern };
-      const gateway = serving.use(await startServerProcess(process.execPath, args, options));
-      await waitUntil(async () => (await fetch(new URL("/readyz", gateway.url))).ok);
+    if (left[step.command] !== undefined) continue;
+    if (step.output !== undefined && transcriptsElsewhere[page] !== undefined) continue;
+    count += 1;
+    const times = (counts.get(step.command) ?? 0) + 1;
+    counts.set(step.command, times);
+    await setting.before?.[times === 1 ? step.command : `${step.command} (${times})`]?.(place);
+    const command = await replaced(step.command, values);
+    assertHarmless(command);
+    const words = servePattern.exec(command)?.groups?.["words"];
+    if (words !== undefined) {
+      servers.push(resources.use(await serve(words, step.command, place, setting)));
       continue;
     }
-    const printed = await run(command, directory.path, env);
-    assert.ok(matches(printed, output), `${command}\n--- expected\n${output}\n--- got\n${printed}`);
+    const folders = { ...setting.folders, [command]: setting.folders?.[step.command] ?? "." };
+    const asks = setting.asks === "always" || (setting.asks === true && step.output === undefined);
+    const { code, stdout } = await run(command, place, { ...setting, folders, asks });
+    if (step.output === undefined) {
+      assert.equal(code, setting.codes?.[step.command] ?? 0, `${command}\n${stdout}`);
+      continue;
+    }
+    const { output } = step;
+    assert.ok(matches(stdout, output), `${command}\n--- expected\n${output}\n--- got\n${stdout}`);
   }
+  assert.ok(count > 0, `no command of ${page} runs`);
+}
+
+/** Replaces what stands for something of the reader. */
+async function replaced(command: string, values: Values): Promise<string> {
+  let text = command;
+  for (const [name, value] of Object.entries(values)) {
+    if (!text.includes(name)) continue;
+    text = text.replaceAll(name, typeof value === "string" ? value : await value());
+  }
+  return text;
 }

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { runProcess, sampleCatalog, writeFiles } from "@toolcrib/testing";
+import { runProcess, sampleCatalog, type TemporaryDirectory, writeFiles } from "@toolcrib/testing";
 import { runToolcrib } from "../transcript.ts";
 
 const bubblewrap = "/usr/bin/bwrap";
@@ -32,12 +32,16 @@ export async function reasonWithoutImages(): Promise<string | undefined> {
 export async function makeHome() {
   const { makeTemporaryDirectory } = await import("@toolcrib/testing");
   const directory = await makeTemporaryDirectory();
-  if (existsSync(fetched)) {
-    const folder = directory.join(".toolcrib/image-parts");
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    for (const name of readdirSync(fetched)) copyFileSync(join(fetched, name), join(folder, name));
-  }
+  copyParts(directory);
   return directory;
+}
+
+/** Copies the parts that were fetched before into the home of `directory`. */
+export function copyParts(directory: TemporaryDirectory): void {
+  if (!existsSync(fetched)) return;
+  const folder = directory.join(".toolcrib/image-parts");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(fetched)) copyFileSync(join(fetched, name), join(folder, name));
 }
 
 /** Writes a catalog of fictional services; returns the variable that names it. */

@@ -1,0 +1,102 @@
+/**
+ * Every command in the code blocks of the pages is run by a test, or has a reason in `not-run.ts`: nothing is in between,
+ * and no reason is left over. It runs nothing itself.
+ */
+
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { test } from "node:test";
+import { clientPrograms } from "@toolcrib/clients";
+import { guideGroups } from "../e2e/run-guide.ts";
+import { notRun, pagesElsewhere, ranElsewhere, transcriptsElsewhere } from "./not-run.ts";
+import { pageSettings } from "./page-settings.ts";
+import { commandsOf, docs, listPages, stepsOf } from "./page-steps.ts";
+
+const root = join(docs, "..");
+const inGroups = new Set<string>(Object.values(guideGroups).flat());
+/** Their commands are run by `client-pages.process.test.ts`, in the order of each page. */
+const ofClients = new Set(clientPrograms.map(({ id }) => `clients/${id}.md`));
+
+/** Returns the names of the files that run a command of a page; nothing where none does. */
+function runnersOf(page: string, command: string, output: string | undefined): readonly string[] {
+  const elsewhere = [
+    ranElsewhere[page]?.[command],
+    output === undefined ? undefined : transcriptsElsewhere[page],
+    pagesElsewhere[page],
+  ].filter((file) => file !== undefined);
+  if (elsewhere.length > 0) return elsewhere;
+  if (ofClients.has(page)) return ["packages/cli/test/pages/client-pages.process.test.ts"];
+  return inGroups.has(page) ? ["packages/cli/test/e2e/run-guide.ts"] : [];
+}
+
+test("each command of a page is run by a test, or has a reason why not", (context) => {
+  const counts = { commands: 0, run: 0, left: 0 };
+  for (const page of listPages()) {
+    for (const step of stepsOf(page)) {
+      if (step.kind !== "command") continue;
+      const reason = notRun[page]?.[step.command];
+      const runners = runnersOf(page, step.command, step.output);
+      counts.commands += 1;
+      if (reason === undefined) {
+        assert.ok(
+          runners.length > 0,
+          `${page}: no test runs "${step.command}", and not-run.ts has no reason`,
+        );
+        counts.run += 1;
+      } else counts.left += 1;
+    }
+  }
+  context.diagnostic(`${counts.commands} commands, ${counts.run} run, ${counts.left} with a reason`);
+  assert.ok(counts.run > counts.left);
+});
+
+test("what is not run, or run elsewhere, is on its page, and only once in the tables", () => {
+  for (const table of [notRun, ranElsewhere])
+    for (const [page, entries] of Object.entries(table)) {
+      const commands = commandsOf(page);
+      for (const command of Object.keys(entries))
+        assert.ok(commands.includes(command), `${page} has no command "${command}": remove its entry`);
+    }
+  for (const [page, entries] of Object.entries(notRun))
+    for (const command of Object.keys(entries))
+      assert.equal(ranElsewhere[page]?.[command], undefined, `${page}: "${command}" is run elsewhere`);
+  for (const page of [...Object.keys(transcriptsElsewhere), ...Object.keys(pagesElsewhere)])
+    assert.ok(commandsOf(page).length > 0, `${page} has no command: remove its entry`);
+});
+
+test("the settings of a page are for commands that it has", () => {
+  for (const [page, { before, codes, folders }] of Object.entries(pageSettings)) {
+    const commands = commandsOf(page);
+    for (const command of Object.keys({ ...before, ...codes, ...folders }))
+      assert.ok(commands.includes(command.replace(/ \(\d+\)$/, "")), `${page} has no command "${command}"`);
+  }
+});
+
+test("a page whose commands run has one runner, and is a page", () => {
+  const pages = listPages();
+  for (const page of [...inGroups, ...ofClients]) {
+    assert.ok(pages.includes(page), `${page} is no page`);
+    assert.ok(commandsOf(page).length > 0, `${page} has no command`);
+  }
+  assert.equal(inGroups.size, Object.values(guideGroups).flat().length);
+});
+
+test("each group of pages is tested, and each named file reads the page that it is named for", () => {
+  const files = globSync("packages/cli/test/e2e/*.test.ts", { cwd: root });
+  const texts = files.map((file) => readFileSync(join(root, file), "utf8")).join("\n");
+  for (const group of Object.keys(guideGroups))
+    assert.match(texts, new RegExp(`testGuides\\("${group}"`), `no file tests the pages about ${group}`);
+  const named = [
+    ...Object.entries(ranElsewhere).flatMap(([page, entries]) =>
+      Object.values(entries).map((file) => [page, file] as const),
+    ),
+    ...Object.entries(transcriptsElsewhere),
+    ...Object.entries(pagesElsewhere),
+  ];
+  for (const [page, file] of named)
+    assert.ok(
+      new RegExp(`${basename(page)}|ranElsewhere`).test(readFileSync(join(root, file), "utf8")),
+      `${file} does not read ${page}`,
+    );
+});

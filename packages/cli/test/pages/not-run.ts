@@ -1,0 +1,104 @@
+/**
+ * The commands of pages that are not run by the runner of pages: those that no test runs, each with its reason, and those
+ * that another test takes from their page. A test fails where a command is neither run nor here, and where an entry has no
+ * such command any more.
+ */
+
+const daemon = "needs the daemon of a container runtime";
+const cluster = "needs a cluster";
+const service = "needs a systemd that runs as root, and would change the services of the machine";
+const network = "downloads from a public registry";
+const adopted =
+  "downloads from a public registry; npm run verify -- adopted-servers adds servers of each registry";
+const foreignClient = "needs the program of the client";
+
+/** Commands that no test runs, with the reason. */
+export const notRun: { readonly [page: string]: { readonly [command: string]: string } } = {
+  "../README.md": {
+    "npm ci && npm start":
+      "the tests run in a checkout after npm ci; the transcript below it runs the servers of npm start",
+    "npm ci && npm test": "it would start the tests within the tests",
+  },
+  "getting-started.md": {
+    "git clone REPOSITORY toolcrib && cd toolcrib": "the tests run in such a checkout",
+    "npm ci": "the tests run in a checkout after npm ci",
+    "toolcrib add time": adopted,
+  },
+  "guides/adopted-servers.md": {
+    "toolcrib add time": adopted,
+    "toolcrib add filesystem --server-arg /srv/docs --read /srv/docs": adopted,
+    "toolcrib add memory --env MEMORY_FILE_PATH=/srv/memory/graph.jsonl --write /srv/memory": adopted,
+    "toolcrib add grafana --env GRAFANA_URL=https://acme.grafana.net": adopted,
+  },
+  "guides/toolpack-images.md": {
+    "docker load --input out/github-0.1.0.oci.tar": daemon,
+    "skopeo copy oci:./github-image/image docker://registry.example.com/github:0.1.0":
+      "needs skopeo and a registry of images",
+  },
+  "clients/claude-code.md": { "claude mcp list": foreignClient },
+  "clients/codex.md": { "codex mcp list": foreignClient },
+  "clients/gemini-cli.md": { "gemini mcp list": foreignClient },
+  "clients/opencode.md": { "opencode mcp list": foreignClient },
+  "migrate/supergateway.md": {
+    'npx -y supergateway --stdio "npx -y @modelcontextprotocol/server-filesystem ./my-folder" --outputTransport streamableHttp --stateful --sessionTimeout 60000 --port 8000':
+      network,
+    'npx -y supergateway --streamableHttp "https://mcp.example.com/mcp" --oauth2Bearer "some-access-token"':
+      network,
+  },
+  "operations/container.md": {
+    "docker build --tag toolcrib:0.1.0 .": daemon,
+    'docker run --detach --name gateway --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges --publish 127.0.0.1:7420:7420 --volume toolcrib-home:/data --volume "$PWD/config:/config:ro" toolcrib:0.1.0':
+      daemon,
+    "docker cp gateway:/data/tokens/desk desk.token": daemon,
+  },
+  "operations/kubernetes.md": {
+    "kubectl exec toolcrib-0 -- cat /data/tokens/desk": cluster,
+    "kubectl apply --dry-run=server --filename gateway.k8s.yaml": cluster,
+    "kubectl apply --filename gateway.k8s.yaml": cluster,
+  },
+  "operations/systemd.md": {
+    "useradd --system --home-dir /var/lib/toolcrib --shell /usr/sbin/nologin toolcrib":
+      "would add a user to the machine",
+    "systemctl daemon-reload": service,
+    "systemctl enable --now toolcrib": service,
+    "systemctl reload toolcrib": service,
+    "journalctl --unit toolcrib --follow": service,
+  },
+};
+
+const inImage = "packages/cli/test/e2e/gateway-image.process.test.ts";
+const installed = "scripts/verify-release.ts";
+const firstDay = "scripts/verify-first-day.ts";
+
+/** Commands that the named file takes from their page and runs. */
+export const ranElsewhere: { readonly [page: string]: { readonly [command: string]: string } } = {
+  "getting-started.md": {
+    "npm install --global toolcrib": installed,
+    "npm install --global ./toolcrib-0.1.0.tgz": installed,
+  },
+  "index.md": { "npm install --global toolcrib": installed },
+  "library.md": { "npm install @toolcrib/registry": installed },
+  "operations/upgrade.md": {
+    "npm install --global toolcrib@0.2.0": installed,
+    "npm install --global toolcrib@0.1.0": installed,
+  },
+  "operations/container.md": {
+    "docker exec gateway toolcrib status": inImage,
+    "docker exec gateway toolcrib token create desk": inImage,
+    "docker exec gateway toolcrib sandbox check": inImage,
+  },
+  "operations/kubernetes.md": {
+    "kubectl exec toolcrib-0 -- toolcrib status": inImage,
+    "kubectl exec toolcrib-0 -- toolcrib token create desk": inImage,
+  },
+};
+
+/** Pages whose transcripts the named file runs. */
+export const transcriptsElsewhere: { readonly [page: string]: string } = {
+  "../README.md": "packages/cli/test/e2e/readme.process.test.ts",
+};
+
+/** Pages whose commands the named file takes and runs. */
+export const pagesElsewhere: { readonly [page: string]: string } = {
+  "guides/first-day.md": firstDay,
+};
