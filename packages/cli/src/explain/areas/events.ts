@@ -1,34 +1,42 @@
 /** Explanations of the types of records on the audit trail. */
 
 import type { Explanations } from "../explanation.ts";
+import { serverFile, toolspecFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   "approval.granted": {
-    cause: "The operator, or the person at the client, allowed exactly one waiting call.",
-    did: "An operator runs toolcrib approve with the id of a call.",
-    prints: '{"type":"approval.granted","data":{"tool":"notes:write_file"}}',
+    cause:
+      "The operator approved a saved tool: its program may call the tools of its reach for the clients that may use them.",
+    did: "The operator runs toolcrib saved approve report.",
+    prints: '{"type":"approval.granted","data":{"tool":"saved:report"}}',
     unrun: "running",
-    fix: "Nothing. The call that uses it has its own records.",
+    fix: "Nothing: it is information. data.reach lists the tools that the program can call.",
   },
   "approval.requested": {
-    cause: "A call needs the approval of the operator and waits.",
-    did: "An agent calls a writing tool of an unverified server.",
-    prints: '{"type":"approval.requested","data":{"tool":"notes:write_file"}}',
+    cause:
+      "An agent saved a tool, or changed one, so that its program can call more than an operator approved. It is not offered to other clients until an operator approves it.",
+    did: "An agent saves a tool that calls notes:write_file.",
+    prints: '{"type":"approval.requested","data":{"tool":"saved:report"}}',
     unrun: "running",
-    fix: "Decide with toolcrib approve.",
+    fix: "Read the program with toolcrib saved show NAME, then approve it: toolcrib saved approve NAME.",
   },
   "audit.accepted": {
     cause: "An operator accepted findings of a verification, with a reason; they are not reported any more.",
-    did: "toolcrib audit verify --accept is run after a backup was restored.",
-    prints: '{"type":"audit.accepted","data":{"reason":"restored backup"}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    before: [
+      "toolcrib list",
+      "sed -i '$d' .toolcrib/audit/001-00000001.jsonl",
+      "toolcrib list",
+      "toolcrib audit verify --accept 'restored from a backup'",
+    ],
+    run: "toolcrib audit export 2>&1 | grep audit.accepted",
     fix: "Nothing. Read the reason if you did not accept it yourself.",
   },
   "audit.damaged": {
     cause: "A start found that the trail is not what was signed before.",
-    did: "Someone removed records while the gateway was stopped.",
-    prints: '{"type":"audit.damaged","data":{"writer":"001"}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    before: ["toolcrib list", "sed -i '$d' .toolcrib/audit/001-00000001.jsonl", "toolcrib list"],
+    run: "toolcrib audit export 2>&1 | grep audit.damaged",
     fix: "toolcrib audit verify; find out who changed the trail. See AUDIT_DAMAGED.",
   },
   "audit.dropped": {
@@ -40,9 +48,9 @@ export const explanations: Explanations = {
   },
   "audit.key": {
     cause: "The key with which ends of the trail are signed was created or replaced.",
-    did: "A home is used for the first time.",
-    prints: '{"type":"audit.key","data":{}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    before: ["toolcrib list"],
+    run: "toolcrib audit export 2>&1 | grep audit.key",
     fix: "Nothing at the first start. Later, ask who replaced the key.",
   },
   "audit.limited": {
@@ -61,9 +69,13 @@ export const explanations: Explanations = {
   },
   "audit.recovered": {
     cause: "A segment ended in an unfinished line, or was removed while in use; writing goes on after it.",
-    did: "The machine lost power.",
-    prints: '{"type":"audit.recovered","data":{"reason":"unfinished"}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    before: [
+      "toolcrib list",
+      "printf '{\"specversion\":' >> .toolcrib/audit/001-00000001.jsonl",
+      "toolcrib list",
+    ],
+    run: "toolcrib audit export 2>&1 | grep audit.recovered",
     fix: "Nothing after a crash. See AUDIT_SEGMENT_DAMAGED.",
   },
   "behaviour.changed": {
@@ -82,52 +94,64 @@ export const explanations: Explanations = {
   },
   "call.completed": {
     cause: "A call ended; outcome is completed, failed or cancelled, and code says why it failed.",
-    did: "Any call.",
-    prints: '{"type":"call.completed","data":{"tool":"notes:read","outcome":"completed"}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    before: ["toolcrib call notes:search --arg query=milk"],
+    run: "toolcrib audit export 2>&1 | grep call.completed",
     fix: "For a failure, explain its code.",
   },
   "call.denied": {
     cause: "A call was refused before it was made: by policy, a limit, a pause, a hook or the containment.",
-    did: "A client calls a tool that it may not use.",
-    prints: '{"type":"call.denied","data":{"tool":"github:merge","code":"POLICY_DENIED"}}',
-    unrun: "running",
+    files: serverFile("notes", ["mutability_class: read_only"]),
+    before: ["toolcrib call notes:delete_file"],
+    run: "toolcrib audit export 2>&1 | grep call.denied",
     fix: "Explain its code; toolcrib why CALL_ID shows the rule.",
   },
   "call.intent": {
     cause:
       "A call was admitted and is made now. Written before the call, so that no effect is without a record.",
-    did: "Any call.",
-    prints: '{"type":"call.intent","data":{"tool":"notes:read","depth":0}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    before: ["toolcrib call notes:search --arg query=milk"],
+    run: "toolcrib audit export 2>&1 | grep call.intent",
     fix: "Nothing. An intent without call.completed belongs to a gateway that was killed.",
   },
   "config.changed": {
     cause: "The gateway runs with another configuration than before.",
-    did: "A server was added to toolcrib.yaml.",
-    prints: '{"type":"config.changed","data":{}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    before: ["toolcrib list"],
+    run: "toolcrib audit export 2>&1 | grep config.changed",
     fix: "Nothing, if you changed it.",
   },
   "containment.violation": {
     cause: "A call was blocked, because its server is declared with less reach than the call needs.",
-    did: "A tool of a server without network says that it reaches the open world.",
-    prints: '{"type":"containment.violation","data":{"tool":"web:fetch"}}',
-    unrun: "running",
+    files: serverFile("notes", ["containment: { network_egress: deny }"]),
+    before: ["toolcrib call notes:fetch"],
+    run: "toolcrib audit export 2>&1 | grep containment.violation",
     fix: "See CONTAINMENT_VIOLATION.",
   },
   "definition.approved": {
     cause: "The operator approved the definition of a tool, prompt or resource.",
-    did: "toolcrib approve github is run.",
-    prints: '{"type":"definition.approved","data":{"server":"github"}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    did: "The server is updated, and describes a tool in other words.",
+    before: [
+      "toolcrib list",
+      "sed -i s#/notes#/changed# toolcrib.yaml",
+      "toolcrib list",
+      "toolcrib approve notes --yes",
+    ],
+    run: "toolcrib audit export 2>&1 | grep definition.approved",
     fix: "Nothing.",
   },
   "definition.changed": {
     cause: "A definition differs from the accepted one; the tool may be held back.",
-    did: "A server was updated.",
-    prints: '{"type":"definition.changed","data":{"tool":"github:create_issue"}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    did: "The server is updated, and describes a tool in other words.",
+    before: [
+      "toolcrib list",
+      "sed -i s#/notes#/changed# toolcrib.yaml",
+      "toolcrib list",
+      "toolcrib approve notes --yes",
+    ],
+    run: "toolcrib audit export 2>&1 | grep definition.changed",
     fix: "toolcrib approve SERVER shows the difference. See TOOL_DEFINITION_CHANGED.",
   },
   "egress.alarm": {
@@ -140,23 +164,30 @@ export const explanations: Explanations = {
   },
   "egress.denied": {
     cause: "A request to a host, port or address that is not allowed was refused.",
-    did: "A contained server requests a host that is not in its list.",
-    prints: '{"type":"egress.denied","data":{"host":"evil.example"}}',
-    unrun: "running",
+    files: {
+      ...toolspecFiles(", credentials: { token: { secret_key_ref: acme-token } }"),
+      "token.txt": "abc\n",
+    },
+    before: [
+      "echo 'egress: { connect_to: { api.acme.example: \"10.0.0.7:443\" } }' >> toolcrib.yaml",
+      "toolcrib secret set acme-token < token.txt",
+      "toolcrib call acme:get_repo --arg id=7",
+    ],
+    run: "toolcrib audit export 2>&1 | grep egress.denied",
     fix: "See EGRESS_HOST_DENIED.",
   },
   "guard.paused": {
     cause: "The operator paused a tool, server, client or everything.",
-    did: "toolcrib pause server github is run.",
-    prints: '{"type":"guard.paused","data":{"kind":"server","name":"github"}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    before: ["toolcrib pause server notes --reason 'disk is full'", "toolcrib resume server notes"],
+    run: "toolcrib audit export 2>&1 | grep guard.paused",
     fix: "Nothing; toolcrib resume ends it.",
   },
   "guard.resumed": {
     cause: "A pause was ended by the operator, or its time was over.",
-    did: "toolcrib resume server github is run.",
-    prints: '{"type":"guard.resumed","data":{"kind":"server","name":"github"}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    before: ["toolcrib pause server notes --reason 'disk is full'", "toolcrib resume server notes"],
+    run: "toolcrib audit export 2>&1 | grep guard.resumed",
     fix: "Nothing.",
   },
   "labels.forgotten": {
@@ -168,9 +199,9 @@ export const explanations: Explanations = {
   },
   "mutability.violation": {
     cause: "A call was blocked, because its server is declared read-only and the tool is not.",
-    did: "A client calls delete_file of a server that is read_only.",
-    prints: '{"type":"mutability.violation","data":{"tool":"notes:delete_file"}}',
-    unrun: "running",
+    files: serverFile("notes", ["mutability_class: read_only"]),
+    before: ["toolcrib call notes:delete_file"],
+    run: "toolcrib audit export 2>&1 | grep mutability.violation",
     fix: "See MUTABILITY_VIOLATION.",
   },
   "package.fetched": {
@@ -196,9 +227,17 @@ export const explanations: Explanations = {
   },
   "policy.changed": {
     cause: "Policy files changed, and the new policy is in force.",
-    did: "A policy file was edited.",
-    prints: '{"type":"policy.changed","data":{}}',
-    unrun: "running",
+    files: {
+      ...serverFile("notes", [], "policy: { files: [team.cedar] }\n"),
+      "team.cedar": "permit(principal, action, resource);\n",
+    },
+    before: [
+      "toolcrib serve &",
+      "echo 'forbid(principal == Client::\"ci\", action, resource);' >> team.cedar",
+      "toolcrib reload",
+      "kill %1",
+    ],
+    run: "toolcrib audit export 2>&1 | grep policy.changed",
     fix: "Nothing, if you changed it.",
   },
   "policy.rejected": {
@@ -210,9 +249,9 @@ export const explanations: Explanations = {
   },
   "result.suspicious": {
     cause: "A result has text that tries to instruct the model (prompt injection).",
-    did: "A web page contains instructions for agents.",
-    prints: '{"type":"result.suspicious","data":{"tool":"web:fetch"}}',
-    unrun: "running",
+    files: serverFile("notes", ["containment: { network_egress: allow }"]),
+    before: ["toolcrib call notes:fetch"],
+    run: "toolcrib audit export 2>&1 | grep result.suspicious",
     fix: "Read the result before you trust what the agent did after it.",
   },
   "secret.echoed": {
@@ -238,16 +277,16 @@ export const explanations: Explanations = {
   },
   "server.started": {
     cause: "A server was connected.",
-    did: "The gateway starts.",
-    prints: '{"type":"server.started","data":{"server":"notes"}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    before: ["toolcrib list"],
+    run: "toolcrib audit export 2>&1 | grep server.started",
     fix: "Nothing.",
   },
   "server.stopped": {
     cause: "A server was stopped or ended.",
-    did: "The gateway stops, or a server crashes.",
-    prints: '{"type":"server.stopped","data":{"server":"notes"}}',
-    unrun: "running",
+    files: serverFile("notes"),
+    before: ["toolcrib list"],
+    run: "toolcrib audit export 2>&1 | grep server.stopped",
     fix: "If it was not intended, read its log in the folder logs of the home.",
   },
 };

@@ -23,10 +23,11 @@ export const explanations: Explanations = {
   OAUTH_DISCOVERY_FAILED: {
     cause:
       "The server does not say which authorization server it trusts, or the metadata of that server cannot be used.",
-    did: "transport.url is misspelled, and toolcrib login is run.",
-    prints:
-      'Cannot find the authorization server of "crm": https://crm.example.com/mcp answered HTTP 404\ncheck transport.url, or name the authorization server with transport.auth.issuer',
-    unrun: "remote",
+    files: {
+      "toolcrib.yaml":
+        'tool_servers:\n  - id: crm\n    transport: { kind: streamable_http, url: "http://127.0.0.1:9000/status-404", auth: { type: oauth } }\n',
+    },
+    run: "toolcrib login crm --no-browser",
     fix: "Correct transport.url. If the server publishes no metadata, write transport.auth.issuer.",
   },
   OAUTH_LOGIN_FAILED: {
