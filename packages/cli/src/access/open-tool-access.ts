@@ -14,6 +14,7 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { counted } from "../output/counted.ts";
 import { reasonLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { asTyped } from "../serve/source-table.ts";
 import { entriesOf } from "../switches/config-entries.ts";
 import { openLocalTools, serversWaitMs } from "./local-tools.ts";
 import { openRemoteTools } from "./remote-tools.ts";
@@ -132,7 +133,7 @@ export function noteMissing(context: CliContext, servers: readonly ServerState[]
     const text =
       state === "starting"
         ? `is still starting after ${serversWaitMs / 1000} s`
-        : `is ${state}${reason === undefined ? "" : `: ${reasonLine(reason)}`}`;
+        : `is ${state}${reason === undefined ? "" : `: ${asTyped(reasonLine(reason), context)}`}`;
     output.note(
       `${output.noteStyle("yellow", "warning")}: the tools of "${id}" are missing: the ${kind} ${text}`,
     );

@@ -74,7 +74,8 @@ function printCode({ output }: CliContext, explained: ExplainedCode): ExitCode {
     area,
     meaning,
     cause,
-    example,
+    // What a test changes is no part of the explanation.
+    example: { ...example, repaired: undefined },
     fix,
     page: `docs/reference/errors/${pageOf(explained)}`,
   });
