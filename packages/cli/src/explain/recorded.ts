@@ -72,6 +72,8 @@ export const recorded: { readonly [code: string]: string } = {
     "team.cedar:1:98: error CEDAR_VALUE_UNKNOWN\ntrust_state is never \"unverifed\"\n1 | forbid(principal, action, resource) when { resource has server && resource.server.trust_state == \"unverifed\" };\n                                                                                                     ^^^^^^^^^^^\nhint: did you mean \"unverified\"?",
   CLIENTS_ENTRY_INVALID:
     "Not readable:\n  .cursor/mcp.json:1:57: error CLIENTS_ENTRY_INVALID Server \"notes\": \"args\" must be a list, but is a text\n\nNothing new to import.",
+  CLIENTS_FILE_SHAPE:
+    "Not readable:\n  .cursor/mcp.json:1:1: error CLIENTS_FILE_SHAPE The file must contain a map, but contains a list\n\nNothing new to import.",
   CLIENTS_FILE_SYNTAX:
     "Not readable:\n  .codeium/windsurf/mcp_config.json:3:3: error CLIENTS_FILE_SYNTAX It is not readable JSON: comma expected\n\nNothing new to import.",
   CLI_APPROVAL_NOT_FOUND:
@@ -250,6 +252,8 @@ export const recorded: { readonly [code: string]: string } = {
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"The cursor names no part of a result\\nHint: copy it from the end of the part before; parts are kept for ten minutes after the last reading: call the tool again for a result that is gone\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"CURSOR_UNKNOWN\",\"toolcrib/callId\":\"CALL\"}}}",
   EGRESS_ADDRESS_DENIED:
     "error EGRESS_ADDRESS_DENIED: Cannot reach \"api.acme.example\": it has an address that is not public (private)\nhint: check the name of the host; for a host in your own network, see egress.internal_ranges",
+  EGRESS_AUTHORITY_MISMATCH:
+    "{\"code\":\"EGRESS_AUTHORITY_MISMATCH\",\"reason\":\"Cannot pass the request on in this tunnel: it names another host\",\"hint\":\"CONNECT, the name of the TLS handshake and the host of the request must be the same\"}\n{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_AUTHORITY_MISMATCH\",\"reason\":\"Cannot pass the request on in this tunnel: it names another host\",\"msg\":\"a request was refused\"}",
   EGRESS_HOST_DENIED:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"evil.example\",\"code\":\"EGRESS_HOST_DENIED\",\"reason\":\"Cannot reach \\\"evil.example\\\": it is not an allowed host\",\"msg\":\"a request was refused\"}\ncurl: (56) CONNECT tunnel failed, response 403",
   EGRESS_PLAIN_HTTP:
@@ -262,6 +266,8 @@ export const recorded: { readonly [code: string]: string } = {
     "error EGRESS_TLS_FAILED: Cannot trust \"api.acme.example\": the TLS handshake failed (ERR_SSL_WRONG_VERSION_NUMBER)\nhint: check the name of the host and its certificate; for a certificate authority of your own, see egress.ca_files",
   EGRESS_UNREACHABLE:
     "error EGRESS_UNREACHABLE: Cannot reach \"api.acme.example\": its addresses cannot be found",
+  EGRESS_UPGRADE_REFUSED:
+    "{\"code\":\"EGRESS_UPGRADE_REFUSED\",\"reason\":\"Cannot change the protocol to \\\"websocket\\\"\",\"hint\":\"the proxy passes on HTTP requests; WebSocket and CONNECT within the tunnel are not supported\"}\n{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_UPGRADE_REFUSED\",\"reason\":\"Cannot change the protocol to \\\"websocket\\\"\",\"msg\":\"a request was refused\"}",
   HOOK_DENIED:
     "error HOOK_DENIED: \"notes__search\" was not called: the hook \"no-milk\" refused it: milk is not allowed",
   HOOK_FAILED:
@@ -290,6 +296,8 @@ export const recorded: { readonly [code: string]: string } = {
     "HTTP 401 Unauthorized\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"This request has no valid token (send the header \\\"Authorization: Bearer TOKEN\\\" with a token from the folder tokens of the home of Toolcrib; tokens in a URL are not accepted)\",\"data\":{\"code\":\"HTTP_UNAUTHORIZED\",\"hint\":\"send the header \\\"Authorization: Bearer TOKEN\\\" with a token from the folder tokens of the home of Toolcrib; tokens in a URL are not accepted\"}}}",
   IMAGE_NAME_INVALID:
     "error IMAGE_NAME_INVALID: \"registry.example.com/tools\" is not a reference with a tag\nhint: give one: --ref registry.example.com/tools/github:0.1.0",
+  IMAGE_TOOL_NAME_TAKEN:
+    "error IMAGE_TOOL_NAME_TAKEN: Two services are called \"acme\", or almost\nhint: build one version of each service, and services that differ in more than hyphens",
   IMAGE_VARIABLE_UNSET:
     "error IMAGE_VARIABLE_UNSET: The tool \"get_repo\" needs a value for the variable \"tenant\", in letters, digits and . _ -\nhint: give it: --variable tenant=VALUE",
   INSTALL_CHAIN_CYCLE:
@@ -558,6 +566,8 @@ export const recorded: { readonly [code: string]: string } = {
     "{\n  \"error\": {\n    \"type\": \"validation_error\",\n    \"message\": \"The tool was not saved: Cannot save a tool as \\\"search_tools\\\": another tool or server has this name or a confusable one\",\n    \"details\": {\n      \"problems\": [\n        {\n          \"path\": \"name\",\n          \"message\": \"Cannot save a tool as \\\"search_tools\\\": another tool or server has this name or a confusable one\",\n          \"code\": \"METATOOL_NAME_RESERVED\",\n          \"hint\": \"use a different name\"\n        }\n      ]\n    }\n  }\n}",
   METATOOL_NAME_TAKEN:
     "{\n  \"error\": {\n    \"type\": \"validation_error\",\n    \"message\": \"The tool was not saved: Cannot save a tool as \\\"daily-report\\\": it is confusable with the saved tool \\\"daily_report\\\"\",\n    \"details\": {\n      \"problems\": [\n        {\n          \"path\": \"name\",\n          \"message\": \"Cannot save a tool as \\\"daily-report\\\": it is confusable with the saved tool \\\"daily_report\\\"\",\n          \"code\": \"METATOOL_NAME_TAKEN\",\n          \"hint\": \"use another name, or update \\\"daily_report\\\"\"\n        }\n      ]\n    }\n  }\n}",
+  METATOOL_NOT_OWNER:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"error\\\":{\\\"type\\\":\\\"validation_error\\\",\\\"message\\\":\\\"The tool was not saved: Cannot save \\\\\\\"report\\\\\\\": the name belongs to another client or to the operator\\\",\\\"details\\\":{\\\"problems\\\":[{\\\"path\\\":\\\"name\\\",\\\"message\\\":\\\"Cannot save \\\\\\\"report\\\\\\\": the name belongs to another client or to the operator\\\",\\\"code\\\":\\\"METATOOL_NOT_OWNER\\\",\\\"hint\\\":\\\"use another name, or ask the operator\\\"}]}}}\"}],\"structuredContent\":{\"error\":{\"type\":\"validation_error\",\"message\":\"The tool was not saved: Cannot save \\\"report\\\": the name belongs to another client or to the operator\",\"details\":{\"problems\":[{\"path\":\"name\",\"message\":\"Cannot save \\\"report\\\": the name belongs to another client or to the operator\",\"code\":\"METATOOL_NOT_OWNER\",\"hint\":\"use another name, or ask the operator\"}]}}},\"isError\":true}}",
   METATOOL_PARAMETER_UNKNOWN:
     "{\n  \"name\": \"report\",\n  \"status\": \"created\",\n  \"reach\": [],\n  \"dynamic\": false,\n  \"annotations\": {\n    \"readOnlyHint\": true,\n    \"destructiveHint\": false,\n    \"idempotentHint\": true,\n    \"openWorldHint\": false\n  },\n  \"labels\": {},\n  \"egressHosts\": [],\n  \"needsApproval\": false,\n  \"permissions\": \"caller\",\n  \"warnings\": [\n    {\n      \"path\": \"code\",\n      \"line\": 2,\n      \"column\": 15,\n      \"snippet\": \"return params[\\\"dayz\\\"]\",\n      \"message\": \"The input schema has no \\\"dayz\\\" (did you mean \\\"days\\\"?)\",\n      \"code\": \"METATOOL_PARAMETER_UNKNOWN\",\n      \"hint\": \"it has \\\"days\\\"\"\n    }\n  ]\n}",
   METATOOL_RECURSIVE:
@@ -576,6 +586,8 @@ export const recorded: { readonly [code: string]: string } = {
     "error MUTABILITY_VIOLATION: \"notes__delete_file\" was not called: it declares destructiveHint: true, and its server \"notes\" has mutability_class: read_only\nhint: the operator of the gateway can allow it for the server: mutability_class: unknown or write",
   OAUTH_DISCOVERY_FAILED:
     "error OAUTH_DISCOVERY_FAILED: Cannot find the authorization server of \"crm\": there is no metadata of the authorization server http://127.0.0.1:9000\nhint: check transport.url, or name the authorization server with transport.auth.issuer",
+  OAUTH_UNREACHABLE:
+    "error OAUTH_UNREACHABLE: Cannot reach http://127.0.0.1:PORT/.well-known/oauth-authorization-server: connect ECONNREFUSED 127.0.0.1:PORT\nhint: check the connection of this machine, and transport.proxy",
   OPENAPI_BODY_UNFIT:
     "TOOL  REQUEST\nfind  GET /items\n\n1 tool\nreaches api.shop.example\nwrote manifests/shop/0.1.0.yaml\nwrote toolspecs/shop/0.1.0.yaml\n\nnext:\n  toolcrib toolspec test toolspecs/shop/0.1.0.yaml\n  add to toolcrib.yaml:\n\n    toolspecs:\n      - path: ./toolspecs/shop/0.1.0.yaml\nwarning OPENAPI_CREDENTIAL_MISSING\nThe document declares no credential\nhint: if the API needs one, add it to credentials of the manifest\n\napi.yaml:8:7: warning OPENAPI_BODY_UNFIT\nThe body of operation \"find\" is left out: GET is sent without one\n8 |       requestBody: { content: { application/json: { schema: { type: object } } } }\n          ^^^^^^^^^^^",
   OPENAPI_CREDENTIAL_HIDDEN:
@@ -666,6 +678,10 @@ export const recorded: { readonly [code: string]: string } = {
     "error RESULT_WITHHELD: \"notes__search\" was called, and its result is withheld: the hook \"privacy\" refused it: the result names a person\nhint: do not repeat the call only for that: it was made, and can have had an effect",
   SANDBOX_PATH_REFUSED:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"SANDBOX_PATH_REFUSED\",\"reason\":\"The read path \\\"/\\\" is the whole file system (name a folder that contains only what the server works with)\",\"msg\":\"server is not available\"}",
+  SEARCH_LIMIT_INVALID:
+    "SEARCH_LIMIT_INVALID: Cannot return \"0\" results: the limit must be an integer from 1 to 1000",
+  SEARCH_QUERY_TOO_LONG:
+    "SEARCH_QUERY_TOO_LONG: Cannot search for a query of more than 1000 terms: at most 1000 terms are allowed describe the tool in a few words",
   SECRETS_DAMAGED:
     "error SECRETS_DAMAGED: Cannot use \"/home/ada/.toolcrib/secrets/.store/notes-token.sealed\": it is longer than the format allows\nhint: restore it from a backup, or set the secret again",
   SECRETS_EXISTS:
@@ -892,6 +908,8 @@ export const recorded: { readonly [code: string]: string } = {
     "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"UPSTREAM_LIST_ENDLESS\",\"reason\":\"\\\"tools/list\\\" repeats the cursor \\\"page-2\\\"\",\"msg\":\"server is not available\"}",
   UPSTREAM_RESULT_INVALID:
     "error UPSTREAM_RESULT_INVALID: The server \"notes\" answered a call of its tool \"search\" with an invalid result: content is not a list. The call may have had an effect\nhint: report it to the maintainers of the server",
+  "approval.granted":
+    "{\"specversion\":\"1.0\",\"id\":\"…002-0000000000000002\",\"source\":\"/toolcrib\",\"writer\":\"002\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"approval.granted\",\"time\":\"TIME\",\"data\":{\"tool\":\"saved:report\",\"owner\":{\"issuer\":\"toolcrib:anonymous\",\"subject\":\"anonymous\",\"name\":\"anonymous\"},\"codeDigest\":\"sha256:…\",\"reach\":[\"notes:write_file\"]}}",
   "audit.accepted":
     "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000008\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.accepted\",\"time\":\"TIME\",\"data\":{\"findings\":[{\"id\":\"…\",\"message\":\"a start found that the trail was not what was signed before: the records up to 4 were signed at TIME, and the last one was 3\"}],\"reason\":\"restored from a backup\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"signature\":\"…\"}}",
   "audit.damaged":
@@ -920,6 +938,8 @@ export const recorded: { readonly [code: string]: string } = {
     "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000002\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"guard.paused\",\"time\":\"TIME\",\"data\":{\"kind\":\"server\",\"name\":\"notes\",\"reason\":\"disk is full\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"cancelledCalls\":0}}",
   "guard.resumed":
     "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000003\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"guard.resumed\",\"time\":\"TIME\",\"data\":{\"kind\":\"server\",\"name\":\"notes\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"}}}",
+  "labels.forgotten":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000007\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"labels.forgotten\",\"time\":\"TIME\",\"data\":{\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"labels\":[\"private\"]}}",
   "mutability.violation":
     "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"mutability.violation\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:delete_file\",\"server\":\"notes\",\"rule\":\"mutability.read_only\",\"reason\":\"it declares destructiveHint: true\",\"effect\":\"blocked\"}}",
   "policy.changed":

@@ -15,9 +15,8 @@ export const explanations: Explanations = {
   CLIENTS_FILE_SHAPE: {
     cause:
       "The configuration file of a client is valid, but what would have to be changed has an unexpected form, such as a list where the client keeps a map of servers, or the entry in a notation that cannot be edited without changing more. The file is left as it is.",
-    did: '~/.cursor/mcp.json has "mcpServers": [], and toolcrib connect cursor is run.',
-    prints: '"mcpServers" is not an object\nadd the server in the client itself; --print shows its entry',
-    unrun: "setup",
+    files: { ".cursor/mcp.json": "[]\n" },
+    run: "toolcrib import --dry-run",
     fix: "Correct the file (mcpServers is a map from names to servers), or add the server in the settings of the client: toolcrib connect CLIENT --print shows what to paste.",
   },
   CLIENTS_FILE_SYNTAX: {

@@ -30,9 +30,14 @@ export const explanations: Explanations = {
   EGRESS_AUTHORITY_MISMATCH: {
     cause:
       "The host of CONNECT, the name in the TLS handshake (SNI) and the Host header are not the same. A program could reach a forbidden host behind an allowed one (domain fronting).",
-    did: "A program in a sandbox connects to cdn.example.com and names another host in its request.",
-    prints: "Cannot connect: CONNECT and its Host are not the same",
-    unrun: "remote",
+    files: manifestFile(
+      [
+        '  - id: token\n    type: api_key\n    inject: { header: Authorization, format: "Bearer {token}" }\n',
+        "",
+      ],
+      ["credentials:\n", "credentials: []\n"],
+    ),
+    run: "toolcrib egress --manifest manifest.yaml -- curl -sS --http1.1 -H 'Host: cdn.example' https://api.acme.example/",
     fix: "Correct the program, or its settings of a proxy. With tls: passthrough, the client must name the host in its handshake and use no encrypted client hello (ECH).",
   },
   EGRESS_AUTHORITY_UNUSABLE: {
@@ -181,10 +186,14 @@ export const explanations: Explanations = {
   EGRESS_UPGRADE_REFUSED: {
     cause:
       "A request asks to change to another protocol, such as WebSocket. What follows could neither be checked nor cleaned of secrets.",
-    did: "A contained server opens wss://api.example.com/stream.",
-    prints:
-      'Cannot change the protocol to "websocket"\nthe proxy passes on HTTP requests; WebSocket and CONNECT within the tunnel are not supported',
-    unrun: "running",
+    files: manifestFile(
+      [
+        '  - id: token\n    type: api_key\n    inject: { header: Authorization, format: "Bearer {token}" }\n',
+        "",
+      ],
+      ["credentials:\n", "credentials: []\n"],
+    ),
+    run: "toolcrib egress --manifest manifest.yaml -- curl -sS --http1.1 -H 'Upgrade: websocket' -H 'Connection: Upgrade' https://api.acme.example/",
     fix: "Let the program use plain requests. If it needs WebSocket, it cannot run with a scoped network: decide whether it may have network_egress: allow.",
   },
 };

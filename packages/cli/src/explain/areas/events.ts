@@ -1,15 +1,25 @@
 /** Explanations of the types of records on the audit trail. */
 
 import type { Explanations } from "../explanation.ts";
-import { serverFile, toolspecFiles } from "../samples.ts";
+import { call, gateway, serverFile, toolspecFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   "approval.granted": {
     cause:
       "The operator approved a saved tool: its program may call the tools of its reach for the clients that may use them.",
-    did: "The operator runs toolcrib saved approve report.",
-    prints: '{"type":"approval.granted","data":{"tool":"saved:report"}}',
-    unrun: "running",
+    files: gateway.files,
+    before: [
+      ...gateway.before,
+      call("save_tool", {
+        name: "report",
+        description: "Reports",
+        inputSchema: { type: "object" },
+        code: 'return notes.write_file({"text": "milk"})',
+      }),
+      "toolcrib saved approve report",
+      "kill %1",
+    ],
+    run: "toolcrib audit export 2>&1 | grep approval.granted",
     fix: "Nothing: it is information. data.reach lists the tools that the program can call.",
   },
   "approval.requested": {
@@ -192,9 +202,9 @@ export const explanations: Explanations = {
   },
   "labels.forgotten": {
     cause: "The operator removed the labels of data that a client has seen.",
-    did: "toolcrib labels forget ci is run.",
-    prints: '{"type":"labels.forgotten","data":{"client":{"name":"ci"}}}',
-    unrun: "running",
+    files: serverFile("notes", ["data_labels: [private]"]),
+    before: ["toolcrib call notes:search --arg query=milk", "toolcrib labels forget cli"],
+    run: "toolcrib audit export 2>&1 | grep labels.forgotten",
     fix: "Nothing, if you did it: rules about labels start again for this client.",
   },
   "mutability.violation": {

@@ -74,7 +74,7 @@ export const explanations: Explanations = {
     cause:
       "Composites and chains call tools, which can be composites again. A limit ends circles and very deep nesting.",
     did: "A saved tool calls another one, which calls the first.",
-    prints: "Inner calls can be at most 8 levels deep",
+    prints: "Inner calls can be at most 16 levels deep",
     unrun: "running",
     fix: "Remove the circle, or let one composite do the work of several.",
   },

@@ -190,10 +190,14 @@ export const explanations: Explanations = {
   METATOOL_NOT_OWNER: {
     cause:
       "A saved tool belongs to the client that saved it, and only it, or the operator, can replace or delete it.",
-    did: "An agent saves a tool under a name that another agent uses.",
-    prints:
-      'Cannot save "report": the name belongs to another client or to the operator\nuse another name, or ask the operator',
-    unrun: "client",
+    files: { ...programFiles("return 1"), ...gateway.files },
+    before: ["toolcrib save report.star", ...gateway.before],
+    run: call("save_tool", {
+      name: "report",
+      description: "Reports",
+      inputSchema: { type: "object" },
+      code: "return 2",
+    }),
     fix: "Use another name, or ask the operator.",
   },
   METATOOL_PARAMETER_UNKNOWN: {

@@ -65,10 +65,11 @@ export const explanations: Explanations = {
   },
   OAUTH_UNREACHABLE: {
     cause: "A request to the authorization server failed, took too long, or its response is too large.",
-    did: "The machine has no network, and a token has to be refreshed.",
-    prints:
-      "Cannot reach https://login.example.com/token: no response in time\ncheck the connection of this machine, and transport.proxy",
-    unrun: "remote",
+    files: {
+      "toolcrib.yaml":
+        'tool_servers:\n  - id: crm\n    transport: { kind: streamable_http, url: "http://127.0.0.1:9000/notes", auth: { type: oauth, issuer: "http://127.0.0.1:9" } }\n',
+    },
+    run: "toolcrib login crm --no-browser",
     fix: "Check network and proxy (transport.proxy), and the URL of the authorization server. Another process that refreshes the same login for long: look for a toolcrib process that hangs.",
   },
 };

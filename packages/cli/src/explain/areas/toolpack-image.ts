@@ -48,10 +48,8 @@ export const explanations: Explanations = {
   },
   IMAGE_TOOL_NAME_TAKEN: {
     cause: "Two services or tools would have the same name in what is built.",
-    did: "Two versions of one service are built into one image.",
-    prints:
-      'Two services are called "github", or almost\nbuild one version of each service, and services that differ in more than hyphens',
-    unrun: "packages",
+    files: pairFiles({}),
+    run: "toolcrib toolpack build --manifest acme/manifests/acme/0.1.0.yaml --toolspec acme/toolspecs/acme/0.1.0.yaml --manifest acme/manifests/acme/0.1.0.yaml --toolspec acme/toolspecs/acme/0.1.0.yaml --ref registry.example.com/tools:1 --out image.tar",
     fix: "Build one version of each service, or rename one.",
   },
   IMAGE_VARIABLE_UNSET: {
