@@ -12,10 +12,10 @@ const titles: ReadonlyMap<string, string> = new Map([
   ["events", "records of the audit trail"],
 ]);
 
-/** Returns the index and one page for each area, by path. */
 /** A code with everything that is known about it. */
 export type ExplainedCode = Awaited<ReturnType<typeof loadExplained>>[number];
 
+/** Returns the index and one page for each area, by path. */
 export function errorPages(codes: readonly ExplainedCode[]): readonly (readonly [string, string])[] {
   const areas = [...new Set(codes.map(({ area }) => area))];
   const codesOf = (area: string) => codes.filter((code) => code.area === area);
@@ -37,7 +37,7 @@ function indexPage(areas: readonly (readonly [area: string, codes: readonly Expl
     "Branch on the code. Codes that begin with `CONFIG_` are findings about a configuration; several can come at once.",
     "",
     "Each code has its cause, an example and its fix on the page of its area; `toolcrib explain CODE` prints the same.",
-    `A test runs the examples of ${produced} of the ${all.length} codes. The others need more than one command, such as a server that fails; their pages say what.`,
+    `A test runs the examples of ${produced} of the ${all.length} codes. The others need something that a test cannot provide, such as a full disk; their pages say what.`,
   ];
   for (const [area, codes] of areas) {
     lines.push("", `## ${area}`, "", "| Code | Meaning |", "|---|---|");
@@ -65,12 +65,11 @@ function areaPage(area: string, codes: readonly ExplainedCode[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-function exampleLines({ files = {}, run, did, output, notRun }: ExplainedCode["example"]): string[] {
+function exampleLines({ files = {}, lines: ran, did, output, notRun }: ExplainedCode["example"]): string[] {
   const lines = [`**Example.** ${did === undefined ? "With these files:" : prose(did)}`];
   if (did === undefined && Object.keys(files).length === 0) lines[0] = "**Example.**";
   for (const [path, text] of Object.entries(files)) lines.push("", `\`${path}\``, "", ...block(text));
-  const command = run === undefined ? "" : `$ ${run}\n`;
-  lines.push("", ...block(`${command}${output}`));
+  lines.push("", ...block([...ran, output].join("\n")));
   if (notRun !== undefined) lines.push("", `No test runs it: it ${notRun}.`);
   return lines;
 }

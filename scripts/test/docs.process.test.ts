@@ -185,9 +185,14 @@ test("limitsPage() lists the options with a number as their default", () =>
   }));
 
 test("errorPages() lists codes by area, and explains each on the page of its area", () => {
-  const example = { run: "toolcrib list", files: { "a.yaml": "x: 1\n" }, output: "error MCP_TWO: x" };
+  const example = {
+    run: "toolcrib list",
+    lines: ["$ toolcrib list"],
+    files: { "a.yaml": "x: 1\n" },
+    output: "error MCP_TWO: x",
+  };
   const text = { area: "mcp", cause: "It <is>.", fix: "Do it." };
-  const printed = { did: "A server fails.", output: "x", notRun: "needs a server" };
+  const printed = { did: "A server fails.", lines: [], output: "x", notRun: "needs a server" };
   const pages = new Map(
     errorPages([
       { ...text, code: "MCP_TWO", meaning: "One | two.", example },

@@ -35,11 +35,11 @@ test("explain prints cause, example and fix of a code in any case, and lists are
 
 test("explain --json has the same parts", async () => {
   await using directory = await makeTemporaryDirectory();
-  const { stdout } = await runToolcrib(["explain", "CALL_TIMEOUT", "--json"], { directory: directory.path });
+  const { stdout } = await runToolcrib(["explain", "MCP_SESSION_EXPIRED", "--json"], { directory: directory.path });
   const found = JSON.parse(stdout);
   assert.deepEqual(Object.keys(found), ["code", "area", "meaning", "cause", "example", "fix", "page"]);
-  assert.equal(found.page, "docs/reference/errors/gateway.md#call_timeout");
-  assert.match(found.example.output, /^error CALL_TIMEOUT: /);
+  assert.equal(found.page, "docs/reference/errors/mcp.md#mcp_session_expired");
+  assert.match(found.example.output, /^error MCP_SESSION_EXPIRED: /);
   assert.equal(found.example.reason, "remote");
 });
 

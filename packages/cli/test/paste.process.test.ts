@@ -19,7 +19,7 @@ import {
   waitUntil,
 } from "@toolcrib/testing";
 import { skipWithoutTerminal, TerminalRun } from "./terminal.ts";
-import { cleanEnvironment, echoServer, launcherPath, startServe } from "./transcript.ts";
+import { cleanEnvironment, echoServer, launcherPath, runToolcrib, startServe } from "./transcript.ts";
 
 let directory: TemporaryDirectory;
 let gateway: ServerProcess;
@@ -128,4 +128,16 @@ test("on a terminal of 80 columns, everything fits and the token is shown", {
   const secret = readFileSync(home.join(".toolcrib/tokens/default"), "utf8").trim();
   assert.ok(served.includes(`Authorization: Bearer ${secret}`));
   for (const line of served.split(/\r*\n|\r\u001b\[K/)) assert.ok(line.length <= 80, line);
+});
+
+test("messages of errors and warnings name the command as it works here, too", async () => {
+  const project = directory.join("it's a project");
+  const { first_contact: _, ...asking } = echoServer("echo") as { readonly [name: string]: unknown };
+  writeFileSync(join(project, "asking.json"), JSON.stringify({ tool_servers: [asking] }));
+  const run = (...args: readonly string[]) =>
+    runToolcrib(["--config", "asking.json", ...args], { directory: project, env: { HOME: directory.path } });
+  const refused = await run("call", "echo:echo");
+  assert.match(refused.stderr, /^error TOOL_UNAVAILABLE: .* approve it: npx toolcrib approve echo$/m);
+  const listed = await run("list");
+  assert.match(listed.stderr, /^warning: .* npx toolcrib approve echo$/m);
 });

@@ -41,6 +41,8 @@ export interface RunSetting {
   readonly directory: string;
   readonly stdin?: string;
   readonly env?: { readonly [name: string]: string | undefined };
+  /** Whether a command that is always a process runs in this process nevertheless, because it starts nothing. */
+  readonly isHere?: boolean;
   /** Milliseconds until the process is ended and the test fails. @default 60000 */
   readonly timeoutMs?: number;
 }
@@ -84,7 +86,8 @@ const ownProcess: ReadonlySet<string> = new Set([
  * time of a process, otherwise as `runToolcribProcess` does.
  */
 export async function runToolcrib(args: readonly string[], setting: RunSetting): Promise<ProcessOutcome> {
-  const isProcess = args.some((word) => ownProcess.has(word)) || setting.env?.["NODE_OPTIONS"] !== undefined;
+  const isNamed = setting.isHere !== true && args.some((word) => ownProcess.has(word));
+  const isProcess = isNamed || setting.env?.["NODE_OPTIONS"] !== undefined;
   return isProcess ? runToolcribProcess(args, setting) : runHere(args, setting);
 }
 

@@ -62,13 +62,13 @@ export class ServerHealth {
     this.change("ready");
   }
 
-  /** The server cannot be used. @param attempt number of failed attempts in a row */
-  failed(reason: string, attempt: number, willRetry: boolean): void {
+  /** The server cannot be used. @param attempt number of failed attempts in a row @param code of its error */
+  failed(reason: string, attempt: number, willRetry: boolean, code: string | undefined): void {
     const { serverId, logger, scrub } = this.#deps;
     const text = scrub(reason);
     const isNewReason = withoutTimes(this.#health.reason ?? "") !== withoutTimes(text) || !willRetry;
     logger[isNewReason ? "warn" : "debug"](
-      { server: serverId, attempt, reason: text },
+      { server: serverId, attempt, ...(code === undefined ? {} : { code }), reason: text },
       "server is not available",
     );
     this.change(willRetry ? "unavailable" : "stopped", text);

@@ -8,6 +8,7 @@
  * session at a time, and a waiting call never shortens a pause.
  */
 
+import { isCodedError } from "@toolcrib/diagnostics";
 import { disposeOnce, type StartTimer } from "@toolcrib/lifecycle";
 import type { Era } from "@toolcrib/tool";
 import { Backoff } from "./backoff.ts";
@@ -42,7 +43,7 @@ export interface SharedSessionDeps {
   /** Reports that there is no session until the next request. */
   onIdle(): void;
   /** Reports that an attempt failed or the session ended. `willRetry` is false after the last attempt. */
-  onDown(reason: string, attempt: number, willRetry: boolean): void;
+  onDown(reason: string, attempt: number, willRetry: boolean, code: string | undefined): void;
 }
 
 /** When another session is opened: at once, at once after a report that the session ended, or after the pause of a failure. */
@@ -233,7 +234,7 @@ export class SharedSession implements AsyncDisposable {
       if (isFetching(error) && !this.#isSuspended) return this.#attempt(signal);
       this.#failedAttempts += 1;
       if (this.#isSuspended) this.#enter({ kind: "gone" });
-      else this.#retry(reason, requestedWaitMs(error, this.#limits.retryAfterMaxMs));
+      else this.#retry(reason, codeOf(error), requestedWaitMs(error, this.#limits.retryAfterMaxMs));
     }
   }
 
@@ -254,40 +255,45 @@ export class SharedSession implements AsyncDisposable {
     const cause: unknown = session.connection.closed.reason;
     // A server that reports an expired session is running: it is no failure. A crash is reported.
     const when = isExpired(cause) ? "at once" : "reported";
-    this.#replace(session, () => endReasonOf(session, cause, this.#deps.advise), when);
+    this.#replace(session, () => endReasonOf(session, cause, this.#deps.advise), when, codeOf(cause));
   }
 
-  #replace(session: UpstreamSession, reason: () => Promise<string>, when: Reopening): void {
+  #replace(session: UpstreamSession, reason: () => Promise<string>, when: Reopening, code?: string): void {
     const state = this.#state;
     if (state.kind !== "ready" || state.session !== session) return;
     const isStable = this.#deps.now() - state.since >= this.#limits.stableAfterMs;
     if (isStable) this.#backoff.succeeded();
     this.#enter({ kind: "connecting" });
     // A session that ends soon after it was opened would be opened and lost without end.
-    this.#work = this.#recover(session, reason, isStable ? when : "after a pause");
+    this.#work = this.#recover(session, reason, isStable ? when : "after a pause", code);
   }
 
-  async #recover(session: UpstreamSession, reason: () => Promise<string>, when: Reopening): Promise<void> {
+  async #recover(
+    session: UpstreamSession,
+    reason: () => Promise<string>,
+    when: Reopening,
+    code: string | undefined,
+  ): Promise<void> {
     const text = await reason();
     // The remaining processes of the old session end before a new one starts.
     await session[Symbol.asyncDispose]();
     if (this.stopped.aborted) return;
     if (this.#isSuspended) this.#enter({ kind: "gone" });
-    else if (when === "after a pause") this.#retry(text);
+    else if (when === "after a pause") this.#retry(text, code);
     else {
-      if (when === "reported") this.#deps.onDown(text, 1, true);
+      if (when === "reported") this.#deps.onDown(text, 1, true, code);
       await this.#connect();
     }
   }
 
   /** @param minPauseMs the wait that the server asked for */
-  #retry(reason: string, minPauseMs = 0): void {
+  #retry(reason: string, code: string | undefined, minPauseMs = 0): void {
     const { reconnectMaxAttempts } = this.#limits;
     this.#lastReason = reason;
     const pauseMs = this.#backoff.failed(minPauseMs);
     const { failures } = this.#backoff;
     const willRetry = failures <= reconnectMaxAttempts;
-    this.#deps.onDown(reason, failures, willRetry);
+    this.#deps.onDown(reason, failures, willRetry, code);
     if (!willRetry) {
       this.#enter({ kind: "gone" });
       return;
@@ -352,6 +358,10 @@ function hintOf(state: State, now: number): string | undefined {
   if (state.kind === "connecting") return "it is being connected; try again";
   if (state.kind !== "pausing") return undefined;
   return `it is tried again in ${Math.max(1, Math.ceil((state.retryAt - now) / 1000))} s`;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return isCodedError(error) ? error.code : undefined;
 }
 
 /** Returns the reason why `session` ended: the exit of its process if it ended by itself, else `error`. */

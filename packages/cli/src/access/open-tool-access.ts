@@ -13,6 +13,7 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { counted } from "../output/counted.ts";
 import { reasonLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { asTyped } from "../serve/source-table.ts";
 import { entriesOf } from "../switches/config-entries.ts";
 import { openRemoteTools } from "./remote-tools.ts";
 import { findRunningGateways, type RunningGateway } from "./run-file.ts";
@@ -129,7 +130,7 @@ export function noteMissing(context: CliContext, servers: readonly ServerState[]
   for (const { id, kind, state, reason } of missingOf(servers)) {
     // The operator wants it so.
     if (state === "disabled") continue;
-    const why = reason === undefined ? "" : `: ${reasonLine(reason)}`;
+    const why = reason === undefined ? "" : `: ${asTyped(reasonLine(reason), context)}`;
     const text = `is ${state === "starting" ? "still starting" : state}${why}`;
     output.note(
       `${output.noteStyle("yellow", "warning")}: the tools of "${id}" are missing: the ${kind} ${text}`,

@@ -13,6 +13,7 @@ import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { findFetched } from "../sandbox/fetched-store.ts";
+import { asTyped } from "../serve/source-table.ts";
 import { readEntry } from "../toolspec/catalog.ts";
 import {
   type ConfigFile,
@@ -133,7 +134,9 @@ async function updateServer(
   const left =
     tried.trial.definitions.filter(({ waiting }) => waiting !== undefined).length - approved.length;
   if (left > 0)
-    output.print(`${output.style("yellow", "!")} ${counted(left, "definition")} wait for toolcrib approve`);
+    output.print(
+      `${output.style("yellow", "!")} ${counted(left, "definition")} wait for ${asTyped("toolcrib approve", context)} ${safeLine(id)}`,
+    );
   return { ...shown, result: "updated", approved };
 }
 
@@ -210,7 +213,8 @@ async function currentVersion(
 /** Definitions of one kind of change that are printed whole. */
 const changesMaxCount = 30;
 
-function printChanges({ output }: CliContext, changes: DefinitionChanges): void {
+function printChanges(context: CliContext, changes: DefinitionChanges): void {
+  const { output } = context;
   const { added, removed, changed } = changes;
   const tokens = (all: readonly TriedDefinition[]) => all.reduce((sum, one) => sum + one.tokens, 0);
   const more =
@@ -237,7 +241,11 @@ function printChanges({ output }: CliContext, changes: DefinitionChanges): void 
     (sum, { length }) => sum + Math.max(0, length - changesMaxCount),
     0,
   );
-  if (left > 0) output.print(`… and ${left} more, which --json lists; they wait for toolcrib approve`, "");
+  if (left > 0)
+    output.print(
+      `… and ${left} more, which --json lists; they wait for ${asTyped("toolcrib approve", context)}`,
+      "",
+    );
 }
 
 /** A definition for `printDefinition`; one that was accepted before has no findings. */

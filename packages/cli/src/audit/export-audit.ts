@@ -11,6 +11,7 @@ import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
+import { asTyped } from "../serve/source-table.ts";
 import { type AuditFlags, isWanted, toQuery } from "./audit-filter.ts";
 import type { ExportFormat } from "./export-format-names.ts";
 import { exportWriters } from "./export-formats.ts";
@@ -41,7 +42,7 @@ export async function exportAudit(context: CliContext, flags: ExportFlags): Prom
   }
   if (counts.unreadable > 0)
     output.note(
-      `${counted(counts.unreadable, "line")} of the trail left out: not a record; see toolcrib audit verify`,
+      `${counted(counts.unreadable, "line")} of the trail left out: not a record; ${asTyped("see toolcrib audit verify", context)}`,
     );
   return exitCodes.done;
 }

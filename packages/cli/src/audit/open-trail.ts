@@ -3,12 +3,14 @@
 import { randomBytes } from "node:crypto";
 import { openStore, type Store } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
+import { asTyped } from "../serve/source-table.ts";
 
 /**
  * Opens the store for writing. Its records are signed. It deletes no old segments: the limits are in the configuration,
  * which the gateway applies.
  */
-export function openTrail({ options, now, output }: CliContext): Promise<Store> {
+export function openTrail(context: CliContext): Promise<Store> {
+  const { options, now, output } = context;
   return openStore(
     {
       home: options.home,
@@ -18,7 +20,8 @@ export function openTrail({ options, now, output }: CliContext): Promise<Store> 
       now,
       randomBytes,
       onProblem: ({ code, message }) => {
-        if (code === "AUDIT_DAMAGED") output.note(`${message}; see toolcrib audit verify`);
+        if (code === "AUDIT_DAMAGED")
+          output.note(`${message}; ${asTyped("see toolcrib audit verify", context)}`);
       },
     },
   );

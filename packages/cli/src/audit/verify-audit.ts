@@ -9,6 +9,7 @@ import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { type Output, safeLine } from "../output/output.ts";
+import { asTyped } from "../serve/source-table.ts";
 
 /** Findings that are printed. `--json` has more. */
 const shownMaxCount = 50;
@@ -33,7 +34,10 @@ export async function verifyAudit(context: CliContext, { anchor, accept }: Verif
   if (report.findings.length === 0) return exitCodes.done;
   if (anchor === undefined)
     output.note(
-      "when you know what happened, toolcrib audit verify --accept REASON puts these findings on record; new ones are found again",
+      asTyped(
+        "when you know what happened, toolcrib audit verify --accept REASON puts these findings on record; new ones are found again",
+        context,
+      ),
     );
   return exitCodes.failed;
 }

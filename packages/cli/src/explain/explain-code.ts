@@ -74,7 +74,8 @@ function printCode({ output }: CliContext, explained: ExplainedCode): ExitCode {
     area,
     meaning,
     cause,
-    example,
+    // What a test changes is no part of the explanation.
+    example: { ...example, repaired: undefined },
     fix,
     page: `docs/reference/errors/${pageOf(explained)}`,
   });
@@ -85,7 +86,8 @@ function printCode({ output }: CliContext, explained: ExplainedCode): ExitCode {
     output.print(`  ${output.style("cyan", path)}`, ...verbatim(text), "");
   }
   if (example.did !== undefined) output.print(...paragraph(example.did), "");
-  if (example.run !== undefined) output.print(`  ${output.style("cyan", `$ ${example.run}`)}`);
+  for (const line of example.lines)
+    output.print(...line.split("\n").map((part) => `  ${output.style("cyan", part)}`));
   output.print(...verbatim(example.output), ...title("Fix"), ...paragraph(fix));
   return exitCodes.done;
 }

@@ -14,15 +14,31 @@ interface CauseAndFix {
   readonly fix: string;
 }
 
-/** The example is produced by a command, which a test runs; its output is in `recorded.ts`. */
+/** The example runs in a test; its output is in `recorded.ts`. */
 export interface ProducedExample extends CauseAndFix {
-  /** The texts of the files that the command reads, by path. */
+  /** The texts of the files that it reads, by path. */
   readonly files?: { readonly [path: string]: string };
-  /** The command line, such as `toolcrib config check toolcrib.yaml`. */
+  /** What is the case besides the files, such as how a server at port 9000 behaves, in one sentence. */
+  readonly did?: string;
+  /** The lines before it, of the kinds of `run`, of a shell, or `toolcrib serve &`. Their output is not shown. */
+  readonly before?: readonly string[];
+  /**
+   * The line that produces the code: a command such as `toolcrib config check toolcrib.yaml`, the head
+   * and body of an HTTP request, or a message of a client as JSON.
+   */
   readonly run: string;
+  /** What the fix changes; with it, a test runs the example again and requires that the code is gone. */
+  readonly repaired?: Repaired;
 }
 
-/** No command of one line produces the example. A check compares its text with the message in the sources. */
+/** The changes of a fix: files with other texts, lines before the example is run again, another line. */
+export interface Repaired {
+  readonly files?: { readonly [path: string]: string };
+  readonly before?: readonly string[];
+  readonly run?: string;
+}
+
+/** No test runs the example. A check compares its text with the message in the sources. */
 export interface PrintedExample extends CauseAndFix {
   /** What was done, in one sentence. */
   readonly did: string;
@@ -32,7 +48,7 @@ export interface PrintedExample extends CauseAndFix {
   readonly unrun: UnrunReason;
 }
 
-/** Why an example cannot be a command of one line. */
+/** Why no test runs an example. */
 export const unrunReasons = {
   client: "needs a running gateway and a client that sends this request",
   damage: "needs files of the home to be damaged, locked, or open to others",

@@ -1,6 +1,12 @@
 /** Every code with its meaning, its explanation and the output of its example, for the command and the pages. */
 
-import { type Explanation, isProduced, type UnrunReason, unrunReasons } from "./explanation.ts";
+import {
+  type Explanation,
+  isProduced,
+  type Repaired,
+  type UnrunReason,
+  unrunReasons,
+} from "./explanation.ts";
 import { meanings } from "./meanings.ts";
 import { recorded } from "./recorded.ts";
 
@@ -19,10 +25,16 @@ export interface ExplainedCode {
 export interface ExplainedExample {
   /** Texts of files by path. */
   readonly files?: { readonly [path: string]: string };
-  /** The command line that a test runs. */
-  readonly run?: string;
-  /** What was done, where no test runs it. */
+  /** What was done, where no test runs it; otherwise what is the case besides the files. */
   readonly did?: string;
+  /** The lines before `run`. */
+  readonly before?: readonly string[];
+  /** The command line, request or message that a test runs. */
+  readonly run?: string;
+  /** Both as they are shown: commands after `$`, requests and messages as they are sent. */
+  readonly lines: readonly string[];
+  /** What the fix changes, where a test makes the code go away with it. */
+  readonly repaired?: Repaired;
   /** What is printed. */
   readonly output: string;
   /** The reason where no test runs it. */
@@ -47,13 +59,19 @@ function toExplained(area: string, code: string, explanation: Explanation): Expl
   // Numbers of JSON-RPC and types of events are in no codes.ts; their cause says what they mean.
   const meaning = meanings[code] ?? cause;
   if (isProduced(explanation)) {
-    const { files, run } = explanation;
-    return { code, area, meaning, cause, example: { files, run, output: recorded[code] ?? "" }, fix };
+    const { files, did, before, run, repaired } = explanation;
+    const lines = [...(before ?? []), run].map(shownLine);
+    const example = { files, did, before, run, lines, repaired, output: recorded[code] ?? "" };
+    return { code, area, meaning, cause, example, fix };
   }
   const { did, prints, unrun } = explanation;
   const output = isErrorCode(code) && !prints.startsWith("{") ? printedError(code, prints) : prints;
-  const example = { did, output, notRun: unrunReasons[unrun], reason: unrun };
+  const example = { did, lines: [], output, notRun: unrunReasons[unrun], reason: unrun };
   return { code, area, meaning, cause, example, fix };
+}
+
+function shownLine(line: string): string {
+  return /^(?:\{"|\[\{|[A-Z]+ \S+ HTTP\/)/.test(line) ? line.trimEnd() : `$ ${line}`;
 }
 
 /** Whether `code` is one of an error, and not a number of JSON-RPC or the type of an event. */

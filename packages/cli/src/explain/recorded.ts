@@ -2,14 +2,58 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of users
 /** What the examples print; written by `npm test -- packages/cli/test/explain-examples.process.test.ts --update`. */
 
-/** The output of each example that a command produces, by code. */
+/** The output of each example that runs, by code. */
 export const recorded: { readonly [code: string]: string } = {
+  "-32001":
+    "HTTP 404 Not Found\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32001,\"message\":\"Session not found\",\"data\":{\"code\":\"MCP_INVALID_MESSAGE\"}}}",
+  "-32002":
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32002,\"message\":\"Resource not found\",\"data\":{\"toolcrib/server\":\"notes\",\"toolcrib/trustState\":\"unverified\"}}}",
+  "-32020":
+    "HTTP 400 Bad Request\n{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32020,\"message\":\"Header mismatch: the header \\\"mcp-method\\\" says \\\"tools/list\\\", the body says \\\"tools/call\\\"\",\"data\":{\"code\":\"MCP_INVALID_MESSAGE\"}}}",
+  "-32022":
+    "HTTP 400 Bad Request\n{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32022,\"message\":\"Unsupported protocol version: \\\"2031-01-01\\\"\",\"data\":{\"supported\":[\"2026-07-28\",\"2025-11-25\",\"2025-06-18\",\"2025-03-26\",\"2024-11-05\"],\"requested\":\"2031-01-01\",\"code\":\"MCP_UNSUPPORTED_VERSION\"}}}",
+  "-32600":
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Invalid request: \\\"jsonrpc\\\" must be \\\"2.0\\\"\",\"data\":{\"code\":\"MCP_INVALID_MESSAGE\"}}}",
+  "-32601":
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32601,\"message\":\"Method not found: \\\"resource/list\\\"\",\"data\":{\"code\":\"MCP_METHOD_NOT_FOUND\"}}}",
+  "-32602":
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32602,\"message\":\"Unknown tool: \\\"notes__serch\\\" (did you mean \\\"notes__search\\\"?)\",\"data\":{\"code\":\"TOOL_NOT_FOUND\",\"hint\":\"did you mean \\\"notes__search\\\"?\"}}}",
+  "-32603":
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32603,\"message\":\"the prompt cannot be filled\",\"data\":{\"toolcrib/server\":\"notes\",\"toolcrib/trustState\":\"unverified\"}}}",
+  "-32700":
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error: JSON text is not valid: Expected double-quoted property name in JSON at position 18 (line 1 column 19)\",\"data\":{\"code\":\"MCP_INVALID_MESSAGE\"}}}",
+  APPROVALS_FULL:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"notes__write_file\\\" was not called: each call needs the operator's approval, because its server \\\"notes\\\" is unverified and the tool is not known to be read-only, and too many calls of this client wait for one\\nHint: wait until the operator decided about earlier calls (toolcrib approve)\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"APPROVALS_FULL\",\"toolcrib/callId\":\"CALL\"}}}",
+  APPROVAL_REQUIRED:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"notes__write_file\\\" was not called: each call needs the operator's approval, because its server \\\"notes\\\" is unverified and the tool is not known to be read-only\\nHint: the operator can approve exactly this call: toolcrib approve call:0123456789abcdef; repeat the call with the same arguments then. To call the tool without approvals, the operator can set policy.waive_approval: [\\\"notes__write_file\\\"], or trust_state: verified for the server\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"APPROVAL_REQUIRED\",\"toolcrib/callId\":\"CALL\"}}}",
+  APPROVAL_TOO_LARGE:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"notes__write_file\\\" was not called: each call needs the operator's approval, because its server \\\"notes\\\" is unverified and the tool is not known to be read-only, and nobody can read its arguments for one: they have more than 65536 bytes\\nHint: pass less in one call. To call the tool without approvals, the operator can set policy.waive_approval: [\\\"notes__write_file\\\"]\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"APPROVAL_TOO_LARGE\",\"toolcrib/callId\":\"CALL\"}}}",
+  ARGUMENTS_INVALID:
+    "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"Invalid arguments for \\\"notes__search\\\":\\n- the arguments must have required property 'query' (keyword: required)\\n  schema of query: {\\\"type\\\":\\\"string\\\"}\\n- /limit must be integer (keyword: type)\\n  schema: {\\\"type\\\":\\\"integer\\\"}\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"ARGUMENTS_INVALID\",\n    \"toolcrib/callId\": \"CALL\"\n  }\n}",
+  AUDIT_ANCHOR_UNREADABLE:
+    "error AUDIT_ANCHOR_UNREADABLE: Anchor file \"/home/ada/anchors.jsonl\" has no anchor: it proves nothing\nhint: name the file of audit.anchor.file, or the one that audit.anchor.command fills: a regular file with one anchor a line",
+  AUDIT_DAMAGED:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"code\":\"AUDIT_DAMAGED\",\"reason\":\"The audit trail is not what was signed before: the records up to 4 were signed at TIME, and the last one was 3\",\"msg\":\"audit trail\"}",
+  AUDIT_SEGMENT_DAMAGED:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"code\":\"AUDIT_SEGMENT_DAMAGED\",\"reason\":\"Audit segment \\\"001-00000001.jsonl\\\" ended in an unfinished line of 15 bytes at byte N; writing continues after it\",\"msg\":\"audit trail\"}",
+  AUDIT_UNREADABLE:
+    "{\n  \"error\": {\n    \"code\": \"AUDIT_UNREADABLE\",\n    \"message\": \"Cannot read audit segment \\\"002-00000001.jsonl\\\": it is a directory, not a regular file\",\n    \"hint\": \"move it out of the folder audit of the home\"\n  }\n}\nerror AUDIT_UNREADABLE: Cannot read audit segment \"002-00000001.jsonl\": it is a directory, not a regular file\nhint: move it out of the folder audit of the home",
+  BUDGETS_UNREADABLE:
+    "error BUDGETS_UNREADABLE: \"notes__search\" was not called: what was used of its budgets cannot be read\nhint: the operator can repair or remove the file that the log of the gateway names",
+  BUDGET_EXCEEDED:
+    "error BUDGET_EXCEEDED: \"notes__search\" was not called (limit \"daily\"): 0 of 1 calls a day are left\nhint: it is possible again in N h, at TIME; the operator can change guards.limits",
+  CALL_PAUSED:
+    "error CALL_PAUSED: \"notes__search\" was not called: server \"notes\" is paused (disk is full)\nhint: the operator can resume it: toolcrib resume server notes",
+  CALL_TIMEOUT:
+    "error CALL_TIMEOUT: \"notes__export\" did not answer within 1 s\nhint: containment.max_execution_seconds of the tool server \"notes\" sets this limit",
   CEDAR_ANNOTATION:
     "team.cedar:1:2: error CEDAR_ANNOTATION\nUnknown annotation @mesage\n1 | @mesage(\"ask the team\")\n     ^^^^^^\nhint: did you mean @message?",
   CEDAR_ID_DUPLICATE:
     "team.cedar:3:5: error CEDAR_ID_DUPLICATE\nTwo policies of this file have the id \"all\"\n3 | @id(\"all\")\n        ^^^^^\nhint: give each its own @id\n\nteam.cedar:4:29: error CEDAR_INVALID\nUnrecognized action `Action::\"manage\"`\n4 | forbid(principal, action in Action::\"manage\", resource);\n                                ^^^^^^^^^^^^^^^^\nhint: did you mean `Action::\"save\"`?",
   CEDAR_INVALID:
     "team.cedar:1:53: error CEDAR_INVALID\nAttribute `owner` on entity type `Resource` not found\n1 | permit(principal, action, resource) when { resource.owner == \"ada\" };\n                                                        ^^^^^\nhint: did you mean `name`?",
+  CEDAR_LOCKED_OUT:
+    "team.cedar: warning CEDAR_LOCKED_OUT\nThe client \"alice\" may use nothing: no policy permits it anything (it has a token)\nhint: add to a policy file: permit(principal == Client::\"alice\", action in Action::\"use\", resource);\n\nteam.cedar:1:21: warning CEDAR_UNMATCHED\nThe policy \"1\" is about Client::\"ci\", and no client has this name\n1 | permit(principal == Client::\"ci\", action, resource);\n                        ^^^^^^^^^^^^\nhint: did you mean \"cli\"?\n\nOK toolcrib.yaml\nOK team.cedar",
   CEDAR_SUSPICIOUS:
     "team.cedar:1:61: warning CEDAR_SUSPICIOUS\nString `\"pаyload\"` contains mixed scripts\n1 | permit(principal, action, resource) when { resource.name == \"pаyload\" };\n                                                                ^^^^^^^^^\n\nOK team.cedar",
   CEDAR_SYNTAX:
@@ -18,10 +62,24 @@ export const recorded: { readonly [code: string]: string } = {
     "team.cedar:1:21: error CEDAR_TEMPLATE\n?principal and ?resource belong to templates, which are not supported\n1 | permit(principal == ?principal, action, resource);\n                        ^^^^^^^^^^\nhint: write a policy for each client and tool",
   CEDAR_TOOL_ID:
     "team.cedar:1:39: error CEDAR_TOOL_ID\nThe policy \"1\" names the tool \"github__list_issues\", which is a name on the wire and no id\n1 | permit(principal, action, resource == Tool::\"github__list_issues\");\n                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^\nhint: did you mean Tool::\"github:list_issues\"?\n\nOK toolcrib.yaml",
+  CEDAR_TOO_COMPLEX:
+    "team.cedar:1:107: error CEDAR_TOO_COMPLEX\nA policy nests more than 64 levels (brackets, members and operators in a row)\n1 | permit(principal, action, resource) when { (((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((…\n                                                                                                              ^\nhint: split the condition with && or ||\n\nOK toolcrib.yaml",
+  CEDAR_TOO_LARGE:
+    "team.cedar: error CEDAR_TOO_LARGE\nA policy file can have at most 262144 characters\nhint: split it into several files\n\nOK toolcrib.yaml",
   CEDAR_UNMATCHED:
     "team.cedar:1:21: warning CEDAR_UNMATCHED\nThe policy \"1\" is about Client::\"cly\", and no client has this name\n1 | permit(principal == Client::\"cly\", action, resource);\n                        ^^^^^^^^^^^^^\nhint: did you mean \"cli\"?\n\nOK toolcrib.yaml\nOK team.cedar",
   CEDAR_VALUE_UNKNOWN:
     "team.cedar:1:98: error CEDAR_VALUE_UNKNOWN\ntrust_state is never \"unverifed\"\n1 | forbid(principal, action, resource) when { resource has server && resource.server.trust_state == \"unverifed\" };\n                                                                                                     ^^^^^^^^^^^\nhint: did you mean \"unverified\"?",
+  CLIENTS_ENTRY_INVALID:
+    "Not readable:\n  .cursor/mcp.json:1:57: error CLIENTS_ENTRY_INVALID Server \"notes\": \"args\" must be a list, but is a text\n\nNothing new to import.",
+  CLIENTS_FILE_SHAPE:
+    "Not readable:\n  .cursor/mcp.json:1:1: error CLIENTS_FILE_SHAPE The file must contain a map, but contains a list\n\nNothing new to import.",
+  CLIENTS_FILE_SYNTAX:
+    "Not readable:\n  .codeium/windsurf/mcp_config.json:3:3: error CLIENTS_FILE_SYNTAX It is not readable JSON: comma expected\n\nNothing new to import.",
+  CLI_APPROVAL_NOT_FOUND:
+    "error CLI_APPROVAL_NOT_FOUND: No call with the id \"call:0123456789abcdef\" waits for approval\nhint: toolcrib approve lists those that wait; a call waits for an hour",
+  CLI_APPROVAL_OUTDATED:
+    "error CLI_APPROVAL_OUTDATED: Nothing was approved: other definitions of \"notes\" wait than those of --digest\nhint: look at them again, then approve them",
   CLI_ARGUMENTS_INVALID:
     "<arguments>:1:11: error CLI_ARGUMENTS_INVALID\nThis is not JSON: expected a value\n1 | {\"query\": milk}\n              ^\n\nerror CLI_ARGUMENTS_INVALID: Cannot read the arguments: they are not valid JSON\nhint: put them in 'single quotes' with \"double quotes\" inside, or use --arg NAME=VALUE",
   CLI_CALL_NOT_FOUND:
@@ -32,14 +90,22 @@ export const recorded: { readonly [code: string]: string } = {
     "error CLI_CODE_NOT_FOUND: No error code \"CONFIG_URL_INSECUR\" exists\nhint: did you mean CONFIG_URL_INSECURE? toolcrib explain lists all",
   CLI_CONFIG_INVALID:
     "toolcrib.yaml:1:18: error CONFIG_TRANSPORT_KIND\ntransport.kind missing or invalid: the server has no transport\n1 | tool_servers: [{ id: notes }]\n                     ^^\nhint: add transport: { kind: stdio, command: … } or transport: { kind: streamable_http, url: … }\n\nerror CLI_CONFIG_INVALID: The configuration has an error: toolcrib.yaml\nhint: fix the errors listed above",
+  CLI_CONFIG_NOT_EDITABLE:
+    "error CLI_CONFIG_NOT_EDITABLE: Cannot add to toolcrib.yaml: the notation of its tool_servers cannot be edited automatically\nhint: add this yourself:\ntool_servers:\n  - id: notes\n    name: io.example/notes\n    description: Notes\n    transport:\n      kind: streamable_http\n      url: \"https://notes.example.com/mcp\"\n    trust_state: unverified",
   CLI_CONFIG_NOT_FOUND:
     "error CLI_CONFIG_NOT_FOUND: No configuration: there is no toolcrib.yaml in /home/ada or /home/ada/.toolcrib\nhint: create one with toolcrib init, or name one with --config FILE",
   CLI_CONNECTION_NOT_FOUND:
     "error CLI_CONNECTION_NOT_FOUND: Cursor is not connected to this home\nhint: no client is connected",
+  CLI_EXPORT_FAILED:
+    "error METATOOL_TEST_INVALID\nCannot use \"toolcrib.tests[0].name\": it must be a string of 1 to 100 characters\n\nerror METATOOL_TEST_INVALID\nCannot use \"toolcrib.tests[0].params\": it must be an object\n\nerror METATOOL_TEST_INVALID\nCannot use \"toolcrib.tests[0].replies\": it must be a list\n\nerror METATOOL_TEST_INVALID\nCannot use \"toolcrib.tests[0].expect\": it must be an object with a result or an error\n\nerror CLI_EXPORT_FAILED: Cannot export \"report\": its tests have errors\nhint: correct or remove them in the file of the tool; toolcrib saved test report shows them too",
+  CLI_FETCH_FAILED:
+    "error CLI_FETCH_FAILED: Cannot fetch \"http://127.0.0.1:9000/status-404/echo.mcpkg\": the response is HTTP 404",
   CLI_FILE_EXISTS:
     "error CLI_FILE_EXISTS: toolcrib.yaml already exists\nhint: edit it, or overwrite it with --force",
   CLI_FILE_UNUSABLE:
     "error CLI_FILE_UNUSABLE: Cannot read absent.star: the file does not exist",
+  CLI_HOME_IN_USE:
+    "error CLI_HOME_IN_USE: Another gateway uses the home \"/home/ada/.toolcrib\", and serve.shared_home is false: http://127.0.0.1:7420 (process PID)\nhint: use that gateway, stop it, or use another home with --home",
   CLI_IMPORT_FAILED:
     "error OPENAPI_OPERATION_MISSING\nThe document has no operations\n\nerror CLI_IMPORT_FAILED: Cannot import \"api.yaml\"",
   CLI_PACKAGE_INVALID:
@@ -52,6 +118,22 @@ export const recorded: { readonly [code: string]: string } = {
     "program.star:1:13: error STARLARK_SYNTAX\ngot newline, want primary expression\n1 | result = 1 +\n                ^\nhint: the expression continues; put the rest on this line or use parentheses\n\nerror CLI_PROGRAM_INVALID: Cannot run program.star: it has errors",
   CLI_PROGRAM_UNUSABLE:
     "error CLI_PROGRAM_UNUSABLE: Cannot run \"absent-program\": spawn absent-program ENOENT\nhint: write the program and its arguments after --",
+  CLI_PROXY_UNUSABLE:
+    "error CLI_PROXY_UNUSABLE: Cannot reach the proxy: socket hang up\nhint: check HTTPS_PROXY in the environment",
+  CLI_PUBLISH_REFUSED:
+    "error CLI_PUBLISH_REFUSED: Cannot publish it as 0.9.0: its parameters and its reach are the same, and 1.0.0 is released\nhint: publish 1.0.1 or later; without --bump and --package-version, the version follows from what changed",
+  CLI_RUNNER_MISSING:
+    "Looking mcp-server-fetch up in the registry…\nerror CLI_RUNNER_MISSING: The server needs uvx, which is not installed\nhint: install uv (docs.astral.sh/uv) and a Python, and start Toolcrib with a PATH that contains uvx",
+  CLI_SERVER_NOT_FOUND:
+    "error CLI_SERVER_NOT_FOUND: No server has the id \"githob\", and no log\nhint: there are notes",
+  CLI_SERVER_NOT_READY:
+    "warning: the tools of \"notes\" are missing: the server is unavailable: The server at http://127.0.0.1:9000/status-503 answered HTTP 503: no\nerror CLI_SERVER_NOT_READY: \"notes:search\" is not known: the server \"notes\" is unavailable: The server at http://127.0.0.1:9000/status-503 answered HTTP 503: no\nhint: try again when it is ready; see toolcrib status",
+  CLI_SERVICE_UNAVAILABLE:
+    "error CLI_SERVICE_UNAVAILABLE: No systemd of this user can run a service: systemctl is not on the PATH\nhint: log in with a session of your own (loginctl enable-linger keeps its services running), let another supervisor run toolcrib serve --quiet, or run the image of the gateway in a container",
+  CLI_TEST_CALLS_OTHERS:
+    "error CLI_TEST_CALLS_OTHERS: The chain demo.report is not installed, and its tests would call demo.search as you, without an approval\nhint: read its steps and tests, then add --allow-calls; or install it, and test it by its toolId",
+  CLI_TIMEOUT:
+    "error CLI_TIMEOUT: \"notes:export\" did not respond within N ms (--timeout)",
   CLI_TOOLSPEC_NOT_FOUND:
     "error CLI_TOOLSPEC_NOT_FOUND: The catalog has no toolspec \"githob\"\nhint: did you mean github?",
   CLI_TOOL_NOT_FOUND:
@@ -70,12 +152,18 @@ export const recorded: { readonly [code: string]: string } = {
     "toolcrib.yaml:3:40: warning CONFIG_COMMAND_SUSPICIOUS\ntransport.command must be only the executable, but contains a space\n3 |     transport: { kind: stdio, command: \"npx -y mcp-notes\" }\n                                           ^^^^^^^^^^^^^^^^^^\nhint: write command: npx and the rest as args\n\ntoolcrib.yaml:3:40: warning CONFIG_COMMAND_NOT_FOUND\nCommand \"npx -y mcp-notes\" is not found on this machine, or is not executable\n3 |     transport: { kind: stdio, command: \"npx -y mcp-notes\" }\n                                           ^^^^^^^^^^^^^^^^^^\nhint: put the arguments into args: command: npx, args: [\"-y\", \"mcp-notes\"]\n\nOK toolcrib.yaml",
   CONFIG_CONFLATED_TARGET:
     "toolcrib.yaml:3:9: error CONFIG_CONFLATED_TARGET\nconflated tool_server and provider target: \"notes\" is also the id of the provider target at toolcrib.yaml:1:30\n3 |   - id: notes\n            ^^^^^\nhint: use distinct ids for tool servers and provider targets",
+  CONFIG_CREDENTIAL_MISSING:
+    "toolcrib.yaml:2:13: error CONFIG_CREDENTIAL_MISSING\nToolspec \"acme\" needs a secret for \"token\"\n2 |   - { path: ./acme }\n                ^^^^^^\nhint: add credentials: { token: { secret_key_ref: acme-token } } and run toolcrib secret set acme-token",
+  CONFIG_CREDENTIAL_UNKNOWN:
+    "toolcrib.yaml:2:21: error CONFIG_CREDENTIAL_MISSING\nToolspec \"acme\" needs a secret for \"token\"\n2 |   - { path: ./acme, credentials: { key: { secret_key_ref: acme-token } } }\n                        ^^^^^^^^^^^\nhint: add credentials: { token: { secret_key_ref: acme-token } } and run toolcrib secret set acme-token\n\ntoolcrib.yaml:2:36: error CONFIG_CREDENTIAL_UNKNOWN\nThe manifest acme/manifests/acme/0.1.0.yaml has no credential \"key\"\n2 |   - { path: ./acme, credentials: { key: { secret_key_ref: acme-token } } }\n                                       ^^^\nhint: it has token",
   CONFIG_DUPLICATE_KEY:
     "toolcrib.yaml:2:1: error CONFIG_DUPLICATE_KEY\nDuplicate field \"tool_servers\": it is given before in the same map\n2 | tool_servers: []\n    ^^^^^^^^^^^^\nhint: remove one of the two",
   CONFIG_FIELD_MISPLACED:
     "toolcrib.yaml:4:5: error CONFIG_FIELD_MISPLACED\nField \"tools\" belongs to a server with transport.manifest\n4 |     tools: all\n        ^^^^^\nhint: remove it: policy.allow and policy.deny decide which tools are offered",
   CONFIG_FIELD_REQUIRED:
     "toolcrib.yaml:2:5: error CONFIG_FIELD_REQUIRED\nField \"id\" is required in \"tool_servers[0]\"\n2 |   - transport: { kind: stdio, command: node }\n        ^^^^^^^^^\nhint: add id",
+  CONFIG_FILE_TOO_LARGE:
+    "toolcrib.yaml: error CONFIG_FILE_TOO_LARGE\nCannot read a configuration of more than 1,048,576 bytes\nhint: split it into several files and pass them all: they are composed left to right",
   CONFIG_FILE_UNREADABLE:
     "absent.yaml: error CONFIG_FILE_UNREADABLE\nCannot read the configuration: the file does not exist\nhint: check the path, and that the user who runs Toolcrib can read the file",
   CONFIG_FOREIGN_DISABLED:
@@ -98,6 +186,8 @@ export const recorded: { readonly [code: string]: string } = {
     "toolcrib.yaml:3:67: error CONFIG_INLINE_SECRET\ninline secret not allowed: environment variable \"GITHUB_TOKEN\" contains a literal\n3 |     transport: { kind: stdio, command: node, env: { GITHUB_TOKEN: ****************************************** } }\n                                                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\nhint: write GITHUB_TOKEN: { secret_key_ref: { env: GITHUB_TOKEN } } and set that variable, or secret_key_ref: NAME for a secret in the store of Toolcrib",
   CONFIG_INVALID_VALUE:
     "toolcrib.yaml:4:18: error CONFIG_INVALID_VALUE\n\"tool_servers[0].trust_state\" must be unverified, verified or certified, but is \"trusted\"\n4 |     trust_state: trusted\n                     ^^^^^^^\nhint: write trust_state: verified",
+  CONFIG_MANIFEST_INVALID:
+    "manifest.yaml:1:1: error MANIFEST_FIELD_REQUIRED\nField \"tier\" is required in the manifest\n1 | schemaVersion: 2\n    ^^^^^^^^^^^^^\nhint: add tier\n\nmanifest.yaml:10:1: error MANIFEST_UNKNOWN_FIELD\nUnknown field \"teir\" in the manifest\n10 | teir: sealed\n     ^^^^\nhint: did you mean tier?\n\ntoolcrib.yaml:2:53: error CONFIG_MANIFEST_INVALID\nCannot use \"manifest.yaml\": the manifest has errors\n2 |   - { id: acme, transport: { kind: stdio, manifest: ./manifest.yaml } }\n                                                        ^^^^^^^^^^^^^^^\nhint: fix the errors listed for this file",
   CONFIG_MANIFEST_NOT_FOUND:
     "toolcrib.yaml:3:41: error CONFIG_MANIFEST_NOT_FOUND\nCannot read \"absent.yaml\": the file does not exist\n3 |     transport: { kind: stdio, manifest: ./absent.yaml }\n                                            ^^^^^^^^^^^^^\nhint: write the path of a manifest, or a name that toolcrib catalog list shows",
   CONFIG_POLICY_FLOOR:
@@ -112,10 +202,30 @@ export const recorded: { readonly [code: string]: string } = {
     "toolcrib.yaml:4:36: error CONFIG_SCOPE_MISSING\nnetwork_egress: scoped needs its scope: egress_allow is absent\n4 |     containment: { network_egress: scoped }\n                                       ^^^^^^\nhint: add egress_allow: [api.example.com], or write network_egress: deny",
   CONFIG_SCOPE_UNUSED:
     "toolcrib.yaml:4:42: error CONFIG_SCOPE_UNUSED\negress_allow has no effect: network_egress is \"deny\"\n4 |     containment: { network_egress: deny, egress_allow: [api.example.com] }\n                                             ^^^^^^^^^^^^\nhint: write network_egress: scoped, or remove egress_allow",
+  CONFIG_SECRET_EXPOSED:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"CONFIG_SECRET_EXPOSED\",\"reason\":\"Tool server \\\"notes\\\" cannot start: Cannot use the secret file \\\"/home/ada/token.txt\\\": its mode 644 gives other users of this machine access (headers.Authorization) [toolcrib.yaml:3:104] (run chmod 600 /home/ada/token.txt)\",\"msg\":\"server is not available\"}",
+  CONFIG_SECRET_NOT_AVAILABLE:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"CONFIG_SECRET_NOT_AVAILABLE\",\"reason\":\"Tool server \\\"notes\\\" cannot start: Cannot read secret \\\"notes\\\" from the keychain: the command secret-tool is not found (headers.Authorization) [toolcrib.yaml:3:104] (install secret-tool (libsecret-tools), or store it in the secret store: toolcrib secret set)\",\"msg\":\"server is not available\"}",
+  CONFIG_SECRET_NOT_FOUND:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"CONFIG_SECRET_NOT_FOUND\",\"reason\":\"Tool server \\\"notes\\\" cannot start: Cannot find secret \\\"notes-token\\\": there is no file \\\"/home/ada/.toolcrib/secrets/notes-token\\\", and TOOLCRIB_SECRET_NOTES_TOKEN is not set (headers.Authorization) [toolcrib.yaml:3:104] (run toolcrib secret set notes-token, or put it into that file (mode 600), or set TOOLCRIB_SECRET_NOTES_TOKEN)\",\"msg\":\"server is not available\"}",
+  CONFIG_SECRET_UNREADABLE:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"CONFIG_SECRET_UNREADABLE\",\"reason\":\"Tool server \\\"notes\\\" cannot start: Cannot decrypt secret \\\"notes-token\\\": it was encrypted with a different key (headers.Authorization) [toolcrib.yaml:3:104] (restore the key that it was set with (secrets/.store/key, TOOLCRIB_SECRETS_KEY), or remove the secret and set it again)\",\"msg\":\"server is not available\"}",
+  CONFIG_SECRET_UNUSABLE:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"CONFIG_SECRET_UNUSABLE\",\"reason\":\"Tool server \\\"notes\\\" cannot start: Cannot send header \\\"Authorization\\\": its value contains a line break or another character that a header cannot carry [toolcrib.yaml:3:104] (store the value in one line)\",\"msg\":\"server is not available\"}",
   CONFIG_SYNTAX:
     "toolcrib.yaml:3:1: error CONFIG_SYNTAX\nThe indentation does not match the preceding lines\n3 |    transport: {}\n    ^\nhint: indent the fields of one map, and the items of one list, by the same number of spaces",
+  CONFIG_TOOLSPEC_HOST:
+    "toolcrib.yaml:2:32: error CONFIG_TOOLSPEC_HOST\nThe variables of toolspec \"acme\" produce \"evil.example/.acme.example\", which is not a host name\n2 |   - { path: ./acme, variables: { tenant: evil.example/ }, credentials: { token: { secret_key_ref: acme-token } } }\n                                   ^^^^^^^^^^^^^^^^^^^^^^^^^\nhint: a variable is a part of a host name: letters, digits and hyphens",
+  CONFIG_TOOLSPEC_INVALID:
+    "acme/toolspecs/acme/0.1.0.yaml:6:5: error TOOLSPEC_FIELD_REQUIRED\nField \"method\" is required in \"tools[0]\"\n6 |   - name: get_repo\n        ^^^^\nhint: add method\n\nacme/toolspecs/acme/0.1.0.yaml:8:5: error TOOLSPEC_UNKNOWN_FIELD\nUnknown field \"metod\" in \"tools[0]\"\n8 |     metod: GET\n        ^^^^^\nhint: did you mean method?\n\ntoolcrib.yaml:2:13: error CONFIG_TOOLSPEC_INVALID\nCannot use \"acme/toolspecs/acme/0.1.0.yaml\": the toolspec and its manifest have 2 errors\n2 |   - { path: ./acme, credentials: { token: { secret_key_ref: acme-token } } }\n                ^^^^^^\nhint: fix the errors listed for these files",
   CONFIG_TOOLSPEC_NOT_FOUND:
     "toolcrib.yaml:2:21: error CONFIG_TOOLSPEC_NOT_FOUND\nCannot read \"absent\": the file does not exist\n2 | toolspecs: [{ path: ./absent }]\n                        ^^^^^^^^\nhint: write the path of a manifest, of a toolspec, or of a folder with one pair",
+  CONFIG_TOOLSPEC_VARIABLE:
+    "toolcrib.yaml:2:13: error CONFIG_TOOLSPEC_VARIABLE\nVariable \"tenant\" of toolspec \"acme\" is not set: name of the company\n2 |   - { path: ./acme, credentials: { token: { secret_key_ref: acme-token } } }\n                ^^^^^^\nhint: add variables: { tenant: … }",
+  CONFIG_TOOL_UNKNOWN:
+    "toolcrib.yaml:2:29: error CONFIG_TOOL_UNKNOWN\nThe toolspec has no tool \"get_rep\"\n2 |   - { path: ./acme, tools: [get_rep], credentials: { token: { secret_key_ref: acme-token } } }\n                                ^^^^^^^\nhint: did you mean get_repo?",
+  CONFIG_TOO_COMPLEX:
+    "toolcrib.yaml:5:4: error CONFIG_TOO_COMPLEX\nCannot read the configuration: with its aliases it has more than 100,000 values\n5 | e: [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\n       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
   CONFIG_TRANSPORT_KIND:
     "toolcrib.yaml:3:24: error CONFIG_TRANSPORT_KIND\ntransport.kind missing or invalid: it is \"http\", allowed are stdio, sse or streamable_http\n3 |     transport: { kind: http, url: https://mcp.example.com/mcp }\n                           ^^^^\nhint: write kind: streamable_http",
   CONFIG_UNKNOWN_FIELD:
@@ -130,20 +240,118 @@ export const recorded: { readonly [code: string]: string } = {
     "toolcrib.yaml:3:18: error CONFIG_URL_REQUIRED\ntransport.url required for streamable_http\n3 |     transport: { kind: streamable_http }\n                     ^^^^\nhint: add url: with the endpoint, such as https://host/mcp",
   CONFIG_VARIABLE_NOT_AVAILABLE:
     "toolcrib.yaml:3:60: warning CONFIG_VARIABLE_NOT_AVAILABLE\nVariables are not replaced here: \"${LEVEL}\" is literal text\n3 |     transport: { kind: stdio, command: node, env: { LEVEL: \"${LEVEL}\" } }\n                                                               ^^^^^^^^^^\nhint: write LEVEL: { secret_key_ref: { env: LEVEL } }\n\nOK toolcrib.yaml",
+  CONFIG_VARIABLE_NOT_SET:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"CONFIG_VARIABLE_NOT_SET\",\"reason\":\"Tool server \\\"notes\\\" cannot start: Cannot fill \\\"${NOTES_TOKEN}\\\" (env.TOKEN): NOTES_TOKEN is not set [mcp.json:1:89] (set NOTES_TOKEN in the environment that starts Toolcrib, or write ${NOTES_TOKEN:-default})\",\"msg\":\"server is not available\"}",
   CONFIG_WRONG_TYPE:
     "toolcrib.yaml:3:52: error CONFIG_WRONG_TYPE\n\"tool_servers[0].transport.args\" must be a list, but is a string\n3 |     transport: { kind: stdio, command: node, args: --stdio }\n                                                       ^^^^^^^\nhint: write it as a list: [\"--stdio\"]",
+  CONTAINMENT_VIOLATION:
+    "error CONTAINMENT_VIOLATION: \"notes__fetch\" was not called: it can reach other systems: its annotations are not believed, and its server \"notes\" has network_egress: deny\nhint: the operator of the gateway can allow it for the server: containment.network_egress: allow, or trust_state: verified once the server is verified",
+  CURSOR_STALE:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32602,\"message\":\"The cursor is not valid, or the list changed since it was given (list again from the start, without a cursor)\",\"data\":{\"code\":\"CURSOR_STALE\",\"hint\":\"list again from the start, without a cursor\"}}}",
+  CURSOR_UNKNOWN:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"The cursor names no part of a result\\nHint: copy it from the end of the part before; parts are kept for ten minutes after the last reading: call the tool again for a result that is gone\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"CURSOR_UNKNOWN\",\"toolcrib/callId\":\"CALL\"}}}",
+  EGRESS_ADDRESS_DENIED:
+    "error EGRESS_ADDRESS_DENIED: Cannot reach \"api.acme.example\": it has an address that is not public (private)\nhint: check the name of the host; for a host in your own network, see egress.internal_ranges",
+  EGRESS_AUTHORITY_MISMATCH:
+    "{\"code\":\"EGRESS_AUTHORITY_MISMATCH\",\"reason\":\"Cannot pass the request on in this tunnel: it names another host\",\"hint\":\"CONNECT, the name of the TLS handshake and the host of the request must be the same\"}\n{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_AUTHORITY_MISMATCH\",\"reason\":\"Cannot pass the request on in this tunnel: it names another host\",\"msg\":\"a request was refused\"}",
+  EGRESS_HOST_DENIED:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"evil.example\",\"code\":\"EGRESS_HOST_DENIED\",\"reason\":\"Cannot reach \\\"evil.example\\\": it is not an allowed host\",\"msg\":\"a request was refused\"}\ncurl: (56) CONNECT tunnel failed, response 403",
+  EGRESS_PLAIN_HTTP:
+    "{\"code\":\"EGRESS_PLAIN_HTTP\",\"reason\":\"Cannot pass on a request in plain HTTP\",\"hint\":\"use https:// URLs, or NO_PROXY for servers that the program starts itself on this machine; plain HTTP can be read and changed in transit\"}\n{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_PLAIN_HTTP\",\"reason\":\"Cannot pass on a request in plain HTTP\",\"msg\":\"a request was refused\"}",
+  EGRESS_PORT_DENIED:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_PORT_DENIED\",\"reason\":\"Cannot reach port 5432 of \\\"api.acme.example\\\": allowed ports are 443\",\"msg\":\"a request was refused\"}\ncurl: (56) CONNECT tunnel failed, response 403",
+  EGRESS_SECRET_UNAVAILABLE:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"toolspec:acme\",\"host\":\"api.acme.example\",\"callId\":\"CALL\",\"code\":\"EGRESS_SECRET_UNAVAILABLE\",\"reason\":\"Cannot use secret \\\"acme-token\\\" for credential \\\"token\\\": it cannot be read\",\"msg\":\"a request was refused\"}\nCannot use secret \"acme-token\" for credential \"token\": it cannot be read\nHint: run toolcrib secret set acme-token, or put it into that file (mode 600), or set TOOLCRIB_SECRET_ACME_TOKEN",
+  EGRESS_TLS_FAILED:
+    "error EGRESS_TLS_FAILED: Cannot trust \"api.acme.example\": the TLS handshake failed (ERR_SSL_WRONG_VERSION_NUMBER)\nhint: check the name of the host and its certificate; for a certificate authority of your own, see egress.ca_files",
+  EGRESS_UNREACHABLE:
+    "error EGRESS_UNREACHABLE: Cannot reach \"api.acme.example\": its addresses cannot be found",
+  EGRESS_UPGRADE_REFUSED:
+    "{\"code\":\"EGRESS_UPGRADE_REFUSED\",\"reason\":\"Cannot change the protocol to \\\"websocket\\\"\",\"hint\":\"the proxy passes on HTTP requests; WebSocket and CONNECT within the tunnel are not supported\"}\n{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_UPGRADE_REFUSED\",\"reason\":\"Cannot change the protocol to \\\"websocket\\\"\",\"msg\":\"a request was refused\"}",
+  HOOK_DENIED:
+    "error HOOK_DENIED: \"notes__search\" was not called: the hook \"no-milk\" refused it: milk is not allowed",
+  HOOK_FAILED:
+    "error HOOK_FAILED: \"notes__search\" was not called: the hook \"no-milk\" did not check it: it exited with code 3\nhint: the operator can find out more in the log of the gateway, and in logs/hook-no-milk.log of its home (hooks.before_call)",
+  HTTP_ADDRESS_IN_USE:
+    "error HTTP_ADDRESS_IN_USE: Cannot listen on 127.0.0.1:7420: the address is in use\nhint: the gateway of this home uses it (process PID, since TIME): use that gateway, stop it with kill PID, or use another address with --listen 127.0.0.1:PORT",
+  HTTP_HEADERS_TOO_LARGE:
+    "HTTP 431 Request Header Fields Too Large\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"The headers of the request are too large\",\"data\":{\"code\":\"HTTP_HEADERS_TOO_LARGE\"}}}",
+  HTTP_HEADER_DUPLICATE:
+    "HTTP 400 Bad Request\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"The header \\\"authorization\\\" occurs more than once\",\"data\":{\"code\":\"HTTP_HEADER_DUPLICATE\"}}}",
+  HTTP_HOST_REFUSED:
+    "HTTP 403 Forbidden\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Requests with this Host header are not accepted (use localhost or 127.0.0.1, or add the host to serve.allowed_hosts)\",\"data\":{\"code\":\"HTTP_HOST_REFUSED\",\"hint\":\"use localhost or 127.0.0.1, or add the host to serve.allowed_hosts\"}}}",
+  HTTP_LISTEN_FAILED:
+    "error HTTP_LISTEN_FAILED: Cannot listen on 192.0.2.1:7420: EADDRNOTAVAIL",
+  HTTP_MALFORMED:
+    "HTTP 400 Bad Request\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"The request is not valid HTTP/1.1\",\"data\":{\"code\":\"HTTP_MALFORMED\"}}}",
+  HTTP_METHOD_NOT_ALLOWED:
+    "HTTP 405 Method Not Allowed\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"This path takes GET, HEAD only\",\"data\":{\"code\":\"HTTP_METHOD_NOT_ALLOWED\"}}}",
+  HTTP_NOT_FOUND:
+    "HTTP 404 Not Found\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Nothing is served at this path (MCP clients use /mcp, /mcp/s/127.0.0.1:9000 or /mcp/p/<profile>)\",\"data\":{\"code\":\"HTTP_NOT_FOUND\",\"hint\":\"MCP clients use /mcp, /mcp/s/127.0.0.1:9000 or /mcp/p/<profile>\"}}}",
+  HTTP_ORIGIN_REFUSED:
+    "HTTP 403 Forbidden\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Requests with this Origin header are not accepted (add the origin to serve.allowed_origins if this web page may use your tools)\",\"data\":{\"code\":\"HTTP_ORIGIN_REFUSED\",\"hint\":\"add the origin to serve.allowed_origins if this web page may use your tools\"}}}",
+  HTTP_ROLE_REQUIRED:
+    "HTTP 403 Forbidden\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"This route needs the role \\\"operator\\\", which this client does not have (use the toolcrib command on the machine of the gateway, as the user who runs it)\",\"data\":{\"code\":\"HTTP_ROLE_REQUIRED\",\"hint\":\"use the toolcrib command on the machine of the gateway, as the user who runs it\"}}}",
+  HTTP_UNAUTHORIZED:
+    "HTTP 401 Unauthorized\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"This request has no valid token (send the header \\\"Authorization: Bearer TOKEN\\\" with a token from the folder tokens of the home of Toolcrib; tokens in a URL are not accepted)\",\"data\":{\"code\":\"HTTP_UNAUTHORIZED\",\"hint\":\"send the header \\\"Authorization: Bearer TOKEN\\\" with a token from the folder tokens of the home of Toolcrib; tokens in a URL are not accepted\"}}}",
+  IMAGE_NAME_INVALID:
+    "error IMAGE_NAME_INVALID: \"registry.example.com/tools\" is not a reference with a tag\nhint: give one: --ref registry.example.com/tools/github:0.1.0",
+  IMAGE_TOOL_NAME_TAKEN:
+    "error IMAGE_TOOL_NAME_TAKEN: Two services are called \"acme\", or almost\nhint: build one version of each service, and services that differ in more than hyphens",
+  IMAGE_VARIABLE_UNSET:
+    "error IMAGE_VARIABLE_UNSET: The tool \"get_repo\" needs a value for the variable \"tenant\", in letters, digits and . _ -\nhint: give it: --variable tenant=VALUE",
+  INSTALL_CHAIN_CYCLE:
+    "error INSTALL_CHAIN_CYCLE: Nothing is installed: chains call each other: demo.a → demo.b → demo.a\nhint: a chain that reaches itself never ends; remove one of these steps",
+  INSTALL_DOWNGRADE:
+    "error INSTALL_DOWNGRADE: Cannot install demo.echo 0.1.0 from \"/home/ada/demo.echo-0.1.0.mcpkg\": version 0.2.0 is installed, which is newer\nhint: old versions can have known faults; to go back nevertheless, add --allow-downgrade",
+  INSTALL_FOLDER_TAKEN:
+    "error INSTALL_FOLDER_TAKEN: Cannot install demo.echo 0.1.0: \"/home/ada/.mcp/tools/demo.echo\" has other content, and Toolcrib did not install it\nhint: move it away; to remove it and install the package in its place, add --allow-replacing-folder",
+  INSTALL_FOLDER_UNUSABLE:
+    "error INSTALL_FOLDER_UNUSABLE: Cannot use \"/home/ada/.mcp/tools\": it is a link or a file\nhint: packages are installed in real folders; remove it",
+  INSTALL_KEY_CHANGED:
+    "error INSTALL_KEY_CHANGED: Cannot install demo.echo 0.2.0 from \"/home/ada/demo.echo-0.2.0.mcpkg\": it is signed by sha256:…, and the key of this tool is sha256:…\nhint: if its publisher confirms the new key, add --allow-key sha256:…",
+  INSTALL_KEY_MISMATCH:
+    "error INSTALL_KEY_MISMATCH: Cannot install demo.echo 0.1.0 from \"/home/ada/demo.echo-0.1.0.mcpkg\": it is not signed, and --key-id names sha256:1111111111111111111111111111111111111111111111111111111111111111\nhint: get the package from its publisher, and compare the key with the one that the publisher states",
   INSTALL_LOCK_INVALID:
     "error INSTALL_LOCK_INVALID: Cannot use \"/home/ada/mcp.lock\": it is not JSON\nhint: restore it from version control; or delete it, and write that of the installed packages with: toolcrib lock",
   INSTALL_NOT_FOUND:
     "error INSTALL_NOT_FOUND: The package demo.absent is not installed in /home/ada\nhint: toolcrib info lists what is installed",
   INSTALL_NO_REGISTRY:
     "error INSTALL_NO_REGISTRY: Cannot install \"demo.echo\": no registry is configured\nhint: add registries to toolcrib.yaml, or name one with --registry; ./demo.echo is the folder of this name",
+  INSTALL_PACKAGE_CHANGED:
+    "error INSTALL_PACKAGE_CHANGED\nThe package demo.echo 0.1.0 in \"/home/ada/.mcp/tools/demo.echo\" was changed after it was installed, and is not used: \"tests/echo.test.json\" has 102 bytes instead of 106\nhint: install it again: toolcrib install /home/ada/demo.echo-0.1.0.mcpkg; or remove it: toolcrib uninstall demo.echo\n\nerror INSTALL_NOT_FOUND: The package demo.echo is not installed here\nhint: install it with: toolcrib install demo.echo; toolcrib info lists what is installed",
   INSTALL_PACKAGE_INVALID:
     "manifest.json:4:14: error MCPKG_VERSION_INVALID\n\"version\" must be MAJOR.MINOR.PATCH, such as 1.0.0, but is \"1.0\"\n4 |   \"version\": \"1.0\",\n                 ^^^^^\nhint: write 1.0.0\n\nerror INSTALL_PACKAGE_INVALID: Cannot install \"./echo\": the package has 1 error(s), the first is: \"version\" must be MAJOR.MINOR.PATCH, such as 1.0.0, but is \"1.0\"",
+  INSTALL_PACKAGE_NOT_FOUND:
+    "First use of the registry ./registry: its key sha256:… counts from now on; compare it with the one that its operator states\nerror INSTALL_PACKAGE_NOT_FOUND: ./registry has no package demo.echo with a version in ^2\nhint: search with: toolcrib registry search demo.echo; pre-releases and withdrawn versions must be named exactly",
+  INSTALL_REACH_NOT_APPROVED:
+    "The program of demo.report 0.1.0 can call these tools:\n  notes:search\nwarning: these tools do not exist here, and calls fail until they do: notes:search\nerror INSTALL_REACH_NOT_APPROVED: Nothing is installed: the program of demo.report 0.1.0 can call notes:search, which you have not approved for it\nhint: read the program, then approve these tools: --allow-tool notes:search",
+  INSTALL_RECORD_UNREADABLE:
+    "error INSTALL_RECORD_UNREADABLE: Cannot read the record of installed packages \"/home/ada/.toolcrib/packages/.record.json\": it is not JSON\nhint: restore the file; or move it away and install the packages again (pinned keys of publishers are then forgotten)",
+  INSTALL_RELEASE_CHANGED:
+    "error INSTALL_RELEASE_CHANGED: Cannot install demo.echo 0.1.0 from \"/home/ada/demo.echo-0.1.0.mcpkg\": the same version is installed with other content: sha256:…, and this is sha256:…\nhint: a release never changes; if its publisher replaced it, add --allow-changed-release",
+  INSTALL_SIGNATURE_STRIPPED:
+    "error INSTALL_SIGNATURE_STRIPPED: Cannot install demo.echo 0.2.0 from \"/home/ada/demo.echo-0.2.0.mcpkg\": it is not signed, and the one before it was signed by sha256:…\nhint: somebody may have removed the signature; if its publisher confirms it, add --allow-stripped-signature",
   INSTALL_SOURCE_INVALID:
     "error INSTALL_SOURCE_INVALID: Cannot install \"demo.echo@latest-ish\": \"latest-ish\" is no range of versions\nhint: write a version or a range, such as demo.echo@1.2.0 or demo.echo@^1.2",
   INSTALL_SOURCE_UNUSABLE:
     "error INSTALL_SOURCE_UNUSABLE: Cannot read \"./absent.mcpkg\": there is no such file or folder",
+  INSTALL_TOOLS_MISSING:
+    "error INSTALL_TOOLS_MISSING: Nothing is installed: a chain needs demo.search (for demo.report)\nhint: install them first, or name their files in the same command; they are not installed, and no registry has demo.search",
+  INSTALL_TOOL_NEEDED:
+    "error INSTALL_TOOL_NEEDED: Nothing is removed: the chain of demo.report calls demo.echo\nhint: remove both in one command; to remove it nevertheless, add --allow-broken-chains",
+  INSTALL_TOOL_TWICE:
+    "error INSTALL_TOOL_TWICE: Cannot install demo.echo twice: it is in \"/home/ada/demo.echo-0.1.0.mcpkg\" and in \"/home/ada/echo\"",
+  INSTALL_UNSIGNED:
+    "First use of the registry ./registry: its key sha256:… counts from now on; compare it with the one that its operator states\nerror INSTALL_UNSIGNED: Cannot install demo.echo 0.1.0 from \"demo.echo@*\": it is not signed, and comes from a registry\nhint: ask its publisher for a signed one; to install it nevertheless, add --allow-unsigned",
+  JSON_INVALID:
+    "JSON_INVALID: JSON text is not valid: Expected double-quoted property name in JSON at position 8 (line 1 column 9)",
+  JSON_NOT_SERIALIZABLE:
+    "JSON_NOT_SERIALIZABLE: Cannot write the number NaN as JSON",
+  JSON_TOO_DEEP:
+    "JSON_TOO_DEEP: JSON text nests deeper than 128 levels",
+  JSON_TOO_LARGE:
+    "JSON_TOO_LARGE: JSON text has 20000000 characters; at most 16777216 are allowed",
   MANIFEST_BARE_WORD:
     "lint-toolspecs OK: 1 toolspec(s)\nacme/manifests/acme/0.1.0.yaml:3:14: warning MANIFEST_BARE_WORD\nA YAML 1.1 reader takes \"yes\" without quotes for true\n3 | displayName: yes\n                 ^^^\nhint: write it in quotes: \"yes\"\n\n0 error(s), 1 warning(s)",
   MANIFEST_BUILDER_INVALID:
@@ -155,17 +363,25 @@ export const recorded: { readonly [code: string]: string } = {
   MANIFEST_CREDENTIAL_TYPE_INVALID:
     "acme/manifests/acme/0.1.0.yaml:14:11: error MANIFEST_CREDENTIAL_TYPE_INVALID\n\"credentials[0].type\" must be oauth2, api_key, basic or custom_env, but is \"password\"\n14 |     type: password\n               ^^^^^^^^\n\n1 error(s), 0 warning(s)",
   MANIFEST_DIGEST_INVALID:
-    "acme/manifests/acme/0.1.0.yaml:7:11: error MANIFEST_DIGEST_INVALID\n\"image.digest\" must be sha256: and 64 hexadecimal digits in lower case, but is \"0b1c2d3e4f5061728394a5b6c7d8e9f00b1c2d3e4f5061728394a5b6c7d8e9f0\"\n7 |   digest: 0b1c2d3e4f5061728394a5b6c7d8e9f00b1c2d3e4f5061728394a5b6c7d8e9f0\n              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n\n1 error(s), 0 warning(s)",
+    "acme/manifests/acme/0.1.0.yaml:7:11: error MANIFEST_DIGEST_INVALID\n\"image.digest\" must be sha256: and 64 hexadecimal digits in lower case, but is \"…\"\n7 |   digest: 0b1c2d3e4f5061728394a5b6c7d8e9f00b1c2d3e4f5061728394a5b6c7d8e9f0\n              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n\n1 error(s), 0 warning(s)",
+  MANIFEST_DIGEST_PLACEHOLDER:
+    "acme/manifests/acme/0.1.0.yaml:7:11: error MANIFEST_DIGEST_PLACEHOLDER\nThe digest of the image is a placeholder: no image was built\n7 |   digest: sha256:0000000000000000000000000000000000000000000000000000000000000000\n              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\nhint: build the image, and write its digest: toolcrib toolpack build --manifest FILE --toolspec FILE --update-manifest\n\n1 error(s), 0 warning(s)",
   MANIFEST_DUPLICATE_KEY:
     "acme/manifests/acme/0.1.0.yaml:11:1: error MANIFEST_DUPLICATE_KEY\nDuplicate field \"tier\": it is given before in the same map\n11 | tier: entrusted\n     ^^^^\nhint: remove one of the two\n\n1 error(s), 0 warning(s)",
+  MANIFEST_EGRESS_DENIED:
+    "acme/manifests/acme/0.1.0.yaml:11:26: error MANIFEST_EGRESS_DENIED\nCannot allow \"api.acme.example\": the denylist has \"acme.example\"\n11 | entitlements: { egress: [api.acme.example] }\n                              ^^^^^^^^^^^^^^^^\nhint: remove the entry\n\n1 error(s), 0 warning(s)",
   MANIFEST_EGRESS_INVALID:
     "acme/manifests/acme/0.1.0.yaml:11:44: error MANIFEST_EGRESS_INVALID\nCannot allow \"*\": a wildcard is \"*.\" at the beginning and matches one label\n11 | entitlements: { egress: [api.acme.example, \"*\"] }\n                                                ^^^\n\n1 error(s), 0 warning(s)",
   MANIFEST_ENTRYPOINT_INVALID:
     "acme/manifests/acme/0.1.0.yaml:8:15: error MANIFEST_ENTRYPOINT_INVALID\n\"image.entrypoint\" must be an absolute path, but is \"server\"\n8 |   entrypoint: server\n                  ^^^^^^\n\n1 error(s), 0 warning(s)",
   MANIFEST_FIELD_REQUIRED:
     "acme/manifests/acme/0.1.0.yaml:1:1: error MANIFEST_FIELD_REQUIRED\nField \"tier\" is required in the manifest\n1 | schemaVersion: 2\n    ^^^^^^^^^^^^^\nhint: add tier\n\n1 error(s), 0 warning(s)",
+  MANIFEST_FILE_DUPLICATE:
+    "acme/manifests/acme/0.1.0.yml:2:7: error MANIFEST_FILE_DUPLICATE\n\"acme@0.1.0\" is also in acme/manifests/acme/0.1.0.yaml\n2 | name: acme\n          ^^^^\nhint: remove one of the two files\n\n1 error(s), 0 warning(s)",
   MANIFEST_FILE_MISPLACED:
     "acme/manifests/acme/0.1.0.yaml:3:10: error MANIFEST_FILE_MISPLACED\n\"version\" is \"0.2.0\", but the file name is \"0.1.0\"\n3 | version: 0.2.0\n             ^^^^^\nhint: write version: 0.1.0, or move the file\n\nacme/toolspecs/acme/0.1.0.yaml:3:10: error TOOLSPEC_VERSION_MISMATCH\n\"version\" is \"0.1.0\", but \"0.2.0\" in the manifest acme/manifests/acme/0.1.0.yaml\n3 | version: 0.1.0\n             ^^^^^\nhint: write version: 0.2.0\n\n2 error(s), 0 warning(s)",
+  MANIFEST_FILE_TOO_LARGE:
+    "acme/manifests/acme/0.1.0.yaml: error MANIFEST_FILE_TOO_LARGE\nCannot read a manifest of more than 1,048,576 bytes\n\n1 error(s), 0 warning(s)",
   MANIFEST_INJECT_COLLIDES:
     "lint-toolspecs OK: 1 toolspec(s)\nacme/manifests/acme/0.1.0.yaml:16:51: warning MANIFEST_INJECT_COLLIDES\nCredentials \"token\" and \"other\" are both sent in the header \"Authorization\": the last one is\n16 |   - { id: other, type: api_key, inject: { header: Authorization, format: \"Token {token}\" } }\n                                                       ^^^^^^^^^^^^^\nhint: remove one of the two, or give it another header\n\n0 error(s), 1 warning(s)",
   MANIFEST_INJECT_ENTRUSTED:
@@ -200,6 +416,8 @@ export const recorded: { readonly [code: string]: string } = {
     "acme/manifests/acme/0.1.0.yaml:10:7: error MANIFEST_TIER_INVALID\n\"tier\" must be sealed or entrusted, but is \"open\"\n10 | tier: open\n           ^^^^\n\n1 error(s), 0 warning(s)",
   MANIFEST_TOOL_DUPLICATE:
     "acme/manifests/acme/0.1.0.yaml:18:13: error MANIFEST_TOOL_DUPLICATE\nDuplicate tool \"get_repo\": line 17 has the same name\n18 |   - { name: get_repo, default: false }\n                 ^^^^^^^^\nhint: remove one of the two\n\n1 error(s), 0 warning(s)",
+  MANIFEST_TOO_COMPLEX:
+    "manifest.yaml:5:4: error MANIFEST_TOO_COMPLEX\nCannot read the manifest: with its aliases it has more than 100,000 values\n5 | e: [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\n       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n\n1 error(s), 0 warning(s)",
   MANIFEST_UNKNOWN_FIELD:
     "acme/manifests/acme/0.1.0.yaml:11:1: error MANIFEST_UNKNOWN_FIELD\nUnknown field \"label\" in the manifest\n11 | label: x\n     ^^^^^\nhint: allowed: schemaVersion, name, version, source, image, tier, entitlements, credentials, tools, displayName, description, category, icon\n\n1 error(s), 0 warning(s)",
   MANIFEST_VALUE_INVALID:
@@ -214,6 +432,8 @@ export const recorded: { readonly [code: string]: string } = {
     "acme/manifests/acme/0.1.0.yaml:3:14: error MANIFEST_WRONG_TYPE\n\"displayName\" must be a string, but is a list\n3 | displayName: [acme]\n                 ^^^^^^\n\n1 error(s), 0 warning(s)",
   MCPKG_ARCHIVE_INVALID:
     "error MCPKG_ARCHIVE_INVALID: Cannot read the archive: the file is no ZIP archive\nhint: of a package or bundle that is not packed, pass the folder with its manifest.json, not a file in it",
+  MCPKG_ARCHIVE_TOO_LARGE:
+    "error MCPKG_ARCHIVE_TOO_LARGE: Cannot pack \"/home/ada/echo\": it has more than 500 files\nhint: leave out what the tool does not need; names that begin with a dot are left out",
   MCPKG_ASSERTION_INVALID:
     "tests/echo.test.json:10:5: error MCPKG_ASSERTION_INVALID\nThe assertion for \"$.message\" has no condition; it must have exactly one\n10 |     {\n         ^\nhint: write one of equals, notEquals, exists and notExists\n\n1 error(s), 0 warning(s)",
   MCPKG_CHAIN_INVALID:
@@ -228,20 +448,64 @@ export const recorded: { readonly [code: string]: string } = {
     "manifest.json:2:3: error MCPKG_FIELD_REQUIRED\nField \"description\" is required in the manifest\n2 |   \"toolId\": \"demo.echo\",\n      ^^^^^^^^\nhint: add description\n\n1 error(s), 0 warning(s)",
   MCPKG_FILE_MISSING:
     "manifest.json:36:12: warning MCPKG_FILE_UNUSED\n\"tests/echo.test.json\" is not in \"tests\", so it never runs\n36 |   \"tests\": [\n                ^\nhint: add it to tests\n\nmanifest.json:37:5: error MCPKG_FILE_MISSING\nThe package has no file \"tests/absent.test.json\"\n37 |     \"tests/absent.test.json\"\n         ^^^^^^^^^^^^^^^^^^^^^^^^\nhint: paths are relative to the manifest, with / between their parts\n\n1 error(s), 1 warning(s)",
+  MCPKG_FILE_TOO_LARGE:
+    "manifest.json: error MCPKG_FILE_TOO_LARGE\nCannot read a manifest of more than 1,048,576 bytes\n\nmanifest.json: warning MCPKG_FILE_UNUSED\n\"tests/echo.test.json\" is not in \"tests\", so it never runs\nhint: add it to tests\n\n1 error(s), 1 warning(s)",
   MCPKG_FILE_UNUSED:
     "demo.echo 0.1.0 is valid: 3 files, 1 test, not signed\nmanifest.json:36:12: warning MCPKG_FILE_UNUSED\n\"tests/other.test.json\" is not in \"tests\", so it never runs\n36 |   \"tests\": [\n                ^\nhint: add it to tests\n\n0 error(s), 1 warning(s)",
+  MCPKG_FOLDER_UNUSABLE:
+    "error MCPKG_FOLDER_UNUSABLE: Cannot read \"/home/ada/echo/tests/more.json\": it is a link or a device; a package has regular files only",
   MCPKG_JSON_PATH_INVALID:
     "tests/echo.test.json:11:15: error MCPKG_JSON_PATH_INVALID\n\"$.message[\" is not a JSONPath: unclosed bracketed selection ('.message[':10)\n11 |       \"path\": \"$.message[\",\n                   ^^^^^^^^^^^^\nhint: see RFC 9535, such as $.status or $.items[0].id\n\n1 error(s), 0 warning(s)",
+  MCPKG_KEY_INVALID:
+    "error MCPKG_KEY_INVALID: Cannot use the key: it is not a private key for Ed25519 in PEM\nhint: create one with: openssl genpkey -algorithm ed25519",
+  MCPKG_PATH_INVALID:
+    "error MCPKG_PATH_INVALID: Cannot use the path \"aux.txt\" in a package: \"aux.txt\" is the name of a device on Windows",
+  MCPKG_PROGRAM_INVALID:
+    "error MCPKG_PROGRAM_INVALID\nThe program \"main.star\" declares the tool \"notes:search\" twice\n\n1 error(s), 0 warning(s)",
+  MCPKG_REGISTRY_DIGEST_MISMATCH:
+    "First use of the registry ./registry: its key sha256:… counts from now on; compare it with the one that its operator states\nerror MCPKG_REGISTRY_DIGEST_MISMATCH: The archive of demo.echo 0.1.0 from the registry \"./registry\" is not used: it has the digest sha256:…, and the index names sha256:…\nhint: its operator checks it with: toolcrib registry verify FOLDER",
+  MCPKG_REGISTRY_EXPIRED:
+    "The registry ./registry is left out: The index of the registry \"./registry\" is not used: it expired on TIME (MCPKG_REGISTRY_EXPIRED)\n  hint: its operator renews it with: toolcrib registry renew FOLDER; a mirror may serve an old copy of /home/ada/registry",
+  MCPKG_REGISTRY_FOLDER_INVALID:
+    "Created the registry key sha256:… in /home/ada/.toolcrib/registry-key.pem: keep a copy, clients accept no other key\nerror MCPKG_REGISTRY_FOLDER_INVALID: \"/home/ada/folder\" is not a registry: it has no index.json\nhint: create one with: toolcrib registry init /home/ada/folder",
+  MCPKG_REGISTRY_KEY_MISMATCH:
+    "The registry acme is left out: The index of the registry \"acme\" is not used: it is signed by sha256:…, and its key is sha256:1111111111111111111111111111111111111111111111111111111111111111 (the one of the configuration) (MCPKG_REGISTRY_KEY_MISMATCH)\n  hint: ask its operator, not over the same connection; if the key was replaced, accept it in the configuration of this registry: key: sha256:…",
+  MCPKG_REGISTRY_LISTEN_FAILED:
+    "error MCPKG_REGISTRY_LISTEN_FAILED: Cannot listen on 192.0.2.1:7421: EADDRNOTAVAIL\nhint: choose another address: --listen 127.0.0.1:PORT",
+  MCPKG_REGISTRY_PACKAGE_INVALID:
+    "manifest.json:4:14: error MCPKG_VERSION_INVALID\n\"version\" must be MAJOR.MINOR.PATCH, such as 1.0.0, but is \"1.0\"\n4 |   \"version\": \"1.0\",\n                 ^^^^^\nhint: write 1.0.0\n\nmanifest.json:37:5: error MCPKG_FILE_MISSING\nThe package has no file \"tests/echo.test.json\"\n37 |     \"tests/echo.test.json\"\n         ^^^^^^^^^^^^^^^^^^^^^^\nhint: paths are relative to the manifest, with / between their parts\n\nerror MCPKG_REGISTRY_PACKAGE_INVALID: Cannot add \"echo.mcpkg\": it has 2 error(s)",
+  MCPKG_REGISTRY_PACKAGE_UNSIGNED:
+    "error MCPKG_REGISTRY_PACKAGE_UNSIGNED: Cannot add demo.echo 0.1.0: it is not signed\nhint: sign it with: toolcrib sign FILE, or accept it with --allow-unsigned",
   MCPKG_REGISTRY_PLACE_INVALID:
     "error MCPKG_REGISTRY_PLACE_INVALID: Cannot use the registry \"ftp://registry.example/\": it must be an https URL\nhint: write https://HOST/PATH/, or the path of a folder",
+  MCPKG_REGISTRY_PUBLISHER_CHANGED:
+    "error MCPKG_REGISTRY_PUBLISHER_CHANGED: Cannot add demo.echo 0.2.0: it is signed by sha256:…, and 0.1.0 by sha256:…\nhint: sign it with the key of the earlier versions, or accept the new key with --allow-new-key",
+  MCPKG_REGISTRY_RESPONSE_INVALID:
+    "The registry http://127.0.0.1:9000/status-404/ is left out: Cannot read \"http://127.0.0.1:9000/status-404/index.json\": the response is HTTP 404 (MCPKG_REGISTRY_RESPONSE_INVALID)\n  hint: check the URL of the registry: index.json must be there, and all files that it names",
+  MCPKG_REGISTRY_ROLLED_BACK:
+    "The registry ./registry is left out: The index of the registry \"./registry\" is not used: it is number 1 of TIME, and number 2 was seen before (MCPKG_REGISTRY_ROLLED_BACK)\n  hint: a mirror or a cache serves an old copy: use the registry itself, or wait until the copy is current",
+  MCPKG_REGISTRY_SIGNATURE_INVALID:
+    "The registry ./registry is left out: The index of the registry is not used: The signed statement is not valid: it is of the type \"application/vnd.toolcrib.mcpkg-regestry+json\" (MCPKG_REGISTRY_SIGNATURE_INVALID)\n  hint: its operator checks it with: toolcrib registry verify FOLDER",
+  MCPKG_REGISTRY_STATE_INVALID:
+    "The registry ./registry is left out: Cannot read \"/home/ada/.toolcrib/registries/…/state.json\": it has the pinned key of a registry, and is damaged (MCPKG_REGISTRY_STATE_INVALID)\n  hint: remove the folder, and compare the key that is shown at the next use with the one that the registry's operator states",
+  MCPKG_REGISTRY_UNREACHABLE:
+    "The registry http://127.0.0.1:PORT/ is left out: Cannot read \"http://127.0.0.1:PORT/index.json\": Cannot read from \"127.0.0.1\": the connection failed (MCPKG_REGISTRY_UNREACHABLE)",
+  MCPKG_REGISTRY_VERSION_EXISTS:
+    "error MCPKG_REGISTRY_VERSION_EXISTS: Cannot add demo.echo 0.1.0: the registry has this version already, with other contents (sha256:…)\nhint: raise the version in manifest.json, and pack it again",
+  MCPKG_REGISTRY_VERSION_NOT_FOUND:
+    "error MCPKG_REGISTRY_VERSION_NOT_FOUND: \"/home/ada/registry\" has no demo.echo 9.0.0\nhint: it has 0.1.0",
   MCPKG_SCHEMA_INVALID:
     "manifest.json:15:13: error MCPKG_SCHEMA_INVALID\nThe type of \"input_schema\" must be \"object\", but is \"string\"\n15 |     \"type\": \"string\"\n                 ^^^^^^^^\nhint: arguments are an object\n\ntests/echo.test.json:3:12: error MCPKG_TEST_INPUT_INVALID\nThe input of the test does not match the input schema: it must be string\n3 |   \"input\": {\n               ^\n\n2 error(s), 0 warning(s)",
+  MCPKG_SIGNATURE_INVALID:
+    "error MCPKG_SIGNATURE_INVALID: The signature of the package is not valid: \"tests/echo.test.json\" was changed after it was signed\nhint: get the package from its publisher again; after a change of your own, sign it again",
   MCPKG_SYNTAX:
     "manifest.json:1:34: error MCPKG_SYNTAX\nCannot read this JSON value\n1 | { \"toolId\": \"demo.echo\", \"name\": }\n                                     ^\nhint: texts stand in double quotes; the rest is true, false, null, a number, {…} or […]\n\n1 error(s), 0 warning(s)",
   MCPKG_TEST_INPUT_INVALID:
     "tests/echo.test.json:3:12: error MCPKG_TEST_INPUT_INVALID\nThe input of the test does not match the input schema: it must have required property 'message'\n3 |   \"input\": {\n               ^\n\n1 error(s), 0 warning(s)",
   MCPKG_TOOL_ID_INVALID:
     "manifest.json:2:13: error MCPKG_TOOL_ID_INVALID\n\"toolId\" must be two or more parts of a-z, 0-9 and _ with dots between, such as acme.crm.search, but is \"Echo\"\n2 |   \"toolId\": \"Echo\",\n                ^^^^^^\n\n1 error(s), 0 warning(s)",
+  MCPKG_TOO_COMPLEX:
+    "tests/echo.test.json:1:107: error MCPKG_TOO_COMPLEX\nCannot read the test: it nests deeper than 64 levels\n1 | { \"name\": \"deep\", \"input\": {}, \"expected\": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…\n                                                                                                              ^\n\n1 error(s), 0 warning(s)",
   MCPKG_UNKNOWN_FIELD:
     "demo.echo 0.1.0 is valid: 2 files, 1 test, not signed\nmanifest.json:39:3: warning MCPKG_UNKNOWN_FIELD\nUnknown member \"descripton\": it has no effect\n39 |   \"descripton\": \"Echo\"\n       ^^^^^^^^^^^^\nhint: did you mean description?\n\n0 error(s), 1 warning(s)",
   MCPKG_VALUE_INVALID:
@@ -250,6 +514,80 @@ export const recorded: { readonly [code: string]: string } = {
     "manifest.json:4:14: error MCPKG_VERSION_INVALID\n\"version\" must be MAJOR.MINOR.PATCH, such as 1.0.0, but is \"1.0\"\n4 |   \"version\": \"1.0\",\n                 ^^^^^\nhint: write 1.0.0\n\n1 error(s), 0 warning(s)",
   MCPKG_WRONG_TYPE:
     "manifest.json:6:19: error MCPKG_WRONG_TYPE\n\"capabilities\" must be a list, but is a string\n6 |   \"capabilities\": \"demo\",\n                      ^^^^^^\nhint: write it as a list: [\"demo\"]\n\n1 error(s), 0 warning(s)",
+  MCP_CREDENTIALS_UNAVAILABLE:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"crm\",\"attempt\":1,\"code\":\"MCP_CREDENTIALS_UNAVAILABLE\",\"reason\":\"Cannot get the credentials for the server at http://127.0.0.1:9000/status-401: A login is needed: nobody is logged in to \\\"crm\\\" (run toolcrib login crm)\",\"msg\":\"server is not available\"}",
+  MCP_HTTP_ERROR:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"MCP_HTTP_ERROR\",\"reason\":\"The server at http://127.0.0.1:9000/status-404 answered HTTP 404: no (check the URL, and whether the server speaks this transport (streamable_http or sse))\",\"msg\":\"server is not available\"}",
+  MCP_INVALID_MESSAGE:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"MCP_INVALID_MESSAGE\",\"reason\":\"The server at http://127.0.0.1:9000/page answered HTTP 200 with \\\"text/html\\\" and no JSON-RPC answer\",\"msg\":\"server is not available\"}",
+  MCP_MESSAGE_TOO_DEEP:
+    "error MCP_MESSAGE_TOO_DEEP: The server's answer nests too deeply; the call may have had an effect\nhint: check the effect before you repeat it",
+  MCP_MESSAGE_TOO_LARGE:
+    "error MCP_MESSAGE_TOO_LARGE: The server's answer is larger than 33554432 bytes",
+  MCP_METHOD_NOT_FOUND:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32601,\"message\":\"Method not found: \\\"resource/list\\\"\",\"data\":{\"code\":\"MCP_METHOD_NOT_FOUND\"}}}",
+  MCP_UNAUTHORIZED:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"MCP_UNAUTHORIZED\",\"reason\":\"The server at http://127.0.0.1:9000/status-401 refused the credentials (HTTP 401): no (check the headers of this server's transport; values may be given with secret_key_ref)\",\"msg\":\"server is not available\"}",
+  MCP_UNREACHABLE:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"MCP_UNREACHABLE\",\"reason\":\"The server at http://127.0.0.1:PORT/mcp cannot be reached: ECONNREFUSED (check that it runs and that the URL is right)\",\"msg\":\"server is not available\"}",
+  MCP_UNSUPPORTED_VERSION:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"MCP_UNSUPPORTED_VERSION\",\"reason\":\"The server speaks none of our protocol versions; it offers 2031-01-01\",\"msg\":\"server is not available\"}",
+  METATOOL_ARGUMENT_FORM:
+    "{\n  \"error\": {\n    \"type\": \"validation_error\",\n    \"message\": \"The tool was not saved: notes.search takes one dict or arguments by name, got string (line 2)\",\n    \"details\": {\n      \"problems\": [\n        {\n          \"path\": \"code\",\n          \"line\": 2,\n          \"column\": 21,\n          \"snippet\": \"return notes.search(\\\"milk\\\")\",\n          \"message\": \"notes.search takes one dict or arguments by name, got string\",\n          \"code\": \"METATOOL_ARGUMENT_FORM\",\n          \"hint\": \"write notes.search({\\\"query\\\": …})\"\n        }\n      ]\n    }\n  }\n}",
+  METATOOL_ARGUMENT_MISSING:
+    "{\n  \"name\": \"report\",\n  \"status\": \"created\",\n  \"reach\": [\n    \"notes:search\"\n  ],\n  \"dynamic\": false,\n  \"annotations\": {\n    \"readOnlyHint\": false,\n    \"destructiveHint\": true,\n    \"idempotentHint\": false,\n    \"openWorldHint\": true\n  },\n  \"labels\": {},\n  \"egressHosts\": [\n    \"127.0.0.1\"\n  ],\n  \"needsApproval\": false,\n  \"permissions\": \"caller\",\n  \"warnings\": [\n    {\n      \"path\": \"code\",\n      \"line\": 2,\n      \"column\": 21,\n      \"snippet\": \"return notes.search({})\",\n      \"message\": \"notes.search needs \\\"query\\\"\",\n      \"code\": \"METATOOL_ARGUMENT_MISSING\"\n    }\n  ]\n}",
+  METATOOL_ARGUMENT_TYPE:
+    "{\n  \"name\": \"report\",\n  \"status\": \"created\",\n  \"reach\": [\n    \"notes:search\"\n  ],\n  \"dynamic\": false,\n  \"annotations\": {\n    \"readOnlyHint\": false,\n    \"destructiveHint\": true,\n    \"idempotentHint\": false,\n    \"openWorldHint\": true\n  },\n  \"labels\": {},\n  \"egressHosts\": [\n    \"127.0.0.1\"\n  ],\n  \"needsApproval\": false,\n  \"permissions\": \"caller\",\n  \"warnings\": [\n    {\n      \"path\": \"code\",\n      \"line\": 2,\n      \"column\": 48,\n      \"snippet\": \"return notes.search({\\\"query\\\": \\\"milk\\\", \\\"limit\\\": \\\"ten\\\"})\",\n      \"message\": \"\\\"limit\\\" of notes.search is integer, got string\",\n      \"code\": \"METATOOL_ARGUMENT_TYPE\"\n    }\n  ]\n}",
+  METATOOL_ARGUMENT_UNKNOWN:
+    "{\n  \"name\": \"report\",\n  \"status\": \"created\",\n  \"reach\": [\n    \"notes:search\"\n  ],\n  \"dynamic\": false,\n  \"annotations\": {\n    \"readOnlyHint\": false,\n    \"destructiveHint\": true,\n    \"idempotentHint\": false,\n    \"openWorldHint\": true\n  },\n  \"labels\": {},\n  \"egressHosts\": [\n    \"127.0.0.1\"\n  ],\n  \"needsApproval\": false,\n  \"permissions\": \"caller\",\n  \"warnings\": [\n    {\n      \"path\": \"code\",\n      \"line\": 2,\n      \"column\": 39,\n      \"snippet\": \"return notes.search({\\\"query\\\": \\\"milk\\\", \\\"limt\\\": 10})\",\n      \"message\": \"notes.search has no \\\"limt\\\" (did you mean \\\"limit\\\"?)\",\n      \"code\": \"METATOOL_ARGUMENT_UNKNOWN\",\n      \"hint\": \"it takes \\\"query\\\", \\\"limit\\\"\"\n    }\n  ]\n}",
+  METATOOL_DIRECTORY_UNUSABLE:
+    "error METATOOL_DIRECTORY_UNUSABLE: Cannot create the directory of saved tools \"/home/ada/.toolcrib/tools\": EEXIST\nhint: give the user who runs toolcrib write access to it, or use another directory",
+  METATOOL_FIELD_INVALID:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"error\\\":{\\\"type\\\":\\\"validation_error\\\",\\\"message\\\":\\\"The tool was not saved; it has 3 problems: Cannot use \\\\\\\"description\\\\\\\": it is missing; it must be a text, …\\\",\\\"details\\\":{\\\"problems\\\":[{\\\"path\\\":\\\"description\\\",\\\"message\\\":\\\"Cannot use \\\\\\\"description\\\\\\\": it is missing; it must be a text\\\",\\\"code\\\":\\\"METATOOL_FIELD_INVALID\\\"},{\\\"path\\\":\\\"inputSchema\\\",\\\"message\\\":\\\"Cannot use \\\\\\\"inputSchema\\\\\\\": it is missing; it must be an object\\\",\\\"code\\\":\\\"METATOOL_FIELD_INVALID\\\"},{\\\"path\\\":\\\"desc\\\",\\\"message\\\":\\\"Unknown field \\\\\\\"desc\\\\\\\"; the fields are name, description, inputSchema, code\\\",\\\"code\\\":\\\"METATOOL_FIELD_INVALID\\\"}]}}}\"}],\"structuredContent\":{\"error\":{\"type\":\"validation_error\",\"message\":\"The tool was not saved; it has 3 problems: Cannot use \\\"description\\\": it is missing; it must be a text, …\",\"details\":{\"problems\":[{\"path\":\"description\",\"message\":\"Cannot use \\\"description\\\": it is missing; it must be a text\",\"code\":\"METATOOL_FIELD_INVALID\"},{\"path\":\"inputSchema\",\"message\":\"Cannot use \\\"inputSchema\\\": it is missing; it must be an object\",\"code\":\"METATOOL_FIELD_INVALID\"},{\"path\":\"desc\",\"message\":\"Unknown field \\\"desc\\\"; the fields are name, description, inputSchema, code\",\"code\":\"METATOOL_FIELD_INVALID\"}]}}},\"isError\":true}}",
+  METATOOL_FIELD_TOO_LARGE:
+    "{\n  \"error\": {\n    \"type\": \"validation_error\",\n    \"message\": \"The tool was not saved: Cannot use \\\"code\\\": it has 110031 bytes; at most 102400 are allowed\",\n    \"details\": {\n      \"problems\": [\n        {\n          \"path\": \"code\",\n          \"message\": \"Cannot use \\\"code\\\": it has 110031 bytes; at most 102400 are allowed\",\n          \"code\": \"METATOOL_FIELD_TOO_LARGE\"\n        }\n      ]\n    }\n  }\n}",
+  METATOOL_FILE_IN_THE_WAY:
+    "{\n  \"error\": {\n    \"type\": \"validation_error\",\n    \"message\": \"The tool was not saved: Cannot change \\\"report\\\": its file exists and is not a usable saved tool, so it is left alone\",\n    \"details\": {\n      \"problems\": [\n        {\n          \"path\": \"name\",\n          \"message\": \"Cannot change \\\"report\\\": its file exists and is not a usable saved tool, so it is left alone\",\n          \"code\": \"METATOOL_FILE_IN_THE_WAY\",\n          \"hint\": \"fix or remove the file, or use another name; /home/ada/.toolcrib/tools/report.json: error METATOOL_FILE_SYNTAX Cannot read the saved tool: its file is not valid JSON from here on\"\n        }\n      ]\n    }\n  }\n}",
+  METATOOL_FILE_NAME:
+    "TOOL    RUNS  TESTS  DESCRIPTION\nreport  0     0      Reports about notes\n/home/ada/.toolcrib/tools/report2.json: error METATOOL_FILE_NAME\nCannot use the saved tool: its name is \"report\" and that of its file is \"report2.json\"\nhint: name the file \"report.json\", or the tool \"report2\"",
+  METATOOL_FILE_SYNTAX:
+    "No saved tools.\n/home/ada/.toolcrib/tools/report.json:3:3: error METATOOL_FILE_SYNTAX\nCannot read the saved tool: its file is not valid JSON from here on\n3 |   \"name\": \"report\"\n      ^",
+  METATOOL_FILE_TOO_LARGE:
+    "TOOL    RUNS  TESTS  DESCRIPTION\nreport  0     0      Reports about notes\n/home/ada/.toolcrib/tools/log.json: error METATOOL_FILE_TOO_LARGE\nCannot read the saved tool: its file is longer than 1048576 bytes",
+  METATOOL_FILE_UNREADABLE:
+    "TOOL    RUNS  TESTS  DESCRIPTION\nreport  0     0      Reports about notes\n/home/ada/.toolcrib/tools/folder.json: error METATOOL_FILE_UNREADABLE\nCannot read the saved tool: it is not a file\nhint: move it elsewhere",
+  METATOOL_FILE_VERSION:
+    "No saved tools.\n/home/ada/.toolcrib/tools/report.json: error METATOOL_FILE_VERSION\nCannot read the saved tool: its version is \"9.0\"; only \"1.0\" is supported",
+  METATOOL_NAME_HIDDEN:
+    "{\n  \"name\": \"report\",\n  \"status\": \"created\",\n  \"reach\": [],\n  \"dynamic\": false,\n  \"annotations\": {\n    \"readOnlyHint\": true,\n    \"destructiveHint\": false,\n    \"idempotentHint\": true,\n    \"openWorldHint\": false\n  },\n  \"labels\": {},\n  \"egressHosts\": [],\n  \"needsApproval\": false,\n  \"permissions\": \"caller\",\n  \"warnings\": [\n    {\n      \"path\": \"code\",\n      \"line\": 2,\n      \"column\": 1,\n      \"snippet\": \"params = 1\",\n      \"message\": \"\\\"params\\\" hides the predeclared params from here on\",\n      \"code\": \"METATOOL_NAME_HIDDEN\",\n      \"hint\": \"use another name, such as params_value\"\n    }\n  ]\n}",
+  METATOOL_NAME_INVALID:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"error\\\":{\\\"type\\\":\\\"validation_error\\\",\\\"message\\\":\\\"The tool was not saved; it has 2 problems: Cannot save a tool as \\\\\\\"../report\\\\\\\": allowed are 1 to 64 of the characters A-Z a-z 0-9 _ . -, of which the first is a letter, a digit or _, …\\\",\\\"details\\\":{\\\"problems\\\":[{\\\"path\\\":\\\"name\\\",\\\"message\\\":\\\"Cannot save a tool as \\\\\\\"../report\\\\\\\": allowed are 1 to 64 of the characters A-Z a-z 0-9 _ . -, of which the first is a letter, a digit or _\\\",\\\"code\\\":\\\"METATOOL_NAME_INVALID\\\",\\\"hint\\\":\\\"use \\\\\\\"_report\\\\\\\"\\\"},{\\\"path\\\":\\\"inputSchema\\\",\\\"message\\\":\\\"Cannot use \\\\\\\"inputSchema\\\\\\\": it is missing; it must be an object\\\",\\\"code\\\":\\\"METATOOL_FIELD_INVALID\\\"}]}}}\"}],\"structuredContent\":{\"error\":{\"type\":\"validation_error\",\"message\":\"The tool was not saved; it has 2 problems: Cannot save a tool as \\\"../report\\\": allowed are 1 to 64 of the characters A-Z a-z 0-9 _ . -, of which the first is a letter, a digit or _, …\",\"details\":{\"problems\":[{\"path\":\"name\",\"message\":\"Cannot save a tool as \\\"../report\\\": allowed are 1 to 64 of the characters A-Z a-z 0-9 _ . -, of which the first is a letter, a digit or _\",\"code\":\"METATOOL_NAME_INVALID\",\"hint\":\"use \\\"_report\\\"\"},{\"path\":\"inputSchema\",\"message\":\"Cannot use \\\"inputSchema\\\": it is missing; it must be an object\",\"code\":\"METATOOL_FIELD_INVALID\"}]}}},\"isError\":true}}",
+  METATOOL_NAME_RESERVED:
+    "{\n  \"error\": {\n    \"type\": \"validation_error\",\n    \"message\": \"The tool was not saved: Cannot save a tool as \\\"search_tools\\\": another tool or server has this name or a confusable one\",\n    \"details\": {\n      \"problems\": [\n        {\n          \"path\": \"name\",\n          \"message\": \"Cannot save a tool as \\\"search_tools\\\": another tool or server has this name or a confusable one\",\n          \"code\": \"METATOOL_NAME_RESERVED\",\n          \"hint\": \"use a different name\"\n        }\n      ]\n    }\n  }\n}",
+  METATOOL_NAME_TAKEN:
+    "{\n  \"error\": {\n    \"type\": \"validation_error\",\n    \"message\": \"The tool was not saved: Cannot save a tool as \\\"daily-report\\\": it is confusable with the saved tool \\\"daily_report\\\"\",\n    \"details\": {\n      \"problems\": [\n        {\n          \"path\": \"name\",\n          \"message\": \"Cannot save a tool as \\\"daily-report\\\": it is confusable with the saved tool \\\"daily_report\\\"\",\n          \"code\": \"METATOOL_NAME_TAKEN\",\n          \"hint\": \"use another name, or update \\\"daily_report\\\"\"\n        }\n      ]\n    }\n  }\n}",
+  METATOOL_NOT_OWNER:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"error\\\":{\\\"type\\\":\\\"validation_error\\\",\\\"message\\\":\\\"The tool was not saved: Cannot save \\\\\\\"report\\\\\\\": the name belongs to another client or to the operator\\\",\\\"details\\\":{\\\"problems\\\":[{\\\"path\\\":\\\"name\\\",\\\"message\\\":\\\"Cannot save \\\\\\\"report\\\\\\\": the name belongs to another client or to the operator\\\",\\\"code\\\":\\\"METATOOL_NOT_OWNER\\\",\\\"hint\\\":\\\"use another name, or ask the operator\\\"}]}}}\"}],\"structuredContent\":{\"error\":{\"type\":\"validation_error\",\"message\":\"The tool was not saved: Cannot save \\\"report\\\": the name belongs to another client or to the operator\",\"details\":{\"problems\":[{\"path\":\"name\",\"message\":\"Cannot save \\\"report\\\": the name belongs to another client or to the operator\",\"code\":\"METATOOL_NOT_OWNER\",\"hint\":\"use another name, or ask the operator\"}]}}},\"isError\":true}}",
+  METATOOL_PARAMETER_UNKNOWN:
+    "{\n  \"name\": \"report\",\n  \"status\": \"created\",\n  \"reach\": [],\n  \"dynamic\": false,\n  \"annotations\": {\n    \"readOnlyHint\": true,\n    \"destructiveHint\": false,\n    \"idempotentHint\": true,\n    \"openWorldHint\": false\n  },\n  \"labels\": {},\n  \"egressHosts\": [],\n  \"needsApproval\": false,\n  \"permissions\": \"caller\",\n  \"warnings\": [\n    {\n      \"path\": \"code\",\n      \"line\": 2,\n      \"column\": 15,\n      \"snippet\": \"return params[\\\"dayz\\\"]\",\n      \"message\": \"The input schema has no \\\"dayz\\\" (did you mean \\\"days\\\"?)\",\n      \"code\": \"METATOOL_PARAMETER_UNKNOWN\",\n      \"hint\": \"it has \\\"days\\\"\"\n    }\n  ]\n}",
+  METATOOL_RECURSIVE:
+    "{\n  \"name\": \"report\",\n  \"status\": \"updated\",\n  \"reach\": [\n    \"saved:report\"\n  ],\n  \"dynamic\": false,\n  \"annotations\": {\n    \"readOnlyHint\": true,\n    \"destructiveHint\": false,\n    \"idempotentHint\": true,\n    \"openWorldHint\": false\n  },\n  \"labels\": {},\n  \"egressHosts\": [],\n  \"needsApproval\": true,\n  \"permissions\": \"caller\",\n  \"warnings\": [\n    {\n      \"path\": \"code\",\n      \"line\": 1,\n      \"column\": 1,\n      \"snippet\": \"# Reports about notes\",\n      \"message\": \"\\\"report\\\" calls itself, which ends at the limit of nested calls\",\n      \"code\": \"METATOOL_RECURSIVE\",\n      \"hint\": \"call a function of the program instead: def can call itself\"\n    }\n  ]\n}",
+  METATOOL_SCHEMA_INVALID:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"error\\\":{\\\"type\\\":\\\"validation_error\\\",\\\"message\\\":\\\"The tool was not saved: The type of an input schema must be \\\\\\\"object\\\\\\\", but is \\\\\\\"string\\\\\\\"\\\",\\\"details\\\":{\\\"problems\\\":[{\\\"path\\\":\\\"inputSchema.type\\\",\\\"message\\\":\\\"The type of an input schema must be \\\\\\\"object\\\\\\\", but is \\\\\\\"string\\\\\\\"\\\",\\\"code\\\":\\\"METATOOL_SCHEMA_INVALID\\\",\\\"hint\\\":\\\"write {\\\\\\\"type\\\\\\\": \\\\\\\"object\\\\\\\", \\\\\\\"properties\\\\\\\": {…}}\\\"}]}}}\"}],\"structuredContent\":{\"error\":{\"type\":\"validation_error\",\"message\":\"The tool was not saved: The type of an input schema must be \\\"object\\\", but is \\\"string\\\"\",\"details\":{\"problems\":[{\"path\":\"inputSchema.type\",\"message\":\"The type of an input schema must be \\\"object\\\", but is \\\"string\\\"\",\"code\":\"METATOOL_SCHEMA_INVALID\",\"hint\":\"write {\\\"type\\\": \\\"object\\\", \\\"properties\\\": {…}}\"}]}}},\"isError\":true}}",
+  METATOOL_TOOL_UNKNOWN:
+    "{\n  \"error\": {\n    \"type\": \"validation_error\",\n    \"message\": \"The tool was not saved: notes has no tool serch (did you mean search?) (line 2)\",\n    \"details\": {\n      \"problems\": [\n        {\n          \"path\": \"code\",\n          \"line\": 2,\n          \"column\": 14,\n          \"snippet\": \"return notes.serch({\\\"query\\\": \\\"milk\\\"})\",\n          \"message\": \"notes has no tool serch (did you mean search?)\",\n          \"code\": \"METATOOL_TOOL_UNKNOWN\",\n          \"hint\": \"its tools are search, write_file, delete_file, fetch, export, total\"\n        }\n      ]\n    }\n  }\n}",
+  METATOOL_TOOL_UNUSED:
+    "demo.report 0.1.0 is valid: 2 files, 0 tests, not signed\nIts program can call notes:export, notes:search\nwarning METATOOL_TOOL_UNUSED\nThe package declares the tool \"notes:export\", which \"main.star\" does not name\nhint: remove it from tools of the endpoint: the operator has to approve each tool that is declared\n\n0 error(s), 1 warning(s)",
+  METATOOL_TOO_MANY_TOOLS:
+    "{\n  \"error\": {\n    \"type\": \"validation_error\",\n    \"message\": \"The tool was not saved: Cannot save \\\"last\\\": there are 1001 saved tools; at most 1000 are allowed\",\n    \"details\": {\n      \"problems\": [\n        {\n          \"path\": \"name\",\n          \"message\": \"Cannot save \\\"last\\\": there are 1001 saved tools; at most 1000 are allowed\",\n          \"code\": \"METATOOL_TOO_MANY_TOOLS\",\n          \"hint\": \"delete unused tools\"\n        }\n      ]\n    }\n  }\n}",
+  METATOOL_UNWRITABLE:
+    "warning: Cannot write \"/home/ada/.toolcrib/tools\": unable to open database file\nerror METATOOL_UNWRITABLE: Cannot write \"/home/ada/.toolcrib/tools\": unable to open database file",
+  MUTABILITY_VIOLATION:
+    "error MUTABILITY_VIOLATION: \"notes__delete_file\" was not called: it declares destructiveHint: true, and its server \"notes\" has mutability_class: read_only\nhint: the operator of the gateway can allow it for the server: mutability_class: unknown or write",
+  OAUTH_DISCOVERY_FAILED:
+    "error OAUTH_DISCOVERY_FAILED: Cannot find the authorization server of \"crm\": there is no metadata of the authorization server http://127.0.0.1:9000\nhint: check transport.url, or name the authorization server with transport.auth.issuer",
+  OAUTH_UNREACHABLE:
+    "error OAUTH_UNREACHABLE: Cannot reach http://127.0.0.1:PORT/.well-known/oauth-authorization-server: connect ECONNREFUSED 127.0.0.1:PORT\nhint: check the connection of this machine, and transport.proxy",
   OPENAPI_BODY_UNFIT:
     "TOOL  REQUEST\nfind  GET /items\n\n1 tool\nreaches api.shop.example\nwrote manifests/shop/0.1.0.yaml\nwrote toolspecs/shop/0.1.0.yaml\n\nnext:\n  toolcrib toolspec test toolspecs/shop/0.1.0.yaml\n  add to toolcrib.yaml:\n\n    toolspecs:\n      - path: ./toolspecs/shop/0.1.0.yaml\nwarning OPENAPI_CREDENTIAL_MISSING\nThe document declares no credential\nhint: if the API needs one, add it to credentials of the manifest\n\napi.yaml:8:7: warning OPENAPI_BODY_UNFIT\nThe body of operation \"find\" is left out: GET is sent without one\n8 |       requestBody: { content: { application/json: { schema: { type: object } } } }\n          ^^^^^^^^^^^",
   OPENAPI_CREDENTIAL_HIDDEN:
@@ -280,22 +618,96 @@ export const recorded: { readonly [code: string]: string } = {
     "error OPENAPI_SERVER_UNFIT\nThe document has no server that can be converted to a base URL\nhint: give the base URL with --base-url https://HOST/PATH\n\napi.yaml:3:1: warning OPENAPI_SERVER_UNFIT\nCannot use a server: \"/v1\" is relative, and the URL of the document is not known\n3 | servers: [{ url: /v1 }]\n    ^^^^^^^\nhint: give the base URL with --base-url https://HOST/PATH\n\nerror CLI_IMPORT_FAILED: Cannot import \"api.yaml\"",
   OPENAPI_SYNTAX:
     "api.yaml:3:6: error OPENAPI_SYNTAX\n\",\" or \"}\" belongs here\n3 | paths: {}\n         ^\n\nerror CLI_IMPORT_FAILED: Cannot import \"api.yaml\"",
+  OPENAPI_TOO_LARGE:
+    "openapi.yaml:1:1: error OPENAPI_TOO_LARGE\nCannot read a document of more than 33,554,432 characters\n1 | \n    ^\n\nerror CLI_IMPORT_FAILED: Cannot import \"openapi.yaml\"",
   OPENAPI_TYPE_NARROWED:
     "TOOL  REQUEST\nadd   POST /items\n\n1 tool\nreaches api.shop.example\nwrote manifests/shop/0.1.0.yaml\nwrote toolspecs/shop/0.1.0.yaml\n\nnext:\n  add to toolcrib.yaml:\n\n    toolspecs:\n      - path: ./toolspecs/shop/0.1.0.yaml\n        # tools: all   # 1 more: the tools that change data\nwarning OPENAPI_CREDENTIAL_MISSING\nThe document declares no credential\nhint: if the API needs one, add it to credentials of the manifest\n\napi.yaml:11:51: warning OPENAPI_TYPE_NARROWED\nParameter \"tags\" of operation \"add\" may be array and object; the tool takes it as array\n11 |             schema: { type: object, properties: { tags: { type: [array, object] } } }\n                                                       ^^^^\nhint: change the type in the toolspec if another type is needed",
   OPENAPI_VERSION:
     "api.yaml:1:1: error OPENAPI_VERSION\nCannot import a document of Swagger \"2.0\": OpenAPI 3.0 and 3.1 are supported\n1 | swagger: \"2.0\"\n    ^^^^^^^\nhint: convert it to OpenAPI 3 first, with a converter such as swagger2openapi\n\nerror CLI_IMPORT_FAILED: Cannot import \"api.yaml\"",
+  OUTSIDE_WINDOW:
+    "error OUTSIDE_WINDOW: \"notes__search\" was not called (limit \"nights\"): it is allowed at certain times only (UTC)\nhint: it is possible again in N h, at TIME; the operator can change guards.limits",
+  PACKAGE_CHAIN_FAILED:
+    "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"The chain \\\"demo.report\\\" failed at step \\\"one\\\" (demo.echo): Cannot reach \\\"example.com\\\": it has an address that is not public (private)\\nSteps that ran before it: none\\nHint: check the name of the host; for a host in your own network, see egress.internal_ranges\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"PACKAGE_CHAIN_FAILED\",\n    \"toolcrib/callId\": \"CALL\",\n    \"toolcrib/chain\": {\n      \"step\": \"one\",\n      \"ran\": [],\n      \"cause\": \"EGRESS_ADDRESS_DENIED\"\n    },\n    \"toolcrib/server\": \"demo.report\",\n    \"toolcrib/trustState\": \"unverified\"\n  }\n}",
+  PACKAGE_CHAIN_INVALID:
+    "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"The chain \\\"demo.report\\\" was not started: it needs a tool that does not exist here: \\\"demo.echo\\\" (step \\\"one\\\")\\nHint: install the packages of these tools, and check that they are ready: toolcrib status\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"PACKAGE_CHAIN_INVALID\",\n    \"toolcrib/callId\": \"CALL\",\n    \"toolcrib/server\": \"demo.report\",\n    \"toolcrib/trustState\": \"unverified\"\n  }\n}",
+  PARAMS_INVALID:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32602,\"message\":\"\\\"name\\\" must be a string\",\"data\":{\"code\":\"PARAMS_INVALID\"}}}",
+  PAUSES_UNREADABLE:
+    "error PAUSES_UNREADABLE: \"notes__search\" was not called: what the operator paused cannot be read\nhint: the operator sees the reason with toolcrib status",
+  POLICY_DENIED:
+    "error POLICY_DENIED: \"cli\" may not use \"notes:delete_file\": the pattern \"notes:delete_*\" denies it (policy.deny[0])\nhint: the operator can change policy.deny in toolcrib.yaml",
   POLICY_TEST_INVALID:
     "team.policy-test.yaml:1:11: error POLICY_TEST_INVALID\nField \"expect\" is required in \"tests[0]\"\n1 | tests: [{ client: ci, tool: \"github:list_issues\", expects: allow }]\n              ^^^^^^\nhint: add expect\n\nteam.policy-test.yaml:1:51: error POLICY_TEST_INVALID\nUnknown field \"expects\" in \"tests[0]\"\n1 | tests: [{ client: ci, tool: \"github:list_issues\", expects: allow }]\n                                                      ^^^^^^^\nhint: did you mean expect?\n0 passed, 0 failed",
   POLICY_TEST_SYNTAX:
     "team.policy-test.yaml:1:20: error POLICY_TEST_SYNTAX\nA quoted text, list or map is not closed\n1 | tests: [{ client: ci\n                       ^\nhint: look for a missing quote, bracket, comma or colon\n0 passed, 0 failed",
   POLICY_TEST_UNMATCHED:
     "team.policy-test.yaml:1:30: warning POLICY_TEST_UNMATCHED\nNo tool server and no toolspec has the id \"gitub\"\n1 | tests: [{ client: cli, tool: \"gitub:list_issues\", expect: deny }]\n                                 ^^^^^^^^^^^^^^^^^^^\nhint: did you mean \"github:list_issues\"?\n1 passed, 0 failed",
+  PROCESS_COMMAND_NOT_EXECUTABLE:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"PROCESS_COMMAND_NOT_EXECUTABLE\",\"reason\":\"Cannot launch command \\\"./server.sh\\\": \\\"/home/ada/server.sh\\\" is not executable by this user (run: chmod +x '/home/ada/server.sh')\",\"msg\":\"server is not available\"}",
+  PROCESS_COMMAND_NOT_FOUND:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"PROCESS_COMMAND_NOT_FOUND\",\"reason\":\"Cannot launch command \\\"notes-server\\\": not found in PATH (give the absolute path of \\\"notes-server\\\", or add its folder to PATH in env)\",\"msg\":\"server is not available\"}",
+  PROCESS_DIRECTORY_INVALID:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"PROCESS_DIRECTORY_INVALID\",\"reason\":\"Cannot launch command \\\"sh\\\": working directory \\\"/home/ada/old\\\" does not exist (correct cwd, or create the folder)\",\"msg\":\"server is not available\"}",
+  PROFILE_NOT_FOUND:
+    "HTTP 404 Not Found\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"There is no profile \\\"review\\\" (there is no profile that you may use)\",\"data\":{\"code\":\"PROFILE_NOT_FOUND\",\"hint\":\"there is no profile that you may use\"}}}",
+  PROMPT_NOT_FOUND:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32602,\"message\":\"Unknown prompt: \\\"review\\\"\",\"data\":{\"code\":\"PROMPT_NOT_FOUND\"}}}",
+  RATE_LIMITED:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"notes__search\\\" was not called (limit \\\"slow\\\"): at most 1 calls an hour are allowed\\nHint: it is possible again in N h, at TIME; the operator can change guards.limits\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"RATE_LIMITED\",\"toolcrib/callId\":\"CALL\"}}}",
+  REGISTRY_ALREADY_STARTED:
+    "REGISTRY_ALREADY_STARTED: The registry is already started",
+  REGISTRY_BACKEND_NOT_FOUND:
+    "REGISTRY_BACKEND_NOT_FOUND: No backend is named \"crm\"",
+  REGISTRY_EXECUTION_FAILED:
+    "REGISTRY_EXECUTION_FAILED: \"math:sum\" failed: no numbers",
+  REGISTRY_HANDLER_NOT_FOUND:
+    "REGISTRY_HANDLER_NOT_FOUND: The local tool \"sum\" is registered without a handler pass a function as the fourth argument",
+  REGISTRY_INVALID_REQUEST:
+    "REGISTRY_INVALID_REQUEST: \"ftp:\" is not a scheme of a backend URL allowed are http://, https://, sse://, sses:// and stdio://; credentials go into headers",
+  REGISTRY_NOT_STARTED:
+    "REGISTRY_NOT_STARTED: Cannot execute \"local:sum\": the registry is not started call start() first",
+  REGISTRY_TOOL_NOT_FOUND:
+    "REGISTRY_TOOL_NOT_FOUND: No tool has the id \"local:add\" see listTools() and search()",
+  RESOURCE_NOT_FOUND:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32002,\"message\":\"Resource not found: \\\"file:///tmp/gone.txt\\\"\",\"data\":{\"uri\":\"file:///tmp/gone.txt\",\"code\":\"RESOURCE_NOT_FOUND\"}}}",
+  RESULT_INVALID:
+    "error RESULT_INVALID: The result of \"notes__total\" does not match the tool's output schema:\n- structuredContent/total must be number\nhint: report it to the operator of this server; the result was not passed on",
+  RESULT_TOO_LARGE:
+    "error RESULT_TOO_LARGE: The result is larger than 65536 bytes\nhint: request less from the tool, or raise serve.limits.result_max_bytes",
+  RESULT_WITHHELD:
+    "error RESULT_WITHHELD: \"notes__search\" was called, and its result is withheld: the hook \"privacy\" refused it: the result names a person\nhint: do not repeat the call only for that: it was made, and can have had an effect",
+  SANDBOX_PATH_REFUSED:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"SANDBOX_PATH_REFUSED\",\"reason\":\"The read path \\\"/\\\" is the whole file system (name a folder that contains only what the server works with)\",\"msg\":\"server is not available\"}",
+  SEARCH_LIMIT_INVALID:
+    "SEARCH_LIMIT_INVALID: Cannot return \"0\" results: the limit must be an integer from 1 to 1000",
+  SEARCH_QUERY_TOO_LONG:
+    "SEARCH_QUERY_TOO_LONG: Cannot search for a query of more than 1000 terms: at most 1000 terms are allowed describe the tool in a few words",
+  SECRETS_DAMAGED:
+    "error SECRETS_DAMAGED: Cannot use \"/home/ada/.toolcrib/secrets/.store/notes-token.sealed\": it is longer than the format allows\nhint: restore it from a backup, or set the secret again",
+  SECRETS_EXISTS:
+    "error SECRETS_EXISTS: Cannot use this name: secret \"github-token\" exists\nhint: choose another name, or remove that secret first",
+  SECRETS_EXPOSED:
+    "error SECRETS_EXPOSED: Cannot use \"/home/ada/.toolcrib/secrets/.store\": its mode 755 gives other users of this machine access\nhint: run chmod 700 /home/ada/.toolcrib/secrets/.store, and replace the secrets if anyone may have read them",
+  SECRETS_FULL:
+    "error SECRETS_FULL: Cannot store another secret: the store has 1000 secrets\nhint: remove some: toolcrib secret list, toolcrib secret rm NAME",
+  SECRETS_KEY_INVALID:
+    "error SECRETS_KEY_INVALID: Cannot use the key of the secret store in TOOLCRIB_SECRETS_KEY: it is not 32 bytes in base64 or hexadecimal\nhint: restore the key that the secrets were set with; openssl rand -base64 32 makes one for a new store",
+  SECRETS_KEY_MISSING:
+    "error SECRETS_KEY_MISSING: Cannot decrypt the secret store: its key \"/home/ada/.toolcrib/secrets/.store/key\" is missing\nhint: restore that file, or set TOOLCRIB_SECRETS_KEY; without the key, remove the secrets and set them again",
+  SECRETS_KEY_WRONG:
+    "error SECRETS_KEY_WRONG: Cannot decrypt secret \"notes-token\": it was encrypted with a different key\nhint: restore the key that it was set with (secrets/.store/key, TOOLCRIB_SECRETS_KEY), or remove the secret and set it again",
   SECRETS_NAME_INVALID:
     "error SECRETS_NAME_INVALID: Cannot use this name for a secret\nhint: use at most 128 letters, digits, _ - and . characters, with no . at either end",
   SECRETS_NOT_FOUND:
     "error SECRETS_NOT_FOUND: Cannot find secret \"absent\" in the secret store\nhint: see toolcrib secret list; remove variables and plain files yourself",
+  SECRETS_UNREADABLE:
+    "error SECRETS_UNREADABLE: Cannot read the secret file \"/home/ada/.toolcrib/secrets/notes-token\": it is a folder\nhint: make it a file that the user who runs Toolcrib can read",
   SECRETS_UNUSABLE:
     "error SECRETS_UNUSABLE: Cannot use standard input: it is empty\nhint: write the secret into it",
+  SECRETS_UNWRITABLE:
+    "error SECRETS_UNWRITABLE: Cannot change the secret store \"/home/ada/.toolcrib/secrets/.store\": a part of its path is not a directory (ENOTDIR)\nhint: give the user who runs Toolcrib write access to it, and check that the disk has free space",
+  SERVER_IMPORT_BUNDLE_INVALID:
+    "error SERVER_IMPORT_BUNDLE_INVALID: The bundle has no \"manifest.json\" at its top",
   SERVER_IMPORT_CONTAINMENT:
     "Would add io.example/notes 1.0.0 to toolcrib.yaml:\n\ntool_servers:\n  - id: notes\n    name: io.example/notes\n    description: Notes\n    transport:\n      kind: stdio\n      command: docker\n      args: [run, \"-i\", \"--rm\", \"docker.io/example/notes:1.0.0\"]\n    trust_state: unverified\n\nThe server is unverified: it runs contained, and its tools wait for toolcrib approve. Read what it is before you raise trust_state.\nserver.json: warning SERVER_IMPORT_CONTAINMENT\ndocker asks a daemon to start the container: the containment of the entry does not apply inside it, and an unverified server may not reach the daemon\nhint: prefer a package of another type, or raise trust_state and containment deliberately",
   SERVER_IMPORT_DEPRECATED:
@@ -304,12 +716,16 @@ export const recorded: { readonly [code: string]: string } = {
     "server.json:1:31: error SERVER_IMPORT_DUPLICATE_KEY\nDuplicate field \"name\": it is given before in the same map\n1 | { \"name\": \"io.example/notes\", \"name\": \"io.example/other\", \"version\": \"1.0.0\" }\n                                  ^^^^^^\nhint: remove one of the two\n\nerror CLI_IMPORT_FAILED: Cannot import \"server.json\"",
   SERVER_IMPORT_FIELD_REQUIRED:
     "server.json:1:3: error SERVER_IMPORT_FIELD_REQUIRED\nField \"name\" is required in the server.json\n1 | { \"description\": \"Notes\", \"version\": \"1.0.0\" }\n      ^^^^^^^^^^^^^\nhint: add name\n\nerror CLI_IMPORT_FAILED: Cannot import \"server.json\"",
+  SERVER_IMPORT_FILE_TOO_LARGE:
+    "server.json: error SERVER_IMPORT_FILE_TOO_LARGE\nCannot read a server.json of more than 1,048,576 bytes\n\nerror CLI_IMPORT_FAILED: Cannot import \"server.json\"",
   SERVER_IMPORT_LOADER_VARIABLE:
     "server.json: error SERVER_IMPORT_LOADER_VARIABLE\nThe file sets the variable NODE_OPTIONS, which chooses the code that programs load when they start: it is not imported\nhint: leave it out by using another version of the server, or set it deliberately: --set NODE_OPTIONS=VALUE\n\nerror CLI_IMPORT_FAILED: Cannot import io.example/notes 1.0.0: it needs something that only you can decide\nhint: see the errors above; nothing was written",
   SERVER_IMPORT_SECRET_EXPOSED:
     "Would add io.example/notes 1.0.0 to toolcrib.yaml:\n\ntool_servers:\n  - id: notes\n    name: io.example/notes\n    description: Notes\n    transport:\n      kind: stdio\n      command: npx\n      args: [\"-y\", \"mcp-notes@1.0.0\"]\n      env:\n        NOTES_TOKEN: { secret_key_ref: notes-notes-token }\n    trust_state: unverified\n\nStore each secret before the server starts:\n  toolcrib secret set notes-notes-token   # variable NOTES_TOKEN\n\nThe server is unverified: it runs contained, and its tools wait for toolcrib approve. Read what it is before you raise trust_state.\nserver.json: warning SERVER_IMPORT_SECRET_EXPOSED\nThe file contains the value of variable NOTES_TOKEN, which it calls a secret: it is not copied\nhint: store it, and name it: --secret NOTES_TOKEN=NAME",
   SERVER_IMPORT_SYNTAX:
     "server.json:1:29: error SERVER_IMPORT_SYNTAX\nExpected a field name in double quotes\n1 | { \"name\": \"io.example/notes\",\n                                ^\nhint: write \"name\": value\n\nerror CLI_IMPORT_FAILED: Cannot import \"server.json\"",
+  SERVER_IMPORT_TOO_COMPLEX:
+    "server.json:1:65: error SERVER_IMPORT_TOO_COMPLEX\nCannot read the server.json: it nests deeper than 64 levels\n1 | [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…\n                                                                    ^\n\nerror CLI_IMPORT_FAILED: Cannot import \"server.json\"",
   SERVER_IMPORT_UNPINNED:
     "server.json: error SERVER_IMPORT_UNPINNED\nThe package mcp-notes has no exact version (latest): each start could run another program\nhint: ask its publisher for an exact version, or write the entry yourself\n\nerror CLI_IMPORT_FAILED: Cannot import io.example/notes 1.0.0: it needs something that only you can decide\nhint: see the errors above; nothing was written",
   SERVER_IMPORT_UNSUPPORTED:
@@ -338,10 +754,36 @@ export const recorded: { readonly [code: string]: string } = {
     "program.star:2:1: error STARLARK_REASSIGNED\ncannot reassign global total declared at program.star:1:1\n2 | total = 2\n    ^^^^^\nhint: choose another name, or put the code into a function",
   STARLARK_SYNTAX:
     "program.star:1:7: error STARLARK_SYNTAX\nconditional expression without else clause\n1 | x = 1 if True\n          ^^\nhint: write 1 if True else None",
+  STARLARK_TOO_DEEP:
+    "deep.star:1:304: error STARLARK_TOO_DEEP\nThe program nests deeper than 300 levels\n1 | …(((((((((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))…\n                                             ^\nhint: give parts of it names, and join long lists with join() or a loop",
+  STARLARK_TOO_LARGE:
+    "large.star:1:1: error STARLARK_TOO_LARGE\nThe program is longer than 1048576 characters\n1 | x = 1\n    ^\nhint: pass large data as an argument",
   STARLARK_UNDEFINED_NAME:
     "program.star:2:7: error STARLARK_UNDEFINED_NAME\nundefined: cuont (did you mean count?)\n2 | print(cuont)\n          ^^^^^\nhint: write count",
   STARLARK_UNFINISHED:
     "program.star:2:1: error STARLARK_UNFINISHED\ngot end of file, want ']'\n2 | \n    ^\nhint: \"[\" of line 1 is not closed, or a comma is missing before this",
+  STORE_UNREADABLE:
+    "error STORE_UNREADABLE: Cannot read the key of the fingerprints in \"/home/ada/.toolcrib/audit-fingerprints.key\": its content is no key\nhint: restore the file, or remove it: a new key is created, and values in earlier records are not found any more",
+  STORE_UNWRITABLE:
+    "error STORE_UNWRITABLE: Cannot write \"/home/ada/.toolcrib/guards/pauses.json\": EEXIST",
+  SWITCH_INVALID:
+    "error SWITCH_INVALID: Nothing was switched: no server, toolspec or package is called \"note\"\nhint: did you mean notes?",
+  TASKS_UNREADABLE:
+    "error TASKS_UNREADABLE: Cannot use \"/home/ada/.toolcrib/tasks\": EEXIST: file already exists, mkdir '/home/ada/.toolcrib/tasks'\nhint: let the user who runs toolcrib own the folder, or remove it: its tasks are lost then",
+  TASK_NOT_FOUND:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32602,\"message\":\"Task not found (it belongs to another client, is not kept any more, or its tool is not available to this client now)\",\"data\":{\"code\":\"TASK_NOT_FOUND\",\"hint\":\"it belongs to another client, is not kept any more, or its tool is not available to this client now\"}}}",
+  TASK_NOT_SUPPORTED:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32601,\"message\":\"The tool \\\"toolcrib:list_saved_tools\\\" does not run as a task (call it without \\\"task\\\")\",\"data\":{\"code\":\"TASK_NOT_SUPPORTED\",\"hint\":\"call it without \\\"task\\\"\"}}}",
+  TOKEN_FILE_EXPOSED:
+    "error TOKEN_FILE_EXPOSED: Cannot trust \"/home/ada/.toolcrib/tokens/ci\": other users of this machine may use it (mode 644, must be 600)\nhint: chmod 600 '/home/ada/.toolcrib/tokens/ci'; make a new token if anyone may have read it",
+  TOKEN_FILE_UNREADABLE:
+    "error TOKEN_FILE_UNREADABLE: Cannot use \"/home/ada/.toolcrib/tokens/ci\": not a regular file",
+  TOKEN_INVALID:
+    "error TOKEN_INVALID: Cannot use the token in TOOLCRIB_TOKEN: it must have 16 to 512 letters, digits and . _ ~ + / - characters\nhint: make one: openssl rand -hex 32",
+  TOKEN_TOO_MANY:
+    "error TOKEN_TOO_MANY: \"/home/ada/.toolcrib/tokens\" holds more than 1000 token files\nhint: remove the files of unused tokens",
+  TOOLSPEC_ARGUMENT_INVALID:
+    "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"Parameter \\\"id\\\" must be a string, but is an array\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"TOOLSPEC_ARGUMENT_INVALID\",\n    \"toolcrib/callId\": \"CALL\"\n  }\n}",
   TOOLSPEC_AUTH_FORBIDDEN:
     "acme/toolspecs/acme/0.1.0.yaml:5:1: error TOOLSPEC_AUTH_FORBIDDEN\n\"auth\" is not allowed: the manifest is of the sealed tier, and its credentials define where they are sent\n5 | auth: { header: Authorization, format: \"Bearer {token}\" }\n    ^^^^\nhint: remove auth\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_AUTH_FORMAT:
@@ -368,6 +810,12 @@ export const recorded: { readonly [code: string]: string } = {
     "acme/toolspecs/acme/0.1.0.yaml:11:59: error TOOLSPEC_EXAMPLE_FAILS\nExample 1 of tool \"get_repo\" fails: expected url \"https://api.acme.example/repos/8\", but it is \"https://api.acme.example/repos/7\"\n11 |       - { args: { id: \"7\" }, request: { method: GET, url: https://api.acme.example/repos/8 } }\n                                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_FIELD_REQUIRED:
     "acme/toolspecs/acme/0.1.0.yaml:6:5: error TOOLSPEC_FIELD_REQUIRED\nField \"method\" is required in \"tools[0]\"\n6 |   - name: get_repo\n        ^^^^\nhint: add method\n\n1 error(s), 0 warning(s)",
+  TOOLSPEC_FILE_DUPLICATE:
+    "acme/toolspecs/acme/0.1.0.yml:2:7: error TOOLSPEC_FILE_DUPLICATE\n\"acme@0.1.0\" is also in acme/toolspecs/acme/0.1.0.yaml\n2 | name: acme\n          ^^^^\nhint: remove one of the two files\n\n1 error(s), 0 warning(s)",
+  TOOLSPEC_FILE_MISPLACED:
+    "acme/toolspecs/acme/0.1.0.yaml:2:7: error TOOLSPEC_MANIFEST_MISSING\nThe toolspec has no manifest\n2 | name: acme\n          ^^^^\nhint: add manifests/acme/0.1.0.yaml\n\nacme/toolspecs/acme/0.1.0.yaml:3:10: error TOOLSPEC_FILE_MISPLACED\n\"version\" is \"0.2.0\", but the file name is \"0.1.0\"\n3 | version: 0.2.0\n             ^^^^^\nhint: write version: 0.1.0, or move the file\n\n2 error(s), 0 warning(s)",
+  TOOLSPEC_FILE_TOO_LARGE:
+    "acme/toolspecs/acme/0.1.0.yaml: error TOOLSPEC_FILE_TOO_LARGE\nCannot read a toolspec of more than 1,048,576 bytes\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_HEADER_COLLIDES:
     "acme/toolspecs/acme/0.1.0.yaml:12:17: error TOOLSPEC_HEADER_COLLIDES\nParameter \"authorization\" is the header of the credential (case is ignored)\n12 |       - { name: authorization, in: header, type: string }\n                     ^^^^^^^^^^^^^\nhint: remove the parameter: the credential is inserted without it\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_HEADER_DUPLICATE:
@@ -380,6 +828,8 @@ export const recorded: { readonly [code: string]: string } = {
     "acme/toolspecs/acme/0.1.0.yaml:4:10: error TOOLSPEC_HOST_NOT_ALLOWED\nHost \"api.other.example\" is not in the egress list of the manifest, which allows api.acme.example\n4 | baseUrl: https://api.other.example\n             ^^^^^^^^^^^^^^^^^^^^^^^^^\nhint: add api.other.example to entitlements.egress of the manifest\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_JSON_PATH_INVALID:
     "acme/toolspecs/acme/0.1.0.yaml:10:40: error TOOLSPEC_PAGINATION_INVALID\nCannot page by \"page\": no query or body parameter has that name\n10 |     pagination: { kind: cursor, param: page, next: \"$.next[\" }\n                                            ^^^^\nhint: name a parameter of the tool\n\nacme/toolspecs/acme/0.1.0.yaml:10:52: error TOOLSPEC_JSON_PATH_INVALID\nCannot use \"$.next[\" as JSONPath: unclosed bracketed selection ('$.next[':7)\n10 |     pagination: { kind: cursor, param: page, next: \"$.next[\" }\n                                                        ^^^^^^^^^\nhint: write a path of RFC 9535 without match() and search()\n\n2 error(s), 0 warning(s)",
+  TOOLSPEC_MANIFEST_MISSING:
+    "acme/toolspecs/acme/0.1.0.yaml:2:7: error TOOLSPEC_MANIFEST_MISSING\nThe toolspec has no manifest\n2 | name: acme\n          ^^^^\nhint: add manifests/acme/0.1.0.yaml\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_METHOD_INVALID:
     "acme/toolspecs/acme/0.1.0.yaml:8:13: error TOOLSPEC_METHOD_INVALID\n\"tools[0].method\" must be GET, POST, PUT, PATCH or DELETE, but is \"FETCH\"\n8 |     method: FETCH\n                ^^^^^\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_NAME_INVALID:
@@ -406,6 +856,8 @@ export const recorded: { readonly [code: string]: string } = {
     "acme/toolspecs/acme/0.1.0.yaml:11:17: error TOOLSPEC_PATH_PARAM_UNUSED\nParameter \"id\" has in: path, but path \"/repos\" has no placeholder \"{id}\"\n11 |       - { name: id, in: path, type: string, required: true }\n                     ^^\nhint: write {id} into the path, or another in\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_QUERY_COLLIDES:
     "acme/toolspecs/acme/0.1.0.yaml:12:17: error TOOLSPEC_QUERY_COLLIDES\nParameter \"key\" is the query parameter of the credential\n12 |       - { name: key, in: query, type: string }\n                     ^^^\nhint: remove the parameter: the credential is inserted without it\n\n1 error(s), 0 warning(s)",
+  TOOLSPEC_REQUEST_TOO_LARGE:
+    "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"The URL has 70031 characters; at most 16384 are allowed\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"TOOLSPEC_REQUEST_TOO_LARGE\",\n    \"toolcrib/callId\": \"CALL\"\n  }\n}",
   TOOLSPEC_SCHEMA_VERSION:
     "acme/toolspecs/acme/0.1.0.yaml:1:16: error TOOLSPEC_SCHEMA_VERSION\n\"schemaVersion\" must be 1 or 2, but is 9\n1 | schemaVersion: 9\n                   ^\nhint: write schemaVersion: 1\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_STYLE_INVALID:
@@ -424,8 +876,12 @@ export const recorded: { readonly [code: string]: string } = {
     "acme/toolspecs/acme/0.1.0.yaml:5:1: error TOOLSPEC_TOOL_MISSING\nTool \"get_repo\" of the manifest acme/manifests/acme/0.1.0.yaml is missing\n5 | tools:\n    ^^^^^\nhint: add the tool, or remove it from the manifest\n\nacme/toolspecs/acme/0.1.0.yaml:6:11: warning TOOLSPEC_TOOL_NAME_UNFIT\nTool name \"get repo\" has characters that MCP clients may refuse: letters, digits, _ - and . are safe\n6 |   - name: get repo\n              ^^^^^^^^\nhint: write get_repo, here and in the manifest\n\nacme/toolspecs/acme/0.1.0.yaml:6:11: error TOOLSPEC_TOOL_UNDECLARED\nTool \"get repo\" is not declared in the manifest acme/manifests/acme/0.1.0.yaml\n6 |   - name: get repo\n              ^^^^^^^^\nhint: add {name: get repo, default: false} to the tools of the manifest\n\n2 error(s), 1 warning(s)",
   TOOLSPEC_TOOL_UNDECLARED:
     "acme/toolspecs/acme/0.1.0.yaml:12:13: error TOOLSPEC_TOOL_UNDECLARED\nTool \"ping\" is not declared in the manifest acme/manifests/acme/0.1.0.yaml\n12 |   - { name: ping, description: Ping, method: GET, path: /ping }\n                 ^^^^\nhint: add {name: ping, default: false} to the tools of the manifest\n\n1 error(s), 0 warning(s)",
+  TOOLSPEC_TOO_COMPLEX:
+    "acme.toolspec.yaml:1:1: error TOOLSPEC_MANIFEST_MISSING\nThe toolspec has no manifest\n1 | a: &a [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]\n    ^\nhint: add manifests/NAME/VERSION.yaml\n\nacme.toolspec.yaml:5:4: error TOOLSPEC_TOO_COMPLEX\nCannot read the toolspec: with its aliases it has more than 100,000 values\n5 | e: [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\n       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n\n2 error(s), 0 warning(s)",
   TOOLSPEC_UNKNOWN_FIELD:
     "acme/toolspecs/acme/0.1.0.yaml:8:5: error TOOLSPEC_UNKNOWN_FIELD\nUnknown field \"verb\" in \"tools[0]\"\n8 |     verb: GET\n        ^^^^\nhint: allowed: name, description, method, path, baseUrl, encoding, params, response, pagination, annotations, examples\n\n1 error(s), 0 warning(s)",
+  TOOLSPEC_VALUE_HOSTILE:
+    "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"Cannot send parameter \\\"id\\\" in the path: it is or contains \\\".\\\" or \\\"..\\\" as a segment, and would change the path\\nHint: give an id, not a path\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"TOOLSPEC_VALUE_HOSTILE\",\n    \"toolcrib/callId\": \"CALL\"\n  }\n}",
   TOOLSPEC_VALUE_INVALID:
     "acme/toolspecs/acme/0.1.0.yaml:12:56: error TOOLSPEC_VALUE_INVALID\nParameter \"count\" has an empty list of values\n12 |       - { name: count, in: query, type: integer, enum: [] }\n                                                            ^^\nhint: enum lists texts, numbers or booleans, at least one\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_VARIABLE_INVALID:
@@ -436,4 +892,62 @@ export const recorded: { readonly [code: string]: string } = {
     "acme/toolspecs/acme/0.1.0.yaml:3:10: error TOOLSPEC_VERSION_MISMATCH\n\"version\" is \"0.2.0\", but \"0.1.0\" in the manifest acme/manifests/acme/0.1.0.yaml\n3 | version: 0.2.0\n             ^^^^^\nhint: write version: 0.1.0\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_WRONG_TYPE:
     "acme/toolspecs/acme/0.1.0.yaml:7:18: error TOOLSPEC_WRONG_TYPE\n\"tools[0].description\" must be a string, but is a list\n7 |     description: [x]\n                     ^^^\n\n1 error(s), 0 warning(s)",
+  TOOL_DEFINITION_INVALID:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"tool\":\"notes:broken\",\"code\":\"TOOL_DEFINITION_INVALID\",\"reason\":\"\\\"notes:broken\\\" is malformed: inputSchema must be an object\",\"msg\":\"definition is quarantined\"}",
+  TOOL_NAME_COLLISION:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"tool\":\"notes:read-file\",\"code\":\"TOOL_NAME_COLLISION\",\"reason\":\"\\\"notes:read-file\\\" is too similar to \\\"notes:read_file\\\", which was declared first\",\"msg\":\"definition is quarantined\"}",
+  TOOL_NOT_FOUND:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32602,\"message\":\"Unknown tool: \\\"notes__serch\\\" (did you mean \\\"notes__search\\\"?)\",\"data\":{\"code\":\"TOOL_NOT_FOUND\",\"hint\":\"did you mean \\\"notes__search\\\"?\"}}}",
+  TOOL_UNAVAILABLE:
+    "error TOOL_UNAVAILABLE: The tool \"notes:search\" cannot be called: \"notes:search\" waits for approval. The operator can see and approve it: toolcrib approve notes",
+  UPSTREAM_CLOSED:
+    "error UPSTREAM_CLOSED: The server \"notes\" ended before it answered, and the call may have had an effect\nhint: check the effect before you repeat it",
+  UPSTREAM_ERROR:
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000005\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.completed\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:anonymous\",\"subject\":\"anonymous\",\"name\":\"anonymous\",\"clientInfo\":{\"name\":\"example\",\"version\":\"1.0.0\"}},\"tool\":\"notes:prompts/review\",\"origin\":\"server\",\"server\":\"notes\",\"outcome\":\"failed\",\"code\":\"UPSTREAM_ERROR\",\"durationMs\":N}}",
+  UPSTREAM_LIST_ENDLESS:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"UPSTREAM_LIST_ENDLESS\",\"reason\":\"\\\"tools/list\\\" repeats the cursor \\\"page-2\\\"\",\"msg\":\"server is not available\"}",
+  UPSTREAM_RESULT_INVALID:
+    "error UPSTREAM_RESULT_INVALID: The server \"notes\" answered a call of its tool \"search\" with an invalid result: content is not a list. The call may have had an effect\nhint: report it to the maintainers of the server",
+  "approval.granted":
+    "{\"specversion\":\"1.0\",\"id\":\"…002-0000000000000002\",\"source\":\"/toolcrib\",\"writer\":\"002\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"approval.granted\",\"time\":\"TIME\",\"data\":{\"tool\":\"saved:report\",\"owner\":{\"issuer\":\"toolcrib:anonymous\",\"subject\":\"anonymous\",\"name\":\"anonymous\"},\"codeDigest\":\"sha256:…\",\"reach\":[\"notes:write_file\"]}}",
+  "audit.accepted":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000008\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.accepted\",\"time\":\"TIME\",\"data\":{\"findings\":[{\"id\":\"…\",\"message\":\"a start found that the trail was not what was signed before: the records up to 4 were signed at TIME, and the last one was 3\"}],\"reason\":\"restored from a backup\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"signature\":\"…\"}}",
+  "audit.damaged":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.damaged\",\"time\":\"TIME\",\"data\":{\"findings\":[{\"what\":\"cut_off\",\"message\":\"the records up to 4 were signed at TIME, and the last one was 3\"}],\"head\":{\"writer\":\"001\",\"sequence\":4,\"hash\":\"…\",\"time\":\"TIME\",\"closed\":true,\"signature\":\"…\"}}}",
+  "audit.key":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000001\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.key\",\"time\":\"TIME\",\"data\":{\"digest\":\"sha256:…\",\"algorithm\":\"ed25519\"}}",
+  "audit.recovered":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000005\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.recovered\",\"time\":\"TIME\",\"data\":{\"segment\":\"001-00000001.jsonl\",\"position\":N,\"bytes\":15,\"reason\":\"torn\"}}",
+  "call.completed":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000005\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.completed\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:search\",\"origin\":\"server\",\"server\":\"notes\",\"outcome\":\"ok\",\"durationMs\":N,\"resultBytes\":N,\"fingerprints\":{\"/content/0/text\":\"…\"}}}",
+  "call.denied":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000005\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.denied\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:delete_file\",\"origin\":\"server\",\"server\":\"notes\",\"outcome\":\"denied\",\"decision\":\"deny\",\"argumentsDigest\":\"sha256:…\",\"preview\":{},\"rule\":\"mutability.read_only\",\"code\":\"MUTABILITY_VIOLATION\",\"reason\":\"\\\"notes__delete_file\\\" was not called: it declares destructiveHint: true, and its server \\\"notes\\\" has mutability_class: read_only\"}}",
+  "call.intent":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.intent\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:search\",\"origin\":\"server\",\"server\":\"notes\",\"argumentsDigest\":\"sha256:…\",\"preview\":{\"query\":\"milk\"},\"fingerprints\":{\"/query\":\"…\"},\"decision\":\"allow\",\"rule\":\"default\",\"containment\":\"deadline\"}}",
+  "config.changed":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000002\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"config.changed\",\"time\":\"TIME\",\"data\":{\"files\":[\"toolcrib.yaml\"],\"digest\":\"sha256:…\"}}",
+  "containment.violation":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"containment.violation\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:fetch\",\"server\":\"notes\",\"rule\":\"containment.network.unverified\",\"reason\":\"it can reach other systems: its annotations are not believed\",\"effect\":\"blocked\"}}",
+  "definition.approved":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000011\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"definition.approved\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"kind\":\"tool\",\"tool\":\"notes:search\",\"digest\":\"sha256:…\",\"previousDigest\":\"sha256:…\",\"approvedBy\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"}}}",
+  "definition.changed":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000006\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"definition.changed\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"kind\":\"tool\",\"tool\":\"notes:search\",\"digest\":\"sha256:…\",\"previousDigest\":\"sha256:…\",\"effect\":\"quarantined\"}}",
+  "egress.denied":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000005\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"egress.denied\",\"time\":\"TIME\",\"data\":{\"server\":\"acme\",\"callId\":\"CALL\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_ADDRESS_DENIED\",\"reason\":\"Cannot reach \\\"api.acme.example\\\": it has an address that is not public (private)\"}}",
+  "guard.paused":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000002\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"guard.paused\",\"time\":\"TIME\",\"data\":{\"kind\":\"server\",\"name\":\"notes\",\"reason\":\"disk is full\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"cancelledCalls\":0}}",
+  "guard.resumed":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000003\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"guard.resumed\",\"time\":\"TIME\",\"data\":{\"kind\":\"server\",\"name\":\"notes\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"}}}",
+  "labels.forgotten":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000007\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"labels.forgotten\",\"time\":\"TIME\",\"data\":{\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"labels\":[\"private\"]}}",
+  "mutability.violation":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"mutability.violation\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:delete_file\",\"server\":\"notes\",\"rule\":\"mutability.read_only\",\"reason\":\"it declares destructiveHint: true\",\"effect\":\"blocked\"}}",
+  "policy.changed":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"policy.changed\",\"time\":\"TIME\",\"data\":{\"digest\":\"sha256:…\",\"previousDigest\":\"sha256:…\"}}",
+  "result.suspicious":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000005\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"result.suspicious\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:fetch\",\"server\":\"notes\",\"findings\":[{\"message\":\"it asks the model to set other instructions aside\",\"path\":\"content.0.text\",\"offset\":0}]}}",
+  "server.started":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000003\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"server.started\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"transport\":\"streamable_http\",\"protocolVersion\":\"2025-11-25\",\"toolCount\":6,\"containment\":\"deadline\"}}",
+  "server.stopped":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"server.stopped\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"reason\":\"it was stopped\"}}",
 };

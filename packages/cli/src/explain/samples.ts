@@ -89,3 +89,77 @@ export function packageFiles(
     ...more,
   };
 }
+
+/** Returns a configuration with one server, `notes`, which is `name` of the test servers at port 9000. */
+export function serverFile(
+  name: string,
+  entry: readonly string[] = [],
+  more = "",
+): { readonly [path: string]: string } {
+  const lines = [
+    "tool_servers:",
+    "  - id: notes",
+    `    transport: { kind: streamable_http, url: "http://127.0.0.1:9000/${name}" }`,
+    ...(entry.some((line) => line.startsWith("first_contact")) ? [] : ["    first_contact: pin"]),
+    ...entry.map((line) => `    ${line}`),
+  ];
+  return { "toolcrib.yaml": `${lines.join("\n")}\n${more}` };
+}
+
+/** Returns the files of `pairFiles` with a configuration that uses them. */
+export function toolspecFiles(
+  entry: string,
+  changes: Parameters<typeof pairFiles>[0] = {},
+): { readonly [path: string]: string } {
+  return {
+    "toolcrib.yaml": `toolspecs:\n  - { path: ./acme${entry} }\n`,
+    ...pairFiles(changes),
+  };
+}
+
+/** A gateway without tokens that serves the server `notes`. Examples with it share one. */
+export const gateway = {
+  files: serverFile("notes", [], "serve: { auth: none }\n"),
+  before: ["toolcrib serve &"],
+} as const;
+
+/** Returns the message of a request, as a client with a session sends it. */
+export function message(method: string, params: object = {}): string {
+  return JSON.stringify({ jsonrpc: "2.0", id: 7, method, params });
+}
+
+/** Returns the message of a call. */
+export function call(name: string, args: object = {}): string {
+  return message("tools/call", { name, arguments: args });
+}
+
+/** Returns an HTTP request to the gateway, with more lines in its head, and a body. */
+export function httpRequest(line: string, head: readonly string[] = [], body = ""): string {
+  return `${[`${line} HTTP/1.1`, "Host: 127.0.0.1:7420", ...head].join("\n")}\n\n${body}`;
+}
+
+/** Returns the files of a composite program `report.star`, and a configuration with the server `notes`. */
+export function programFiles(...lines: readonly string[]): { readonly [path: string]: string } {
+  return { ...serverFile("notes"), "report.star": `# Reports about notes\n${lines.join("\n")}\n` };
+}
+
+/** Returns a program that uses the libraries, and prints the code and the message of its error. */
+export function library(...lines: readonly string[]): { readonly [path: string]: string } {
+  const imports = [
+    ["createRegistry", "registry"],
+    ["parseJson", "json"],
+    ["canonicalJson", "json"],
+  ].filter(([name = ""]) => lines.some((line) => line.includes(`${name}(`)));
+  const text = [
+    ...imports.map(([name, from]) => `import { ${name} } from "@toolcrib/${from}";`),
+    "",
+    "try {",
+    ...lines.map((line) => `  ${line}`),
+    "} catch ({ code, message, hint }) {",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a program
+    '  console.log(`${code}: ${message}`, hint ?? "");',
+    "}",
+    "process.exit();",
+  ];
+  return { "program.mjs": `${text.join("\n")}\n` };
+}

@@ -19,9 +19,9 @@ import { withHome, withProgram } from "./with-home.ts";
 /** Options of `reportError`. */
 export interface ReportOptions {
   readonly isDebug: boolean;
-  /** Added to the commands in the hint. @default "" */
+  /** Added to the commands in message, hint and findings. @default "" */
   readonly homeFlag?: string;
-  /** Takes the place of `toolcrib` in the commands in the hint. @default "toolcrib" */
+  /** Takes the place of `toolcrib` in these commands. @default "toolcrib" */
   readonly program?: string;
 }
 
@@ -31,10 +31,15 @@ export function reportError(
   error: unknown,
   { isDebug, homeFlag = "", program = "toolcrib" }: ReportOptions,
 ): void {
-  const { code, message, hint: plainHint } = describeError(error);
+  const { code, message: plainMessage, hint: plainHint } = describeError(error);
   const pasted = (text: string) => withProgram(withHome(text, homeFlag), program);
   const hint = plainHint === undefined ? undefined : pasted(plainHint);
-  const diagnostics = diagnosticsOf(error);
+  const message = pasted(plainMessage);
+  const diagnostics = diagnosticsOf(error).map((one) => ({
+    ...one,
+    message: pasted(one.message),
+    ...(one.hint === undefined ? {} : { hint: pasted(one.hint) }),
+  }));
   if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics), "");
   output.note(`${output.noteStyle(["bold", "red"], `error ${code}`)}: ${safeText(message)}`);
   if (hint !== undefined) output.note(`${output.noteStyle("cyan", "hint")}: ${safeText(hint)}`);

@@ -13,6 +13,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
+import { asTyped } from "../serve/source-table.ts";
 import type { TestTarget } from "./test-target.ts";
 
 /** Bytes of a test with its recording. */
@@ -65,7 +66,10 @@ export async function writeRecordings(
   }
   if (written > 0 && files.has(signaturePath)) {
     output.note(
-      "The signature of the package is not for the changed tests: sign it again with toolcrib sign",
+      asTyped(
+        "The signature of the package is not for the changed tests: sign it again with toolcrib sign",
+        context,
+      ),
     );
   }
   if (missing.length > 0) {

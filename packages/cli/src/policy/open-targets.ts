@@ -20,6 +20,7 @@ import { CliError } from "../cli-error.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { safeLine } from "../output/output.ts";
+import { asTyped } from "../serve/source-table.ts";
 
 /** What a question about the policy needs. */
 export interface PolicySituation {
@@ -172,7 +173,9 @@ async function findNotInForce(context: CliContext, inForce: PolicyConfig): Promi
     const broken = brokenFiles(error);
     const which = broken.length === 0 ? context.options.configFiles : broken;
     const why = broken.length === 0 ? `: ${messageOf(error)}` : "";
-    return which.map((name) => `${name} is broken and is not in force${why}; see toolcrib policy check`);
+    return which.map((name) =>
+      asTyped(`${name} is broken and is not in force${why}; see toolcrib policy check`, context),
+    );
   }
   const lists = ({ allow, deny, clients, waiveApproval }: PolicyConfig) =>
     JSON.stringify([allow, deny, clients, waiveApproval]);
@@ -184,12 +187,17 @@ async function findNotInForce(context: CliContext, inForce: PolicyConfig): Promi
     ...(lists(onDisk) === lists(inForce)
       ? []
       : [
-          "the section policy of the configuration changed and is not in force: run toolcrib reload, which says why",
+          asTyped(
+            "the section policy of the configuration changed and is not in force: run toolcrib reload, which says why",
+            context,
+          ),
         ]),
     ...changed.map(({ name }) => `${name} differs and is not in force yet`),
-    ...removed.map(
-      ({ name }) =>
+    ...removed.map(({ name }) =>
+      asTyped(
         `${name} was removed from policy.files and is still in force: run toolcrib reload, which says why`,
+        context,
+      ),
     ),
   ];
 }

@@ -98,7 +98,7 @@ export function noteRegistries({ output }: CliContext, { opened, failed }: Packa
   }
   for (const { source, error } of failed) {
     output.note(
-      `The registry ${safeLine(source.name)} is left out: ${safeLine(error.message)}`,
+      `The registry ${safeLine(source.name)} is left out: ${safeLine(error.message)} (${error.code})`,
       ...(error.hint === undefined ? [] : [`  hint: ${safeLine(error.hint)}`]),
     );
   }

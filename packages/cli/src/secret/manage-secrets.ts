@@ -20,6 +20,7 @@ import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { warnAboutUnknownClients } from "../policy/client-identity.ts";
+import { asTyped } from "../serve/source-table.ts";
 import { identitySecretName } from "./identity-secrets.ts";
 import { readSecretInput, type SecretInput } from "./secret-input.ts";
 
@@ -92,7 +93,8 @@ export async function listSecrets(context: CliContext): Promise<ExitCode> {
   await using store = await openStore(context);
   const entries = await store.list();
   output.json(entries.map(toJson));
-  if (entries.length === 0) output.print("No secrets are stored. See toolcrib secret set --help");
+  if (entries.length === 0)
+    output.print(asTyped("No secrets are stored. See toolcrib secret set --help", context));
   else {
     const hasProblems = entries.some(({ problem }) => problem !== undefined);
     output.table(

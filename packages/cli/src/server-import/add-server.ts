@@ -12,6 +12,7 @@ import { safeLine } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
+import { asTyped } from "../serve/source-table.ts";
 import { type ConfigFile, openConfigFile, withEntry, writeConfigFile } from "../toolspec/config-file.ts";
 import { configurationLines } from "../toolspec/entry-text.ts";
 
@@ -119,7 +120,10 @@ async function addServer(
   }
   output.print(
     "",
-    "The server is unverified: it runs contained, and its tools wait for toolcrib approve. Read what it is before you raise trust_state.",
+    asTyped(
+      "The server is unverified: it runs contained, and its tools wait for toolcrib approve. Read what it is before you raise trust_state.",
+      context,
+    ),
   );
   return exitCodes.done;
 }

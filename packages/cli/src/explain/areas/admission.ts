@@ -1,15 +1,18 @@
 /** Explanations of the codes of the package admission. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { call, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   APPROVALS_FULL: {
     cause:
       "Each client may have a limited number of calls that wait for the operator. All places of this client are taken, so the call is refused instead of kept. One client cannot fill the list of the operator.",
-    did: "An agent calls a tool with changing arguments in a loop; each call waits for an approval, and the operator decides about none.",
-    prints:
-      '"github:delete_branch" was not called: it needs the approval of the operator, and too many calls of this client wait for one\nwait until the operator decided about earlier calls (toolcrib approve)',
-    unrun: "running",
+    files: serverFile("notes", ["containment: { filesystem_write: allow }"], "serve: { auth: none }\n"),
+    before: [
+      "toolcrib serve &",
+      ...Array.from({ length: 110 }, (_, at) => call("notes__write_file", { text: `milk ${at}` })),
+    ],
+    run: call("notes__write_file", { text: "bread" }),
     fix: "Decide about the calls that wait: toolcrib approve lists them, toolcrib approve ID allows one, and --deny refuses it. A call leaves the list after an hour. If the tool only reads, declare mutability_class: read_only for its server, or list the tool in policy.waive_approval.",
   },
   APPROVAL_DENIED: {
@@ -33,19 +36,17 @@ export const explanations: Explanations = {
   APPROVAL_REQUIRED: {
     cause:
       "The server of the tool has trust_state: unverified, and nothing says that the tool only reads (no mutability_class: read_only, no waiver). Such calls wait for the operator, one by one.",
-    did: "An agent calls a tool that writes, of a server that was added with toolcrib add and never reviewed.",
-    prints:
-      '"notes:write_file" was not called: it needs the approval of the operator, and nobody can give it here',
-    unrun: "running",
+    files: serverFile("notes", ["containment: { filesystem_write: allow }"], "serve: { auth: none }\n"),
+    before: ["toolcrib serve &"],
+    run: call("notes__write_file", { text: "milk" }),
     fix: 'Approve the call: toolcrib approve shows it and its id. Then let the client repeat it with the same arguments. To call such tools without approvals, write trust_state: verified for the server after a review, mutability_class: read_only if it cannot change anything, or policy.waive_approval: ["notes:write_file"].',
   },
   APPROVAL_TOO_LARGE: {
     cause:
       "An approval counts for exact arguments, which are kept and shown to the operator. These arguments are longer than a person can be expected to read.",
-    did: "An agent uploads a file of two megabytes as an argument of a tool that needs an approval.",
-    prints:
-      '"notes:write_file" was not called: it needs the approval of the operator, and nobody can read its arguments for one: they have more than 65536 bytes\npass less in one call. To call the tool without approvals, the operator can set policy.waive_approval: ["notes:write_file"]',
-    unrun: "running",
+    files: serverFile("notes", ["containment: { filesystem_write: allow }"], "serve: { auth: none }\n"),
+    before: ["toolcrib serve &"],
+    run: call("notes__write_file", { text: "milk ".repeat(20_000) }),
     fix: "Pass less in one call, such as the path of a file instead of its content. If large arguments are normal for this tool and you trust it, waive approvals for it in policy.waive_approval.",
   },
   APPROVAL_UNAVAILABLE: {
@@ -60,44 +61,55 @@ export const explanations: Explanations = {
   BUDGETS_UNREADABLE: {
     cause:
       "Limits with a budget (calls, bytes or cost an hour or a day) count what was used in a file of the home. It cannot be read, so nobody knows what is left, and calls that a budget limits are refused.",
-    did: "The file guards/budgets.json in the home was edited by hand and is not JSON any more.",
-    prints:
-      '"search:web" was not called: what was used of its budgets cannot be read\nthe operator can repair or remove the file that the log of the gateway names',
-    unrun: "damage",
+    files: serverFile(
+      "notes",
+      [],
+      "guards: { limits: [{ name: daily, tools: ['notes:*'], budget: { calls: 1 }, every: day }] }\n",
+    ),
+    before: ["umask 077; mkdir -p .toolcrib/guards; echo no > .toolcrib/guards/budgets.json"],
+    run: "toolcrib call notes:search --arg query=milk",
+    repaired: { before: ["rm .toolcrib/guards/budgets.json"] },
     fix: "Read the log of the gateway for the file and the reason. Restore the file, or remove it: budgets then start again from zero for the current hour and day.",
   },
   BUDGET_EXCEEDED: {
     cause:
       "A rule of guards.limits allows a number of calls, bytes or units of cost in an hour or a day, and this client has used them. The limit protects a paid API, or other clients.",
-    did: "A client with 100 calls a day makes the 101st.",
-    prints: '"search:web" was not called: 0 of 100 calls a day are left',
-    unrun: "load",
+    files: serverFile(
+      "notes",
+      [],
+      "guards: { limits: [{ name: daily, tools: ['notes:*'], budget: { calls: 1 }, every: day }] }\n",
+    ),
+    before: ["toolcrib call notes:search --arg query=milk"],
+    run: "toolcrib call notes:search --arg query=bread",
     fix: "Wait until the hour or day of the limit ends; the error data has retryAt. The operator can raise the limit in guards.limits, or give the client a rule of its own.",
   },
   CALL_PAUSED: {
     cause:
       "The operator stopped this tool, its server, this client or everything, often because something goes wrong at the moment. Calls that ran when the pause began were cancelled.",
-    did: 'The operator runs toolcrib pause server github --reason "incident", and an agent calls a tool of it.',
-    prints:
-      '"github:create_issue" was not called: the server "github" is paused (incident)\nthe operator can resume it: toolcrib resume server github',
-    unrun: "running",
+    files: serverFile("notes"),
+    before: ["toolcrib pause server notes --reason 'disk is full'"],
+    run: "toolcrib call notes:search --arg query=milk",
+    repaired: { before: ["toolcrib resume server notes"] },
     fix: "Wait, or ask the operator. toolcrib status lists what is paused, by whom and until when; toolcrib resume server github ends it.",
   },
   OUTSIDE_WINDOW: {
     cause:
       "A rule of guards.limits allows the call at certain hours and days only, such as deployments during working hours.",
-    did: "A client deploys on Sunday, and the rule allows Monday to Friday.",
-    prints: "it is allowed at certain times only (Europe/Zurich)",
-    unrun: "moment",
+    files: serverFile(
+      "notes",
+      [],
+      'guards:\n  limits:\n    - { name: nights, tools: ["notes:*"], windows: [{ from: "00:00", to: "00:01" }], timezone: UTC }\n',
+    ),
+    run: "toolcrib call notes:search --arg query=milk",
     fix: "Call again when the window opens; retryAt in the data of the error says when. The operator can change windows and time_zone of the rule in guards.limits.",
   },
   PAUSES_UNREADABLE: {
     cause:
       "The file that says what is paused cannot be read. A pause that is not seen would be worse than a refused call, so every call is refused until the file can be read.",
-    did: "The file guards/pauses.json in the home belongs to root after a command was run with sudo.",
-    prints:
-      '"github:list_issues" was not called: what the operator paused cannot be read\nthe operator sees the reason with toolcrib status',
-    unrun: "damage",
+    files: serverFile("notes"),
+    before: ["umask 077; mkdir -p .toolcrib/guards; echo no > .toolcrib/guards/pauses.json"],
+    run: "toolcrib call notes:search --arg query=milk",
+    repaired: { before: ["rm .toolcrib/guards/pauses.json"] },
     fix: "See the reason with toolcrib status. Let the user who runs Toolcrib own the file (chown), or remove a damaged file: nothing is paused then, so pause again what has to stay paused.",
   },
   PAUSE_INVALID: {
@@ -111,17 +123,21 @@ export const explanations: Explanations = {
   RATE_LIMITED: {
     cause:
       "A rule of guards.limits allows a number of calls a second, minute or hour, and the call came too early.",
-    did: "An agent calls a search tool in a tight loop; the rule allows 10 calls a minute.",
-    prints: "at most 10 calls a minute are allowed",
-    unrun: "load",
+    files: serverFile(
+      "notes",
+      ["mutability_class: read_only"],
+      "serve: { auth: none }\nguards: { limits: [{ name: slow, tools: ['notes:*'], rate: 1/hour }] }\n",
+    ),
+    before: ["toolcrib serve &", call("notes__search", { query: "milk" })],
+    run: call("notes__search", { query: "bread" }),
     fix: "Call again after retryAt in the data of the error. If the rate is too low for normal work, raise it in guards.limits.",
   },
   SWITCH_INVALID: {
     cause:
       "A server or a tool to enable or disable is named by an id or name that nothing has. All names of one request are checked first, and nothing is switched if one of them is wrong.",
-    did: "toolcrib disable server gitub, while the server is called github.",
-    prints: 'Nothing was switched: no server, toolspec or package is called "gitub"\ndid you mean github?',
-    unrun: "running",
+    files: serverFile("notes"),
+    run: "toolcrib disable server note",
+    repaired: { run: "toolcrib disable server notes" },
     fix: "Use the id from toolcrib status, or the name of the tool from toolcrib list. A pattern has to match at least one tool.",
   },
   SERVER_NOT_FOUND: {

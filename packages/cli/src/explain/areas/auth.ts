@@ -15,36 +15,34 @@ export const explanations: Explanations = {
   TOKEN_FILE_EXPOSED: {
     cause:
       "Anyone who reads a token can use the gateway. The file, or the folder tokens of the home, is open to other users of the machine, so the token is not used.",
-    did: "The home was copied with cp, which gave the token file the mode 644, and then toolcrib serve was started.",
-    prints:
-      "Cannot trust \"/home/ada/.toolcrib/tokens/default\": other users of this machine may use it (mode 644, must be 600)\nchmod 600 '/home/ada/.toolcrib/tokens/default'; make a new token if anyone may have read it",
-    unrun: "damage",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    before: ["toolcrib token create ci", "chmod 644 .toolcrib/tokens/ci"],
+    run: "toolcrib serve --listen 127.0.0.1:0",
     fix: "Run the chmod of the hint, or toolcrib doctor --fix, which closes the whole home. If others may have read the token, remove the file, create another token with toolcrib token create NAME, and connect its clients again.",
   },
   TOKEN_FILE_UNREADABLE: {
     cause:
       "The file of a token cannot be read or written by the user who runs Toolcrib: another owner, missing rights, a full disk or a read-only file system.",
-    did: "toolcrib serve was once run with sudo, so the token belongs to root; now it runs as ada.",
-    prints: 'Cannot use "/home/ada/.toolcrib/tokens/default": EACCES',
-    unrun: "damage",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    before: ["umask 077; mkdir -p .toolcrib/tokens/ci"],
+    run: "toolcrib serve --listen 127.0.0.1:0",
     fix: "Give the home back to its user: sudo chown -R ada ~/.toolcrib. If the disk is full or read-only, free space, or choose another home with --home.",
   },
   TOKEN_INVALID: {
     cause:
       "A token has 16 to 512 characters that an HTTP header can carry. The file or the variable contains something else: it is empty, was shortened, or has spaces or line breaks within.",
-    did: "TOOLCRIB_TOKEN is set to the word secret.",
-    prints:
-      "Cannot use the token in TOOLCRIB_TOKEN: it must have 16 to 512 letters, digits and . _ ~ + / - characters\nmake one: openssl rand -hex 32",
-    unrun: "damage",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    run: "TOOLCRIB_TOKEN=secret toolcrib serve --listen 127.0.0.1:0",
     fix: "Put a long random text there, such as the output of openssl rand -hex 32, or remove the file and let toolcrib token create NAME write a new one.",
   },
   TOKEN_TOO_MANY: {
     cause:
       "The folder tokens of the home has more files than a gateway reads. Usually a script creates a token for each run and removes none.",
-    did: "A test suite runs toolcrib token create for each test, in the same home.",
-    prints:
-      '"/home/ada/.toolcrib/tokens" holds more than 1000 token files\nremove the files of unused tokens',
-    unrun: "setup",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    before: [
+      "umask 077; mkdir -p .toolcrib/tokens; for n in $(seq 1001); do echo tcb_000000000000000000 > .toolcrib/tokens/t$n; done",
+    ],
+    run: "toolcrib serve --listen 127.0.0.1:0",
     fix: "Remove files of tokens that nobody uses from the folder tokens of the home. Give each client one token and keep it.",
   },
 };

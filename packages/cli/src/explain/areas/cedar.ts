@@ -37,10 +37,12 @@ forbid(principal, action in Action::"manage", resource);
   CEDAR_LOCKED_OUT: {
     cause:
       "A warning: with policy.files, everything that no policy permits is denied, and for this client there is none.",
-    did: "policy.files permits the client ci only, and a token for alice exists.",
-    prints:
-      'The client "alice" may use nothing: no policy permits it anything (a token)\nadd to a policy file: permit(principal == Client::"alice", action in Action::"use", resource);',
-    unrun: "setup",
+    files: {
+      "toolcrib.yaml": "tool_servers: []\npolicy: { files: [team.cedar] }\n",
+      "team.cedar": 'permit(principal == Client::"ci", action, resource);\n',
+    },
+    before: ["toolcrib token create alice"],
+    run: "toolcrib policy check",
     fix: "Permit it what it needs, as the hint shows, or remove its token if it should have no access.",
   },
   CEDAR_SUSPICIOUS: {
@@ -77,17 +79,18 @@ policy: { files: [team.cedar] }
   },
   CEDAR_TOO_COMPLEX: {
     cause: "A condition nests or joins more than can be evaluated in bounded time.",
-    did: "A generated policy joins a thousand conditions with ||.",
-    prints:
-      "A policy nests more than 100 levels (brackets, members and operators in a row)\nsplit the condition with && or ||",
-    unrun: "setup",
+    files: { "toolcrib.yaml": "tool_servers: []\npolicy: { files: [team.cedar] }\n" },
+    before: [
+      "echo \"permit(principal, action, resource) when { $(printf '%200s' | tr ' ' '(')true$(printf '%200s' | tr ' ' ')') };\" > team.cedar",
+    ],
+    run: "toolcrib policy check",
     fix: "Divide it into several policies, or compare with a set: resource.name in […] as contains().",
   },
   CEDAR_TOO_LARGE: {
     cause: "A policy file is longer, or all together have more policies, than are read.",
-    did: "A script writes a policy for each of thousands of users.",
-    prints: "There are 20000 policies; at most 10000 are allowed",
-    unrun: "setup",
+    files: { "toolcrib.yaml": "tool_servers: []\npolicy: { files: [team.cedar] }\n" },
+    before: ["yes 'permit(principal, action, resource);' | head -n 20000 > team.cedar"],
+    run: "toolcrib policy check",
     fix: "Write policies for roles instead of persons, or split large files.",
   },
   CEDAR_UNAVAILABLE: {
@@ -150,10 +153,10 @@ policy: { allow: ["github:*"] }
   },
   POLICY_TEST_TOO_LARGE: {
     cause: "A file of policy tests is longer than is read (1 MiB).",
-    did: "A script writes a test for each client and tool into one file.",
+    did: "An embedding program passes the text of a generated file of 2 MB; the command refuses the file when it reads it.",
     prints:
       "The policy test has 2097152 characters; at most 1048576 are allowed\nsplit it into several files",
-    unrun: "setup",
+    unrun: "library",
     fix: "Split it into several files.",
   },
   POLICY_TEST_UNMATCHED: {

@@ -1,24 +1,21 @@
 /** Explanations of the codes of the package cli. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { manifestFile, packageFiles } from "../samples.ts";
+import { gateway, manifestFile, packageFiles, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   CLI_APPROVAL_NOT_FOUND: {
     cause: "Nothing with this id or name waits for approval. A call waits for an hour.",
-    did: "toolcrib approve is run with the id of a call from yesterday.",
-    prints:
-      'No call with the id "c4f1" waits for approval\ntoolcrib approve lists those that wait; a call waits for an hour',
-    unrun: "running",
+    files: gateway.files,
+    before: gateway.before,
+    run: "toolcrib approve call:0123456789abcdef",
     fix: "toolcrib approve lists what waits.",
   },
   CLI_APPROVAL_OUTDATED: {
     cause:
       "What waits is not what was shown: definitions changed, or the approval of a call would not count any more.",
-    did: "toolcrib approve github --digest … is run with a digest from an hour ago.",
-    prints:
-      'Nothing was approved: other definitions of "github" wait than those of --digest\nlook at them again, then approve them',
-    unrun: "running",
+    files: serverFile("notes"),
+    run: "toolcrib approve notes --digest sha256:0000",
     fix: "Run toolcrib approve again, read what waits now, and approve that.",
   },
   CLI_ARGUMENTS_INVALID: {
@@ -54,10 +51,12 @@ export const explanations: Explanations = {
   CLI_CONFIG_NOT_EDITABLE: {
     cause:
       "An entry is to be added to the configuration, and its notation cannot be changed without touching what others wrote. The command prints the entry instead.",
-    did: "toolcrib import server is run, and tool_servers in toolcrib.yaml is an alias.",
-    prints:
-      "Cannot add to toolcrib.yaml: the notation of its tool_servers cannot be edited automatically\nadd this yourself",
-    unrun: "setup",
+    files: {
+      "toolcrib.yaml": "tool_servers: &servers []\n",
+      "server.json":
+        '{"name": "io.example/notes", "description": "Notes", "version": "1.0.0", "remotes": [{"type": "streamable-http", "url": "https://notes.example.com/mcp"}]}\n',
+    },
+    run: "toolcrib import server server.json",
     fix: "Add the printed lines yourself, or write the list with one item a line.",
   },
   CLI_CONFIG_NOT_FOUND: {
@@ -79,19 +78,19 @@ export const explanations: Explanations = {
   },
   CLI_EXPORT_FAILED: {
     cause: "A saved tool cannot be exported, because its tests have errors.",
-    did: "A test in the file of a saved tool was edited by hand.",
-    prints:
-      'Cannot export "report": its tests have errors\ncorrect or remove them in the file of the tool; toolcrib saved test report shows them too',
-    unrun: "damage",
+    files: { "toolcrib.yaml": "tool_servers: []\n", "report.star": '# Returns a text\nreturn "nothing"\n' },
+    before: [
+      "toolcrib save report.star",
+      'sed -i \'s/"toolcrib": {/"toolcrib": { "tests": [{ "expect": 1 }],/\' .toolcrib/tools/report.json',
+    ],
+    run: "toolcrib saved export report out",
     fix: "Correct or remove the tests; toolcrib saved test NAME shows them.",
   },
   CLI_FETCH_FAILED: {
     cause:
       "A document cannot be fetched from its URL: no network, another status than 200, a redirect to another host, or too large.",
-    did: "toolcrib import openapi is run with a URL that redirects to the page of a login.",
-    prints:
-      'Cannot fetch "https://api.example.com/openapi.yaml": it redirects to another host\nuse that URL: https://login.example.com/',
-    unrun: "remote",
+    did: "The server answers that the file does not exist.",
+    run: "toolcrib install http://127.0.0.1:9000/status-404/echo.mcpkg --allow-loopback",
     fix: "Check the URL in a browser. Download the file and import it, if it needs a login.",
   },
   CLI_FILE_EXISTS: {
@@ -117,10 +116,9 @@ export const explanations: Explanations = {
   },
   CLI_HOME_IN_USE: {
     cause: "Another gateway uses the home, and one of the two has serve.shared_home: false.",
-    did: "toolcrib serve is started twice.",
-    prints:
-      'Another gateway uses the home "/home/ada/.toolcrib", and serve.shared_home is false: http://127.0.0.1:7420 (process 4711)\nuse that gateway, stop it, or use another home with --home',
-    unrun: "running",
+    files: { "toolcrib.yaml": "tool_servers: []\nserve: { shared_home: false }\n" },
+    before: ["toolcrib serve &"],
+    run: "toolcrib serve",
     fix: "Use the running gateway, stop it (kill PID), or use another home.",
   },
   CLI_IMPORT_FAILED: {
@@ -194,40 +192,42 @@ result = values[5]
   },
   CLI_PROXY_UNUSABLE: {
     cause: "The environment names a proxy (HTTPS_PROXY), and it cannot be reached or refuses the request.",
-    did: "A URL with a port is fetched, and HTTPS_PROXY names a proxy, which connects to port 443 only.",
-    prints:
-      "Cannot send the request through the proxy: its URL is not https:// with a host and the default port",
-    unrun: "remote",
+    run: "HTTPS_PROXY=http://127.0.0.1:9000/ toolcrib import openapi https://api.example.com/openapi.yaml",
     fix: "Correct HTTPS_PROXY, or unset it; NO_PROXY lists hosts that are reached without it.",
   },
   CLI_PUBLISH_REFUSED: {
     cause:
       "A saved tool is published only when it is approved, its reach is known, its tests pass, and its version is high enough.",
-    did: "A saved tool without an approval is published.",
-    prints: 'Cannot publish "report": it is not approved',
-    unrun: "running",
+    files: {
+      "toolcrib.yaml": "tool_servers: []\n",
+      "report.star": '# Returns a text\nreturn "nothing"\n',
+      "other.star": '# Returns a text\nreturn "something"\n',
+    },
+    before: [
+      "toolcrib save report.star",
+      "toolcrib saved publish report --id acme.text.report",
+      "toolcrib save other.star --name report",
+    ],
+    run: "toolcrib saved publish report --id acme.text.report --package-version 0.9.0",
     fix: "Do what the message names: approve it, add tests, or choose a higher version.",
   },
   CLI_RUNNER_MISSING: {
     cause: "The server is fetched or built by npx, uvx or go, and this program is not installed.",
-    did: "A Python server is added on a machine without uv.",
-    prints: "The server needs uvx, which is not installed",
-    unrun: "setup",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    run: "PATH=/none toolcrib add --yes -- uvx mcp-server-fetch@2025.4.7",
     fix: "Install it: uvx comes with uv, npx with Node.js, go with Go.",
   },
   CLI_SERVER_NOT_FOUND: {
     cause: "No tool server has this id.",
-    did: "toolcrib release githob is run.",
-    prints: 'No tool server has the id "githob"\nthe ids are github, notes',
-    unrun: "running",
+    files: serverFile("notes"),
+    run: "toolcrib logs githob",
     fix: "Use an id that the hint or toolcrib status lists.",
   },
   CLI_SERVER_NOT_READY: {
     cause: "The command needs a server that is not ready, or did not become ready in time.",
-    did: "toolcrib why notes:search is run while notes is failing.",
-    prints:
-      '"notes:search" is not known: the server "notes" is failed: it ended with exit code 1\ntry again when it is ready; see toolcrib status',
-    unrun: "running",
+    files: serverFile("status-503"),
+    did: "The server answers every request with the status 503.",
+    run: "toolcrib why notes:search",
     fix: "toolcrib status and the log of the server show why.",
   },
   CLI_SERVICE_FAILED: {
@@ -242,24 +242,25 @@ result = values[5]
   CLI_SERVICE_UNAVAILABLE: {
     cause:
       "toolcrib service uses the systemd of your user, and there is none that can be reached: another system, a container, or a login without a session of its own (su, cron).",
-    did: "toolcrib service install in a container.",
-    prints: "No systemd of this user can run a service: systemctl is not installed",
-    unrun: "machine",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    run: "PATH=/none toolcrib service status",
     fix: "Log in with a session of your own (loginctl enable-linger keeps services running), let another supervisor run toolcrib serve --quiet, or run the image of the gateway in a container.",
   },
   CLI_TEST_CALLS_OTHERS: {
     cause: "Tests of a package that is not installed would call other tools as you, without approvals.",
-    did: "toolcrib test is run on the folder of a chain.",
-    prints:
-      "The chain demo.report is not installed, and its tests would call demo.search as you, without an approval\nread its steps and tests, then add --allow-calls; or install it, and test it by its toolId",
-    unrun: "packages",
+    files: {
+      "report/manifest.json":
+        '{\n  "toolId": "demo.report",\n  "name": "Report",\n  "version": "0.1.0",\n  "description": "Searches, and reports.",\n  "capabilities": ["demo"],\n  "input_schema": { "type": "object" },\n  "output_schema": { "type": "object" },\n  "chain": [{ "step": "one", "tool": "demo.search", "inputMapping": {}, "outputKey": "found" }],\n  "tests": ["tests/one.test.json"]\n}\n',
+      "report/tests/one.test.json": '{ "name": "one", "input": {}, "expected": {} }\n',
+    },
+    run: "toolcrib test report",
     fix: "Read its steps and tests, then add --allow-calls, or install it.",
   },
   CLI_TIMEOUT: {
     cause: "The call took longer than the time of the command (--timeout). The tool may still run.",
-    did: "toolcrib call crm:export --timeout 5 is run.",
-    prints: '"crm:export" did not respond within 5 s (--timeout)',
-    unrun: "running",
+    files: serverFile("notes"),
+    did: "The tool needs longer than the command waits.",
+    run: "toolcrib call notes:export --timeout 1",
     fix: "Give more time with --timeout, or ask for less.",
   },
   CLI_TOOLSPEC_NOT_FOUND: {

@@ -2,6 +2,7 @@
 /** Explanations of the codes of the package config. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { manifestFile, toolspecFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   CONFIG_AUTH_EXPOSED: {
@@ -77,17 +78,15 @@ tool_servers:
   },
   CONFIG_CREDENTIAL_MISSING: {
     cause: "A toolspec or an adopted server needs the secret of a credential, and its entry names none.",
-    did: "The toolspec github is declared without credentials.",
-    prints:
-      'Toolspec "github" needs a secret for "token"\nadd credentials: { token: { secret_key_ref: github-token } } and run toolcrib secret set github-token',
-    unrun: "setup",
+    files: toolspecFiles(""),
+    run: "toolcrib config check",
     fix: "Add what the hint shows, and store the secret.",
   },
   CONFIG_CREDENTIAL_UNKNOWN: {
     cause: "The entry names a credential that its manifest does not have.",
-    did: "credentials of the toolspec github names key instead of token.",
-    prints: 'The manifest manifests/github/0.1.0.yaml has no credential "key"\nit has token',
-    unrun: "setup",
+    files: toolspecFiles(", credentials: { key: { secret_key_ref: acme-token } }"),
+    run: "toolcrib config check",
+    repaired: { files: toolspecFiles(", credentials: { token: { secret_key_ref: acme-token } }") },
     fix: "Use a name that the hint lists.",
   },
   CONFIG_DUPLICATE_KEY: {
@@ -124,10 +123,8 @@ tool_servers: []
   },
   CONFIG_FILE_TOO_LARGE: {
     cause: "A configuration has at most 1 MiB.",
-    did: "A generated configuration has thousands of servers.",
-    prints:
-      "The configuration has 2097152 characters; at most 1048576 are allowed\nsplit it into several files and pass them all: they are composed left to right",
-    unrun: "setup",
+    before: ["yes '# more' | head -c 1100000 > toolcrib.yaml"],
+    run: "toolcrib config check",
     fix: "Split it into several files, and pass all of them.",
   },
   CONFIG_FILE_UNREADABLE: {
@@ -238,9 +235,12 @@ tool_servers: []
   },
   CONFIG_MANIFEST_INVALID: {
     cause: "The manifest of an adopted server has errors, or describes an API and no server.",
-    did: "A manifest that was written by hand has a misspelled field.",
-    prints: 'Cannot use "./manifest.yaml": the manifest has an error\nfix the errors listed for this file',
-    unrun: "setup",
+    files: {
+      ...manifestFile(["tier:", "teir:"]),
+      "toolcrib.yaml":
+        "tool_servers:\n  - { id: acme, transport: { kind: stdio, manifest: ./manifest.yaml } }\n",
+    },
+    run: "toolcrib config check",
     fix: "Fix the listed errors: toolcrib lint-manifests FILE.",
   },
   CONFIG_MANIFEST_LOCK: {
@@ -350,40 +350,58 @@ tool_servers:
   },
   CONFIG_SECRET_EXPOSED: {
     cause: "A secret file can be read by other users of the machine.",
-    did: "secret_key_ref: { file: token.txt } names a file with the mode 644.",
-    prints:
-      'Cannot use the secret file "/home/ada/token.txt": its mode 644 gives other users of this machine access\nrun chmod 600 /home/ada/token.txt',
-    unrun: "damage",
+    files: {
+      "toolcrib.yaml":
+        'tool_servers:\n  - id: notes\n    transport: { kind: streamable_http, url: "http://127.0.0.1:9000/notes", headers: { Authorization: { secret_key_ref: { file: token.txt } } } }\n',
+      "token.txt": "abc\n",
+    },
+    before: ["chmod 644 token.txt"],
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
+    repaired: { before: ["chmod 600 token.txt"] },
     fix: "Run the chmod of the hint, and replace the secret if others may have read it.",
   },
   CONFIG_SECRET_NOT_AVAILABLE: {
     cause: "A secret is in the keychain of the system, which is locked, missing or refuses.",
-    did: "A gateway in a container has a secret_key_ref to the keychain.",
-    prints: 'Cannot read secret "github-token" from the keychain: the command secret-tool is not found',
-    unrun: "machine",
+    files: {
+      "toolcrib.yaml":
+        'tool_servers:\n  - id: notes\n    transport: { kind: streamable_http, url: "http://127.0.0.1:9000/notes", headers: { Authorization: { secret_key_ref: { keychain: notes } } } }\n',
+    },
+    run: "PATH=/none toolcrib list --log-level warn 2>&1 | grep code",
     fix: "Unlock the keychain, or use the secret store: toolcrib secret set NAME.",
   },
   CONFIG_SECRET_NOT_FOUND: {
     cause: "No secret exists for a reference: it was not stored yet, or has another name.",
-    did: "env: { GITHUB_TOKEN: { secret_key_ref: github-token } } is declared before the secret is stored.",
-    prints: 'Cannot find secret "github-token" in the secret store\nsee toolcrib secret list',
-    unrun: "setup",
+    files: {
+      "toolcrib.yaml":
+        'tool_servers:\n  - id: notes\n    transport: { kind: streamable_http, url: "http://127.0.0.1:9000/notes", headers: { Authorization: { secret_key_ref: notes-token } } }\n',
+    },
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
+    repaired: { files: { "token.txt": "abc\n" }, before: ["toolcrib secret set notes-token < token.txt"] },
     fix: "Store it: toolcrib secret set NAME.",
   },
   CONFIG_SECRET_UNREADABLE: {
     cause: "The secret exists and cannot be read or decrypted.",
-    did: "The key of the secret store was replaced.",
-    prints: 'Cannot decrypt secret "github-token": it was encrypted with a different key',
-    unrun: "damage",
+    files: {
+      "toolcrib.yaml":
+        'tool_servers:\n  - id: notes\n    transport: { kind: streamable_http, url: "http://127.0.0.1:9000/notes", headers: { Authorization: { secret_key_ref: notes-token } } }\n',
+      "token.txt": "abc\n",
+    },
+    before: ["toolcrib secret set notes-token < token.txt"],
+    run: "TOOLCRIB_SECRETS_KEY=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= toolcrib list --log-level warn 2>&1 | grep code",
+    repaired: { run: "toolcrib list --log-level warn 2>&1 | grep code" },
     fix: "Restore the key or the permissions, or set the secret again. toolcrib secret test tries all.",
   },
   CONFIG_SECRET_UNUSABLE: {
     cause:
       "The value of a secret cannot be used in its place: it is empty, or has a line break where a header cannot.",
-    did: "A token was stored with the line break of its file.",
-    prints:
-      'Cannot send header "Authorization": its value contains a line break or another character that a header cannot carry\nstore the value in one line',
-    unrun: "setup",
+    files: {
+      "toolcrib.yaml":
+        'tool_servers:\n  - id: notes\n    transport: { kind: streamable_http, url: "http://127.0.0.1:9000/notes", headers: { Authorization: { secret_key_ref: notes-token } } }\n',
+      "token.txt": "abc\ndef\n",
+    },
+    before: ["toolcrib secret set notes-token < token.txt"],
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
+    repaired: { files: { "token.txt": "abc\n" }, before: ["toolcrib secret set notes-token < token.txt"] },
     fix: "Store the value again, in one line.",
   },
   CONFIG_SYNTAX: {
@@ -401,17 +419,28 @@ tool_servers:
   CONFIG_TOOLSPEC_HOST: {
     cause:
       "The variables of a toolspec produce a host that its manifest does not allow. A variable must not lead a token to another host.",
-    did: "variables: { tenant: evil.example/ } is set.",
-    prints: 'The variables of toolspec "desk" produce "evil.example/.desk.example", which is not a host name',
-    unrun: "setup",
+    files: toolspecFiles(
+      ", variables: { tenant: evil.example/ }, credentials: { token: { secret_key_ref: acme-token } }",
+      {
+        manifest: [["[api.acme.example]", '["*.acme.example"]']],
+        toolspec: [
+          [
+            "baseUrl: https://api.acme.example",
+            'baseUrl: "https://{tenant}.acme.example"\nvariables:\n  tenant: { description: name of the company }',
+          ],
+        ],
+      },
+    ),
+    run: "toolcrib config check",
     fix: "Write the name of your tenant only, in letters, digits and hyphens.",
   },
   CONFIG_TOOLSPEC_INVALID: {
     cause: "A manifest or its toolspec has errors, each of which is reported at its place.",
-    did: "A toolspec in the folder of the project has a misspelled field.",
-    prints:
-      'Cannot use "acme": the toolspec and its manifest have an error\nfix the errors listed for these files',
-    unrun: "setup",
+    files: toolspecFiles(", credentials: { token: { secret_key_ref: acme-token } }", {
+      toolspec: [["method:", "metod:"]],
+    }),
+    run: "toolcrib config check",
+    repaired: { files: toolspecFiles(", credentials: { token: { secret_key_ref: acme-token } }") },
     fix: "Fix them; toolcrib lint-toolspecs FOLDER shows them again.",
   },
   CONFIG_TOOLSPEC_NOT_FOUND: {
@@ -434,24 +463,34 @@ toolspecs: [{ path: ./absent }]
   },
   CONFIG_TOOLSPEC_VARIABLE: {
     cause: "A variable of a toolspec is not set, does not exist, or cannot be used in a path.",
-    did: "The toolspec desk is declared without its tenant.",
-    prints:
-      'Variable "tenant" of toolspec "desk" is not set: name of the company\nadd variables: { tenant: … }',
-    unrun: "setup",
+    files: toolspecFiles(", credentials: { token: { secret_key_ref: acme-token } }", {
+      manifest: [["[api.acme.example]", '["*.acme.example"]']],
+      toolspec: [
+        [
+          "baseUrl: https://api.acme.example",
+          'baseUrl: "https://{tenant}.acme.example"\nvariables:\n  tenant: { description: name of the company }',
+        ],
+      ],
+    }),
+    run: "toolcrib config check",
     fix: "Set it in variables of the entry.",
   },
   CONFIG_TOOL_UNKNOWN: {
     cause: "The manifest has no tool of this name, or none that is offered by default.",
-    did: "tools: [list_repo] names a tool that is called list_repos.",
-    prints: 'The manifest has no tool "list_repo"\ndid you mean list_repos?',
-    unrun: "setup",
+    files: toolspecFiles(", tools: [get_rep], credentials: { token: { secret_key_ref: acme-token } }"),
+    run: "toolcrib config check",
+    repaired: {
+      files: toolspecFiles(", tools: [get_repo], credentials: { token: { secret_key_ref: acme-token } }"),
+    },
     fix: "Use a name that the hint lists, or write tools: all.",
   },
   CONFIG_TOO_COMPLEX: {
     cause: "The file nests too deep, or aliases of YAML expand to too many values.",
-    did: "A file has aliases of aliases (a billion laughs).",
-    prints: "Cannot read the configuration: with its aliases it has more than 100000 values",
-    unrun: "setup",
+    files: {
+      "toolcrib.yaml":
+        "a: &a [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]\ne: [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\n",
+    },
+    run: "toolcrib config check",
     fix: "Write the values out, or less of them.",
   },
   CONFIG_TRANSPORT_KIND: {
@@ -533,10 +572,11 @@ toolspecs: [{ path: ./absent }]
   },
   CONFIG_VARIABLE_NOT_SET: {
     cause: "The file of another program has ${NAME}, and the environment does not have the variable.",
-    did: 'mcp.json has "env": { "TOKEN": "${NOTES_TOKEN}" }, and the gateway is started without NOTES_TOKEN.',
-    prints:
-      'Cannot fill "${NOTES_TOKEN}" (env.TOKEN): NOTES_TOKEN is not set\nset NOTES_TOKEN in the environment that starts Toolcrib, or write ${NOTES_TOKEN:-default}',
-    unrun: "setup",
+    files: {
+      "mcp.json":
+        '{ "mcpServers": { "notes": { "command": "node", "args": ["notes.js"], "env": { "TOKEN": "${NOTES_TOKEN}" } } } }\n',
+    },
+    run: "toolcrib --config mcp.json list --log-level warn 2>&1 | grep code",
     fix: "Set the variable where the gateway is started, or import the servers and store secrets: toolcrib init --from FILE.",
   },
   CONFIG_WRONG_TYPE: {

@@ -1,15 +1,21 @@
 /** Explanations of the codes of the package egress. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { manifestFile, pairFiles, toolspecFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   EGRESS_ADDRESS_DENIED: {
     cause:
       "The name of the host is allowed, but it resolves to an address that is not public: a private network, this machine, a link-local address with the credentials of a cloud machine. A name in DNS must not open the network of the gateway.",
-    did: "A toolspec calls api.example.com, which the company's DNS resolves to 10.0.0.7.",
-    prints:
-      'Cannot reach "api.example.com": it has an address that is not public (private)\ncheck the name of the host; for a host in your own network, see egress.internal_ranges',
-    unrun: "remote",
+    files: {
+      ...toolspecFiles(", credentials: { token: { secret_key_ref: acme-token } }"),
+      "token.txt": "abc\n",
+    },
+    before: [
+      "echo 'egress: { connect_to: { api.acme.example: \"10.0.0.7:443\" } }' >> toolcrib.yaml",
+      "toolcrib secret set acme-token < token.txt",
+    ],
+    run: "toolcrib call acme:get_repo --arg id=7",
     fix: "If the host is yours, allow its range: egress: { internal_ranges: [10.0.0.0/8] }. Otherwise correct the name, or the DNS entry.",
   },
   EGRESS_AUTHORITY_INVALID: {
@@ -24,9 +30,14 @@ export const explanations: Explanations = {
   EGRESS_AUTHORITY_MISMATCH: {
     cause:
       "The host of CONNECT, the name in the TLS handshake (SNI) and the Host header are not the same. A program could reach a forbidden host behind an allowed one (domain fronting).",
-    did: "A program in a sandbox connects to cdn.example.com and names another host in its request.",
-    prints: "Cannot connect: CONNECT and its Host are not the same",
-    unrun: "remote",
+    files: manifestFile(
+      [
+        '  - id: token\n    type: api_key\n    inject: { header: Authorization, format: "Bearer {token}" }\n',
+        "",
+      ],
+      ["credentials:\n", "credentials: []\n"],
+    ),
+    run: "toolcrib egress --manifest manifest.yaml -- curl -sS --http1.1 -H 'Host: cdn.example' https://api.acme.example/",
     fix: "Correct the program, or its settings of a proxy. With tls: passthrough, the client must name the host in its handshake and use no encrypted client hello (ECH).",
   },
   EGRESS_AUTHORITY_UNUSABLE: {
@@ -56,10 +67,14 @@ export const explanations: Explanations = {
   EGRESS_HOST_DENIED: {
     cause:
       "The source of the request (a toolspec, a package, a contained server) may reach the hosts of its egress list only, and this host is not in it. The refusal is on the audit trail.",
-    did: "A contained server with egress_allow: [api.github.com] requests https://evil.example/.",
-    prints:
-      'Cannot reach "evil.example": it is not an allowed host\nallow "evil.example" in the egress list of "github"',
-    unrun: "running",
+    files: manifestFile(
+      [
+        '  - id: token\n    type: api_key\n    inject: { header: Authorization, format: "Bearer {token}" }\n',
+        "",
+      ],
+      ["credentials:\n", "credentials: []\n"],
+    ),
+    run: "toolcrib egress --manifest manifest.yaml -- curl -sS https://evil.example/",
     fix: "If the server needs the host and you know why, add it to containment.egress_allow of the server, or to entitlements.egress of the manifest. Otherwise find out what asked for it: toolcrib audit list --type egress.denied.",
   },
   EGRESS_LISTEN_FAILED: {
@@ -81,17 +96,26 @@ export const explanations: Explanations = {
   EGRESS_PLAIN_HTTP: {
     cause:
       "Requests in plain HTTP can be read and changed on their way, and secrets must not go there. The proxy passes on HTTPS only.",
-    did: "A contained server requests http://api.example.com/.",
-    prints:
-      "Cannot pass on a request in plain HTTP\nuse https:// URLs, or NO_PROXY for servers that the program starts itself on this machine; plain HTTP can be read and changed in transit",
-    unrun: "running",
+    files: manifestFile(
+      [
+        '  - id: token\n    type: api_key\n    inject: { header: Authorization, format: "Bearer {token}" }\n',
+        "",
+      ],
+      ["credentials:\n", "credentials: []\n"],
+    ),
+    run: "toolcrib egress --manifest manifest.yaml -- curl -sS http://api.acme.example/",
     fix: "Use the https:// URL. For a server that the program itself starts on this machine, set NO_PROXY in transport.env.",
   },
   EGRESS_PORT_DENIED: {
     cause: "Hosts of an egress list may be reached at port 443, unless the entry names others.",
-    did: "A contained server requests https://db.example.com:5432/.",
-    prints: 'Cannot reach port 5432 of "db.example.com": allowed ports are 443',
-    unrun: "running",
+    files: manifestFile(
+      [
+        '  - id: token\n    type: api_key\n    inject: { header: Authorization, format: "Bearer {token}" }\n',
+        "",
+      ],
+      ["credentials:\n", "credentials: []\n"],
+    ),
+    run: "toolcrib egress --manifest manifest.yaml -- curl -sS https://api.acme.example:5432/",
     fix: "Name the port in the egress list if it is needed, such as db.example.com:5432.",
   },
   EGRESS_REQUEST_INVALID: {
@@ -113,9 +137,8 @@ export const explanations: Explanations = {
   EGRESS_SECRET_UNAVAILABLE: {
     cause:
       "The request needs the secret of a credential, and it cannot be read, or has characters that a header cannot carry. The request is not sent without it.",
-    did: "The secret of a toolspec was removed with toolcrib secret rm.",
-    prints: 'Cannot use secret "github-token" for credential "token": it cannot be read',
-    unrun: "setup",
+    files: { ...pairFiles({}), "arguments.json": '{ "id": "7" }\n' },
+    run: "toolcrib toolpack serve --manifest acme/manifests/acme/0.1.0.yaml --toolspec acme/toolspecs/acme/0.1.0.yaml --call get_repo < arguments.json",
     fix: "Store the secret: toolcrib secret set github-token. toolcrib secret test and toolcrib doctor check all of them.",
   },
   EGRESS_SETTINGS_INVALID: {
@@ -138,27 +161,39 @@ export const explanations: Explanations = {
   EGRESS_TLS_FAILED: {
     cause:
       "The certificate of the host is not valid for it: expired, for another name, by an authority that this machine does not know, or the host speaks no TLS. Often a company's proxy replaces certificates.",
-    did: "A company's proxy shows its own certificate for api.github.com.",
-    prints:
-      'Cannot trust "api.github.com": the TLS handshake failed (SELF_SIGNED_CERT_IN_CHAIN)\ncheck the name of the host and its certificate; for a certificate authority of your own, see egress.ca_files',
-    unrun: "remote",
+    files: {
+      ...toolspecFiles(", credentials: { token: { secret_key_ref: acme-token } }"),
+      "token.txt": "abc\n",
+    },
+    before: [
+      "echo 'egress: { internal_ranges: [127.0.0.0/8], connect_to: { api.acme.example: \"127.0.0.1:9000\" } }' >> toolcrib.yaml",
+      "toolcrib secret set acme-token < token.txt",
+    ],
+    run: "toolcrib call acme:get_repo --arg id=7",
     fix: "Check with: openssl s_client -connect HOST:443 -servername HOST. For an authority of your own: egress: { ca_files: [/path/ca.pem] }.",
   },
   EGRESS_UNREACHABLE: {
     cause:
       "The name of the host has no address, or none of its addresses accepts a connection; or the configured proxy cannot be used.",
-    did: "The machine has no network, and a tool of a toolspec is called.",
-    prints: 'Cannot reach "api.github.com": its addresses cannot be found',
-    unrun: "remote",
+    files: {
+      ...toolspecFiles(", credentials: { token: { secret_key_ref: acme-token } }"),
+      "token.txt": "abc\n",
+    },
+    before: ["toolcrib secret set acme-token < token.txt"],
+    run: "toolcrib call acme:get_repo --arg id=7",
     fix: "Check the name, the network, DNS and the proxy (https_proxy must be http://HOST:PORT).",
   },
   EGRESS_UPGRADE_REFUSED: {
     cause:
       "A request asks to change to another protocol, such as WebSocket. What follows could neither be checked nor cleaned of secrets.",
-    did: "A contained server opens wss://api.example.com/stream.",
-    prints:
-      'Cannot change the protocol to "websocket"\nthe proxy passes on HTTP requests; WebSocket and CONNECT within the tunnel are not supported',
-    unrun: "running",
+    files: manifestFile(
+      [
+        '  - id: token\n    type: api_key\n    inject: { header: Authorization, format: "Bearer {token}" }\n',
+        "",
+      ],
+      ["credentials:\n", "credentials: []\n"],
+    ),
+    run: "toolcrib egress --manifest manifest.yaml -- curl -sS --http1.1 -H 'Upgrade: websocket' -H 'Connection: Upgrade' https://api.acme.example/",
     fix: "Let the program use plain requests. If it needs WebSocket, it cannot run with a scoped network: decide whether it may have network_egress: allow.",
   },
 };

@@ -1,6 +1,7 @@
 /** Explanations of the codes of the package extensions. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { gateway, message, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   TASKS_FULL: {
@@ -13,10 +14,9 @@ export const explanations: Explanations = {
   },
   TASKS_UNREADABLE: {
     cause: "Tasks outlive a restart in a folder of the home, and this folder cannot be used.",
-    did: "The folder tasks in the home belongs to root.",
-    prints:
-      'Cannot use "/home/ada/.toolcrib/tasks": EACCES\nlet the user who runs toolcrib own the folder, or remove it: its tasks are lost then',
-    unrun: "damage",
+    files: serverFile("notes"),
+    before: ["umask 077; mkdir -p .toolcrib; echo no > .toolcrib/tasks"],
+    run: "toolcrib list --log-level warn",
     fix: "chown the folder to the user who runs Toolcrib, or remove it; tasks in it are lost.",
   },
   TASK_CANCELLED: {
@@ -53,18 +53,17 @@ export const explanations: Explanations = {
   TASK_NOT_FOUND: {
     cause:
       "No task of this client has the id at this endpoint: it is misspelled, belongs to another client, has expired, or its tool is not available to the client now.",
-    did: "A client asks for a task a day after its result was read.",
-    prints:
-      "Task not found\nit belongs to another client, is not kept any more, or its tool is not available to this client now",
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: message("tasks/get", { taskId: "786512e2-9e0d-44bd-8f29-789f320fe840" }),
     fix: "Use the id from the answer to the call, with the same token and endpoint, before the ttl ends.",
   },
   TASK_NOT_SUPPORTED: {
     cause:
       "The tool does not run as a task, or runs only as one; its definition says which (execution.taskSupport).",
-    did: 'A client calls a tool that reads a clock with "task".',
-    prints: 'The tool "clock:now" does not run as a task\ncall it without "task"',
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: message("tools/call", { name: "list_saved_tools", arguments: {}, task: { ttl: 60000 } }),
     fix: "Call it in the way that its definition in tools/list says.",
   },
   TASK_RESULT_TOO_LARGE: {

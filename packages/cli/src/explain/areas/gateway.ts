@@ -1,14 +1,14 @@
 /** Explanations of the codes of the package gateway. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { call, gateway, message, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   ARGUMENTS_INVALID: {
     cause:
       "The arguments do not match the input schema of the tool. The answer to the client lists each problem, and the signature of the tool, so that a model can correct the call.",
-    did: "A model calls github:create_issue with number instead of title.",
-    prints: '"github:create_issue" was not called: its arguments do not match its input schema',
-    unrun: "client",
+    files: serverFile("notes"),
+    run: "toolcrib call notes:search --arg limit=ten --json",
     fix: "Correct the arguments: toolcrib describe TOOL shows the schema.",
   },
   AUDIT_UNAVAILABLE: {
@@ -65,26 +65,25 @@ export const explanations: Explanations = {
   CALL_TIMEOUT: {
     cause:
       "The tool did not answer within its deadline. It may still run, and the call may have had an effect.",
-    did: "A tool with a deadline of 60 seconds exports a large table.",
-    prints: '"crm:export" did not answer within 60 s\ncontainment.max_execution_seconds sets this limit',
-    unrun: "remote",
+    files: serverFile("notes", ["containment: { max_execution_seconds: 1 }"]),
+    did: "The tool needs longer than a second.",
+    run: "toolcrib call notes:export",
     fix: "Ask for less in one call. If the tool needs longer, raise containment.max_execution_seconds of its server; the time limit of the client must be longer too.",
   },
   CALL_TOO_DEEP: {
     cause:
       "Composites and chains call tools, which can be composites again. A limit ends circles and very deep nesting.",
     did: "A saved tool calls another one, which calls the first.",
-    prints: "Inner calls can be at most 8 levels deep",
+    prints: "Inner calls can be at most 16 levels deep",
     unrun: "running",
     fix: "Remove the circle, or let one composite do the work of several.",
   },
   CONTAINMENT_VIOLATION: {
     cause:
       "The server runs elsewhere (over the network), so its declared containment cannot be enforced there. A call that would need more than what is declared is refused here.",
-    did: "A remote server is declared with network_egress: deny, and one of its tools is annotated with openWorldHint: true.",
-    prints:
-      '"web:fetch" was not called: it reaches the open world, and its server "web" has network_egress: deny',
-    unrun: "running",
+    files: serverFile("notes", ["containment: { network_egress: deny }"]),
+    did: "The tool has the annotation openWorldHint: true.",
+    run: "toolcrib call notes:fetch",
     fix: "If the server may do that, declare it in containment of the server, as the hint shows. Otherwise remove the tool from the list of the client with policy.deny.",
   },
   INPUT_REQUIRED: {
@@ -98,61 +97,57 @@ export const explanations: Explanations = {
   MUTABILITY_VIOLATION: {
     cause:
       "The server is declared with mutability_class: read_only, and the tool says that it writes, or does not say that it only reads.",
-    did: "A server is declared read_only, and an agent calls its tool delete_file.",
-    prints:
-      '"notes:delete_file" was not called: it is not known to be read-only, and its server "notes" has mutability_class: read_only',
-    unrun: "running",
+    files: serverFile("notes", ["mutability_class: read_only"]),
+    run: "toolcrib call notes:delete_file",
     fix: "If writing is intended, change mutability_class of the server, as the hint shows. Otherwise the refusal is right.",
   },
   PARAMS_INVALID: {
     cause:
       "The parameters of a request are not those of its method, or an argument is one that the operator has set.",
-    did: "A client calls a tool with the argument account, which serve.tools fixes.",
-    prints:
-      '"crm:search" was not called: its argument "account" is set by the operator of the gateway\nleave the argument out',
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: message("tools/call", { arguments: {} }),
     fix: "Leave out the argument that the message names, or correct the parameters.",
   },
   POLICY_DENIED: {
     cause:
       "The policy does not allow this client to use the tool: policy.deny names it, policy.allow does not, or a Cedar policy forbids it.",
-    did: "The client ci calls github:merge_pull_request, which only people may use.",
-    prints: '"ci" may not use "github:merge_pull_request": no rule allows it (policy.allow)',
-    unrun: "running",
+    files: serverFile("notes", [], "policy: { deny: ['notes:delete_*'] }\n"),
+    run: "toolcrib call notes:delete_file",
+    repaired: { files: serverFile("notes") },
     fix: "toolcrib why TOOL --client NAME shows the rule that decided, and what would allow it. Change the policy only if the client should have the tool.",
   },
   PROMPT_NOT_FOUND: {
     cause:
       "No prompt has this name, or the client may not see it. Names have the id of their server as prefix.",
-    did: "A client asks for the prompt review instead of github__review.",
-    prints: 'Unknown prompt: "review"',
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: message("prompts/get", { name: "review" }),
+    repaired: { run: message("prompts/get", { name: "notes__review" }) },
     fix: "List the prompts (prompts/list) and use a name as listed.",
   },
   RESOURCE_NOT_FOUND: {
     cause:
       "No server offers the resource to this client: the URI is misspelled, its server is not ready, or the policy hides it.",
-    did: "A client reads file:///tmp/gone.txt.",
-    prints: 'Resource not found: "file:///tmp/gone.txt"',
-    unrun: "client",
+    files: { "toolcrib.yaml": "tool_servers: []\nserve: { auth: none }\n" },
+    before: ["toolcrib serve &"],
+    run: message("resources/read", { uri: "file:///tmp/gone.txt" }),
     fix: "List the resources (resources/list, resources/templates/list), and see toolcrib status for servers that are not ready.",
   },
   RESULT_INVALID: {
     cause:
       "The result does not match the output schema that the tool declares, so a client that relies on the schema would fail.",
-    did: "A tool declares a number total and returns a text.",
-    prints:
-      'The answer of "shop__total" is not a result\nreport it to the operator of this server; the result was not passed on',
-    unrun: "remote",
+    files: serverFile("notes"),
+    did: "The tool promises a number in its output schema and returns a text.",
+    run: "toolcrib call notes:total",
     fix: "Report it to the maintainers of the server, or update it. The call itself was made.",
   },
   RESULT_TOO_LARGE: {
     cause:
       "The result has more bytes than serve.limits.result_max_bytes. Large results fill the context of a model and the memory of the gateway.",
-    did: "A tool returns a log of 50 MB.",
-    prints:
-      "The result is larger than 10485760 bytes\nrequest less from the tool, or raise serve.limits.result_max_bytes",
-    unrun: "remote",
+    files: serverFile("long", [], "serve: { limits: { result_max_bytes: 65536 } }\n"),
+    did: "The tool returns a text of 100 KiB.",
+    run: "toolcrib call notes:search --arg query=milk",
     fix: "Ask for less: filters, pages, a range. Raise the limit only if clients can use such results.",
   },
   TOOL_CHANGED: {
@@ -184,17 +179,18 @@ export const explanations: Explanations = {
   TOOL_NOT_FOUND: {
     cause:
       "No tool has this name, or the client may not see it; the answer is the same, so that a client cannot find out what it may not use.",
-    did: "A model calls github__create_isue.",
-    prints: 'Unknown tool: "github__create_isue"\ndid you mean "github__create_issue"?',
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: call("notes__serch", { query: "milk" }),
+    repaired: { run: call("notes__search", { query: "milk" }) },
     fix: "Use a name from tools/list or search_tools. If the tool should be there, toolcrib why NAME --client CLIENT says why it is not.",
   },
   TOOL_UNAVAILABLE: {
     cause:
       "The tool exists and cannot be called now: its server is not ready or disabled, the tool is hidden, quarantined, or not approved.",
-    did: "A server has crashed and waits for its next start, and an agent calls a tool of it.",
-    prints: 'The tool "github:create_issue" cannot be called: its server is starting',
-    unrun: "running",
+    files: serverFile("notes", ["first_contact: ask"]),
+    run: "toolcrib call notes:search --arg query=milk",
+    repaired: { before: ["toolcrib approve notes --yes"] },
     fix: "toolcrib status shows the state of the server and its reason; its log is in the folder logs of the home.",
   },
 };

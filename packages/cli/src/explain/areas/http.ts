@@ -1,14 +1,14 @@
 /** Explanations of the codes of the package http. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { gateway, httpRequest, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   HTTP_ADDRESS_IN_USE: {
     cause: "Another program, often an earlier gateway, listens on the address of serve.listen.",
-    did: "toolcrib serve is started twice with different homes.",
-    prints:
-      "Cannot listen on 127.0.0.1:7420: the address is in use\nstop the program that uses it, or choose another port with --listen 127.0.0.1:PORT (0 takes a free one)",
-    unrun: "machine",
+    files: { "toolcrib.yaml": "tool_servers: []\nserve: { auth: none }\n" },
+    before: ["toolcrib serve &"],
+    run: "toolcrib serve --listen 127.0.0.1:7420",
     fix: "toolcrib doctor names the process that uses the port where the system shows it. Stop it, or choose another port in serve.listen and connect the clients again.",
   },
   HTTP_AUTH_REQUIRED: {
@@ -31,26 +31,25 @@ export const explanations: Explanations = {
   HTTP_HEADERS_TOO_LARGE: {
     cause:
       "The headers of a request are larger than the gateway reads. Usually a proxy adds cookies or tokens of many kilobytes.",
-    did: "A browser sends all cookies of its domain to the gateway.",
-    prints: "The headers of the request are too large",
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: httpRequest("GET /mcp", [`Cookie: all=${"x".repeat(40_000)}`]),
     fix: "Send fewer or shorter headers: remove cookies at the proxy, and use a token of Toolcrib instead of a large one.",
   },
   HTTP_HEADER_DUPLICATE: {
     cause:
       "A header that can occur only once, such as Host, Authorization or Mcp-Session-Id, occurs twice. Programs on the way could read different ones, so neither is used.",
-    did: "A proxy adds an Authorization header to a request that already has one.",
-    prints: 'The header "authorization" occurs more than once',
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: httpRequest("GET /mcp", ["Authorization: Bearer one", "Authorization: Bearer two"]),
     fix: "Let the proxy replace the header instead of adding it.",
   },
   HTTP_HOST_REFUSED: {
     cause:
       "The Host header is not one of this gateway. The check protects a gateway on this machine from web pages that point a name of theirs to 127.0.0.1 (DNS rebinding).",
-    did: "A client in the network uses http://gateway.local:7420/mcp, and the name is not in serve.allowed_hosts.",
-    prints:
-      "Requests with this Host header are not accepted\nuse localhost or 127.0.0.1, or add the host to serve.allowed_hosts",
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: "GET /mcp HTTP/1.1\nHost: gateway.local:7420\n\n",
     fix: "Use the address that toolcrib status prints, or add the name: serve: { allowed_hosts: [gateway.local] }. A proxy can also set Host to localhost.",
   },
   HTTP_INTERNAL: {
@@ -64,39 +63,38 @@ export const explanations: Explanations = {
   HTTP_LISTEN_FAILED: {
     cause:
       "The operating system refused the address for a reason other than its use: the address does not belong to this machine, the port needs privileges, or the gateway is being stopped.",
-    did: "serve.listen names port 80, and the user is not root.",
-    prints: "Cannot listen on 0.0.0.0:80: EACCES",
-    unrun: "machine",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    run: "toolcrib serve --listen 192.0.2.1:7420",
     fix: "EACCES: choose a port of 1024 or higher. EADDRNOTAVAIL: write an address of this machine, which ip addr lists. ENOTFOUND: correct the host name.",
   },
   HTTP_MALFORMED: {
     cause: "What arrived is not HTTP/1.1. Often a client speaks HTTPS to a gateway that has no TLS.",
-    did: "A client uses https://127.0.0.1:7420/mcp.",
-    prints: "The request is not valid HTTP/1.1",
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: "GET /mcp HTTP/1.1\nHost 127.0.0.1\n\n",
     fix: "Write http:// for a gateway on this machine, or put a proxy with TLS before it.",
   },
   HTTP_METHOD_NOT_ALLOWED: {
     cause: "The path exists, but takes other methods than the one of the request.",
-    did: "A script sends POST to /api/v1/status.",
-    prints: "This path takes GET, HEAD only",
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: httpRequest("POST /api/v1/status"),
+    repaired: { run: httpRequest("GET /api/v1/status") },
     fix: "Use a method that the message names.",
   },
   HTTP_NOT_FOUND: {
     cause: "Nothing is served at the path. Clients often miss the end of the address: /mcp.",
-    did: "A client is configured with http://127.0.0.1:7420/.",
-    prints: "Nothing is served at this path\nMCP clients use /mcp, /mcp/s/<server> or /mcp/p/<profile>",
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: httpRequest("GET /"),
     fix: "Use the address that toolcrib status prints, with /mcp at its end, or let toolcrib connect CLIENT write it.",
   },
   HTTP_ORIGIN_REFUSED: {
     cause:
       "A web page sent the request, and its origin is not allowed. Otherwise any page that a user opens could call tools of this machine.",
-    did: "A page at https://app.example.com calls the gateway from the browser.",
-    prints:
-      "Requests with this Origin header are not accepted\nadd the origin to serve.allowed_origins if this web page may use your tools",
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: httpRequest("POST /mcp", ["Origin: https://app.example.com"], "{}"),
     fix: 'If the page is yours and may use the tools, write serve: { allowed_origins: ["https://app.example.com"] }.',
   },
   HTTP_QUERY_INVALID: {
@@ -117,10 +115,9 @@ export const explanations: Explanations = {
   HTTP_ROLE_REQUIRED: {
     cause:
       "The route changes the gateway (pauses, approvals, reload), and the token belongs to a client, not to the operator. Clients must not be able to approve their own calls.",
-    did: "A client sends POST /api/v1/pauses with its own token.",
-    prints:
-      'This route needs the role "operator", which this client does not have\nuse the toolcrib command on the machine of the gateway, as the user who runs it',
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: httpRequest("POST /api/v1/pauses/pause?kind=server&name=notes"),
     fix: "Use the command on the machine of the gateway, which talks to the control socket, or give the identity the role in policy.clients.",
   },
   HTTP_SCOPE_MISSING: {
@@ -134,18 +131,17 @@ export const explanations: Explanations = {
   HTTP_UNAUTHORIZED: {
     cause:
       "The request has no token, or one that is not valid here: mistyped, of another home, expired or withdrawn. Tokens in a URL do not count, because they end up in logs.",
-    did: "A client calls http://127.0.0.1:7420/mcp without a header Authorization.",
-    prints:
-      'This request has no valid token\nsend the header "Authorization: Bearer TOKEN" with a token from the folder tokens of the home of Toolcrib; tokens in a URL are not accepted',
-    unrun: "client",
+    files: serverFile("notes"),
+    before: ["toolcrib serve &"],
+    run: httpRequest("POST /mcp", ["Content-Type: application/json"], "{}"),
     fix: "toolcrib connect CLIENT writes address and token into the client. By hand: the header is Authorization: Bearer and the content of a file in the folder tokens of the home. With OAuth, let the client log in again.",
   },
   PROFILE_NOT_FOUND: {
     cause:
       "The endpoint /mcp/p/NAME names a profile that the configuration does not have, or that this client may not use.",
-    did: "The profile review was renamed to reviews in serve.profiles, and a client still uses /mcp/p/review.",
-    prints: 'There is no profile "review"',
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: httpRequest("POST /mcp/p/review", ["Content-Type: application/json"], "{}"),
     fix: "Use a profile of serve.profiles that the client may use, or connect the client again: toolcrib connect CLIENT --profile NAME.",
   },
 };

@@ -1,15 +1,16 @@
 /** Explanations of the codes of the package mcp. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { gateway, message, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   CURSOR_STALE: {
     cause:
       "The cursor of a list (tools/list, resources/list) is malformed, or the list changed after it was given.",
-    did: "A client reads the second page of tools/list after a server was added.",
-    prints:
-      "The cursor is not valid, or the list changed since it was given\nlist again from the start, without a cursor",
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: message("tools/list", { cursor: "page-2" }),
+    repaired: { run: message("tools/list") },
     fix: "List again from the start, without a cursor.",
   },
   MCP_CANCELLED: {
@@ -39,46 +40,51 @@ export const explanations: Explanations = {
   MCP_CREDENTIALS_UNAVAILABLE: {
     cause:
       "A request to a server needs credentials that cannot be obtained: no login, a login that has ended, a secret that is missing.",
-    did: "A server with transport.auth of type oauth is called before anyone logged in.",
-    prints: "Cannot get the credentials for the server at https://mcp.example.com/mcp",
-    unrun: "remote",
+    files: {
+      "toolcrib.yaml":
+        'tool_servers:\n  - id: crm\n    transport: { kind: streamable_http, url: "http://127.0.0.1:9000/status-401", auth: { type: oauth } }\n',
+    },
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
     fix: "Log in: toolcrib login SERVER. For secrets: toolcrib secret test, and toolcrib secret set NAME.",
   },
   MCP_HTTP_ERROR: {
     cause: "The server answered with an HTTP status that is no answer of MCP, such as 404 or 500.",
-    did: "transport.url has the wrong path.",
-    prints: "The server at https://mcp.example.com/mpc answered HTTP 404",
-    unrun: "remote",
+    files: serverFile("status-404"),
+    did: "The server has no MCP endpoint at this path.",
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
+    repaired: { files: serverFile("notes") },
     fix: "404: correct the path of transport.url, often /mcp. 400: check the headers. 5xx: the server has a fault; try again later.",
   },
   MCP_INVALID_MESSAGE: {
     cause:
       "A message is not JSON-RPC 2.0, or its parameters are not those of its method. Often a program on stdio prints text to standard output, which belongs to messages only.",
-    did: "transport.url points to a web page.",
-    prints: 'The server at https://example.com/ answered HTTP 200 with "text/html" and no JSON-RPC answer',
-    unrun: "remote",
+    files: serverFile("page"),
+    did: "The address is that of a web page.",
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
+    repaired: { files: serverFile("notes") },
     fix: "Check that the URL or command is that of an MCP server. A server on stdio must print logs to standard error.",
   },
   MCP_MESSAGE_TOO_DEEP: {
     cause: "A message nests more deeply than is read.",
-    did: "A server returns a tree with thousands of levels.",
-    prints: "The server's answer nests too deeply; the call may have had an effect",
-    unrun: "remote",
+    files: serverFile("deep"),
+    did: "The server returns lists of thousands of levels.",
+    run: "toolcrib call notes:search --arg query=milk",
     fix: "Ask for less, such as a part of the tree; report it to the maintainers of the server.",
   },
   MCP_MESSAGE_TOO_LARGE: {
     cause:
       "A message, a line or an event is larger than its limit, which protects the memory of the gateway.",
-    did: "A server returns 200 MB in one result.",
-    prints: "The server's answer is larger than 67108864 bytes",
-    unrun: "remote",
+    files: serverFile("large"),
+    did: "The tool returns a text of 65 MiB.",
+    run: "toolcrib call notes:search --arg query=milk",
     fix: "Ask for less in one call: filters, pages, a range.",
   },
   MCP_METHOD_NOT_FOUND: {
     cause: "The method does not exist, or the other side did not declare the capability for it.",
-    did: "A client sends resource/list instead of resources/list.",
-    prints: 'Method not found: "resource/list"',
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: message("resource/list"),
+    repaired: { run: message("resources/list") },
     fix: "Correct the name of the method. A client should use only what initialize declared.",
   },
   MCP_OVERLOADED: {
@@ -91,9 +97,9 @@ export const explanations: Explanations = {
   },
   MCP_REMOTE_ERROR: {
     cause: "The other side answered the request with a JSON-RPC error; the message is its own.",
-    did: "A server answers prompts/get with an error.",
+    did: "An embedding program gets a prompt of a server, which answers with an error; on the audit trail it is UPSTREAM_ERROR.",
     prints: "Unknown error",
-    unrun: "remote",
+    unrun: "library",
     fix: "The message comes from the server: correct the request, or see its log.",
   },
   MCP_SESSION_EXPIRED: {
@@ -131,19 +137,21 @@ export const explanations: Explanations = {
   MCP_UNAUTHORIZED: {
     cause:
       "The server refused the credentials (HTTP 401 or 403): a missing, wrong or expired token, or too few rights.",
-    did: "The token of a server has expired.",
-    prints:
-      "The server at https://mcp.example.com/mcp refused the credentials (HTTP 401)\nit uses OAuth: write auth: { type: oauth } in this server's transport, and run toolcrib login",
-    unrun: "remote",
+    files: serverFile("status-401"),
+    did: "The server needs a token.",
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
     fix: "With OAuth: toolcrib login SERVER. With a token: create a new one at the service, and store it with toolcrib secret set NAME.",
   },
   MCP_UNREACHABLE: {
     cause:
       "The server cannot be reached, so no request was sent: it does not run, the URL is wrong, the name has no address, or a firewall is in between.",
-    did: "transport.url names a port at which nothing listens.",
-    prints:
-      "The server at http://127.0.0.1:9000/mcp cannot be reached: connect ECONNREFUSED 127.0.0.1:9000\ncheck that it runs and that the URL is right",
-    unrun: "remote",
+    files: {
+      "toolcrib.yaml":
+        'tool_servers:\n  - id: notes\n    transport: { kind: streamable_http, url: "http://127.0.0.1:9/mcp" }\n',
+    },
+    did: "Nothing listens on the port.",
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
+    repaired: { files: serverFile("notes") },
     fix: "Start the server, correct transport.url, or set transport.proxy if the machine needs a proxy.",
   },
   MCP_UNREAD_LIMIT: {
@@ -157,9 +165,9 @@ export const explanations: Explanations = {
   },
   MCP_UNSUPPORTED_VERSION: {
     cause: "Client and server have no revision of MCP in common.",
-    did: "A server speaks a revision of its own.",
-    prints: "The server speaks none of our protocol versions; it offers 2023-01-01",
-    unrun: "remote",
+    files: serverFile("future"),
+    did: "The server speaks a later revision of the protocol only.",
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
     fix: "Update the older side. docs/reference/compatibility.md lists the revisions that Toolcrib speaks.",
   },
 };

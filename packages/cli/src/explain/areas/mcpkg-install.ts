@@ -13,10 +13,14 @@ export const explanations: Explanations = {
   },
   INSTALL_CHAIN_CYCLE: {
     cause: "Chains call each other in a circle, which would never end.",
-    did: "demo.a calls demo.b, and demo.b calls demo.a.",
-    prints:
-      "Nothing is installed: chains call each other: demo.a → demo.b → demo.a\na chain that reaches itself never ends; remove one of these steps",
-    unrun: "packages",
+    files: {
+      "toolcrib.yaml": "tool_servers: []\n",
+      "a/manifest.json":
+        '{\n  "toolId": "demo.a",\n  "name": "A",\n  "version": "0.1.0",\n  "description": "Calls demo.b.",\n  "capabilities": ["demo"],\n  "input_schema": { "type": "object" },\n  "output_schema": { "type": "object" },\n  "chain": [{ "step": "one", "tool": "demo.b", "inputMapping": {}, "outputKey": "found" }]\n}\n',
+      "b/manifest.json":
+        '{\n  "toolId": "demo.b",\n  "name": "B",\n  "version": "0.1.0",\n  "description": "Calls demo.a.",\n  "capabilities": ["demo"],\n  "input_schema": { "type": "object" },\n  "output_schema": { "type": "object" },\n  "chain": [{ "step": "one", "tool": "demo.a", "inputMapping": {}, "outputKey": "found" }]\n}\n',
+    },
+    run: "toolcrib install ./a ./b --yes",
     fix: "Remove one of the steps in its package.",
   },
   INSTALL_CHANGE_PENDING: {
@@ -40,44 +44,57 @@ export const explanations: Explanations = {
   INSTALL_DOWNGRADE: {
     cause:
       "The package is older than the one that is installed or locked. Old versions can have known faults, and an attacker could offer one.",
-    did: "Version 1.1.0 is installed, and a file of 1.0.0 is to be.",
-    prints:
-      "Cannot install demo.echo 1.0.0: version 1.1.0 is installed, which is newer\nold versions can have known faults; to go back nevertheless, add --allow-downgrade",
-    unrun: "packages",
+    files: { ...packageFiles({}), "toolcrib.yaml": "tool_servers: []\n" },
+    before: [
+      "toolcrib pack echo",
+      "sed -i s/0.1.0/0.2.0/ echo/manifest.json",
+      "toolcrib pack echo",
+      "toolcrib install demo.echo-0.2.0.mcpkg --yes",
+    ],
+    run: "toolcrib install demo.echo-0.1.0.mcpkg --yes",
+    repaired: { run: "toolcrib install demo.echo-0.1.0.mcpkg --yes --allow-downgrade" },
     fix: "Install the newer version, or add --allow-downgrade if you mean it.",
   },
   INSTALL_FOLDER_TAKEN: {
     cause: "The folder for the package has something that Toolcrib did not install. It is not overwritten.",
-    did: "A folder .mcp/tools/demo.echo was made by hand.",
-    prints:
-      'Cannot install demo.echo 0.1.0: ".mcp/tools/demo.echo" has other content, and Toolcrib did not install it\nmove it away; to remove it and install the package in its place, add --allow-replacing-folder',
-    unrun: "packages",
+    files: { ...packageFiles({}), "toolcrib.yaml": "tool_servers: []\n" },
+    before: [
+      "toolcrib pack echo",
+      "mkdir -p .mcp/tools/demo.echo; echo mine > .mcp/tools/demo.echo/notes.txt",
+    ],
+    run: "toolcrib install demo.echo-0.1.0.mcpkg --yes",
+    repaired: { run: "toolcrib install demo.echo-0.1.0.mcpkg --yes --allow-replacing-folder" },
     fix: "Move it away, or add --allow-replacing-folder to have it removed.",
   },
   INSTALL_FOLDER_UNUSABLE: {
     cause: "The folder for packages cannot be used: it is a link or a file, or permissions are missing.",
-    did: ".mcp/tools is a symbolic link.",
-    prints:
-      'Cannot use ".mcp/tools": it is a link or a file\npackages are installed in real folders; remove it',
-    unrun: "packages",
+    files: { ...packageFiles({}), "toolcrib.yaml": "tool_servers: []\n" },
+    before: ["toolcrib pack echo", "mkdir .mcp elsewhere; ln -s ../elsewhere .mcp/tools"],
+    run: "toolcrib install demo.echo-0.1.0.mcpkg --yes",
+    repaired: { before: ["rm .mcp/tools"] },
     fix: "Remove the link, and install again.",
   },
   INSTALL_KEY_CHANGED: {
     cause:
       "The package is signed by another key than the one that was remembered for its toolId. Either the publisher has a new key, or somebody else made the package.",
-    did: "A publisher lost the key and signs with a new one.",
-    prints:
-      "Cannot install demo.echo 0.2.0: it is signed by ed25519:new, and the key of this tool is ed25519:old\nif its publisher confirms the new key, add --allow-key ed25519:new",
-    unrun: "packages",
+    files: { ...packageFiles({}), "toolcrib.yaml": "tool_servers: []\n" },
+    before: [
+      "toolcrib pack echo --sign",
+      "toolcrib install demo.echo-0.1.0.mcpkg --yes",
+      "openssl genpkey -algorithm ed25519 -out new.pem",
+      "sed -i s/0.1.0/0.2.0/ echo/manifest.json",
+      "toolcrib pack echo",
+      "toolcrib sign demo.echo-0.2.0.mcpkg --key new.pem",
+    ],
+    run: "toolcrib install demo.echo-0.2.0.mcpkg --yes",
     fix: "Ask the publisher over another way. If the new key is confirmed, add --allow-key as the hint shows.",
   },
   INSTALL_KEY_MISMATCH: {
     cause:
       "The package is not signed by the key that was asked for with --key-id, or that the registry states.",
-    did: "toolcrib install echo.mcpkg --key-id KEY is run with the id of another publisher.",
-    prints:
-      "Cannot install demo.echo 0.1.0: it is not signed, and --key-id names ed25519:old\nget the package from its publisher, and compare the key with the one that the publisher states",
-    unrun: "packages",
+    files: { ...packageFiles({}), "toolcrib.yaml": "tool_servers: []\n" },
+    before: ["toolcrib pack echo"],
+    run: "toolcrib install demo.echo-0.1.0.mcpkg --yes --key-id sha256:1111111111111111111111111111111111111111111111111111111111111111",
     fix: "Compare the key with the one that the publisher states, and get the right package.",
   },
   INSTALL_LOCK_INVALID: {
@@ -99,9 +116,13 @@ export const explanations: Explanations = {
   },
   INSTALL_PACKAGE_CHANGED: {
     cause: "The files of an installed package are not those of its archive. A changed program is not run.",
-    did: "Someone edited a file below .mcp/tools.",
-    prints: "Cannot use the package demo.echo 0.1.0: this version of Toolcrib refuses it",
-    unrun: "damage",
+    files: { ...packageFiles({}), "toolcrib.yaml": "tool_servers: []\n" },
+    before: [
+      "toolcrib pack echo",
+      "toolcrib install demo.echo-0.1.0.mcpkg --yes",
+      "chmod -R u+w .mcp; sed -i s/hello/bye/ .mcp/tools/demo.echo/0.1.0/tests/echo.test.json .mcp/tools/demo.echo/tests/echo.test.json 2>/dev/null || true",
+    ],
+    run: "toolcrib info demo.echo",
     fix: "Install it again: toolcrib install FILE. For a change of your own, raise the version, pack and install it.",
   },
   INSTALL_PACKAGE_INVALID: {
@@ -112,46 +133,62 @@ export const explanations: Explanations = {
   },
   INSTALL_PACKAGE_NOT_FOUND: {
     cause: "No registry has a package of this toolId with a version in the range.",
-    did: "demo.echo@^2 is to be installed, and the registry has 1.4.0.",
-    prints:
-      "The registries have no package demo.echo with a version in ^2\nsearch with: toolcrib registry search demo.echo; pre-releases and withdrawn versions must be named exactly",
-    unrun: "packages",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    before: ["toolcrib registry init registry"],
+    run: "toolcrib install demo.echo@^2 --registry ./registry --yes",
     fix: "Search for it: toolcrib registry search NAME; name pre-releases exactly.",
   },
   INSTALL_REACH_NOT_APPROVED: {
     cause:
       "The program of the package can call other tools, and they have to be approved by name, because it calls them as you.",
-    did: "A package whose program calls github:create_issue is installed without --allow-tool.",
-    prints:
-      "Nothing is installed: the program of demo.report 1.0.0 can call github:create_issue, which you have not approved for it\nread the program, then approve these tools: --allow-tool github:create_issue",
-    unrun: "packages",
+    files: {
+      "toolcrib.yaml": "tool_servers: []\n",
+      "report/manifest.json":
+        '{\n  "toolId": "demo.report",\n  "name": "Report",\n  "version": "0.1.0",\n  "description": "Finds, and reports.",\n  "capabilities": ["demo"],\n  "endpoint": { "type": "starlark", "source": "main.star", "tools": ["notes:search"] },\n  "input_schema": { "type": "object" },\n  "output_schema": { "type": "object" }\n}\n',
+      "report/main.star": 'return {"found": notes.search({"query": "milk"})}\n',
+    },
+    run: "toolcrib install ./report --yes",
+    repaired: { run: "toolcrib install ./report --yes --allow-tool notes:search" },
     fix: "Read the program, then add --allow-tool for each tool that it may call.",
   },
   INSTALL_RECORD_UNREADABLE: {
     cause:
       "The record of installed packages in the home cannot be read. It has the pinned keys of publishers, so nothing is installed without it.",
-    did: "The record was edited by hand.",
-    prints:
-      'Cannot read the record of installed packages "/home/ada/.toolcrib/packages.json": it is not JSON\nrestore the file; or move it away and install the packages again (pinned keys of publishers are then forgotten)',
-    unrun: "damage",
+    files: { ...packageFiles({}), "toolcrib.yaml": "tool_servers: []\n" },
+    before: [
+      "toolcrib pack echo",
+      "toolcrib install demo.echo-0.1.0.mcpkg --yes",
+      "for f in $(grep -rl demo.echo .toolcrib --include=*.json .mcp/*.json); do echo no > $f; done",
+    ],
+    run: "toolcrib install demo.echo-0.1.0.mcpkg --yes",
     fix: "Restore it from a backup. Otherwise move it away and install the packages again, comparing keys.",
   },
   INSTALL_RELEASE_CHANGED: {
     cause:
       "The same version is installed or locked with other content. A release never changes; somebody replaced it.",
-    did: "A publisher rebuilt 1.0.0 instead of releasing 1.0.1.",
-    prints:
-      "Cannot install demo.echo 1.0.0: the same version is installed with other content: sha256:aa, and this is sha256:bb\na release never changes; if its publisher replaced it, add --allow-changed-release",
-    unrun: "packages",
+    files: { ...packageFiles({}), "toolcrib.yaml": "tool_servers: []\n" },
+    before: [
+      "toolcrib pack echo",
+      "toolcrib install demo.echo-0.1.0.mcpkg --yes",
+      "sed -i s/Returns/Repeats/ echo/manifest.json",
+      "toolcrib pack echo --force",
+    ],
+    run: "toolcrib install demo.echo-0.1.0.mcpkg --yes",
+    repaired: { run: "toolcrib install demo.echo-0.1.0.mcpkg --yes --allow-changed-release" },
     fix: "Ask the publisher. If it is right, add --allow-changed-release.",
   },
   INSTALL_SIGNATURE_STRIPPED: {
     cause:
       "The package is not signed, and the one before it was. Somebody may have removed the signature to hide a change.",
-    did: "A new version was packed without signing.",
-    prints:
-      "Cannot install demo.echo 0.2.0: it is not signed, and the one before it was signed by ed25519:old\nsomebody may have removed the signature; if its publisher confirms it, add --allow-stripped-signature",
-    unrun: "packages",
+    files: { ...packageFiles({}), "toolcrib.yaml": "tool_servers: []\n" },
+    before: [
+      "toolcrib pack echo --sign",
+      "toolcrib install demo.echo-0.1.0.mcpkg --yes",
+      "sed -i s/0.1.0/0.2.0/ echo/manifest.json",
+      "toolcrib pack echo",
+    ],
+    run: "toolcrib install demo.echo-0.2.0.mcpkg --yes",
+    repaired: { run: "toolcrib install demo.echo-0.2.0.mcpkg --yes --allow-stripped-signature" },
     fix: "Ask the publisher for a signed one.",
   },
   INSTALL_SOURCE_INVALID: {
@@ -166,25 +203,32 @@ export const explanations: Explanations = {
   },
   INSTALL_TOOLS_MISSING: {
     cause: "A chain calls tools that are neither installed nor in a registry.",
-    did: "A chain that calls demo.search is installed alone.",
-    prints:
-      "Nothing is installed: a chain needs demo.search (for demo.report)\ninstall them first, or name their files in the same command; they are not installed, and no registry has demo.search",
-    unrun: "packages",
+    files: {
+      "toolcrib.yaml": "tool_servers: []\n",
+      "report/manifest.json":
+        '{\n  "toolId": "demo.report",\n  "name": "Report",\n  "version": "0.1.0",\n  "description": "Searches, and reports.",\n  "capabilities": ["demo"],\n  "input_schema": { "type": "object" },\n  "output_schema": { "type": "object" },\n  "chain": [{ "step": "one", "tool": "demo.search", "inputMapping": {}, "outputKey": "found" }]\n}\n',
+    },
+    run: "toolcrib install ./report --yes",
     fix: "Install them first, or name their files in the same command.",
   },
   INSTALL_TOOL_NEEDED: {
     cause: "A chain of another package calls the one that is to be removed.",
-    did: "demo.search is removed while demo.report uses it.",
-    prints:
-      "Nothing is removed: the chain of demo.report calls demo.search\nremove both in one command; to remove it nevertheless, add --allow-broken-chains",
-    unrun: "packages",
+    files: {
+      ...packageFiles({}),
+      "toolcrib.yaml": "tool_servers: []\n",
+      "report/manifest.json":
+        '{\n  "toolId": "demo.report",\n  "name": "Report",\n  "version": "0.1.0",\n  "description": "Repeats, and reports.",\n  "capabilities": ["demo"],\n  "input_schema": { "type": "object" },\n  "output_schema": { "type": "object" },\n  "chain": [{ "step": "one", "tool": "demo.echo", "inputMapping": { "message": "hello" }, "outputKey": "found" }]\n}\n',
+    },
+    before: ["toolcrib install ./echo ./report --yes"],
+    run: "toolcrib uninstall demo.echo",
+    repaired: { run: "toolcrib uninstall demo.echo demo.report" },
     fix: "Remove both in one command.",
   },
   INSTALL_TOOL_TWICE: {
     cause: "Two of the sources are the same tool; only one can be installed.",
-    did: "Two files of demo.echo are named in one command.",
-    prints: 'Cannot install demo.echo twice: it is in "a.mcpkg" and in "b.mcpkg"',
-    unrun: "packages",
+    files: { ...packageFiles({}), "toolcrib.yaml": "tool_servers: []\n" },
+    before: ["toolcrib pack echo"],
+    run: "toolcrib install demo.echo-0.1.0.mcpkg ./echo --yes",
     fix: "Name one of them.",
   },
   INSTALL_TOO_LARGE: {
@@ -198,10 +242,14 @@ export const explanations: Explanations = {
   },
   INSTALL_UNSIGNED: {
     cause: "The package comes from a URL or a registry and is not signed, so nothing says who made it.",
-    did: "An unsigned archive is installed from a web page.",
-    prints:
-      "Cannot install demo.echo 0.1.0: it is not signed, and comes from a URL\nask its publisher for a signed one; to install it nevertheless, add --allow-unsigned",
-    unrun: "packages",
+    files: { ...packageFiles({}), "toolcrib.yaml": "tool_servers: []\n" },
+    before: [
+      "toolcrib pack echo",
+      "toolcrib registry init registry",
+      "toolcrib registry add registry demo.echo-0.1.0.mcpkg --allow-unsigned",
+    ],
+    run: "toolcrib install demo.echo --registry ./registry --yes",
+    repaired: { run: "toolcrib install demo.echo --registry ./registry --yes --allow-unsigned" },
     fix: "Ask the publisher for a signed one. If you know the file, compare its digest and add --allow-unsigned.",
   },
 };

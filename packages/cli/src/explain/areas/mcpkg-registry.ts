@@ -1,32 +1,35 @@
 /** Explanations of the codes of the package mcpkg-registry. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { packageFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   MCPKG_REGISTRY_DIGEST_MISMATCH: {
     cause:
       "A file is not the one that the signed index names: a mirror or proxy changed it, or the copy is incomplete.",
-    did: "A mirror is read while it is being updated.",
-    prints:
-      'The index of the registry "acme" is not used: packages.json is not the file that the signed index.json names\na mirror or a proxy changed it, or the copy is not complete: try again, or use the registry itself',
-    unrun: "packages",
+    files: { ...packageFiles({}), "toolcrib.yaml": "tool_servers: []\n" },
+    before: [
+      "toolcrib pack echo --sign",
+      "toolcrib registry init registry",
+      "toolcrib registry add registry demo.echo-0.1.0.mcpkg",
+      "printf x | dd of=registry/packages/demo.echo-0.1.0.mcpkg bs=1 seek=100 conv=notrunc 2>/dev/null",
+    ],
+    run: "toolcrib install demo.echo --registry ./registry --yes",
     fix: "Try again later, or use the registry itself. Its operator checks it with toolcrib registry verify FOLDER.",
   },
   MCPKG_REGISTRY_EXPIRED: {
     cause:
       "An index is valid until a date, so that an old copy cannot be shown for ever. The date has passed.",
-    did: "Nobody renewed the registry for months.",
-    prints:
-      'The index of the registry "acme" is not used: it expired on 2026-10-01\nits operator renews it with: toolcrib registry renew FOLDER; a mirror may serve an old copy of https://registry.example/',
-    unrun: "packages",
+    before: ["toolcrib registry init registry --expires 1s", "sleep 1.1"],
+    run: "toolcrib registry verify ./registry",
+    repaired: { before: ["toolcrib registry renew registry"] },
     fix: "Its operator runs toolcrib registry renew FOLDER. Check the clock of this machine too.",
   },
   MCPKG_REGISTRY_FOLDER_INVALID: {
     cause: "A folder is not a registry, or is one already, or another command is changing it.",
-    did: "toolcrib registry add ./folder echo.mcpkg is run, and the folder is no registry.",
-    prints:
-      '"./folder" is not a registry: it has no index.json\ncreate one with: toolcrib registry init ./folder',
-    unrun: "setup",
+    files: packageFiles({}),
+    before: ["mkdir folder", "toolcrib pack echo"],
+    run: "toolcrib registry add folder demo.echo-0.1.0.mcpkg",
     fix: "Create a registry with toolcrib registry init FOLDER, or name the right folder.",
   },
   MCPKG_REGISTRY_INDEX_INVALID: {
@@ -39,24 +42,28 @@ export const explanations: Explanations = {
   MCPKG_REGISTRY_KEY_MISMATCH: {
     cause:
       "The index is signed by another key than the known one. Either its operator replaced the key without a signed replacement, or somebody else answers.",
-    did: "A registry was set up again with a new key.",
-    prints:
-      'The index of the registry "acme" is not used: it is signed by ed25519:new, and its key is ed25519:old (the configuration)\nask its operator, not over the same connection; if the key was replaced, accept it in the configuration of this registry: key: ed25519:new',
-    unrun: "packages",
+    files: {
+      "toolcrib.yaml":
+        'registries:\n  - { name: acme, folder: ./registry, key: "sha256:1111111111111111111111111111111111111111111111111111111111111111" }\n',
+    },
+    before: ["toolcrib registry init registry"],
+    run: "toolcrib registry verify acme",
     fix: "Ask the operator over another way. If the new key is right, write it as key of the registry in toolcrib.yaml.",
   },
   MCPKG_REGISTRY_LISTEN_FAILED: {
     cause: "The server of a registry cannot listen: the address is in use, or not of this machine.",
-    did: "toolcrib registry serve is started twice.",
-    prints: "Cannot listen on 127.0.0.1:8080: EADDRINUSE\nchoose another address: --listen 127.0.0.1:PORT",
-    unrun: "machine",
+    before: ["toolcrib registry init registry"],
+    run: "toolcrib registry serve registry --listen 192.0.2.1:7421",
     fix: "Stop the other program, or choose another port.",
   },
   MCPKG_REGISTRY_PACKAGE_INVALID: {
     cause: "A package with errors is not added, because nobody could install it.",
-    did: "A package with a version of 1.0 is added.",
-    prints: 'Cannot add "echo.mcpkg": it has 1 error(s)',
-    unrun: "packages",
+    files: packageFiles({ version: "1.0" }),
+    before: [
+      "toolcrib registry init registry",
+      "cd echo; python3 -m zipfile -c ../echo.mcpkg manifest.json tests/echo.test.json",
+    ],
+    run: "toolcrib registry add registry echo.mcpkg --allow-unsigned",
     fix: "toolcrib validate FILE shows the errors. Repair, pack and sign it again.",
   },
   MCPKG_REGISTRY_PACKAGE_NOT_FOUND: {
@@ -68,10 +75,10 @@ export const explanations: Explanations = {
   },
   MCPKG_REGISTRY_PACKAGE_UNSIGNED: {
     cause: "A registry has signed packages, so that clients know their publishers. This one is not signed.",
-    did: "An archive is added before it was signed.",
-    prints:
-      "Cannot add demo.echo 0.1.0: it is not signed\nsign it with: toolcrib sign FILE, or accept it with --allow-unsigned",
-    unrun: "packages",
+    files: packageFiles({}),
+    before: ["toolcrib registry init registry", "toolcrib pack echo"],
+    run: "toolcrib registry add registry demo.echo-0.1.0.mcpkg",
+    repaired: { run: "toolcrib registry add registry demo.echo-0.1.0.mcpkg --allow-unsigned" },
     fix: "Sign it: toolcrib sign FILE.",
   },
   MCPKG_REGISTRY_PLACE_INVALID: {
@@ -81,10 +88,18 @@ export const explanations: Explanations = {
   },
   MCPKG_REGISTRY_PUBLISHER_CHANGED: {
     cause: "A version is signed by another key than the earlier versions of the package.",
-    did: "Another publisher signs a version of demo.echo.",
-    prints:
-      "Cannot add demo.echo 0.2.0: it is signed by ed25519:new, and 0.1.0 by ed25519:old\nsign it with the key of the earlier versions, or accept the new key with --allow-new-key",
-    unrun: "packages",
+    files: packageFiles({}),
+    before: [
+      "toolcrib registry init registry",
+      "toolcrib pack echo --sign",
+      "toolcrib registry add registry demo.echo-0.1.0.mcpkg",
+      "openssl genpkey -algorithm ed25519 -out new.pem",
+      "sed -i s/0.1.0/0.2.0/ echo/manifest.json",
+      "toolcrib pack echo",
+      "toolcrib sign demo.echo-0.2.0.mcpkg --key new.pem",
+    ],
+    run: "toolcrib registry add registry demo.echo-0.2.0.mcpkg",
+    repaired: { run: "toolcrib registry add registry demo.echo-0.2.0.mcpkg --allow-new-key" },
     fix: "Sign it with the key of the earlier versions. If the publisher has a new key, add --allow-new-key.",
   },
   MCPKG_REGISTRY_RANGE_INVALID: {
@@ -98,27 +113,28 @@ export const explanations: Explanations = {
   MCPKG_REGISTRY_RESPONSE_INVALID: {
     cause:
       "The web server of the registry answers with another status than 200 or 304: a wrong path, a login, a redirect.",
-    did: "The URL of a registry misses its folder.",
-    prints:
-      'Cannot read "https://registry.example/index.json": the response is HTTP 404\ncheck the URL of the registry: index.json must be there, and all files that it names',
-    unrun: "remote",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    run: "toolcrib registry verify http://127.0.0.1:9000/status-404/",
     fix: "Correct the URL: index.json is directly below it. Redirects are not followed; write their target if you trust it.",
   },
   MCPKG_REGISTRY_ROLLED_BACK: {
     cause:
       "The index is older than one that was seen before, or contradicts it. Someone could hide a withdrawn version in this way.",
-    did: "A cache serves an old copy.",
-    prints:
-      'The index of the registry "acme" is not used: it is number 7 of 2026-01-01, and number 9 was seen before\na mirror or a cache serves an old copy: use the registry itself, or wait until the copy is current',
-    unrun: "packages",
+    before: [
+      "toolcrib registry init registry",
+      "cp -r registry copy",
+      "toolcrib registry renew registry",
+      "toolcrib registry list ./registry",
+      "rm -r registry; mv copy registry",
+    ],
+    run: "toolcrib registry verify ./registry",
+    repaired: { before: ["toolcrib registry renew registry", "toolcrib registry renew registry"] },
     fix: "Use the registry itself, or wait. If it persists, ask the operator whether a backup was restored.",
   },
   MCPKG_REGISTRY_SIGNATURE_INVALID: {
     cause: "The index is not signed, or was changed after it was signed.",
-    did: "Someone edited index.json.",
-    prints:
-      "The index of the registry is not used: The signature of the statement is not valid: it was changed\nits operator checks it with: toolcrib registry verify FOLDER",
-    unrun: "packages",
+    before: ["toolcrib registry init registry", "sed -i 's/registry/regestry/' registry/index.json"],
+    run: "toolcrib registry verify ./registry",
     fix: "Its operator checks it with toolcrib registry verify FOLDER, and signs it again with toolcrib registry renew FOLDER.",
   },
   MCPKG_REGISTRY_STATE_BUSY: {
@@ -131,10 +147,13 @@ export const explanations: Explanations = {
   },
   MCPKG_REGISTRY_STATE_INVALID: {
     cause: "What the home remembers of a registry (its key, the last index) is damaged.",
-    did: "The file was edited by hand.",
-    prints:
-      'Cannot read "state.json": it has the pinned key of a registry, and is damaged\nremove the folder, and compare the key that is shown at the next use with the one that the registry\'s operator states',
-    unrun: "damage",
+    before: [
+      "toolcrib registry init registry",
+      "toolcrib registry list ./registry",
+      "find .toolcrib -name 'state.json' -exec sh -c 'echo no > \"$1\"' sh {} ';'",
+    ],
+    run: "toolcrib registry verify ./registry",
+    repaired: { before: ["rm -r .toolcrib/registries"] },
     fix: "Remove the folder that the message names, and compare the key that is shown next with the one that the operator states.",
   },
   MCPKG_REGISTRY_TIMED_OUT: {
@@ -154,32 +173,41 @@ export const explanations: Explanations = {
   },
   MCPKG_REGISTRY_UNREACHABLE: {
     cause: "The registry cannot be reached, or a file of it cannot be read.",
-    did: "The machine has no network.",
-    prints: 'Cannot read "https://registry.example/index.json": getaddrinfo ENOTFOUND registry.example',
-    unrun: "remote",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    run: "toolcrib registry verify http://127.0.0.1:9/",
     fix: "Check the URL, the network and the proxy. For a folder, check that this user can read it.",
   },
   MCPKG_REGISTRY_VERSION_EXISTS: {
     cause: "The registry has this version already, with other content. Released versions never change.",
-    did: "A package is repaired and added again without a new version.",
-    prints:
-      "Cannot add demo.echo 0.1.0: the registry has this version already, with other contents (sha256:aa)\nraise the version in manifest.json, and pack it again",
-    unrun: "packages",
+    files: packageFiles({}),
+    before: [
+      "toolcrib registry init registry",
+      "toolcrib pack echo --sign",
+      "toolcrib registry add registry demo.echo-0.1.0.mcpkg",
+      "sed -i s/Returns/Repeats/ echo/manifest.json",
+      "toolcrib pack echo --sign --force",
+    ],
+    run: "toolcrib registry add registry demo.echo-0.1.0.mcpkg",
     fix: "Raise the version in manifest.json, pack, sign and add it.",
   },
   MCPKG_REGISTRY_VERSION_NOT_FOUND: {
     cause:
       "The registry has the package, but no version in the range. Withdrawn versions and pre-releases count only when they are named exactly.",
-    did: "A version that the registry does not have is to be withdrawn.",
-    prints: '"registry" has no demo.echo 9.0.0\nit has 0.1.0, 0.2.0',
-    unrun: "packages",
+    files: packageFiles({}),
+    before: [
+      "toolcrib registry init registry",
+      "toolcrib pack echo --sign",
+      "toolcrib registry add registry demo.echo-0.1.0.mcpkg",
+    ],
+    run: "toolcrib registry yank registry demo.echo@9.0.0",
+    repaired: { run: "toolcrib registry yank registry demo.echo@0.1.0" },
     fix: "Name one of the versions that the hint lists.",
   },
   SERVER_IMPORT_BUNDLE_INVALID: {
     cause: "A bundle (.mcpb) has no manifest, or lacks a file that its manifest names.",
-    did: "A ZIP archive of another program is imported as a bundle.",
-    prints: 'The bundle has no "manifest.json" at its top',
-    unrun: "packages",
+    files: { "toolcrib.yaml": "tool_servers: []\n", "notes.txt": "milk\n" },
+    before: ["python3 -m zipfile -c notes.mcpb notes.txt"],
+    run: "toolcrib import bundle notes.mcpb",
     fix: "Get the bundle again from its publisher; its manifest.json is at the top, not in a folder.",
   },
   SERVER_IMPORT_CONTAINMENT: {
@@ -219,9 +247,9 @@ export const explanations: Explanations = {
   },
   SERVER_IMPORT_FILE_TOO_LARGE: {
     cause: "A server.json has more than 1 MiB. It is data of a stranger, so it is bounded.",
-    did: "A file of the whole registry is imported instead of one server.",
-    prints: "The server.json has 2097152 characters; at most 1048576 are allowed",
-    unrun: "setup",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    before: ["yes '          ' | head -c 1100000 > server.json"],
+    run: "toolcrib import server server.json",
     fix: "Import the server.json of one server.",
   },
   SERVER_IMPORT_LEFT_OUT: {
@@ -272,9 +300,9 @@ export const explanations: Explanations = {
   },
   SERVER_IMPORT_TOO_COMPLEX: {
     cause: "The file is nested more deeply than is read.",
-    did: "A server.json that was made to harm has thousands of brackets.",
-    prints: "Cannot read the server.json: it nests deeper than 64 levels",
-    unrun: "setup",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    before: ["echo $(printf '%200s' | tr ' ' '[')$(printf '%200s' | tr ' ' ']') > server.json"],
+    run: "toolcrib import server server.json",
     fix: "Do not use the file; report it to the registry that has it.",
   },
   SERVER_IMPORT_UNPINNED: {

@@ -1,6 +1,7 @@
 /** Explanations of the codes of the package mcpkg-runtime. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { packageFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   PACKAGE_BUSY: {
@@ -13,17 +14,30 @@ export const explanations: Explanations = {
   },
   PACKAGE_CHAIN_FAILED: {
     cause: "A step of a chain failed, so the steps after it did not run. Steps before it had their effects.",
-    did: "The second step of a chain calls an API that is down.",
-    prints: 'The chain "demo.report" failed at step "two" (demo.search): Cannot reach "api.example.com"',
-    unrun: "running",
+    files: {
+      "toolcrib.yaml": "tool_servers: []\n",
+      ...packageFiles({}),
+      "report/manifest.json":
+        '{\n  "toolId": "demo.report",\n  "name": "Report",\n  "version": "0.1.0",\n  "description": "Repeats, and reports.",\n  "capabilities": ["demo"],\n  "input_schema": { "type": "object" },\n  "output_schema": { "type": "object" },\n  "chain": [{ "step": "one", "tool": "demo.echo", "inputMapping": { "message": "hello" }, "outputKey": "found" }]\n}\n',
+    },
+    before: [
+      "echo 'egress: { connect_to: { example.com: \"10.0.0.7:443\" } }' >> toolcrib.yaml",
+      "toolcrib install ./echo ./report --yes",
+    ],
+    run: "toolcrib call demo.report --json",
     fix: "See the reason after the colon, and the steps that ran before. Repair it, and repeat the chain if its first steps may run twice.",
   },
   PACKAGE_CHAIN_INVALID: {
     cause: "A chain needs a tool that does not exist here, leads back to itself, or has too many steps.",
-    did: "The package of a step was uninstalled.",
-    prints:
-      'The chain "demo.report" was not started: it needs a tool that does not exist here: "demo.search" (step "two")\ninstall the packages of these tools, and check that they are ready: toolcrib status',
-    unrun: "running",
+    files: {
+      "toolcrib.yaml": "tool_servers: []\n",
+      ...packageFiles({}),
+      "report/manifest.json":
+        '{\n  "toolId": "demo.report",\n  "name": "Report",\n  "version": "0.1.0",\n  "description": "Repeats, and reports.",\n  "capabilities": ["demo"],\n  "input_schema": { "type": "object" },\n  "output_schema": { "type": "object" },\n  "chain": [{ "step": "one", "tool": "demo.echo", "inputMapping": { "message": "hello" }, "outputKey": "found" }]\n}\n',
+    },
+    before: ["toolcrib install ./echo ./report --yes", "toolcrib uninstall demo.echo --allow-broken-chains"],
+    run: "toolcrib call demo.report --json",
+    repaired: { before: ["toolcrib install ./echo --yes"] },
     fix: "Install the packages of the missing tools.",
   },
   PACKAGE_INPUT_INVALID: {

@@ -14,10 +14,10 @@ export const explanations: Explanations = {
   MCPKG_ARCHIVE_TOO_LARGE: {
     cause:
       "The archive, or what it contains, is larger than a package may be. Compressed data that grows without end would fill the disk.",
-    did: "A folder with node_modules is packed.",
-    prints:
-      'Cannot pack "echo": it has more than 2000 files\nleave out what the tool does not need; names that begin with a dot are left out',
-    unrun: "setup",
+    files: packageFiles({}),
+    before: ["mkdir echo/data; cd echo/data; for n in $(seq 2100); do : > $n.txt; done"],
+    run: "toolcrib pack echo",
+    repaired: { before: ["rm -r echo/data"] },
     fix: "Leave out what the tool does not need, such as dependencies that are fetched.",
   },
   MCPKG_ASSERTION_INVALID: {
@@ -72,9 +72,9 @@ export const explanations: Explanations = {
   },
   MCPKG_FILE_TOO_LARGE: {
     cause: "A manifest or a test has more than 1 MiB. It is read before anything else of a package is known.",
-    did: "A test has a recorded response of several megabytes.",
-    prints: "The manifest has 2097152 characters; at most 1048576 are allowed",
-    unrun: "setup",
+    files: packageFiles({}),
+    before: ["yes '                ' | head -c 1100000 >> echo/manifest.json"],
+    run: "toolcrib validate echo",
     fix: "Move large data into a file of the package, or make the test smaller.",
   },
   MCPKG_FILE_UNUSED: {
@@ -93,9 +93,9 @@ export const explanations: Explanations = {
   MCPKG_FOLDER_UNUSABLE: {
     cause:
       "The folder, or a file in it, cannot be read as a package: it does not exist, is a link, or permissions are missing.",
-    did: "A folder in which this user may not read a file is packed.",
-    prints: 'Cannot read "echo/tests": EACCES',
-    unrun: "machine",
+    files: packageFiles({}),
+    before: ["ln -s nowhere echo/tests/more.json"],
+    run: "toolcrib pack echo",
     fix: "Name the folder that has manifest.json, or an archive.",
   },
   MCPKG_JSON_PATH_INVALID: {
@@ -115,26 +115,30 @@ export const explanations: Explanations = {
   },
   MCPKG_KEY_INVALID: {
     cause: "A key for signing is an Ed25519 key in PEM. The file is something else.",
-    did: "toolcrib sign echo.mcpkg --key key.pem is run, and key.pem has an RSA key.",
-    prints:
-      "Cannot use the key: it is not a private key for Ed25519 in PEM\ncreate one with: openssl genpkey -algorithm ed25519",
-    unrun: "packages",
+    files: packageFiles({}),
+    before: ["toolcrib pack echo", "openssl genrsa -out key.pem 2048 2>/dev/null"],
+    run: "toolcrib sign demo.echo-0.1.0.mcpkg --key key.pem",
+    repaired: { before: ["openssl genpkey -algorithm ed25519 -out key.pem"] },
     fix: "Create one: openssl genpkey -algorithm ed25519 -out key.pem.",
   },
   MCPKG_PATH_INVALID: {
     cause:
       "The path of a file is one that some systems read differently: .., \\, a device name of Windows, characters that look alike, a name that differs in case only.",
-    did: "A folder with a file called aux.txt is packed.",
-    prints: 'Cannot use the path "aux.txt" in a package: it is a device on Windows',
-    unrun: "setup",
+    files: packageFiles({}, {}, { "echo/aux.txt": "more\n" }),
+    run: "toolcrib pack echo",
+    repaired: { before: ["rm echo/aux.txt"] },
     fix: "Rename the file: letters, digits and . _ - are safe.",
   },
   MCPKG_PROGRAM_INVALID: {
     cause:
       "The program of a Starlark endpoint is not UTF-8, is too long, or its list of tools names one twice.",
-    did: "tools of an endpoint names crm.search twice.",
-    prints: 'The program "main.star" declares the tool "crm.search" twice',
-    unrun: "setup",
+    files: {
+      "toolcrib.yaml": "tool_servers: []\n",
+      "report/manifest.json":
+        '{\n  "toolId": "demo.report",\n  "name": "Report",\n  "version": "0.1.0",\n  "description": "Finds, and reports.",\n  "capabilities": ["demo"],\n  "endpoint": { "type": "starlark", "source": "main.star", "tools": ["notes:search", "notes:search"] },\n  "input_schema": { "type": "object" },\n  "output_schema": { "type": "object" }\n}\n',
+      "report/main.star": 'return {"found": notes.search({"query": "milk"})}\n',
+    },
+    run: "toolcrib validate report",
     fix: "Name each tool once, and save the program as UTF-8.",
   },
   MCPKG_SCHEMA_INVALID: {
@@ -147,10 +151,12 @@ export const explanations: Explanations = {
   MCPKG_SIGNATURE_INVALID: {
     cause:
       "The signature does not cover exactly the files of the archive, or is not made by the key that it names. Something was changed after signing.",
-    did: "A file in a signed archive was replaced.",
-    prints:
-      "The signature of the package is not valid: the archive was changed after it was signed, or packed by another program\nget the package from its publisher again; pack and sign it with: toolcrib sign",
-    unrun: "packages",
+    files: packageFiles({}),
+    before: [
+      "toolcrib pack echo --sign",
+      "python3 -c \"import zipfile,json; a=zipfile.ZipFile('demo.echo-0.1.0.mcpkg'); b=zipfile.ZipFile('changed.mcpkg','w'); [b.writestr(n, a.read(n).replace(b'hello', b'hallo')) for n in a.namelist()]; b.close()\"",
+    ],
+    run: "toolcrib verify changed.mcpkg",
     fix: "Get the archive from its publisher again. After a change of your own, pack and sign it again.",
   },
   MCPKG_SYNTAX: {
@@ -174,9 +180,11 @@ export const explanations: Explanations = {
   },
   MCPKG_TOO_COMPLEX: {
     cause: "A manifest or a test is nested more deeply than is read.",
-    did: "The expected result of a test has hundreds of levels.",
-    prints: "Cannot read the test: it nests deeper than 64 levels",
-    unrun: "setup",
+    files: packageFiles({}),
+    before: [
+      "echo '{ \"name\": \"deep\", \"input\": {}, \"expected\": '$(printf '%200s' | tr ' ' '[')$(printf '%200s' | tr ' ' ']')' }' > echo/tests/echo.test.json",
+    ],
+    run: "toolcrib validate echo",
     fix: "Expect a part of the result, with assertions.",
   },
   MCPKG_UNKNOWN_FIELD: {

@@ -1,35 +1,36 @@
 /** Explanations of the codes of the package metatool. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { call, gateway, programFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   METATOOL_ARGUMENT_FORM: {
     cause:
       "Tools are called with one dict, or with arguments by name; nothing says which parameter a positional value would be.",
-    did: 'A composite calls notes.search("milk").',
-    prints: "notes.search takes one dict or arguments by name\nwrite notes.search({…})",
-    unrun: "setup",
+    files: programFiles('return notes.search("milk")'),
+    run: "toolcrib save report.star --json",
+    repaired: { files: programFiles('return notes.search({"query": "milk"})') },
     fix: 'Write notes.search({"query": "milk"}) or notes.search(query = "milk").',
   },
   METATOOL_ARGUMENT_MISSING: {
     cause: "The input schema of the called tool requires an argument that the call does not have.",
-    did: "A composite calls notes.search({}).",
-    prints: 'notes.search needs "query"',
-    unrun: "setup",
+    files: programFiles("return notes.search({})"),
+    run: "toolcrib save report.star --json",
+    repaired: { files: programFiles('return notes.search({"query": "milk"})') },
     fix: "Add the argument that the message names.",
   },
   METATOOL_ARGUMENT_TYPE: {
     cause: "A literal in the program has a type or value that the input schema does not allow.",
-    did: 'A composite calls notes.search({"limit": "ten"}).',
-    prints: '"limit" of notes.search is integer, got string',
-    unrun: "setup",
+    files: programFiles('return notes.search({"query": "milk", "limit": "ten"})'),
+    run: "toolcrib save report.star --json",
+    repaired: { files: programFiles('return notes.search({"query": "milk", "limit": 10})') },
     fix: "Pass the type or one of the values that the message names.",
   },
   METATOOL_ARGUMENT_UNKNOWN: {
     cause: "The called tool has no argument of this name.",
-    did: 'A composite calls notes.search({"qery": "milk"}).',
-    prints: 'notes.search has no "qery" (did you mean "query"?)\nit takes query, limit',
-    unrun: "setup",
+    files: programFiles('return notes.search({"query": "milk", "limt": 10})'),
+    run: "toolcrib save report.star --json",
+    repaired: { files: programFiles('return notes.search({"query": "milk", "limit": 10})') },
     fix: "Use a name that the hint lists.",
   },
   METATOOL_CHANGED_MEANWHILE: {
@@ -66,69 +67,72 @@ export const explanations: Explanations = {
   },
   METATOOL_DIRECTORY_UNUSABLE: {
     cause: "The directory of saved tools cannot be created or read.",
-    did: "The directory belongs to root.",
-    prints:
-      'Cannot read the saved tools in "/home/ada/.toolcrib/tools": EACCES\ngive the user who runs toolcrib access to the directory',
-    unrun: "machine",
+    files: programFiles("return 1"),
+    before: ["umask 077; mkdir -p .toolcrib; echo no > .toolcrib/tools"],
+    run: "toolcrib saved list",
     fix: "chown the directory to the user who runs Toolcrib.",
   },
   METATOOL_FIELD_INVALID: {
     cause: "A field of a saved tool is missing, empty, unknown or of the wrong type.",
-    did: "An agent saves a tool with the unknown field desc.",
-    prints: 'Unknown field "desc"; the fields are name, description, code',
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: call("save_tool", { name: "report", desc: "Reports", code: "return 1" }),
     fix: "Correct the field that the message names.",
   },
   METATOOL_FIELD_TOO_LARGE: {
     cause: "A field of a saved tool, mostly its program, is longer than is stored.",
-    did: "A program with a table of 200 KB is saved.",
-    prints: 'Cannot use "code": it has 200000 bytes; at most 102400 are allowed',
-    unrun: "setup",
+    files: programFiles("return 1"),
+    before: ["yes '# more' | head -c 110000 >> report.star"],
+    run: "toolcrib save report.star --json",
     fix: "Make the program shorter; pass data as a parameter.",
   },
   METATOOL_FILE_IN_THE_WAY: {
     cause:
       "A file with the name of the tool exists in the directory of saved tools and is no usable saved tool. It is left alone, so that nothing is lost.",
-    did: "report.json was put into the directory by hand.",
-    prints: 'Cannot change "report": its file exists and is not a usable saved tool, so it is left alone',
-    unrun: "damage",
+    files: programFiles("return 1"),
+    before: ["umask 077; mkdir -p .toolcrib/tools; echo no > .toolcrib/tools/report.json"],
+    run: "toolcrib save report.star --json",
+    repaired: { before: ["rm .toolcrib/tools/report.json"] },
     fix: "Repair or move the file, or use another name.",
   },
   METATOOL_FILE_NAME: {
     cause: "A file of a saved tool was renamed, so that its name differs from the tool in it.",
-    did: "report.json was copied to report2.json.",
-    prints:
-      'Cannot use the saved tool: its name is "report" and that of its file is "report2.json"\nname the file "report.json", or the tool "report2"',
-    unrun: "damage",
+    files: programFiles("return 1"),
+    before: ["toolcrib save report.star", "cp .toolcrib/tools/report.json .toolcrib/tools/report2.json"],
+    run: "toolcrib saved list",
+    repaired: { before: ["rm .toolcrib/tools/report2.json"] },
     fix: "Rename the file, or the tool in it, as the hint shows.",
   },
   METATOOL_FILE_SYNTAX: {
     cause: "The file of a saved tool is not JSON in UTF-8.",
-    did: "The file was edited by hand, and a comma is missing.",
-    prints: "Cannot read the saved tool: its file is not valid JSON from here on",
-    unrun: "damage",
+    files: programFiles("return 1"),
+    before: ["toolcrib save report.star", "sed -i s/,// .toolcrib/tools/report.json"],
+    run: "toolcrib saved list",
     fix: "Correct the place that the message shows, or save the tool again.",
   },
   METATOOL_FILE_TOO_LARGE: {
     cause: "The file of a saved tool is longer than is read.",
-    did: "A log was saved as report.json in the directory.",
-    prints: "Cannot read the saved tool: its file is longer than 1048576 bytes",
-    unrun: "damage",
+    files: programFiles("return 1"),
+    before: ["toolcrib save report.star", "yes more | head -c 1100000 > .toolcrib/tools/log.json"],
+    run: "toolcrib saved list",
     fix: "Move the file elsewhere, or save a smaller tool.",
   },
   METATOOL_FILE_UNREADABLE: {
     cause:
       "The file of a saved tool cannot be read: no permission, no regular file, or a link that leads out of the directory.",
-    did: "A link in the directory leads to a project.",
-    prints: "Cannot read the saved tool: it is not a file\nmove it elsewhere",
-    unrun: "damage",
+    files: programFiles("return 1"),
+    before: ["toolcrib save report.star", "mkdir .toolcrib/tools/folder.json"],
+    run: "toolcrib saved list",
     fix: "Give the user access, or replace the link by the file.",
   },
   METATOOL_FILE_VERSION: {
     cause: "The file of a saved tool was written by a version that this one does not know.",
-    did: "An older Toolcrib is started with the home of a newer one.",
-    prints: 'Cannot read the saved tool: its version is "9"; only "1" is supported',
-    unrun: "damage",
+    files: programFiles("return 1"),
+    before: [
+      "toolcrib save report.star",
+      'sed -i \'s/"version": "1.0"/"version": "9.0"/\' .toolcrib/tools/report.json',
+    ],
+    run: "toolcrib saved list",
     fix: "Use the newer Toolcrib.",
   },
   METATOOL_MEMORY_BUSY: {
@@ -142,35 +146,31 @@ export const explanations: Explanations = {
   METATOOL_NAME_HIDDEN: {
     cause:
       "A variable has the name of a namespace of tools or of a predeclared name, which cannot be used any more after it.",
-    did: "An agent saves a program that assigns to the variable params.",
-    prints: '"params" hides the predeclared params from here on\nuse another name, such as params_value',
-    unrun: "client",
+    files: programFiles("params = 1", "return params"),
+    run: "toolcrib save report.star --json",
     fix: "Use another name, such as the one of the hint.",
   },
   METATOOL_NAME_INVALID: {
     cause:
       "The name of a saved tool is a name of files and of tools, so only some characters and lengths are possible.",
-    did: 'An agent saves a tool as "../report".',
-    prints:
-      'Cannot save a tool as "../report": allowed are 1 to 64 of the characters A-Z a-z 0-9 _ . -\nuse "_report"',
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: call("save_tool", { name: "../report", description: "Reports", code: "return 1" }),
+    repaired: { run: call("save_tool", { name: "report_one", description: "Reports", code: "return 1" }) },
     fix: "Use letters, digits, _ and -, as the hint proposes.",
   },
   METATOOL_NAME_RESERVED: {
     cause: "The name belongs to something else: a tool of Toolcrib, or a name that clients know.",
-    did: "A tool is saved as search_tools.",
-    prints:
-      'Cannot import a tool as "search_tools": it is the name of a tool of Toolcrib\nimport it under another name',
-    unrun: "setup",
+    files: programFiles("return 1"),
+    run: "toolcrib save report.star --name search_tools --json",
     fix: "Use a different name.",
   },
   METATOOL_NAME_TAKEN: {
     cause:
       "The name differs from that of an existing saved tool only in case, separators or characters that look alike. A model could call the wrong one.",
-    did: "daily_report exists, and daily-report is saved.",
-    prints:
-      'Cannot save a tool as "daily-report": it is confusable with the existing "daily_report"; names must differ in more than case, separators and lookalike characters\nuse "daily_report" to replace that tool, or a name that differs more',
-    unrun: "setup",
+    files: programFiles("return 1"),
+    before: ["toolcrib save report.star --name daily_report"],
+    run: "toolcrib save report.star --name daily-report --json",
     fix: "Use the existing name to replace that tool, or a name that differs more.",
   },
   METATOOL_NOT_DURABLE: {
@@ -190,26 +190,36 @@ export const explanations: Explanations = {
   METATOOL_NOT_OWNER: {
     cause:
       "A saved tool belongs to the client that saved it, and only it, or the operator, can replace or delete it.",
-    did: "An agent saves a tool under a name that another agent uses.",
-    prints:
-      'Cannot save "report": the name belongs to another client or to the operator\nuse another name, or ask the operator',
-    unrun: "client",
+    files: { ...programFiles("return 1"), ...gateway.files },
+    before: ["toolcrib save report.star", ...gateway.before],
+    run: call("save_tool", {
+      name: "report",
+      description: "Reports",
+      inputSchema: { type: "object" },
+      code: "return 2",
+    }),
     fix: "Use another name, or ask the operator.",
   },
   METATOOL_PARAMETER_UNKNOWN: {
     cause: "The program reads a parameter that its input schema does not have, or one that may be absent.",
-    did: 'The program of a saved tool reads params["dayz"], and its schema has days.',
-    prints: 'The input schema has no "dayz" (did you mean "days"?)\nit has "days"',
-    unrun: "client",
+    files: {
+      ...programFiles('return params["dayz"]'),
+      "schema.json": '{ "type": "object", "properties": { "days": { "type": "integer" } } }\n',
+    },
+    run: "toolcrib save report.star --schema schema.json --json",
+    repaired: { files: programFiles('return params.get("days")') },
     fix: "Correct the name, add it to the schema, or read it with params.get(NAME).",
   },
   METATOOL_RECURSIVE: {
     cause:
       "The saved tool calls itself, directly or through others, which would end only at the limit of nested calls.",
-    did: "The tool report calls saved.report.",
-    prints:
-      '"report" calls itself, which ends at the limit of nested calls\ncall a function of the program instead: def can call itself',
-    unrun: "setup",
+    files: programFiles("return saved.report({})"),
+    before: [
+      "echo '# Reports' > first.star",
+      "echo 'return 1' >> first.star",
+      "toolcrib save first.star --name report",
+    ],
+    run: "toolcrib save report.star --json",
     fix: "Use a def for what repeats.",
   },
   METATOOL_REPLY_MISSING: {
@@ -222,10 +232,14 @@ export const explanations: Explanations = {
   },
   METATOOL_SCHEMA_INVALID: {
     cause: "The input schema is not one that can be used. Parameters are an object.",
-    did: 'An agent saves a tool with the schema {"type": "string"}.',
-    prints:
-      'The type of an input schema must be "object", but is "string"\nwrite {"type": "object", "properties": {…}}',
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: call("save_tool", {
+      name: "report",
+      description: "Reports",
+      code: "return 1",
+      inputSchema: { type: "string" },
+    }),
     fix: 'Write {"type": "object", "properties": {…}}.',
   },
   METATOOL_TEST_INVALID: {
@@ -254,32 +268,38 @@ export const explanations: Explanations = {
   },
   METATOOL_TOOL_UNKNOWN: {
     cause: "The program calls a tool that does not exist, or that its author may not call.",
-    did: "A program calls notes.serch, and the server notes has search.",
-    prints: "Cannot call notes.serch: no tool has this name",
-    unrun: "client",
+    files: programFiles('return notes.serch({"query": "milk"})'),
+    run: "toolcrib save report.star --json",
+    repaired: { files: programFiles('return notes.search({"query": "milk"})') },
     fix: "Use a name that toolcrib list shows; toolcrib status shows servers that are not ready.",
   },
   METATOOL_TOOL_UNUSED: {
     cause:
       "A warning: a package declares a tool that its program does not name. The operator has to approve each declared tool.",
-    did: "The program of a package was changed and calls less.",
-    prints:
-      'The package declares the tool "github:list_issues", which "main.star" does not name\nremove it from tools of the endpoint: the operator has to approve each tool that is declared',
-    unrun: "packages",
+    files: {
+      "toolcrib.yaml": "tool_servers: []\n",
+      "report/manifest.json":
+        '{\n  "toolId": "demo.report",\n  "name": "Report",\n  "version": "0.1.0",\n  "description": "Finds, and reports.",\n  "capabilities": ["demo"],\n  "endpoint": { "type": "starlark", "source": "main.star", "tools": ["notes:search", "notes:export"] },\n  "input_schema": { "type": "object" },\n  "output_schema": { "type": "object" }\n}\n',
+      "report/main.star": 'return {"found": notes.search({"query": "milk"})}\n',
+    },
+    run: "toolcrib validate report",
     fix: "Remove it from tools of the endpoint.",
   },
   METATOOL_TOO_MANY_TOOLS: {
     cause: "The number of saved tools is at its maximum.",
-    did: "An agent saves a tool for each question.",
-    prints: 'Cannot save "report": there are 1000 saved tools; at most 1000 are allowed\ndelete unused tools',
-    unrun: "load",
+    files: programFiles("return 1"),
+    before: [
+      "toolcrib save report.star",
+      "cd .toolcrib/tools; for n in $(seq 1000); do sed s/report/r$n/ report.json > r$n.json; done",
+    ],
+    run: "toolcrib save report.star --name last --json",
     fix: "Delete tools that nobody uses: toolcrib saved list, toolcrib saved delete NAME.",
   },
   METATOOL_UNWRITABLE: {
     cause: "The change could not be written; the old state is in place.",
-    did: "The disk is full.",
-    prints: 'Cannot save "report": ENOSPC',
-    unrun: "machine",
+    files: programFiles("return 1"),
+    before: ["umask 077; mkdir -p .toolcrib/tools/.saved-tools.lock/x"],
+    run: "toolcrib save report.star",
     fix: "Free space or correct permissions, and repeat.",
   },
 };

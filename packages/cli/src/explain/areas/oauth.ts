@@ -23,10 +23,11 @@ export const explanations: Explanations = {
   OAUTH_DISCOVERY_FAILED: {
     cause:
       "The server does not say which authorization server it trusts, or the metadata of that server cannot be used.",
-    did: "transport.url is misspelled, and toolcrib login is run.",
-    prints:
-      'Cannot find the authorization server of "crm": https://crm.example.com/mcp answered HTTP 404\ncheck transport.url, or name the authorization server with transport.auth.issuer',
-    unrun: "remote",
+    files: {
+      "toolcrib.yaml":
+        'tool_servers:\n  - id: crm\n    transport: { kind: streamable_http, url: "http://127.0.0.1:9000/status-404", auth: { type: oauth } }\n',
+    },
+    run: "toolcrib login crm --no-browser",
     fix: "Correct transport.url. If the server publishes no metadata, write transport.auth.issuer.",
   },
   OAUTH_LOGIN_FAILED: {
@@ -64,10 +65,11 @@ export const explanations: Explanations = {
   },
   OAUTH_UNREACHABLE: {
     cause: "A request to the authorization server failed, took too long, or its response is too large.",
-    did: "The machine has no network, and a token has to be refreshed.",
-    prints:
-      "Cannot reach https://login.example.com/token: no response in time\ncheck the connection of this machine, and transport.proxy",
-    unrun: "remote",
+    files: {
+      "toolcrib.yaml":
+        'tool_servers:\n  - id: crm\n    transport: { kind: streamable_http, url: "http://127.0.0.1:9000/notes", auth: { type: oauth, issuer: "http://127.0.0.1:9" } }\n',
+    },
+    run: "toolcrib login crm --no-browser",
     fix: "Check network and proxy (transport.proxy), and the URL of the authorization server. Another process that refreshes the same login for long: look for a toolcrib process that hangs.",
   },
 };

@@ -241,9 +241,8 @@ paths: {}
   },
   OPENAPI_TOO_LARGE: {
     cause: "The document has more characters, more depth, or more references among its schemas than is read.",
-    did: "The complete API of a cloud service in one file of 60 MB is imported.",
-    prints: "Cannot read a document of more than 33,554,432 characters",
-    unrun: "setup",
+    before: ["yes '# more' | head -c 34000000 > openapi.yaml"],
+    run: "toolcrib import openapi openapi.yaml",
     fix: "Use the document of the part that you need, or select operations with --tag, --path or --operation.",
   },
   OPENAPI_TYPE_NARROWED: {

@@ -6,26 +6,32 @@ export const explanations: Explanations = {
   PROCESS_COMMAND_NOT_EXECUTABLE: {
     cause:
       "The command exists but cannot be started: it is a folder, has no right to execute, or is a batch file on Windows.",
-    did: "A server has command: ./server.sh, and the file was created without the right to execute.",
-    prints:
-      'Cannot launch command "./server.sh": "/home/ada/server.sh" is not executable by this user\nrun: chmod +x \'/home/ada/server.sh\'',
-    unrun: "machine",
+    files: {
+      "toolcrib.yaml": "tool_servers:\n  - { id: notes, transport: { kind: stdio, command: ./server.sh } }\n",
+      "server.sh": "#!/bin/sh\n",
+    },
+    before: ["chmod 644 server.sh"],
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
+    repaired: { before: ["chmod +x server.sh"] },
     fix: 'Run the chmod of the hint. For a folder, name the program inside it. For a batch file on Windows, write command: cmd and args: ["/c", NAME].',
   },
   PROCESS_COMMAND_NOT_FOUND: {
     cause:
       "The command of a server does not exist, or is in no folder of the PATH that the process gets. A gateway that was started by a desktop or service manager has a shorter PATH than a terminal.",
-    did: "A server has command: uvx, which is in ~/.local/bin, and the gateway was started by systemd.",
-    prints: 'Cannot launch command "uvx": not found in PATH',
-    unrun: "machine",
+    files: {
+      "toolcrib.yaml":
+        "tool_servers:\n  - { id: notes, transport: { kind: stdio, command: notes-server } }\n",
+    },
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
     fix: "Install the program, or write its full path (which uvx) as command, or set PATH in transport.env.",
   },
   PROCESS_DIRECTORY_INVALID: {
     cause: "The working directory of a server does not exist, or is not a folder.",
-    did: "transport.cwd names a folder that was moved.",
-    prints:
-      'Cannot launch command "node": working directory "/home/ada/old" does not exist\ncorrect cwd, or create the folder',
-    unrun: "machine",
+    files: {
+      "toolcrib.yaml":
+        "tool_servers:\n  - { id: notes, transport: { kind: stdio, command: sh, cwd: ./old } }\n",
+    },
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
     fix: "Correct transport.cwd, or create the folder.",
   },
   PROCESS_LAUNCHER_CLOSED: {

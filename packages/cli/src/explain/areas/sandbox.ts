@@ -15,10 +15,11 @@ export const explanations: Explanations = {
   SANDBOX_PATH_REFUSED: {
     cause:
       "A path that a contained process should read or write holds something that would undo the containment: the home of Toolcrib, the configuration, credentials such as ~/.ssh, a socket, the whole file system; or the path does not exist.",
-    did: 'containment.read_paths of a server is ["/"].',
-    prints:
-      'The read path "/" is the whole file system\nname a folder that contains only what the server works with',
-    unrun: "setup",
+    files: {
+      "toolcrib.yaml":
+        'tool_servers:\n  - { id: notes, transport: { kind: stdio, command: sh }, containment: { read_paths: ["/"] } }\n',
+    },
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
     fix: "Name a narrower folder that has only what the server works with, and create it if it does not exist.",
   },
   SANDBOX_UNAVAILABLE: {

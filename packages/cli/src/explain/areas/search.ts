@@ -1,6 +1,7 @@
 /** Explanations of the codes of the package search. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { library } from "../samples.ts";
 
 export const explanations: Explanations = {
   SEARCH_INDEX_FULL: {
@@ -12,9 +13,12 @@ export const explanations: Explanations = {
   },
   SEARCH_LIMIT_INVALID: {
     cause: "The number of results is not a whole number from 1 to 1,000.",
-    did: "An embedding program searches with limit: 0.",
-    prints: 'Cannot return "0" results: the limit must be an integer from 1 to 1000',
-    unrun: "library",
+    files: library(
+      "const registry = createRegistry();",
+      "await registry.start();",
+      'registry.search("milk", 0);',
+    ),
+    run: "node program.mjs",
     fix: "Ask for 1 to 1,000 results; 10 to 20 are usual.",
   },
   SEARCH_OPTION_INVALID: {
@@ -27,10 +31,12 @@ export const explanations: Explanations = {
   SEARCH_QUERY_TOO_LONG: {
     cause:
       "A query has more than 1,000 words or 32,768 characters. A description of the task in a few words finds more.",
-    did: "An agent passes a whole document to search_tools.",
-    prints:
-      "Cannot search for a query of 5000 terms: at most 1000 are allowed\ndescribe the tool in a few words",
-    unrun: "client",
+    files: library(
+      "const registry = createRegistry();",
+      "await registry.start();",
+      'registry.search("milk ".repeat(2000));',
+    ),
+    run: "node program.mjs",
     fix: 'Search with the few words that say what the tool does, such as "create github issue".',
   },
 };

@@ -14,68 +14,67 @@ export const explanations: Explanations = {
   SECRETS_DAMAGED: {
     cause:
       "A file of the secret store was changed, replaced or cut off outside Toolcrib, so that it cannot be trusted or decrypted.",
-    did: "An editor added a line to a file in ~/.toolcrib/secrets.",
-    prints:
-      'Cannot use "/home/ada/.toolcrib/secrets/github-token": it is longer than the format allows\nrestore it from a backup, or set the secret again',
-    unrun: "damage",
+    files: { "token.txt": "abc\n" },
+    before: [
+      "toolcrib secret set notes-token < token.txt",
+      "yes more | head -c 200000 >> .toolcrib/secrets/.store/notes-token.sealed",
+    ],
+    run: "toolcrib secret test notes-token",
     fix: "Restore the file from a backup, or set the secret again: toolcrib secret rm NAME, then toolcrib secret set NAME.",
   },
   SECRETS_EXISTS: {
     cause:
       "A secret with this name, or with one that differs in case only, exists. On some file systems both would be the same file.",
-    did: "github-token is stored, and GitHub-Token is to be set.",
-    prints:
-      'Cannot use this name: secret "github-token" exists\nchoose another name, or remove that secret first',
-    unrun: "running",
+    files: { "token.txt": "abc\n" },
+    before: ["toolcrib secret set github-token < token.txt"],
+    run: "toolcrib secret set GitHub-Token < token.txt",
     fix: "Use the existing name, choose another, or remove the old one: toolcrib secret rm github-token.",
   },
   SECRETS_EXPOSED: {
     cause:
       "A secret file, the key of the store or their folder can be read or changed by other users of the machine. It is not used, so that the problem is seen.",
-    did: "The home was restored from a backup without its modes.",
-    prints:
-      'Cannot use "/home/ada/.toolcrib/secrets": its mode 755 gives other users of this machine access\nrun chmod 700 /home/ada/.toolcrib/secrets, and replace the secrets if anyone may have read them',
-    unrun: "damage",
+    files: { "token.txt": "abc\n" },
+    before: ["toolcrib secret set notes-token < token.txt", "chmod 755 .toolcrib/secrets/.store"],
+    run: "toolcrib secret test notes-token",
+    repaired: { before: ["chmod 700 .toolcrib/secrets/.store"] },
     fix: "Run the chmod of the hint, or toolcrib doctor --fix. If others may have read the secrets, replace them at their services.",
   },
   SECRETS_FULL: {
     cause: "The store has its maximum number of secrets.",
-    did: "A script stores a secret for each run.",
-    prints:
-      "Cannot store another secret: the store has 1000 secrets\nremove some: toolcrib secret list, toolcrib secret rm NAME",
-    unrun: "load",
+    files: { "token.txt": "abc\n" },
+    before: [
+      "toolcrib secret set notes-token < token.txt",
+      "cd .toolcrib/secrets/.store; for n in $(seq 1000); do cp notes-token.sealed run-$n.sealed; done",
+    ],
+    run: "toolcrib secret set last < token.txt",
     fix: "Remove secrets that nobody uses.",
   },
   SECRETS_KEYCHAIN_UNAVAILABLE: {
     cause:
       "A secret_key_ref names the keychain of the system, and its command is missing, locked or refuses.",
-    did: "On a server without a desktop, a secret is referenced with keychain:.",
+    did: "A program that embeds the gateway looks a secret up where secret-tool is not installed; on the command line the code is CONFIG_SECRET_NOT_AVAILABLE.",
     prints: 'Cannot read secret "github-token" from the keychain: the command secret-tool is not found',
     unrun: "machine",
     fix: "Install the command that the message names, unlock the keychain, or use the secret store: toolcrib secret set NAME.",
   },
   SECRETS_KEY_INVALID: {
     cause: "The key of the secret store has another form than 32 bytes in base64 or hexadecimal.",
-    did: "TOOLCRIB_SECRETS_KEY is set to a password.",
-    prints:
-      "Cannot use the key of the secret store in TOOLCRIB_SECRETS_KEY: it is not 32 bytes in base64 or hexadecimal\nrestore the key that the secrets were set with; openssl rand -base64 32 makes one for a new store",
-    unrun: "setup",
+    files: { "token.txt": "abc\n" },
+    run: "TOOLCRIB_SECRETS_KEY=password toolcrib secret set notes-token < token.txt",
     fix: "Set the key that the secrets were set with. For a new store: openssl rand -base64 32.",
   },
   SECRETS_KEY_MISSING: {
     cause: "There are secrets, and the key that decrypts them is gone.",
-    did: "The home was copied without the folder .store.",
-    prints:
-      'Cannot decrypt the secret store: its key "/home/ada/.toolcrib/secrets/.store/key" is missing\nrestore that file, or set TOOLCRIB_SECRETS_KEY; without the key, remove the secrets and set them again',
-    unrun: "damage",
+    files: { "token.txt": "abc\n" },
+    before: ["toolcrib secret set notes-token < token.txt", "rm .toolcrib/secrets/.store/key"],
+    run: "toolcrib secret test notes-token",
     fix: "Restore the key from a backup or set TOOLCRIB_SECRETS_KEY. Without the key nobody can read the secrets: remove them and set them again.",
   },
   SECRETS_KEY_WRONG: {
     cause: "A secret was encrypted with another key than the one in use.",
-    did: "TOOLCRIB_SECRETS_KEY was replaced, and a secret from before is read.",
-    prints:
-      'Cannot decrypt secret "github-token": it was encrypted with a different key\nrestore the key that it was set with (secrets/.store/key, TOOLCRIB_SECRETS_KEY), or remove the secret and set it again',
-    unrun: "damage",
+    files: { "token.txt": "abc\n" },
+    before: ["toolcrib secret set notes-token < token.txt"],
+    run: "TOOLCRIB_SECRETS_KEY=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= toolcrib secret test notes-token",
     fix: "Restore the former key, or set the secret again.",
   },
   SECRETS_NAME_INVALID: {
@@ -93,9 +92,9 @@ export const explanations: Explanations = {
   },
   SECRETS_UNREADABLE: {
     cause: "A file of a secret exists and cannot be read by the user who runs Toolcrib.",
-    did: "A secret file of secret_key_ref: { file: … } belongs to root.",
-    prints: 'Cannot read the secret file "/etc/toolcrib/token": permission denied',
-    unrun: "damage",
+    files: { "token.txt": "abc\n" },
+    before: ["umask 077; mkdir -p .toolcrib/secrets/notes-token"],
+    run: "toolcrib secret test notes-token",
     fix: "Let the user who runs Toolcrib own the file (mode 600).",
   },
   SECRETS_UNUSABLE: {
@@ -108,9 +107,9 @@ export const explanations: Explanations = {
   SECRETS_UNWRITABLE: {
     cause:
       "The secret store could not be changed: no space, no permission, a read-only file system; or the disk did not confirm the change.",
-    did: "The disk is full, and toolcrib secret set is run.",
-    prints: 'Cannot change the secret store "/home/ada/.toolcrib/secrets": ENOSPC',
-    unrun: "machine",
+    files: { "token.txt": "abc\n" },
+    before: ["umask 077; mkdir .toolcrib; echo no > .toolcrib/secrets"],
+    run: "toolcrib secret set last < token.txt",
     fix: "Free space, or let the user own the folder; then repeat the command.",
   },
   SECRETS_VALUE_INVALID: {

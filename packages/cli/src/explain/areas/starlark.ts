@@ -78,17 +78,14 @@ total = 2
   },
   STARLARK_TOO_DEEP: {
     cause: "Expressions or blocks are nested more deeply than the parser allows.",
-    did: "A program that was generated has a thousand brackets within one another.",
-    prints:
-      "The program nests deeper than 200 levels\ngive parts of it names, and join long lists with join() or a loop",
-    unrun: "setup",
+    before: ["echo \"x = $(printf '%300s' | tr ' ' '(')1$(printf '%300s' | tr ' ' ')')\" > deep.star"],
+    run: "toolcrib starlark check deep.star",
     fix: "Give parts names, and use a loop instead of nesting.",
   },
   STARLARK_TOO_LARGE: {
     cause: "The program is longer, or has more instructions or captured variables, than is compiled.",
-    did: "A table of a hundred thousand entries is written into a program.",
-    prints: "The program is compiled to more than 1000000 instructions\nsplit it into smaller programs",
-    unrun: "setup",
+    before: ["{ echo 'x = 1'; echo 'table = ['; yes '  x + 1,' | head -n 300000; echo ']'; } > large.star"],
+    run: "toolcrib starlark check large.star",
     fix: "Split it, and pass data as a parameter instead of writing it into the program.",
   },
   STARLARK_UNDEFINED_NAME: {

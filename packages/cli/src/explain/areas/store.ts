@@ -1,14 +1,15 @@
 /** Explanations of the codes of the package store. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   AUDIT_ANCHOR_UNREADABLE: {
     cause:
       "A file of anchors (signed ends of the audit trail that are kept elsewhere) cannot be read, has no anchor, or too many lines.",
-    did: "toolcrib audit verify --anchors old.jsonl is run with an empty file.",
-    prints: 'Anchor file "old.jsonl" has no anchor: it proves nothing',
-    unrun: "setup",
+    files: { ...serverFile("notes"), "anchors.jsonl": "" },
+    before: ["toolcrib list"],
+    run: "toolcrib audit verify --anchor anchors.jsonl",
     fix: "Name the file that audit.anchor.file writes, or its last lines: tail -n 10000 FILE > part.",
   },
   AUDIT_BUDGET_EXCEEDED: {
@@ -23,10 +24,10 @@ export const explanations: Explanations = {
   AUDIT_DAMAGED: {
     cause:
       "At its start, the gateway compares the audit trail with its last signed end. Records are missing or were changed. The finding is on record, and the trail continues.",
-    did: "A segment of the trail was edited, or a backup from yesterday was restored.",
-    prints:
-      "The audit trail is not what was signed before: 12 records are missing at the end\nsee toolcrib audit verify; the trail continues, and the finding is on record until an operator accepts it",
-    unrun: "damage",
+    files: serverFile("notes"),
+    before: ["toolcrib list", "sed -i '$d' .toolcrib/audit/001-00000001.jsonl"],
+    run: "toolcrib list --log-level warn 2>&1 | grep AUDIT",
+    repaired: { before: ["toolcrib audit verify --accept 'removed by hand'"] },
     fix: "toolcrib audit verify shows what is missing or changed. Find out who did it. If the reason is known, such as a restored backup, accept it: toolcrib audit verify --accept.",
   },
   AUDIT_INDEX_FAILED: {
@@ -80,18 +81,16 @@ export const explanations: Explanations = {
   AUDIT_SEGMENT_DAMAGED: {
     cause:
       "A segment of the trail ends in an unfinished line, as after a power failure, or was removed while it was in use. Writing continues after it.",
-    did: "The machine lost power during a call.",
-    prints:
-      'Audit segment "001-00000001.jsonl" ended in an unfinished line of 210 bytes at byte 81920; writing continues after it',
-    unrun: "damage",
+    files: serverFile("notes"),
+    before: ["toolcrib list", "printf '{\"specversion\":' >> .toolcrib/audit/001-00000001.jsonl"],
+    run: "toolcrib list --log-level warn 2>&1 | grep AUDIT",
     fix: "Nothing has to be done after a crash. If nobody crashed, somebody changed the file: toolcrib audit verify.",
   },
   AUDIT_UNREADABLE: {
     cause: "A segment of the trail cannot be read: permissions, or it is no regular file.",
-    did: "The folder audit has a link to a device.",
-    prints:
-      'Audit segment "001-00000001.jsonl" is not a regular file and was not read\nsee toolcrib audit verify; move the file out of the folder audit of the home',
-    unrun: "damage",
+    files: serverFile("notes"),
+    before: ["toolcrib list", "mkdir .toolcrib/audit/002-00000001.jsonl"],
+    run: "toolcrib audit find-value --json < toolcrib.yaml",
     fix: "Let the user read the folder audit of the home, and move out what does not belong there.",
   },
   AUDIT_UNWRITABLE: {
@@ -152,18 +151,18 @@ export const explanations: Explanations = {
   STORE_UNREADABLE: {
     cause:
       "A file of the home cannot be read or is damaged, so what it says (approvals, pins, keys) does not count.",
-    did: "approvals/saved-tools.json was edited by hand and is not JSON any more.",
-    prints:
-      'Cannot read the key of the fingerprints in "/home/ada/.toolcrib/audit-fingerprints.key": its content is no key\nrestore the file, or remove it: a new key is created, and values in earlier records are not found any more',
-    unrun: "damage",
+    files: serverFile("notes"),
+    before: ["umask 077; mkdir .toolcrib; echo no > .toolcrib/audit-fingerprints.key"],
+    run: "toolcrib list",
+    repaired: { before: ["rm .toolcrib/audit-fingerprints.key"] },
     fix: "Restore the file from a backup, or remove it as the hint says. toolcrib doctor names damaged files.",
   },
   STORE_UNWRITABLE: {
     cause: "A file of the home could not be written: no space, no permission.",
-    did: "The folder of audit.anchor.file does not exist.",
-    prints:
-      'Cannot append the end of the audit trail to "/mnt/anchors/trail.jsonl": ENOENT\ncreate the folder, and let the user who runs the gateway write to it (audit.anchor.file)',
-    unrun: "machine",
+    files: serverFile("notes"),
+    before: ["umask 077; mkdir -p .toolcrib; echo no > .toolcrib/guards"],
+    run: "toolcrib pause all",
+    repaired: { before: ["rm .toolcrib/guards"] },
     fix: "Create the folder, free space, or let the user own it.",
   },
   STORE_WRITERS_EXHAUSTED: {

@@ -1,14 +1,13 @@
 /** Explanations of the codes of the package toolpack-image. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { pairFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   IMAGE_NAME_INVALID: {
     cause: "The reference of an image needs a name and a tag.",
-    did: "toolcrib toolpack build is run with --ref registry.example.com/tools.",
-    prints:
-      '"registry.example.com/tools" is not a reference with a tag\ngive one: --ref registry.example.com/tools/github:0.1.0',
-    unrun: "packages",
+    files: pairFiles({}),
+    run: "toolcrib toolpack build --manifest acme/manifests/acme/0.1.0.yaml --toolspec acme/toolspecs/acme/0.1.0.yaml --ref registry.example.com/tools --out image.tar",
     fix: "Give a reference with a tag, in lower case.",
   },
   IMAGE_PART_INVALID: {
@@ -49,19 +48,23 @@ export const explanations: Explanations = {
   },
   IMAGE_TOOL_NAME_TAKEN: {
     cause: "Two services or tools would have the same name in what is built.",
-    did: "Two versions of one service are built into one image.",
-    prints:
-      'Two services are called "github", or almost\nbuild one version of each service, and services that differ in more than hyphens',
-    unrun: "packages",
+    files: pairFiles({}),
+    run: "toolcrib toolpack build --manifest acme/manifests/acme/0.1.0.yaml --toolspec acme/toolspecs/acme/0.1.0.yaml --manifest acme/manifests/acme/0.1.0.yaml --toolspec acme/toolspecs/acme/0.1.0.yaml --ref registry.example.com/tools:1 --out image.tar",
     fix: "Build one version of each service, or rename one.",
   },
   IMAGE_VARIABLE_UNSET: {
     cause:
       "The base URL or a path has a variable, and the command that is written into the package needs its value.",
-    did: "A toolspec with https://{tenant}.desk.example is built as packages without --variable.",
-    prints:
-      'The tool "list_repos" needs a value for the variable "tenant", in letters, digits and . _ -\ngive it: --variable tenant=VALUE',
-    unrun: "packages",
+    files: pairFiles({
+      manifest: [["[api.acme.example]", '["*.acme.example"]']],
+      toolspec: [
+        [
+          "baseUrl: https://api.acme.example",
+          'baseUrl: "https://{tenant}.acme.example"\nvariables:\n  tenant: { description: name of the company }',
+        ],
+      ],
+    }),
+    run: "toolcrib toolpack build --manifest acme/manifests/acme/0.1.0.yaml --toolspec acme/toolspecs/acme/0.1.0.yaml --format mcpkg --out packages",
     fix: "Give it: --variable NAME=VALUE.",
   },
 };

@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package toolspec. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { pairFiles } from "../samples.ts";
+import { pairFiles, toolspecFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   MANIFEST_BARE_WORD: {
@@ -49,10 +49,15 @@ export const explanations: Explanations = {
   },
   MANIFEST_DIGEST_PLACEHOLDER: {
     cause: "The digest of an image has only zeros: no image was built. --require-digests refuses that.",
-    did: "toolcrib lint-manifests --require-digests is run for a manifest whose image was never built.",
-    prints:
-      "The digest of the image is a placeholder: no image was built\nbuild the image, and write its digest: toolcrib toolpack build --manifest FILE --toolspec FILE --update-manifest",
-    unrun: "setup",
+    files: pairFiles({
+      manifest: [
+        [
+          "0b1c2d3e4f5061728394a5b6c7d8e9f00b1c2d3e4f5061728394a5b6c7d8e9f0",
+          "0000000000000000000000000000000000000000000000000000000000000000",
+        ],
+      ],
+    }),
+    run: "toolcrib lint-manifests acme --require-digests",
     fix: "Build the image, as the hint shows.",
   },
   MANIFEST_DUPLICATE_KEY: {
@@ -63,9 +68,8 @@ export const explanations: Explanations = {
   },
   MANIFEST_EGRESS_DENIED: {
     cause: "The denylist of lint-manifests has a host of the egress list.",
-    did: "--denylist names a file with *.pastebin.example.",
-    prints: 'Cannot allow "pastebin.example": the denylist has "*.pastebin.example"\nremove the entry',
-    unrun: "setup",
+    files: { ...pairFiles({}), "denied.txt": "*.acme.example\n" },
+    run: "toolcrib lint-manifests acme --denylist denied.txt",
     fix: "Remove the host.",
   },
   MANIFEST_EGRESS_INVALID: {
@@ -88,9 +92,9 @@ export const explanations: Explanations = {
   },
   MANIFEST_FILE_DUPLICATE: {
     cause: "Two files are the manifest of the same name and version, such as .yaml and .json.",
-    did: "A manifest was converted to JSON, and the old file stayed.",
-    prints: '"acme 0.1.0" is also in manifests/acme/0.1.0.json\nremove one of the two',
-    unrun: "setup",
+    files: pairFiles({}),
+    before: ["cp acme/manifests/acme/0.1.0.yaml acme/manifests/acme/0.1.0.yml"],
+    run: "toolcrib lint-manifests acme",
     fix: "Remove one of the two.",
   },
   MANIFEST_FILE_MISPLACED: {
@@ -101,9 +105,9 @@ export const explanations: Explanations = {
   },
   MANIFEST_FILE_TOO_LARGE: {
     cause: "A manifest has more than 1 MiB.",
-    did: "A list of thousands of tools is written into a manifest.",
-    prints: "The manifest has 2097152 characters; at most 1048576 are allowed",
-    unrun: "setup",
+    files: pairFiles({}),
+    before: ["yes '# more' | head -c 1100000 >> acme/manifests/acme/0.1.0.yaml"],
+    run: "toolcrib lint-manifests acme",
     fix: "Write less.",
   },
   MANIFEST_INJECT_COLLIDES: {
@@ -298,9 +302,11 @@ export const explanations: Explanations = {
   },
   MANIFEST_TOO_COMPLEX: {
     cause: "A manifest nests too deep, or aliases of YAML expand to too many values.",
-    did: "A manifest has aliases of aliases.",
-    prints: "Cannot read the manifest: with its aliases it has more than 100000 values",
-    unrun: "setup",
+    files: {
+      "manifest.yaml":
+        "a: &a [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]\ne: [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\n",
+    },
+    run: "toolcrib lint-manifests manifest.yaml",
     fix: "Write the values out.",
   },
   MANIFEST_UNKNOWN_FIELD: {
@@ -341,9 +347,12 @@ export const explanations: Explanations = {
   },
   TOOLSPEC_ARGUMENT_INVALID: {
     cause: "The arguments of a call do not match the parameters of the tool.",
-    did: "A model calls get_repo without id.",
-    prints: 'Parameter "id" of tool "get_repo" is required\ngive it as string',
-    unrun: "client",
+    files: {
+      ...toolspecFiles(", credentials: { token: { secret_key_ref: acme-token } }"),
+      "token.txt": "abc\n",
+    },
+    before: ["toolcrib secret set acme-token < token.txt"],
+    run: "toolcrib call acme:get_repo '{\"id\": []}' --json",
     fix: "Give the arguments that the message names; toolcrib describe TOOL shows all.",
   },
   TOOLSPEC_AUTH_FORBIDDEN: {
@@ -474,23 +483,23 @@ export const explanations: Explanations = {
   },
   TOOLSPEC_FILE_DUPLICATE: {
     cause: "Two files are the toolspec of the same name and version.",
-    did: "A toolspec was converted to JSON, and the old file stayed.",
-    prints: '"acme 0.1.0" is also in toolspecs/acme/0.1.0.json\nremove one of the two',
-    unrun: "setup",
+    files: pairFiles({}),
+    before: ["cp acme/toolspecs/acme/0.1.0.yaml acme/toolspecs/acme/0.1.0.yml"],
+    run: "toolcrib lint-toolspecs acme",
     fix: "Remove one of the two.",
   },
   TOOLSPEC_FILE_MISPLACED: {
     cause: "Toolspecs are toolspecs/NAME/VERSION.yaml, so that they are found without reading them.",
-    did: "A toolspec without a manifest has another version than its path.",
-    prints: '"version" is "0.2.0", but the path is "0.1.0"',
-    unrun: "setup",
+    files: pairFiles({ toolspec: [["version: 0.1.0", "version: 0.2.0"]] }),
+    before: ["rm -r acme/manifests"],
+    run: "toolcrib lint-toolspecs acme",
     fix: "Move the file, or correct name and version in it.",
   },
   TOOLSPEC_FILE_TOO_LARGE: {
     cause: "A toolspec has more than 1 MiB.",
-    did: "The complete API of a cloud service is one toolspec.",
-    prints: "The toolspec has 2097152 characters; at most 1048576 are allowed",
-    unrun: "setup",
+    files: pairFiles({}),
+    before: ["yes '# more' | head -c 5100000 >> acme/toolspecs/acme/0.1.0.yaml"],
+    run: "toolcrib lint-toolspecs acme",
     fix: "Divide it into several APIs, or select operations.",
   },
   TOOLSPEC_HEADER_COLLIDES: {
@@ -557,9 +566,9 @@ export const explanations: Explanations = {
   },
   TOOLSPEC_MANIFEST_MISSING: {
     cause: "A toolspec has no manifest, which says what it may reach and which credentials it has.",
-    did: "toolspecs/acme/0.1.0.yaml is checked without manifests/acme/0.1.0.yaml.",
-    prints: "The toolspec has no manifest\nadd manifests/acme/0.1.0.yaml",
-    unrun: "setup",
+    files: pairFiles({}),
+    before: ["rm -r acme/manifests"],
+    run: "toolcrib lint-toolspecs acme",
     fix: "Write the manifest, as the hint shows.",
   },
   TOOLSPEC_METHOD_INVALID: {
@@ -657,9 +666,13 @@ export const explanations: Explanations = {
   },
   TOOLSPEC_REQUEST_TOO_LARGE: {
     cause: "The URL, a header or the body of a request would be larger than is sent.",
-    did: "A model passes a document of 20 MB as an argument.",
-    prints: "The request body has 20000000 bytes; at most 10485760 are allowed",
-    unrun: "client",
+    files: toolspecFiles(", credentials: { token: { secret_key_ref: acme-token } }"),
+    before: [
+      "echo abc > token.txt",
+      "toolcrib secret set acme-token < token.txt",
+      "printf '{\"id\": \"%s\"}' $(printf '%070000d' 7) > arguments.json",
+    ],
+    run: "toolcrib call acme:get_repo - --json < arguments.json",
     fix: "Pass less in one call.",
   },
   TOOLSPEC_SCHEMA_VERSION: {
@@ -750,9 +763,11 @@ export const explanations: Explanations = {
   },
   TOOLSPEC_TOO_COMPLEX: {
     cause: "A toolspec nests too deep, or aliases of YAML expand to too many values.",
-    did: "A toolspec has aliases of aliases.",
-    prints: "Cannot read the toolspec: with its aliases it has more than 100000 values",
-    unrun: "setup",
+    files: {
+      "acme.toolspec.yaml":
+        "a: &a [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]\ne: [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\n",
+    },
+    run: "toolcrib lint-toolspecs acme.toolspec.yaml",
     fix: "Write the values out.",
   },
   TOOLSPEC_UNKNOWN_FIELD: {
@@ -763,9 +778,12 @@ export const explanations: Explanations = {
   },
   TOOLSPEC_VALUE_HOSTILE: {
     cause: "A value would change the path, the origin or the headers of the request, such as ../ in a path.",
-    did: "A model passes ../admin as an id.",
-    prints: "The values of the call would change the path of the request",
-    unrun: "client",
+    files: {
+      ...toolspecFiles(", credentials: { token: { secret_key_ref: acme-token } }"),
+      "token.txt": "abc\n",
+    },
+    before: ["toolcrib secret set acme-token < token.txt"],
+    run: "toolcrib call acme:get_repo --arg id=.. --json",
     fix: "Pass an id, not a path.",
   },
   TOOLSPEC_VALUE_INVALID: {

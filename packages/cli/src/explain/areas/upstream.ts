@@ -1,6 +1,7 @@
 /** Explanations of the codes of the package upstream. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { gateway, message, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   UPSTREAM_ASK_REFUSED: {
@@ -31,24 +32,25 @@ export const explanations: Explanations = {
   },
   UPSTREAM_CLOSED: {
     cause: "The server ended or closed its connection before it answered. The call may have had an effect.",
-    did: "A server crashes during a call.",
-    prints: 'The server "notes" ended before it answered, and the call may have had an effect',
-    unrun: "remote",
+    files: serverFile("lost"),
+    did: "The server ends the connection of each call.",
+    run: "toolcrib call notes:search --arg query=milk",
     fix: "Read its log in the folder logs of the home, check the effect, and repeat the call: the server is started again.",
   },
   UPSTREAM_ERROR: {
     cause: "The server answered with a JSON-RPC error. The message is that of the server.",
-    did: "A server does not know an id that was passed.",
-    prints: "issue 4711 does not exist",
-    unrun: "remote",
+    files: gateway.files,
+    did: "The server answers the request with an error, which the client gets; the audit trail has the code.",
+    before: [...gateway.before, message("prompts/get", { name: "notes__review" }), "kill %1"],
+    run: "toolcrib audit export 2>&1 | grep UPSTREAM_ERROR",
     fix: "Correct the arguments as the message says. If it is a fault of the server, see its log.",
   },
   UPSTREAM_LIST_ENDLESS: {
     cause:
       "A list of the server does not end: its cursor repeats, or there are more pages, items or characters than are read.",
-    did: "A server returns the same cursor with each page of tools/list.",
-    prints: '"tools/list" repeats the cursor "page-2"',
-    unrun: "remote",
+    files: serverFile("endless"),
+    did: "The server gives the same cursor with each page of its tools.",
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
     fix: "Report it to the maintainers of the server, or update it.",
   },
   UPSTREAM_LOGIN_NEEDED: {
@@ -112,10 +114,9 @@ export const explanations: Explanations = {
   UPSTREAM_RESULT_INVALID: {
     cause:
       "The server answered with something that is not valid in MCP. It is not passed on; the call was made.",
-    did: "A server returns content as a text instead of a list.",
-    prints:
-      'The server "notes" answered a call of its tool "read" with an invalid result: content must be a list. The call may have had an effect\nreport it to the maintainers of the server',
-    unrun: "remote",
+    files: serverFile("text"),
+    did: "The server returns content as a text instead of a list.",
+    run: "toolcrib call notes:search --arg query=milk",
     fix: "Update the server, or report it to its maintainers.",
   },
   UPSTREAM_SESSION_LIMIT: {
