@@ -250,10 +250,9 @@ export class GatewayCore {
    */
   reconfigure(settings: CoreSettings, live: LiveParts): void {
     const before = this.#settings;
-    const callDeps = callDepsOf(this.#callDeps, settings, live, this.#deps.logger);
+    this.#callDeps = callDepsOf(this.#callDeps, settings, live, this.#deps.logger);
     this.#settings = settings;
     this.policy.replace(settings.lists, live.files);
-    this.#callDeps = callDeps;
     this.#targets.replace(settings);
     this.tools.listBy(settings.listing);
     this.#metaSource?.cutResults(this.tools.cutsResults);
