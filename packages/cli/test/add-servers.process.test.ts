@@ -1,7 +1,7 @@
 /** `toolcrib add` and `toolcrib update` of servers: packages of a registry on loopback, URLs and command lines. */
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { after, before, describe, it, test } from "node:test";
 import {
   echoStdioPath,
@@ -228,6 +228,15 @@ describe("add and update of packages of a registry", { skip }, () => {
     );
     assert.equal(line.code, 0, line.stderr);
     assert.match(line.stdout, /args: \["-y", "@acme\/notes@1\.0\.0", "--flag"\]/);
+    // Of a dry run without a home, nothing stays.
+    await using empty = await makeTemporaryDirectory();
+    const dry = await run(empty.path, "add", "--dry-run", "--", "npx", "-y", "@acme/notes@1.0.0");
+    assert.equal(dry.code, 0, dry.stderr);
+    assert.match(dry.stdout, /Would add to toolcrib\.yaml:/);
+    assert.deepEqual(
+      readdirSync(empty.path).filter((name) => name !== ".cache"),
+      [],
+    );
     const unknown = await run(directory.path, "add", "npm:@acme/nothing");
     assert.match(unknown.stderr, /error PACKAGE_FETCH_FAILED: .*@acme\/nothing/);
   });

@@ -3,7 +3,9 @@
  * and pins the definitions that were shown. Without a terminal and without --yes it shows, and changes nothing.
  */
 
-import { resolve } from "node:path";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import type { JsonObject } from "@toolcrib/json";
 import { findRunningGateways } from "../access/run-file.ts";
 import { printDefinition } from "../approve/print-definition.ts";
@@ -43,9 +45,24 @@ import {
 import { explainUrlFailure, type UrlFailure } from "./url-failure.ts";
 import { publisherOfWheel } from "./wheel-publisher.ts";
 
-/** Adds `offer`. */
+/** Adds `offer`. With --dry-run, nothing of it stays in the home. */
 export async function addOffer(context: CliContext, offer: Offer, flags: AddFlags): Promise<ExitCode> {
+  if (flags.dryRun !== true) return await addIn(context, context.options.home, offer, flags);
+  // What needs a secret or files of the home is tried in it.
+  const needsHome = offer.secrets.length > 0 || offer.prepare !== undefined;
+  const home = needsHome ? context.options.home : await mkdtemp(join(tmpdir(), "toolcrib-dry-"));
+  try {
+    return await addIn(context, home, offer, flags);
+  } finally {
+    await offer.discard?.();
+    if (!needsHome) await rm(home, { recursive: true, force: true });
+  }
+}
+
+/** @param home where the server is tried */
+async function addIn(context: CliContext, home: string, offer: Offer, flags: AddFlags): Promise<ExitCode> {
   const { output } = context;
+  const inHome: CliContext = { ...context, options: { ...context.options, home } };
   const { id, title, entries } = offer;
   const file = openConfigFor(context, id);
   // Check that the entry can be written before anything is fetched.
@@ -58,11 +75,11 @@ export async function addOffer(context: CliContext, offer: Offer, flags: AddFlag
   if (missing.size > 0)
     printFacts(output, [["not stored", `${[...missing].join(", ")}: it is tried without`]]);
   await offer.prepare?.();
-  const { entry, trial } = await tryEntries(context, file, offer, missing);
+  const { entry, trial } = await tryEntries(inHome, file, offer, missing);
   if (trial.kind === "failed") return await withoutTrial(context, { offer, entry, trial, file, flags });
   await using passed = trial;
-  const fetched = offer.packages === undefined ? undefined : await findFetched(context, offer.packages);
-  const publisher = fetched?.receipt.kind === "python" ? await publisherOfWheel(context, fetched) : [];
+  const fetched = offer.packages === undefined ? undefined : await findFetched(inHome, offer.packages);
+  const publisher = fetched?.receipt.kind === "python" ? await publisherOfWheel(inHome, fetched) : [];
   const facts = [
     ...publisher,
     ...integrityFacts(fetched),

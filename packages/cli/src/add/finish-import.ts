@@ -31,6 +31,7 @@ export function finishImport(flags: AddFlags) {
         entries: [withFlags(offered, flags)],
         secrets: server.secrets,
         prepare: server.prepare,
+        discard: server.discard,
         ...(runner === undefined ? {} : { packages: runner.packages, registry: runner.published.kind }),
       },
       flags,

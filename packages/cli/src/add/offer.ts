@@ -41,6 +41,8 @@ export interface Offer {
   readonly registry?: PublishedPackage["kind"] | undefined;
   /** Makes files that the entry names, before it is tried. */
   readonly prepare?: (() => Promise<void>) | undefined;
+  /** Removes these files, as far as they were not there before. */
+  readonly discard?: (() => Promise<void>) | undefined;
 }
 
 /** Returns the offer of a package of npm, PyPI or a Go module proxy, pinned to the version that was looked up. */

@@ -1,6 +1,8 @@
 /** Looks packages up in the registries of this machine, in the sandbox of fetches, for a command without a gateway. */
 
 import { randomBytes } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type GatewayConfig, runnerOf } from "@toolcrib/config";
 import { ServerExits } from "@toolcrib/egress";
@@ -29,7 +31,9 @@ export function openLookUps(
   configFiles: readonly string[],
 ): LookUps {
   const { directory, env, now, options, signal, wrap } = context;
-  const { home } = options;
+  // To ask a registry makes no home: perhaps nothing is added.
+  const isTemporary = !existsSync(options.home);
+  const home = isTemporary ? mkdtempSync(join(tmpdir(), "toolcrib-look-up-")) : options.home;
   const logger = createCommandLogger(context, "silent");
   const closing = new AbortController();
   const launcher = createProcessLauncher(
@@ -62,7 +66,7 @@ export function openLookUps(
     async lookUp(wanted) {
       const runner = requireRunner(context, runnerOf(wanted));
       return await lookUpPackage(
-        { folder: fetchedFolder(context), sandbox: fetches(), runner, randomBytes },
+        { folder: fetchedFolder({ options: { ...options, home } }), sandbox: fetches(), runner, randomBytes },
         wanted,
       );
     },
@@ -70,6 +74,7 @@ export function openLookUps(
       closing.abort();
       await launcher[Symbol.asyncDispose]();
       await exits[Symbol.asyncDispose]();
+      if (isTemporary) rmSync(home, { recursive: true, force: true });
     },
   };
 }

@@ -69,6 +69,8 @@ export interface PreparedServer extends ImportedServer {
   readonly lines: readonly string[];
   /** Runs before the configuration is written. */
   readonly prepare?: () => Promise<void>;
+  /** Removes what `prepare` wrote, as far as it was not there before. */
+  readonly discard?: () => Promise<void>;
 }
 
 /** Returns what adds an import as it is: nothing of it runs. */

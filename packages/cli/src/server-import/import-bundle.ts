@@ -118,6 +118,7 @@ export async function addBundle(
     fits: "its signature fits, by a certificate that nothing vouches for",
   }[signature.kind];
   const signer = signature.kind === "fits" ? { certificates: signature.certificates } : {};
+  const isNew = !existsSync(folder);
   return await finish(context, {
     ...imported,
     id,
@@ -138,6 +139,9 @@ export async function addBundle(
       ...(tools.length === 0 ? [] : [`Tools that its manifest names: ${tools.slice(0, 50).join(", ")}`]),
     ],
     prepare: () => unpack(context, folder, files, programOf(manifest)),
+    discard: async () => {
+      if (isNew) await removeDirectory(folder);
+    },
   });
 }
 
