@@ -35,7 +35,9 @@ test("explain prints cause, example and fix of a code in any case, and lists are
 
 test("explain --json has the same parts", async () => {
   await using directory = await makeTemporaryDirectory();
-  const { stdout } = await runToolcrib(["explain", "MCP_SESSION_EXPIRED", "--json"], { directory: directory.path });
+  const { stdout } = await runToolcrib(["explain", "MCP_SESSION_EXPIRED", "--json"], {
+    directory: directory.path,
+  });
   const found = JSON.parse(stdout);
   assert.deepEqual(Object.keys(found), ["code", "area", "meaning", "cause", "example", "fix", "page"]);
   assert.equal(found.page, "docs/reference/errors/mcp.md#mcp_session_expired");
