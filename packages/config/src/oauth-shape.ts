@@ -32,8 +32,11 @@ export const serverUrlText = (description: string, examples: readonly string[]) 
     examples: [...examples],
     inspect(value, node, place) {
       inspectVariables(value, node, place);
-      const problem = lintServerUrl(value, false);
-      if (problem !== undefined) place.reporter.report({ ...problem, path: place.path, span: node.span });
+      const problem = lintServerUrl(value, false, place.path);
+      if (problem === undefined) return;
+      // These URLs have no allow_http.
+      const hint = problem.code === "CONFIG_URL_INSECURE" ? "write https" : problem.hint;
+      place.reporter.report({ ...problem, hint, path: place.path, span: node.span });
     },
   });
 
