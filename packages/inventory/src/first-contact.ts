@@ -25,7 +25,7 @@ interface ListingProgram {
 }
 
 /** Longest wait of a client that was there before, in milliseconds. */
-const againMs = 400;
+const againMs = 300;
 
 /** Maximum number of identities without a session whose waits are remembered; more are not waited for. */
 const maxIdentities = 1000;
