@@ -149,5 +149,6 @@ function refusals(log: string): number {
 /** The median and the largest of some times. */
 function shown(times: readonly number[]): string {
   const sorted = times.toSorted((a, b) => a - b).map(Math.round);
-  return `${sorted[Math.floor(sorted.length / 2)]} ms (median) and ${sorted.at(-1)} ms (largest)`;
+  const late = sorted.filter((ms) => ms > 500).length;
+  return `${sorted[Math.floor(sorted.length / 2)]} ms (median) and ${sorted.at(-1)} ms (largest; ${late} above 500)`;
 }

@@ -115,3 +115,28 @@ test("--purge removes what only the entry used, and names what stays", async () 
   assert.deepEqual([secrets.includes("OWN"), secrets.includes("SHARED")], [false, true]);
   assert.equal(existsSync(directory.join(".toolcrib/switches.json")), false);
 });
+
+test("--purge keeps what another configuration of the home uses, and removes nothing where that is not known", async () => {
+  const entry = (id: string, names: readonly string[]) =>
+    `  - id: ${id}\n    transport:\n      kind: stdio\n      command: node\n      env: { ${names.map((name) => `${name}: { secret_key_ref: ${name} }`).join(", ")} }\n`;
+  const { directory, setting, run, text } = await setUp(`tool_servers:\n${entry("a", ["OWN", "SHARED"])}`);
+  await using _directory = directory;
+  for (const name of ["OWN", "SHARED"]) {
+    const stored = await runToolcrib(["secret", "set", name], { ...setting, stdin: "value\n" });
+    assert.equal(stored.code, 0, stored.stderr);
+  }
+  const other = directory.join(".toolcrib/toolcrib.yaml");
+  writeFileSync(other, "tool_servers: 7\n");
+  const refused = await run("remove", "a", "--purge", "--yes");
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /It is not known what .*\.toolcrib\/toolcrib\.yaml still uses/);
+  assert.match(text(), /id: a\b/);
+  writeFileSync(other, `tool_servers:\n${entry("z", ["SHARED"])}`);
+  const purged = await run("remove", "a", "--purge", "--yes");
+  assert.match(
+    purged.stdout,
+    /stays secret SHARED: another configuration of the home uses it\nalso removed secret OWN/,
+  );
+  const secrets = (await run("secret", "list")).stdout;
+  assert.deepEqual([secrets.includes("OWN"), secrets.includes("SHARED")], [false, true]);
+});

@@ -31,7 +31,7 @@ interface ListingProgram {
 }
 
 /** Longest wait of a client that was there before, in milliseconds. */
-const againMs = 400;
+const againMs = 300;
 
 /**
  * A source that has not answered is waited for this part of the limit since it was started, at least: servers take

@@ -20,32 +20,45 @@ export interface LeftOver {
   remove(): Promise<void>;
 }
 
-/** Returns what only the entries `ids` of `before` use. @param after the configuration without them */
+/**
+ * Returns what only the entries `ids` of `before` use.
+ *
+ * @param others the configuration without them, and other configurations of the home
+ */
 export async function leftOverOf(
   context: CliContext,
   before: GatewayConfig,
-  after: GatewayConfig,
+  others: readonly GatewayConfig[],
   ids: readonly string[],
 ): Promise<readonly LeftOver[]> {
   const { home } = context.options;
-  const servers = [...before.toolServers, ...before.disabled.toolServers].filter(({ id }) =>
-    ids.includes(id),
-  );
+  const kept = others.flatMap(({ toolServers, toolspecs, disabled }) => [
+    ...[...toolServers, ...disabled.toolServers],
+    ...[...toolspecs, ...disabled.toolspecs],
+  ]);
+  const keptServers = others.flatMap(serversOf);
+  const free = ids.filter((id) => !kept.some((one) => one.id === id));
+  const servers = serversOf(before).filter(({ id }) => ids.includes(id));
+  const digests = new Set(keptServers.map(digestServer));
   return [
-    ...(await secretsOf(context, before, after)),
-    ...(await pinsOf(home, ids)),
-    ...servers.flatMap((server) => definitionsOf(home, server)),
-    ...(await packagesOf(context, servers, after)),
-    ...(await switchesOf(home, ids)),
+    ...(await secretsOf(context, before, others)),
+    ...(await pinsOf(home, free)),
+    ...servers.flatMap((server) => (digests.has(digestServer(server)) ? [] : definitionsOf(home, server))),
+    ...(await packagesOf(context, servers, keptServers)),
+    ...(await switchesOf(home, free)),
   ];
+}
+
+function serversOf({ toolServers, disabled }: GatewayConfig): readonly ToolServerConfig[] {
+  return [...toolServers, ...disabled.toolServers];
 }
 
 async function secretsOf(
   context: CliContext,
   before: GatewayConfig,
-  after: GatewayConfig,
+  others: readonly GatewayConfig[],
 ): Promise<readonly LeftOver[]> {
-  const kept = new Set(storedNames(after));
+  const kept = new Set(storedNames(others));
   const names = [...new Set(storedNames(before))].filter((name) => !kept.has(name));
   if (names.length === 0) return [];
   const open = () =>
@@ -101,11 +114,11 @@ function definitionsOf(home: string, server: ToolServerConfig): readonly LeftOve
 async function packagesOf(
   context: CliContext,
   servers: readonly ToolServerConfig[],
-  after: GatewayConfig,
+  others: readonly ToolServerConfig[],
 ): Promise<readonly LeftOver[]> {
   const store = fetchedStore(context);
   const removed = servers.flatMap(wordsOf);
-  const kept = [...after.toolServers, ...after.disabled.toolServers].flatMap(wordsOf);
+  const kept = others.flatMap(wordsOf);
   const all = removed.length === 0 ? [] : await store.list();
   return all
     .filter(({ shown }) => {

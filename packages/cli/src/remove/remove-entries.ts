@@ -17,6 +17,7 @@ import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { writeUserFile } from "../write-user-file.ts";
 import { type FoundEntry, findEntries, positionOf } from "./find-entries.ts";
 import { type LeftOver, leftOverOf } from "./left-over.ts";
+import { loadOtherConfigs } from "./other-configs.ts";
 
 /** Options of the command. */
 export interface RemoveFlags {
@@ -43,7 +44,8 @@ export async function removeEntries(
   const files = findConfigFiles(context);
   const found = await findEntries(context, ids, files);
   const changes = changesOf(context, found);
-  const after = await withChanges(context, changes);
+  const textOf = textsOf(context, changes);
+  const after = (await loadCliConfig(context, {}, { textOf })).config;
   // The entry can be what is wrong with the configuration: then it is not known what else it used.
   const before = await loadCliConfig(context).then(
     ({ config }) => config,
@@ -52,8 +54,15 @@ export async function removeEntries(
       throw error;
     },
   );
-  const left = await leftOverOf(context, before, after, ids);
-  const uses = usesOf(before, ids);
+  const all = await leftOverOf(context, before, [after], ids);
+  const others = all.length === 0 || !purge ? [] : await loadOtherConfigs(context, files, textOf);
+  const left = others.length === 0 ? all : await leftOverOf(context, before, [after, ...others], ids);
+  const isLeft = ({ kind, name }: LeftOver) => left.some((one) => one.kind === kind && one.name === name);
+  const shared = all.filter((one) => !isLeft(one));
+  const uses = [
+    ...usesOf(before, ids),
+    ...shared.map(({ kind, name }) => `${kind} ${name}: another configuration of the home uses it`),
+  ];
   for (const { path, removed } of changes) {
     output.print(output.style("bold", shortPath(path, context.directory)));
     for (const line of removed.flatMap((one) => one.trimEnd().split(/\r?\n/)))
@@ -127,11 +136,10 @@ function isWithout(before: string, after: string, id: string): boolean {
   return JSON.stringify(idsIn(after)) === JSON.stringify(expected);
 }
 
-/** Loads the configuration with the changed files. @throws {CliError} `CLI_CONFIG_INVALID` */
-async function withChanges(context: CliContext, changes: readonly ChangedFile[]): Promise<GatewayConfig> {
+/** Returns what reads the changed files before they are written. */
+function textsOf(context: CliContext, changes: readonly ChangedFile[]) {
   const texts = new Map(changes.map(({ path, text }) => [path, text]));
-  const textOf = (path: string) => texts.get(resolve(context.directory, path));
-  return (await loadCliConfig(context, {}, { textOf })).config;
+  return (path: string): string | undefined => texts.get(resolve(context.directory, path));
 }
 
 async function isConfirmed(context: CliContext, purge: boolean): Promise<boolean> {

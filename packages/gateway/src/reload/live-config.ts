@@ -23,7 +23,7 @@ import { openSeenLabels, preparePolicies } from "../policy/open-policy-state.ts"
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
 
 /** Longest time that clients are not notified of changed lists, so that the servers of one change are one change of a list. */
-const togetherMs = 400;
+const togetherMs = 300;
 
 /** The parts of a gateway that belong to one configuration, besides its sources. */
 export interface ConfiguredParts {
