@@ -51,7 +51,7 @@ export const recorded: { readonly [code: string]: string } = {
   CEDAR_ID_DUPLICATE:
     "team.cedar:3:5: error CEDAR_ID_DUPLICATE\nTwo policies of this file have the id \"all\"\n3 | @id(\"all\")\n        ^^^^^\nhint: give each its own @id\n\nteam.cedar:4:29: error CEDAR_INVALID\nUnrecognized action `Action::\"manage\"`\n4 | forbid(principal, action in Action::\"manage\", resource);\n                                ^^^^^^^^^^^^^^^^\nhint: did you mean `Action::\"save\"`?",
   CEDAR_INVALID:
-    "team.cedar:1:53: error CEDAR_INVALID\nAttribute `owner` on entity type `Resource` not found\n1 | permit(principal, action, resource) when { resource.owner == \"ada\" };\n                                                        ^^^^^\nhint: did you mean `name`?",
+    "team.cedar:1:54: error CEDAR_INVALID\nAttribute `owner` on entity type `Client` not found\n1 | permit(principal, action, resource) when { principal.owner == \"ada\" };\n                                                         ^^^^^\nhint: did you mean `issuer`?",
   CEDAR_LOCKED_OUT:
     "team.cedar: warning CEDAR_LOCKED_OUT\nThe client \"alice\" may use nothing: no policy permits it anything (it has a token)\nhint: add to a policy file: permit(principal == Client::\"alice\", action in Action::\"use\", resource);\n\nteam.cedar:1:21: warning CEDAR_UNMATCHED\nThe policy \"1\" is about Client::\"ci\", and no client has this name\n1 | permit(principal == Client::\"ci\", action, resource);\n                        ^^^^^^^^^^^^\nhint: did you mean \"cli\"?\n\nOK toolcrib.yaml\nOK team.cedar",
   CEDAR_SUSPICIOUS:

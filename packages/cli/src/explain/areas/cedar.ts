@@ -29,8 +29,8 @@ forbid(principal, action in Action::"manage", resource);
   },
   CEDAR_INVALID: {
     cause:
-      "The policy is valid Cedar, but does not fit the schema of Toolcrib, such as an attribute that tools do not have. It would fail or never match.",
-    files: { "team.cedar": 'permit(principal, action, resource) when { resource.owner == "ada" };\n' },
+      "The policy is valid Cedar, but does not fit the schema of Toolcrib, such as an attribute that clients do not have. It would fail or never match.",
+    files: { "team.cedar": 'permit(principal, action, resource) when { principal.owner == "ada" };\n' },
     run: "toolcrib policy check team.cedar",
     fix: "Use the entities, actions and attributes of the schema: toolcrib policy schema prints it.",
   },
