@@ -40,7 +40,8 @@ export async function runProcess(run: (context: ProcessContext) => Promise<ExitC
   // continues.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") throw error;
+      // EIO: the terminal was closed.
+      if (!["EPIPE", "EIO", "ERR_STREAM_DESTROYED"].includes(error.code ?? "")) throw error;
       outputEnd.abort();
     });
   }

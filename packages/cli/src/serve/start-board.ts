@@ -26,7 +26,7 @@ function secondsOf(ms: number): string {
   return ms < 9950 ? (ms / 1000).toFixed(1) : String(Math.round(ms / 1000));
 }
 
-type BoardContext = Pick<CliContext, "output" | "stdout" | "now" | "env">;
+type BoardContext = Pick<CliContext, "output" | "stdout" | "now" | "env" | "outputClosed">;
 
 /** The start of the servers of one gateway. Disposing removes the block. */
 export class StartBoard implements Disposable {
@@ -111,7 +111,8 @@ export class StartBoard implements Disposable {
   }
 
   #draw(starting: readonly SourceStatus[]): void {
-    const { stdout, now, output } = this.#context;
+    const { stdout, now, output, outputClosed } = this.#context;
+    if (outputClosed.aborted) return;
     if (this.#elapsedMs() < delayMs || now() - this.#drawnAt < frameMs) return;
     this.hide();
     if (starting.length === 0) return;
