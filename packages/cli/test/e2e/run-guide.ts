@@ -64,7 +64,7 @@ export const guideGroups = {
 
 /** Programs that commands of pages may start: none changes the machine. A command with another one is not run. */
 const programs =
-  /^(?:toolcrib|npx|node|printf|echo|cat|tar|chmod|mv|cp|cmp|mkdir|rm|ls|cd|export|curl|install|openssl|true|sed|grep|head|jq)$/;
+  /^(?:toolcrib|npx|node|printf|echo|cat|tar|chmod|mv|cp|cmp|mkdir|rm|ls|cd|export|curl|install|openssl|true|sed|grep|gzip|head|jq)$/;
 
 /** Fails where a command starts a program that may change the machine. */
 function assertHarmless(command: string): void {

@@ -20,7 +20,8 @@ describe("the pages of the clients", () => {
 async function runPage(id: string): Promise<void> {
   const page = `clients/${id}.md`;
   const text = readPage(page);
-  const file = /^\| Linux \| `~\/(.+)` \|$/m.exec(text)?.[1] ?? assert.fail("the page names no file");
+  const places = /^\| Linux \| (.+) \|$/m.exec(text)?.[1] ?? assert.fail("the page names no file");
+  const files = [...places.matchAll(/`~\/([^`]+)`/g)].map(([, path = ""]) => path);
   const entry = /writes:\n\n```\w+\n([\s\S]*?)^```$/m.exec(text)?.[1] ?? assert.fail("no entry");
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("toolcrib.yaml"), "serve: { listen: 127.0.0.1:7420 }\ntool_servers: []\n");
@@ -36,6 +37,8 @@ async function runPage(id: string): Promise<void> {
     const words = command.split(" ").slice(1);
     await run(words);
     if (words[0] !== "connect") continue;
+    const [file, ...others] = files.filter((path) => existsSync(directory.join(path)));
+    assert.ok(file !== undefined && others.length === 0, `written of ${places}: ${file} ${others.join(" ")}`);
     const written = readFileSync(directory.join(file), "utf8")
       .replace(/tcb_[\w-]+/g, "TOKEN")
       .replaceAll(directory.join("toolcrib.yaml"), "/home/ada/tools/toolcrib.yaml")
@@ -44,5 +47,5 @@ async function runPage(id: string): Promise<void> {
       .replace(launcherPath, "/usr/local/lib/node_modules/toolcrib/bin/toolcrib.js");
     assert.equal(written, entry);
   }
-  assert.equal(existsSync(directory.join(file)), false, `${file} is left`);
+  for (const file of files) assert.equal(existsSync(directory.join(file)), false, `${file} is left`);
 }
