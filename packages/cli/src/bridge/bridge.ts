@@ -357,11 +357,11 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
     const isFirst = !request.isRepeated;
     request.isRepeated = true;
     request.sentOn = undefined;
+    if (lost !== undefined && isOver) this.#links.leave(lost);
     // A gateway that ends may still have its run file, or be on its way to the next one.
     if (!isFirst && !(await this.#pause(againPauseMs))) return;
     if (!this.#pending.has(request)) return;
-    if (lost !== undefined && isOver) this.#links.leave(lost);
-    else if (lost !== undefined) this.#links.leaveIfMoved(lost);
+    if (lost !== undefined) this.#links.leaveIfMoved(lost);
     this.#links.closeUnused();
     await this.#send(request);
   }
