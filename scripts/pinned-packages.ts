@@ -13,7 +13,7 @@ import { join } from "node:path";
  *
  * @param versions the pinned version of each package
  * @param place the folder, for the line of progress
- * @returns whether all are there
+ * @returns whether none was missing, or `npm ci` succeeded
  */
 export function installPinned(
   folder: string,

@@ -28,16 +28,18 @@ export interface Received extends Rpc {
   /** Answers it as JSON. */
   answer(result: object, headers?: { readonly [name: string]: string }): void;
   /** Answers it with an error of JSON-RPC. */
-  refuse(status: number, error: object): void;
+  refuse(status: number, error: object, headers?: { readonly [name: string]: string }): void;
 }
 
 /** Starts a gateway that accepts notifications, opens sessions, and leaves all else to `handle`. */
 export async function startFakeGateway(handle: (message: Received) => void) {
   const received: Received[] = [];
+  let endedCount = 0;
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (text: string) => (body += text));
     request.once("end", () => {
+      if (request.method === "DELETE") endedCount += 1;
       if (request.method !== "POST")
         return void response.writeHead(request.method === "GET" ? 405 : 200).end();
       const rpc = JSON.parse(body) as Rpc;
@@ -51,7 +53,7 @@ export async function startFakeGateway(handle: (message: Received) => void) {
         headers: request.headers,
         response,
         answer: (result, headers) => void send(200, { result }, headers),
-        refuse: (status, error) => void send(status, { error }),
+        refuse: (status, error, headers) => void send(status, { error }, headers),
       };
       received.push(message);
       if (id === undefined || method === undefined) return void response.writeHead(202).end();
@@ -66,6 +68,10 @@ export async function startFakeGateway(handle: (message: Received) => void) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
+    /** Number of sessions that were ended. */
+    get endedCount() {
+      return endedCount;
+    },
     /** Writes a run file, so that bridges of the home use this gateway. */
     announce(directory: string, version = "0.1.0", auth = "none") {
       const folder = `${directory}/.toolcrib/run`;

@@ -23,7 +23,7 @@ import {
   type RpcResponse,
 } from "./json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "./mcp-error.ts";
-import { rpcCodes } from "./protocol.ts";
+import { remoteError } from "./remote-error.ts";
 import { RequestTable } from "./request-table.ts";
 
 /** A request of the peer. */
@@ -323,13 +323,7 @@ export class MessageRouter {
       pending.resolve((response as { readonly result: JsonObject }).result);
       return;
     }
-    const { code, message, data } = response.error;
-    pending.reject(
-      new McpError("MCP_REMOTE_ERROR", typeof message === "string" ? message : "Unknown error", {
-        rpcCode: typeof code === "number" ? code : rpcCodes.internalError,
-        rpcData: data,
-      }),
-    );
+    pending.reject(remoteError(response.error));
   }
 
   #receiveNotification(method: string, params: JsonObject, relatedTo: RpcId | undefined): void {

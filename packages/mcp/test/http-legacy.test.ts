@@ -489,6 +489,8 @@ test("DELETE ends a session: pending requests fail, and the session is unknown a
   await listening.ended;
   const answer = await waiting;
   assert.equal(answer.status, 404);
+  // Without its id, the status says that the request was not begun.
+  assert.equal(answer.messages[0]?.id, 1);
   assert.match(answer.messages[0]?.error?.message ?? "", /The client ended the session/);
   assert.equal((await session.call(2, "echo")).status, 404);
   assert.equal((await session.remove()).status, 404);

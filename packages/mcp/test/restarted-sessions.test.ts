@@ -144,6 +144,18 @@ test("DELETE ends a session for good, before and after a restart", async () => {
   await waitUntil(() => readdirSync(join(home, "sessions")).length === 0);
 });
 
+test("A request that outlasts its gateway fails under its id, without a time to wait: it was begun", async () => {
+  await using run = await startRun(newHome(), 1);
+  const session = await openRawSession(run.url);
+  const waiting = session.call(7, "wait", { name: "a" });
+  await waitUntil(() => run.service.waiting.has("a"));
+  await run.endpoint[Symbol.asyncDispose]();
+  const answer = await waiting;
+  assert.deepEqual([answer.status, answer.headers.get("retry-after")], [503, null]);
+  assert.equal(answer.messages[0]?.id, 7);
+  assert.match(answer.messages[0]?.error?.message ?? "", /shutting down/);
+});
+
 test("A stream is resumed after a restart: its answer, or an error for a request that was in flight", async () => {
   const home = newHome();
   const lost = { answered: "", inFlight: "", standalone: "" };

@@ -3,8 +3,9 @@
  * on as it is, in both directions and in both eras of the protocol: requests, answers, notifications, progress,
  * cancellations, and questions of servers to the client.
  *
- * A request that the gateway did not receive waits for the next gateway, which is started where none runs. A call that
- * was lost with a gateway fails; nothing that may change something is sent twice.
+ * A request that a gateway did not begin with waits for the next gateway, which is started where none runs. A gateway
+ * that ends still answers what it has. A call that was lost with its gateway fails; nothing that may change something
+ * is sent twice.
  *
  * What is kept of a client is bounded, whatever it sends: the requests without an answer (`pending-requests.ts`), and
  * the other messages, because no more is read until the gateway has received them.
@@ -12,7 +13,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { isTokenName } from "@toolcrib/auth";
-import { isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { type HttpTransport, McpError, metaKeys, metaOf, type RpcId, rpcCodes } from "@toolcrib/mcp";
 import { findRunningGateways } from "../access/run-file.ts";
@@ -21,16 +22,11 @@ import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { reasonLine } from "../output/output.ts";
 import { untilInterrupted } from "../serve/serve-stdio.ts";
-import {
-  type ClientMessage,
-  type ClientRequest,
-  isHarmless,
-  isRequest,
-  paramsIn,
-  readClientMessage,
-} from "./client-message.ts";
+import { type ClientMessage, isHarmless, isRequest, paramsIn, readClientMessage } from "./client-message.ts";
 import { ClientPipe, type PipeOwner } from "./client-pipe.ts";
-import { type BridgeFlags, createGatewayLink, type GatewayLink, hasMoved } from "./gateway-link.ts";
+import type { BridgeFlags } from "./gateway-link.ts";
+import { GatewayLinks, type LinksOwner } from "./gateway-links.ts";
+import { isShuttingDown, mayPass, refusalOf, wasNotBegun } from "./lost-request.ts";
 import { MirroredTools } from "./mirrored-tools.ts";
 import { type GatewayMessage, OwnRequests } from "./own-requests.ts";
 import { listenMethod, type PendingRequest, PendingRequests } from "./pending-requests.ts";
@@ -43,9 +39,7 @@ const batchMaxCount = 256;
 const flushCount = 64;
 /** Longest wait for answers after the client closed its end. */
 const endGraceMs = 60_000;
-/** Milliseconds after a failed start in which requests fail at once. */
-const restMs = 2000;
-/** Milliseconds in which a request that no gateway received is sent again, and between two attempts. */
+/** Milliseconds in which a request that no gateway began with is sent again, and between two attempts. */
 const againMaxMs = 30_000;
 const againPauseMs = 200;
 /** Milliseconds between two polls for a gateway that somebody else starts. */
@@ -71,10 +65,11 @@ export async function runBridge(context: CliContext, flags: BridgeFlags): Promis
 }
 
 /** One client on the standard streams. */
-class Bridge implements PipeOwner, AsyncDisposable {
+class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
   readonly #context: CliContext;
   readonly #flags: BridgeFlags;
   readonly #pipe: ClientPipe;
+  readonly #links: GatewayLinks;
   readonly #ended = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
   readonly #pending = new PendingRequests();
@@ -89,15 +84,13 @@ class Bridge implements PipeOwner, AsyncDisposable {
   #isSending = false;
   /** Messages without an answer since the last flush. */
   #unflushed = 0;
-  #link: GatewayLink | undefined;
-  #connecting: Promise<GatewayLink> | undefined;
-  #failure: { readonly error: unknown; readonly at: number } | undefined;
   #isInputEnded = false;
 
   constructor(context: CliContext, flags: BridgeFlags) {
     this.#context = context;
     this.#flags = flags;
     this.#pipe = new ClientPipe(context, this);
+    this.#links = new GatewayLinks(context, flags, this);
   }
 
   /** Resolves when the client has closed its end and its requests are answered. */
@@ -109,7 +102,7 @@ class Bridge implements PipeOwner, AsyncDisposable {
     this.#closing.abort();
     this.#onAnswer?.();
     this.#pipe.close();
-    await this.#disconnect();
+    await this.#links[Symbol.asyncDispose]();
   }
 
   get pace(): PipeOwner["pace"] {
@@ -118,7 +111,7 @@ class Bridge implements PipeOwner, AsyncDisposable {
   }
 
   broken(reason?: string): void {
-    if (reason !== undefined) this.#note(`error: ${reason}`);
+    if (reason !== undefined) this.note(`error: ${reason}`);
     this.#ended.resolve();
   }
 
@@ -165,6 +158,7 @@ class Bridge implements PipeOwner, AsyncDisposable {
   /** Sends requests that wait, as far as the gateway takes them, and reads on. */
   #proceed(): void {
     this.#onAnswer?.();
+    this.#links.closeUnused();
     if (!this.#isSending) while (this.#sendNext() !== undefined);
     this.#pipe.steer();
     this.#endIfAnswered();
@@ -181,19 +175,21 @@ class Bridge implements PipeOwner, AsyncDisposable {
     const { message } = request;
     const { id, method } = message;
     try {
-      const { transport } = await this.#connected(method === "initialize");
-      // It can be cancelled meanwhile.
-      if (!this.#pending.has(request)) return;
-      this.#transmit(transport, message);
+      await this.#links.use(method === "initialize", (transport) => this.#transmit(transport, request));
       // What follows belongs to the session that the answer opens.
       if (method === "initialize" && !request.isRepeated) await this.#answered(id);
     } catch (error) {
-      this.#answerError(id, error);
+      // It waited for a new connection, and was not sent.
+      if (mayPass(error) && this.#mayRepeat(request)) void this.#again(request);
+      else this.#answerError(id, error);
     }
   }
 
-  #transmit(transport: HttpTransport, message: ClientRequest): void {
-    const { head, text, isModern, method } = message;
+  #transmit(transport: HttpTransport, request: PendingRequest): void {
+    // It can be cancelled meanwhile.
+    if (!this.#pending.has(request)) return;
+    request.sentOn = transport;
+    const { head, text, isModern, method } = request.message;
     const params = isModern && method === "tools/call" ? (head as { params: JsonObject }).params : {};
     const inputSchema = this.#mirrored.schemaOf(params["name"]);
     // The arguments are read again only where some of them are sent as headers.
@@ -203,30 +199,38 @@ class Bridge implements PipeOwner, AsyncDisposable {
 
   /** Passes on a notification or an answer. */
   async #pass(message: ClientMessage): Promise<void> {
-    const { id, method, head, text } = message;
     this.#replay.sent(message);
-    if (method === "notifications/cancelled") {
-      const requestId = (head as { params: JsonObject }).params["requestId"] as RpcId;
-      const request = this.#pending.get(requestId);
-      this.#pending.end(requestId);
-      if (request !== undefined && request.sentAt === undefined) return;
-    }
     try {
-      const { transport } = await this.#connected(false);
-      // An answer to a gateway that is gone means nothing to the next one.
-      if (method === undefined && id !== undefined && !this.#questions.answer(id, transport)) return;
-      transport.send(head, { text });
+      const transport = await this.#passOn(message);
+      if (transport === undefined) return;
       this.#unflushed += 1;
       if (this.#unflushed >= flushCount) {
         this.#unflushed = 0;
         await transport.flushed();
       }
       // The server may ask before the first request only after the stream for that is open.
-      if (method === "notifications/initialized") await transport.settled();
+      if (message.method === "notifications/initialized") await transport.settled();
     } catch (error) {
       // Nobody waits for it; the next request reports that there is no gateway.
-      this.#debug(messageOf(error));
+      this.debug(messageOf(error));
     }
+  }
+
+  /** @returns the connection on which the message was sent; undefined for one that means nothing any more */
+  async #passOn({ id, method, head, text }: ClientMessage): Promise<HttpTransport | undefined> {
+    const send = (transport: HttpTransport | undefined) => {
+      transport?.send(head, { text });
+      return transport;
+    };
+    // An answer to a gateway that is gone means nothing to the next one.
+    if (method === undefined) return id === undefined ? undefined : send(this.#questions.answer(id));
+    if (method === "notifications/cancelled") {
+      const requestId = (head as { params: JsonObject }).params["requestId"] as RpcId;
+      const request = this.#pending.get(requestId);
+      this.#pending.end(requestId);
+      if (request !== undefined) return send(request.sentOn);
+    }
+    return this.#links.use(false, send);
   }
 
   /** Resolves when a request is answered, or the bridge ends. */
@@ -236,49 +240,11 @@ class Bridge implements PipeOwner, AsyncDisposable {
     }
   }
 
-  /** Returns the connection to the gateway that runs now. @param isFirst whether the client itself opens the session next */
-  async #connected(isFirst: boolean): Promise<GatewayLink> {
-    // While a connection is made, its session is not open yet.
-    if (this.#link !== undefined && this.#connecting === undefined) return this.#link;
-    const { error, at } = this.#failure ?? {};
-    if (at !== undefined && this.#context.now() - at < restMs) throw error;
-    this.#connecting ??= this.#connect(isFirst).finally(() => (this.#connecting = undefined));
-    try {
-      const link = await this.#connecting;
-      this.#failure = undefined;
-      return link;
-    } catch (cause) {
-      if (this.#failure?.error !== cause)
-        this.#note(`error ${isCodedError(cause) ? `${cause.code}: ` : ""}${messageOf(cause)}`);
-      this.#failure = { error: cause, at: this.#context.now() };
-      throw cause;
-    }
-  }
-
-  async #connect(isFirst: boolean): Promise<GatewayLink> {
-    const { signal } = this.#closing;
-    const notes = { note: (text: string) => this.#note(text), signal };
-    const link = await createGatewayLink(this.#context, this.#flags, notes);
-    const { transport } = link;
-    await this.#disconnect();
-    await transport.open({
-      message: (value) => this.#fromGateway(transport, value as JsonObject),
-      failed: (id, error) => this.#failed(transport, id, error),
-      closed: (error) => this.#closed(transport, error),
-      invalid: (reason) => this.#debug(reason),
-    });
-    this.#link = link;
-    if (!isFirst && this.#replay.isOpen) {
-      try {
-        await this.#replay.run(transport, this.#own);
-      } catch (error) {
-        if (this.#link === link) this.#link = undefined;
-        throw error;
-      }
-      // Another gateway can have other lists.
-      for (const list of ["tools", "prompts", "resources"]) this.#writeListChanged(list);
-    }
-    return link;
+  async reopen(transport: HttpTransport): Promise<void> {
+    if (!this.#replay.isOpen) return;
+    await this.#replay.run(transport, this.#own);
+    // Another gateway can have other lists.
+    for (const list of ["tools", "prompts", "resources"]) this.#writeListChanged(list);
   }
 
   #writeListChanged(list: string, meta?: JsonObject): void {
@@ -286,8 +252,7 @@ class Bridge implements PipeOwner, AsyncDisposable {
     this.#pipe.write({ jsonrpc: "2.0", method: `notifications/${list}/list_changed`, ...params });
   }
 
-  #fromGateway(transport: HttpTransport, value: JsonObject): void {
-    if (transport !== this.#link?.transport) return;
+  fromGateway(transport: HttpTransport, value: JsonObject, relatedTo: RpcId | undefined): void {
     const message = value as GatewayMessage;
     if (this.#own.received(message)) return;
     const { id, method } = message;
@@ -296,11 +261,14 @@ class Bridge implements PipeOwner, AsyncDisposable {
       return;
     }
     if (id !== undefined && !this.#questions.ask(id, transport, this.#isInputEnded)) {
-      const error = { code: rpcCodes.internalError, message: "The client does not answer any more" };
-      transport.send({ jsonrpc: "2.0", id, error });
+      transport.send({ jsonrpc: "2.0", id, error: noAnswer });
       return;
     }
-    if (method === "notifications/cancelled") this.#questions.forget(message.params?.["requestId"] as RpcId);
+    if (method === "notifications/cancelled")
+      this.#questions.forget(message.params?.["requestId"] as RpcId, transport);
+    // What a gateway that was left reports matters only where it belongs to a request that it still answers.
+    const isAwaited = relatedTo !== undefined && this.#pending.get(relatedTo)?.sentOn === transport;
+    if (id === undefined && !isAwaited && !this.#links.isCurrent(transport)) return;
     if (this.#isRepeatedAcknowledgement(message)) return;
     this.#pipe.write(value);
   }
@@ -308,22 +276,22 @@ class Bridge implements PipeOwner, AsyncDisposable {
   /** Passes on an answer to the client, unless its request is sent again. */
   #answer(transport: HttpTransport, id: RpcId, message: GatewayMessage, value: JsonObject): void {
     const request = this.#pending.get(id);
-    // The client cancelled it.
-    if (request === undefined) return;
+    // The client cancelled it, or it was sent again.
+    if (request?.sentOn !== transport) return;
     const { method, isModern } = request.message;
     const { result, error } = message;
-    if (isShuttingDown(error) || (method === listenMethod && !this.#isInputEnded && error === undefined)) {
-      // A stream of changes ends with its gateway, and not for the client.
-      if (method === listenMethod) {
-        void this.#listenAgain(request);
-        return;
-      }
-      if (this.#mayRepeat(request)) {
-        void this.#again(request, transport, false);
-        return;
-      }
+    // A stream of changes ends with its gateway, and not for the client.
+    const isEnding = isShuttingDown(error);
+    if (method === listenMethod && (isEnding || (!this.#isInputEnded && error === undefined))) {
+      void this.#listenAgain(request);
+      return;
     }
-    if (error?.code === rpcCodes.headerMismatch && method === "tools/call" && !request.isRepeated) {
+    // The gateway had begun with it.
+    if (isEnding && isHarmless(request.message) && this.#mayRepeat(request)) {
+      void this.#again(request, transport);
+      return;
+    }
+    if (error?.code === rpcCodes.headerMismatch && method === "tools/call" && !request.isListed) {
       void this.#withHeaders(request, transport);
       return;
     }
@@ -337,11 +305,11 @@ class Bridge implements PipeOwner, AsyncDisposable {
 
   /** Lists the tools for a call that the gateway refused without the headers that mirror its arguments, and sends it again. */
   async #withHeaders(request: PendingRequest, transport: HttpTransport): Promise<void> {
-    request.isRepeated = true;
+    request.isListed = true;
     const { name, _meta } = paramsIn(request.message);
     try {
       let cursor: JsonValue | undefined;
-      for (let page = 0; page < pagesMaxCount; page += 1) {
+      for (let page = 0; page < pagesMaxCount && this.#pending.has(request); page += 1) {
         const params = { _meta: _meta as JsonValue, ...(cursor === undefined ? {} : { cursor }) };
         const listed = await this.#own.send(transport, { method: "tools/list", params });
         this.#mirrored.learn(listed);
@@ -349,58 +317,64 @@ class Bridge implements PipeOwner, AsyncDisposable {
         if (cursor === undefined || this.#mirrored.schemaOf(name) !== undefined) break;
       }
     } catch (error) {
-      this.#debug(messageOf(error));
+      this.debug(messageOf(error));
     }
-    if (this.#pending.has(request)) await this.#send(request);
+    await this.#send(request);
   }
 
   /** A request that was not delivered, or whose answer is lost. */
-  #failed(transport: HttpTransport, id: RpcId, error: McpError): void {
+  failed(transport: HttpTransport, id: RpcId, error: McpError): void {
     if (this.#own.failed(id, error)) return;
     const request = this.#pending.get(id);
-    if (request === undefined) return;
+    if (request?.sentOn !== transport) return;
     const { code } = error;
     const isLost = code === "MCP_CONNECTION_CLOSED";
-    if (isLost && request.message.method === listenMethod) {
+    const refusal = refusalOf(error);
+    const wasFree = wasNotBegun(error);
+    if (request.message.method === listenMethod && (isLost || (wasFree && refusal !== undefined))) {
       void this.#listenAgain(request);
       return;
     }
-    const wasNotReceived = code === "MCP_UNREACHABLE" || code === "MCP_SESSION_EXPIRED";
-    const mayRepeat = wasNotReceived || (isLost && isHarmless(request.message) && !request.isRepeated);
+    const mayRepeat = wasFree || (isLost && isHarmless(request.message) && !request.isRepeated);
     if (mayRepeat && this.#mayRepeat(request)) {
       void this.#again(request, transport, code === "MCP_SESSION_EXPIRED");
       return;
     }
-    this.#answerError(id, code === "MCP_UNAUTHORIZED" ? this.#unauthorized(error) : error);
+    this.#answerError(id, code === "MCP_UNAUTHORIZED" ? this.#unauthorized(error) : (refusal ?? error));
   }
 
   #mayRepeat({ sentAt = 0 }: PendingRequest): boolean {
     return !this.#closing.signal.aborted && this.#context.now() - sentAt < againMaxMs;
   }
 
-  /** Sends a request once more, to the gateway that runs now. @param lost the connection on which it failed */
-  async #again(request: PendingRequest, lost: HttpTransport, isOver: boolean): Promise<void> {
-    // A gateway that ends may still have its run file, or be on its way to the next one.
-    if (!isOver && request.isRepeated && !(await this.#pause(againPauseMs))) return;
+  /**
+   * Sends a request once more, to the gateway that runs now.
+   *
+   * @param lost the connection on which it failed
+   * @param isOver whether the gateway forgot its session
+   */
+  async #again(request: PendingRequest, lost?: HttpTransport, isOver = false): Promise<void> {
+    const isFirst = !request.isRepeated;
     request.isRepeated = true;
-    this.#dropIfOver(lost, isOver);
+    request.sentOn = undefined;
+    if (lost !== undefined && isOver) this.#links.leave(lost);
+    // A gateway that ends may still have its run file, or be on its way to the next one.
+    if (!isFirst && !(await this.#pause(againPauseMs))) return;
+    if (!this.#pending.has(request)) return;
+    if (lost !== undefined) this.#links.leaveIfMoved(lost);
+    this.#links.closeUnused();
     await this.#send(request);
-  }
-
-  /** Forgets a connection whose gateway is gone. Meanwhile, another request can have led to a new one. */
-  #dropIfOver(lost: HttpTransport, isOver = false): void {
-    const link = this.#link;
-    if (link?.transport === lost && (isOver || hasMoved(this.#context, link.base))) this.#link = undefined;
   }
 
   /** Sends the request for a stream of changes to the next gateway, which it does not start. */
   async #listenAgain(request: PendingRequest): Promise<void> {
     request.isRepeated = true;
+    request.sentOn = undefined;
     do {
       if (!(await this.#pause(pollMs)) || !this.#pending.has(request)) return;
     } while (findRunningGateways(this.#context.options.home).length === 0);
     request.sentAt = this.#context.now();
-    if (this.#link !== undefined) this.#dropIfOver(this.#link.transport);
+    this.#links.leaveIfMoved();
     await this.#send(request);
   }
 
@@ -425,12 +399,28 @@ class Bridge implements PipeOwner, AsyncDisposable {
     return !this.#closing.signal.aborted;
   }
 
-  #closed(transport: HttpTransport, error: McpError): void {
-    if (transport !== this.#link?.transport || this.#closing.signal.aborted) return;
-    this.#debug(error.message);
-    this.#link = undefined;
+  closed(transport: HttpTransport, error: McpError): void {
+    if (this.#closing.signal.aborted) return;
+    this.debug(error.message);
+    const wasCurrent = this.#links.leave(transport);
+    this.#own.closed(transport, error);
+    const text = `The session ended before its answer: ${error.message}`;
+    const lost = new McpError("MCP_CONNECTION_CLOSED", text, { cause: error });
+    for (const { message } of this.#pending.on(transport)) this.failed(transport, message.id, lost);
+    this.#links.closeUnused();
     // The client waits for notifications, although it sends nothing.
-    if (this.#replay.isOpen) void this.#connected(false).catch(() => {});
+    if (wasCurrent && this.#replay.isOpen) void this.#links.use(false, () => {}).catch(() => {});
+  }
+
+  isInUse(transport: HttpTransport): boolean {
+    const isAwaited = ({ message }: PendingRequest) => message.method !== listenMethod;
+    return this.#own.isUsing(transport) || this.#pending.on(transport).some(isAwaited);
+  }
+
+  released(transport: HttpTransport): void {
+    this.#questions.end(transport);
+    // Only streams of changes are left on it.
+    for (const request of this.#pending.on(transport)) void this.#listenAgain(request);
   }
 
   #unauthorized(cause: McpError): CliError {
@@ -447,18 +437,11 @@ class Bridge implements PipeOwner, AsyncDisposable {
     this.#proceed();
   }
 
-  async #disconnect(): Promise<void> {
-    const link = this.#link;
-    this.#link = undefined;
-    await link?.[Symbol.asyncDispose]();
-  }
-
   inputEnded(): void {
     this.#isInputEnded = true;
-    const transport = this.#link?.transport;
-    for (const id of this.#questions.end(transport)) {
-      const error = { code: rpcCodes.internalError, message: "The client does not answer any more" };
-      transport?.send({ jsonrpc: "2.0", id, error });
+    for (const transport of this.#links.open) {
+      for (const id of this.#questions.end(transport))
+        transport.send({ jsonrpc: "2.0", id, error: noAnswer });
     }
     this.#endIfAnswered();
     void this.#endLate();
@@ -478,17 +461,14 @@ class Bridge implements PipeOwner, AsyncDisposable {
       void this.#pipe.flushed().then(this.#ended.resolve);
   }
 
-  #note(text: string): void {
+  note(text: string): void {
     this.#context.output.note(`toolcrib bridge: ${reasonLine(text)}`);
   }
 
-  #debug(text: string): void {
-    if (this.#context.options.logLevel === "debug") this.#note(text);
+  debug(text: string): void {
+    if (this.#context.options.logLevel === "debug") this.note(text);
   }
 }
 
-/** Whether a gateway refused a request because it ends: it did not begin with it. */
-function isShuttingDown(error: GatewayMessage["error"]): boolean {
-  const { code } = (error?.data ?? {}) as { readonly code?: unknown };
-  return code === "MCP_OVERLOADED" && /\bshutting down\b/.test(String(error?.message));
-}
+/** The answer to a question that the client cannot answer. */
+const noAnswer = { code: rpcCodes.internalError, message: "The client does not answer any more" };

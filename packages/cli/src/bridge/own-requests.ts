@@ -23,16 +23,20 @@ export interface GatewayMessage {
   readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: JsonValue };
 }
 
+interface OpenRequest extends PromiseWithResolvers<JsonObject> {
+  readonly sentOn: HttpTransport;
+}
+
 /** The requests of one bridge. */
 export class OwnRequests {
-  readonly #open = new Map<RpcId, PromiseWithResolvers<JsonObject>>();
+  readonly #open = new Map<RpcId, OpenRequest>();
   #count = 0;
 
   /** Sends a request. @returns its result @throws when the gateway refuses it, or it is lost */
   send(transport: HttpTransport, { method, params }: OwnRequest): Promise<JsonObject> {
     this.#count += 1;
     const id = `${idPrefix}${this.#count}`;
-    const waiting = Promise.withResolvers<JsonObject>();
+    const waiting = { ...Promise.withResolvers<JsonObject>(), sentOn: transport };
     this.#open.set(id, waiting);
     const message = { jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) };
     transport.send(message as Message);
@@ -47,6 +51,16 @@ export class OwnRequests {
     if (error === undefined) waiting.resolve(result ?? {});
     else waiting.reject(new Error(`the gateway refuses it: ${String(error.message)}`));
     return true;
+  }
+
+  /** Whether some of them on a connection have no answer. */
+  isUsing(transport: HttpTransport): boolean {
+    return [...this.#open.values()].some(({ sentOn }) => sentOn === transport);
+  }
+
+  /** Fails those on a connection whose session has ended. */
+  closed(transport: HttpTransport, error: Error): void {
+    for (const [id, { sentOn }] of [...this.#open]) if (sentOn === transport) this.failed(id, error);
   }
 
   /** Whether a failed request is one of them. */

@@ -4,7 +4,7 @@
  * request past a bound is refused with an error; until then the client is only read more slowly.
  */
 
-import { McpError, type RpcId } from "@toolcrib/mcp";
+import { type HttpTransport, McpError, type RpcId } from "@toolcrib/mcp";
 import type { ClientRequest } from "./client-message.ts";
 
 /** Most requests that the gateway has at once: as many as it takes of one session. */
@@ -21,6 +21,10 @@ export interface PendingRequest {
   isRepeated: boolean;
   /** When it was sent first, in milliseconds since the epoch; undefined before. */
   sentAt: number | undefined;
+  /** The connection on which it waits for its answer. */
+  sentOn: HttpTransport | undefined;
+  /** Whether the bridge listed the tools for it. */
+  isListed: boolean;
 }
 
 /** The table of one client. */
@@ -50,7 +54,7 @@ export class PendingRequests {
       const text = `The requests without an answer have more than ${maxLength} characters`;
       throw new McpError("MCP_OVERLOADED", text, { hint });
     }
-    const request = { message, isRepeated: false, sentAt: undefined };
+    const request = { message, isRepeated: false, sentAt: undefined, sentOn: undefined, isListed: false };
     this.#all.set(message.id, request);
     this.#held.add(request);
     this.#length += message.text.length;
@@ -83,6 +87,11 @@ export class PendingRequests {
     this.#held.delete(request);
     this.#length -= request.message.text.length;
     return true;
+  }
+
+  /** Returns those that wait for their answers on a connection. */
+  on(connection: HttpTransport): readonly PendingRequest[] {
+    return this.all().filter(({ sentOn }) => sentOn === connection);
   }
 
   all(): readonly PendingRequest[] {

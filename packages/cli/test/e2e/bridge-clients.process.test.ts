@@ -215,8 +215,8 @@ test("a task of a client ends after its gateway was replaced", async () => {
   await client.close();
 });
 
-/** Serves a tool that notes the text of each call. */
-async function startCountingServer() {
+/** Serves a tool that notes the text of each call, and answers after a time. */
+async function startCountingServer(answerMs = 20) {
   const texts: string[] = [];
   const served = await serveV1(() => {
     const server = new Server({ name: "counting", version: "1" }, { capabilities: { tools: {} } });
@@ -225,7 +225,7 @@ async function startCountingServer() {
     server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
       const text = String(params.arguments?.["text"]);
       texts.push(text);
-      await setTimeout(20);
+      await setTimeout(answerMs, undefined, { ref: false });
       return { content: [{ type: "text", text }] };
     });
     return server;
@@ -261,6 +261,26 @@ test("no call is made twice while gateways are replaced, and each is answered", 
   // Only a call that was in flight at a gateway which ended can fail: one of each of the four, three times.
   assert.ok(failed.length <= 12, JSON.stringify(failed));
   for (const [, outcome] of failed) assert.match(outcome, /broke|ended before|shutting down|closed/);
+  await Promise.all([legacy.close(), modern.close()]);
+});
+
+test("a call that outlasts its gateway fails, and is not made again", async () => {
+  await using server = await startCountingServer(60_000);
+  await using user = await setUp({ counting: server.url });
+  const legacy = await openLegacy(user.command);
+  const modern = await openModern(user.command);
+  const params = (text: string) => ({ name: "counting__note", arguments: { text } });
+  const failures = [legacy.callTool(params("legacy")), modern.callTool(params("modern"))].map((made) =>
+    made.then(textOf, (error: Error) => `error ${error.message}`),
+  );
+  await waitUntil(() => server.texts.length === 2);
+  await user.start("SIGTERM");
+  // Both clients use the next one.
+  await Promise.all([legacy.listTools(), modern.listTools()]);
+  for (const failure of await Promise.all(failures)) {
+    assert.match(failure, /^error .*(?:shutting down|broke|closed|ended)/);
+  }
+  assert.deepEqual(server.texts.toSorted(), ["legacy", "modern"]);
   await Promise.all([legacy.close(), modern.close()]);
 });
 

@@ -6,6 +6,7 @@
 import type { Readable } from "node:stream";
 import { type SseCallbacks, SseDecoder, type SseEvent } from "../framing/sse.ts";
 import { McpError } from "../mcp-error.ts";
+import { remoteErrorIn } from "../remote-error.ts";
 import { type FloodMeter, waitForFlood } from "./flood-gate.ts";
 
 /** Header values of a response by lower-case name. */
@@ -117,7 +118,10 @@ export function retryAfterOf(headers: ResponseHeaders): number | undefined {
   return Number.isNaN(waitMs) ? undefined : Math.max(0, Math.min(waitMs, retryAfterMaxMs));
 }
 
-/** Creates the error for the status of a response. `data.retryAfterMs` has the wait that the server asks for. */
+/**
+ * Creates the error for the status of a response. `data.retryAfterMs` has the wait that the server asks for; `cause` is
+ * the error of JSON-RPC in the body.
+ */
 export function statusError(
   { statusCode: status, headers }: { readonly statusCode: number; readonly headers: ResponseHeaders },
   url: string,
@@ -141,6 +145,7 @@ export function statusError(
   }
   return new McpError("MCP_HTTP_ERROR", `The server at ${url} answered HTTP ${status}${detail}`, {
     data: retryAfterMs === undefined ? { status } : { status, retryAfterMs },
+    cause: remoteErrorIn(text),
     hint: statusHint(status),
   });
 }

@@ -355,6 +355,7 @@ export class HttpEndpoint implements AsyncDisposable {
   }
 }
 
+/** Headers of a response to a request that was not begun: with status 503, `Retry-After` says that. */
 function headersFor(status: number | undefined): { readonly [name: string]: string } {
   if (status === 405) return { allow: "GET, POST, DELETE" };
   return status === 503 ? { "retry-after": "1" } : {};

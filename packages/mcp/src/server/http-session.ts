@@ -238,9 +238,12 @@ export class HttpSession {
   close(reason: string, { isSuspended = false } = {}): void {
     this.session.close(reason);
     const error = isSuspended ? overloaded(reason) : invalidRequest(reason, rpcCodes.sessionNotFound, 404);
-    for (const { stream, response, held } of new Set(this.#exchanges.values())) {
-      free(held);
-      if (stream === undefined) sendError(response, error);
+    // Under its id, because the request was begun: without it, a client takes the status to say that it was not.
+    const idsByExchange = new Map(this.#exchanges.ids().map((id) => [this.#exchanges.get(id), id]));
+    for (const [exchange, id] of idsByExchange) {
+      if (exchange === undefined) continue;
+      free(exchange.held);
+      if (exchange.stream === undefined) sendError(exchange.response, error, exchange.isBatch ? null : id);
     }
     for (const { response } of this.#streams.values()) response?.end();
     this.#inFlight.leave(this.#client, this.#exchanges.size);
