@@ -128,3 +128,16 @@ test("the last request is answered although no line feed follows, and so are tho
     ["first", "last"],
   );
 });
+
+test("parameters of any form are passed on, and the client keeps its bridge", async () => {
+  await using user = await setUp();
+  const { bridge } = user;
+  user.open();
+  await bridge.initialize();
+  const odd = [{ toString: 1 }, { toString: { toString: 1 } }, [{ valueOf: 1 }], null, 5, ""];
+  for (const method of ["resources/subscribe", "resources/unsubscribe", "logging/setLevel", "tools/call"])
+    for (const [at, uri] of odd.entries())
+      bridge.send({ id: `${method} ${at}`, method, params: { uri, level: uri, name: uri, _meta: uri } });
+  assert.equal(await bridge.end(), 0);
+  assert.equal(user.calls.length, 4 * odd.length);
+});

@@ -9,6 +9,7 @@ import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from
 import { localIdentity, type ToolDefinition } from "@toolcrib/tool";
 import {
   callsIn,
+  configOf,
   onHttp,
   startScriptedServer,
   startTestGateway,
@@ -118,6 +119,29 @@ test("a definition that is approved meanwhile does not get calls that were made 
   assert.deepEqual(received, []);
   await test.stop();
   assert.deepEqual(callsIn(test.audit()), ["s:write intent, completed failed TOOL_CHANGED"]);
+});
+
+test("a call that the policy forbids by the time a person approves it is not made", async () => {
+  const policy = { clients: { agent: { approvals: { elicitation: true } } } };
+  await using setting = await startChanging({ policy });
+  const { test, server, received } = setting;
+  const client = await test.connect({ as: "agent", capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, async () => {
+    const declaration = { trust_state: "unverified", first_contact: "pin" };
+    const config = configOf({
+      tool_servers: [onHttp("s", server.url, declaration)],
+      policy: { ...policy, deny: ["s:write"] },
+      serve: { listen: "127.0.0.1:0" },
+    });
+    const { applied } = await test.gateway.applyConfig(config, ["toolcrib.json"]);
+    assert.deepEqual(applied, ["policy.deny"]);
+    return { action: "accept", content: { approve: true } };
+  });
+  const answer = await answerOf(client.callTool({ name: "s__write" }));
+  assert.match(answer, /Unknown tool: "s__write"/);
+  assert.deepEqual(received, []);
+  await test.stop();
+  assert.deepEqual(callsIn(test.audit()), ["s:write denied POLICY_DENIED"]);
 });
 
 test("a call that waited in the queue of its server is not sent to a changed definition", async () => {

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
 import { openFingerprints } from "@toolcrib/store";
 import {
+  callsIn,
   dataOf,
   onHttp,
   somebody,
@@ -69,4 +70,19 @@ test("audit.fingerprints: false leaves them out", async () => {
   assert.equal(fingerprint, undefined);
   for (const { fingerprints } of [...intents, ...ends]) assert.equal(fingerprints, undefined);
   assert.equal(home.includes(value), false);
+});
+
+test("a server cannot prevent the record of a completion, and a client no record of its call, with names of values", async () => {
+  const named = Object.fromEntries(
+    Array.from({ length: 64 }, (_, at) => [`${at}${"\u200b".repeat(196)}`, `value ${at}`]),
+  );
+  await using server = await startScriptedServer({
+    tools: () => [toolNamed("find")],
+    call: () => ({ content: [], structuredContent: named }),
+  });
+  await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+  assert.equal((await test.gateway.call(somebody, "s__find", {})).kind, "result");
+  assert.equal((await test.gateway.call(somebody, "s__find", named)).kind, "result");
+  await test.stop();
+  assert.deepEqual(callsIn(test.audit()), ["s:find intent, completed ok", "s:find intent, completed ok"]);
 });

@@ -17,6 +17,7 @@ import type { SessionStore } from "@toolcrib/store";
 import type { HttpLimits } from "./http-options.ts";
 import { Refuser } from "./refusal.ts";
 import { RequestHandler, type RequestHandlerDeps } from "./request-handler.ts";
+import { RevokedTokens } from "./revoked-tokens.ts";
 import type { ApiRoute } from "./route-access.ts";
 import { StalledClients } from "./stalled-clients.ts";
 import { StatusRoutes, type StatusRoutesDeps } from "./status-routes.ts";
@@ -78,6 +79,7 @@ export class ListeningServer implements DrainableServer {
   readonly #mcp: HttpEndpoint;
   readonly #sse: SseEndpoint;
   readonly #stalled: Disposable;
+  readonly #revoked: RevokedTokens;
   readonly #whole: WholeRequests;
   readonly #server: Server;
   readonly #connections = new Map<Duplex, LatestExchange>();
@@ -109,6 +111,12 @@ export class ListeningServer implements DrainableServer {
         logger.warn({ from: socket.remoteAddress }, "client reads no answers; closing its connection"),
     );
     this.#stalled = stalled;
+    this.#revoked = new RevokedTokens(
+      checks.authenticate,
+      { intervalMs: limits.lateCheckMs },
+      (socket, client) =>
+        logger.info({ client, from: socket.remoteAddress }, "token is revoked; closing a connection"),
+    );
     const refuser = new Refuser(deps);
     const handler = this.#createHandler(deps, checks, refuser);
     this.#server = createServer(serverOptions(limits));
@@ -171,6 +179,8 @@ export class ListeningServer implements DrainableServer {
     const statusRoutes = new StatusRoutes(deps, serverIds, () => this.#isDraining);
     return new RequestHandler({
       ...checks,
+      onAccepted: ({ socket, headers }, identity) =>
+        this.#revoked.add(socket, headers.authorization, identity),
       mcp: this.#mcp,
       sse: this.#sse,
       routeOf: (path) =>
@@ -221,6 +231,7 @@ export class ListeningServer implements DrainableServer {
     await this.#mcp[Symbol.asyncDispose]();
     await this.#sse[Symbol.asyncDispose]();
     this.#stalled[Symbol.dispose]();
+    this.#revoked[Symbol.dispose]();
   }
 }
 

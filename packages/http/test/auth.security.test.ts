@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
   aliceToken,
@@ -235,4 +236,56 @@ test("refusals do not fill the log", async () => {
   assert.equal(refused.length, 1);
   const { text } = await ask(server, { path: "/metrics", headers: asAlice });
   assert.match(text, /^toolcrib_http_refused_total\{code="HTTP_UNAUTHORIZED"\} 50$/m);
+});
+
+test("a token that is revoked ends the streams of its client, and those of no other", async () => {
+  const tokens = new Map([
+    [asAlice.authorization, "alice"],
+    [asBob.authorization, "bob"],
+  ]);
+  await using server = await startTestServer({
+    limits: { lateCheckMs: 20 },
+    deps: {
+      authenticate: (given = "") => {
+        const name = tokens.get(given);
+        return name === undefined ? undefined : localIdentity("token", name);
+      },
+    },
+  });
+  const open = async (path: string, headers: { readonly [name: string]: string }) => {
+    const response = await fetch(`${server.url}${path}`, {
+      headers: { accept: "text/event-stream", ...headers },
+    });
+    assert.equal(response.status, 200);
+    let isOpen = true;
+    void response
+      .text()
+      .catch(() => undefined)
+      .finally(() => (isOpen = false));
+    return { isOpen: () => isOpen };
+  };
+  const withSession = async (headers: { readonly [name: string]: string }) => ({
+    ...headers,
+    "mcp-session-id": await openSession(server, headers),
+  });
+  const streams = [
+    await open("/mcp", await withSession(asAlice)),
+    await open("/sse", asAlice),
+    await open("/mcp", await withSession(asBob)),
+    await open("/sse", asBob),
+  ] as const;
+  const slow = modern("tools/call", { name: "slow", arguments: {} });
+  const call = ask(server, { path: "/mcp", ...slow, headers: { ...slow.headers, ...asAlice } }).then(
+    () => "answered",
+    () => "closed",
+  );
+  await waitUntil(() => server.service.waiting.size === 1);
+  tokens.delete(asAlice.authorization);
+  await waitUntil(() => !streams[0].isOpen() && !streams[1].isOpen());
+  assert.equal(await call, "closed");
+  await waitUntil(() => server.service.waiting.size === 0);
+  assert.deepEqual([streams[2].isOpen(), streams[3].isOpen()], [true, true]);
+  // The next token of the same client is another one.
+  tokens.set(asBob.authorization, "carol");
+  await waitUntil(() => !streams[2].isOpen() && !streams[3].isOpen());
 });

@@ -69,7 +69,7 @@ export interface CallIntent extends AuditCallSubject {
   readonly argumentsDigest: string;
   /** The arguments, redacted by the caller. Omitted when the record would be too large. */
   readonly preview?: JsonValue;
-  /** Fingerprints of values in the arguments, by their places (value-fingerprints.ts). */
+  /** Fingerprints of values in the arguments, by their places (value-fingerprints.ts). Omitted when the record would be too large. */
   readonly fingerprints?: Fingerprints;
   readonly decision: "allow";
   /** Id of the policy rule that decided. */
@@ -104,7 +104,7 @@ export interface CallCompleted extends AuditCallSubject {
   readonly resultBytes?: number;
   /** Labels of the data in its result; absent where no source has labels. */
   readonly labels?: readonly string[];
-  /** Fingerprints of values in the result, by their places. */
+  /** Fingerprints of values in the result, by their places. Omitted when the record would be too large. */
   readonly fingerprints?: Fingerprints;
   /** Hooks that were asked about the result. */
   readonly hooks?: readonly HookRecord[];

@@ -37,11 +37,13 @@ export class BodyFormatter {
     }
     const whole = toBody(type, this.#time, data);
     if (whole.length <= this.#maxLength) return whole;
-    const { preview: _, ...withoutPreview } = data as { readonly preview?: unknown };
-    const lighter = toBody(type, this.#time, withoutPreview, true);
-    if (lighter.length <= this.#maxLength) return lighter;
-    const cut = toBody(type, this.#time, shorten(withoutPreview, 0), true);
-    if (cut.length <= this.#maxLength) return cut;
+    const { preview: _preview, ...withoutPreview } = data as { readonly preview?: unknown };
+    // Its places are names that a client or a server chose, each as long as it likes and six times that when escaped.
+    const { fingerprints: _fingerprints, ...core } = withoutPreview as { readonly fingerprints?: unknown };
+    for (const smaller of [() => withoutPreview, () => core, () => shorten(core, 0)]) {
+      const body = toBody(type, this.#time, smaller(), true);
+      if (body.length <= this.#maxLength) return body;
+    }
     throw new StoreError(
       "AUDIT_RECORD_TOO_LARGE",
       `Cannot write a "${type}" record of ${whole.length} characters; at most ${this.#maxLength} are allowed`,

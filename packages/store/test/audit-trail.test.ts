@@ -199,13 +199,18 @@ test("intent() stops waiting when its signal aborts", async (t) => {
   assert.deepEqual(callIdsOf(recordsOf(home)), ["c2", "c3"]);
 });
 
-test("a record that is too large loses its preview, then the ends of its texts", async (t) => {
+test("a record that is too large loses its preview, then its fingerprints, then the ends of its texts", async (t) => {
   const home = newHome(t);
   await using store = await openStore({ home, audit: { recordMaxLength: 4096 } }, { now: tickingClock() });
   await store.audit.intent(intentOf("c1", { preview: { text: "x".repeat(5000) } }));
   store.audit.record("call.denied", denialOf("c2", { preview: "y".repeat(5000), reason: "z".repeat(5000) }));
+  const fingerprints = { [`/${"\u200b".repeat(800)}`]: "0123456789abcdef" };
+  await store.audit.intent(intentOf("c4", { preview: { text: "hi" }, fingerprints }));
   await store.audit.flush();
-  const [intent, denial] = recordsOf(home);
+  const [intent, denial, pointed] = recordsOf(home);
+  assert.equal(pointed?.truncated, true);
+  const { preview: _shown, ...bare } = intentOf("c4");
+  assert.deepEqual(pointed?.data, bare);
   assert.equal(intent?.truncated, true);
   const { preview: _, ...rest } = intentOf("c1");
   assert.deepEqual(intent?.data, rest);

@@ -31,11 +31,13 @@ export class SessionReplay {
     if (!keptMethods.has(method)) return;
     const params = paramsIn(message);
     const request = { method, params };
-    const uri = String(params["uri"]);
+    const { uri } = params;
     if (method === "initialize") this.#initialize = request;
-    else if (method === "resources/unsubscribe") this.#subscriptions.delete(uri);
-    else if (text.length > keptMaxLength) return;
-    else if (method === "logging/setLevel") this.#logLevel = request;
+    else if (method === "logging/setLevel" && text.length <= keptMaxLength) this.#logLevel = request;
+    // Any other value is refused by the gateway.
+    if (typeof uri !== "string") return;
+    if (method === "resources/unsubscribe") this.#subscriptions.delete(uri);
+    else if (method !== "resources/subscribe" || text.length > keptMaxLength) return;
     else if (this.#subscriptions.size < subscriptionsMaxCount) this.#subscriptions.set(uri, request);
   }
 

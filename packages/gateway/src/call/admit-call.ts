@@ -1,6 +1,6 @@
 /**
  * The steps of a call before it is executed: authorize → guard → contain → ask hooks and authorize what they pass →
- * approve → count → record the intent. A call that passes all of them has its intent on record; any other is
+ * approve, and authorize again after an approval → count → record the intent. A call that passes all of them has its intent on record; any other is
  * refused, and nothing of it is executed.
  *
  * It never rejects, and it records no refusal: the caller does (governed-call.ts), once.
@@ -182,8 +182,15 @@ async function admitChecked(
   };
   const isChecked =
     approval !== undefined || isContinued || continuesApproved || hooked?.checksArguments === true;
-  // The time that a person takes to approve does not count.
-  if (approval !== undefined) call = { ...call, startedAt: deps.now() - call.usedMs };
+  if (approval !== undefined) {
+    // A person took minutes, in which the policy and the labels can have changed.
+    const { depth } = call.subject;
+    const latest = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
+    if (latest.kind === "deny")
+      return { refusal: { ...facts, decision: latest, hooks: hooked?.takeRecords() } };
+    // The time that it took does not count.
+    call = { ...call, startedAt: deps.now() - call.usedMs };
+  }
   // Count it. Another call can have used the rest of a budget meanwhile.
   const taken =
     made?.outcome === undefined
