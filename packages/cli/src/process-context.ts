@@ -4,10 +4,10 @@
  * and the signal handling of `serve`.
  */
 
-import { homedir } from "node:os";
 import type { Readable } from "node:stream";
 import type { WriteStream } from "node:tty";
 import type { SpawnWrap } from "@toolcrib/process";
+import { ownHomeDirectory } from "./compile-cache.ts";
 
 /** An output stream that may be a terminal. */
 export type OutputStream = NodeJS.WritableStream & Partial<Pick<WriteStream, "isTTY" | "columns" | "rows">>;
@@ -49,7 +49,7 @@ export function createProcessContext(
     args: process.argv.slice(2),
     env: process.env,
     directory: process.cwd(),
-    userDirectory: homedir(),
+    userDirectory: ownHomeDirectory(),
     platform: process.platform,
     stdin: process.stdin,
     stdout: process.stdout,
