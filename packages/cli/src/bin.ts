@@ -7,7 +7,7 @@
 import { enableCompileCache } from "node:module";
 import { compileCacheFolder } from "./compile-cache.ts";
 
-const folder = compileCacheFolder(process.env["XDG_CACHE_HOME"]);
+const folder = compileCacheFolder(process.env);
 if (folder !== undefined) enableCompileCache(folder);
 const { start } = await import("./start.ts");
 await start();

@@ -23,8 +23,14 @@ export function ownHomeDirectory(): string {
   }
 }
 
-/** Returns the folder of the compile cache, which exists then and is this user's alone; undefined where there can be none. */
-export function compileCacheFolder(given: string | undefined): string | undefined {
+/**
+ * Returns the folder of the compile cache, which exists then and is this user's alone; undefined where there can be
+ * none, and where the variables of Node decide about the cache.
+ */
+export function compileCacheFolder(env: { readonly [name: string]: string | undefined }): string | undefined {
+  if ((env["NODE_DISABLE_COMPILE_CACHE"] ?? "") !== "" || (env["NODE_COMPILE_CACHE"] ?? "") !== "")
+    return undefined;
+  const given = env["XDG_CACHE_HOME"];
   // An empty variable or a relative path counts as unset (XDG Base Directory Specification).
   const caches = given !== undefined && isAbsolute(given) ? given : join(ownHomeDirectory() || ".", ".cache");
   if (!isAbsolute(caches)) return undefined;

@@ -74,6 +74,11 @@ for (const [title, prepare] of prepared) {
   });
 }
 
+test("no folder is made where Node's own variable switches the cache off", async () => {
+  await using ran = await run({ NODE_DISABLE_COMPILE_CACHE: "1" });
+  assert.deepEqual(readdirSync(ran.caches), []);
+});
+
 const isRoot = process.geteuid?.() === 0;
 test("code is not cached in a folder of another user", { skip: isRoot ? false : "needs root" }, async () => {
   const { chownSync } = await import("node:fs");
