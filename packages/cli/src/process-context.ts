@@ -4,6 +4,7 @@
  * and the signal handling of `serve`.
  */
 
+import { isAbsolute } from "node:path";
 import type { Readable } from "node:stream";
 import type { WriteStream } from "node:tty";
 import type { SpawnWrap } from "@toolcrib/process";
@@ -40,6 +41,15 @@ export interface ProcessContext {
   readonly outputClosed: AbortSignal;
 }
 
+/**
+ * Returns an environment whose `HOME` is absolute, if it has one: what is hidden from servers, such as the keys of the
+ * user, is below it, and never below the current folder.
+ */
+function withHome(env: NodeJS.ProcessEnv): ProcessContext["env"] {
+  const { HOME } = env;
+  return HOME === undefined || isAbsolute(HOME) ? env : { ...env, HOME: ownHomeDirectory() };
+}
+
 /** Creates the context of this process. */
 export function createProcessContext(
   signals: Pick<ProcessContext, "signal" | "interceptSignals">,
@@ -47,7 +57,7 @@ export function createProcessContext(
 ): ProcessContext {
   return {
     args: process.argv.slice(2),
-    env: process.env,
+    env: withHome(process.env),
     directory: process.cwd(),
     userDirectory: ownHomeDirectory(),
     platform: process.platform,

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import { userInfo } from "node:os";
 import { test } from "node:test";
 import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
 import { cleanEnvironment, modulesCommandLine } from "./transcript.ts";
@@ -73,6 +74,17 @@ for (const [title, prepare] of prepared) {
     assert.deepEqual(existsSync(folder) ? readdirSync(folder) : [], []);
   });
 }
+
+test("the home is that of the user, and not in the current folder, with an empty HOME", without, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const command = async (...words: readonly string[]) =>
+    await runProcess(process.execPath, [...modulesCommandLine, ...words], {
+      cwd: directory.path,
+      env: { ...cleanEnvironment(directory.path), HOME: "" },
+    });
+  const home = userInfo().homedir;
+  assert.ok((await command("status")).stdout.includes(`No gateway is running for ${home}/`));
+});
 
 test("no folder is made where Node's own variable switches the cache off", async () => {
   await using ran = await run({ NODE_DISABLE_COMPILE_CACHE: "1" });
