@@ -5,13 +5,9 @@
  */
 
 import { enableCompileCache } from "node:module";
-import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { compileCacheFolder } from "./compile-cache.ts";
 
-// The cache is in the user's own folder, because cached code is executed. An empty variable or a relative path
-// counts as unset (XDG Base Directory Specification).
-const given = process.env["XDG_CACHE_HOME"] ?? "";
-const caches = isAbsolute(given) ? given : join(homedir(), ".cache");
-enableCompileCache(join(caches, "toolcrib", "compile"));
+const folder = compileCacheFolder(process.env);
+if (folder !== undefined) enableCompileCache(folder);
 const { start } = await import("./start.ts");
 await start();

@@ -4,10 +4,11 @@
  * and the signal handling of `serve`.
  */
 
-import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
 import type { Readable } from "node:stream";
 import type { WriteStream } from "node:tty";
 import type { SpawnWrap } from "@toolcrib/process";
+import { ownHomeDirectory } from "./compile-cache.ts";
 
 /** An output stream that may be a terminal. */
 export type OutputStream = NodeJS.WritableStream & Partial<Pick<WriteStream, "isTTY" | "columns" | "rows">>;
@@ -40,6 +41,15 @@ export interface ProcessContext {
   readonly outputClosed: AbortSignal;
 }
 
+/**
+ * Returns an environment whose `HOME` is absolute, if it has one: what is hidden from servers, such as the keys of the
+ * user, is below it, and never below the current folder.
+ */
+function withHome(env: NodeJS.ProcessEnv): ProcessContext["env"] {
+  const { HOME } = env;
+  return HOME === undefined || isAbsolute(HOME) ? env : { ...env, HOME: ownHomeDirectory() };
+}
+
 /** Creates the context of this process. */
 export function createProcessContext(
   signals: Pick<ProcessContext, "signal" | "interceptSignals">,
@@ -47,9 +57,9 @@ export function createProcessContext(
 ): ProcessContext {
   return {
     args: process.argv.slice(2),
-    env: process.env,
+    env: withHome(process.env),
     directory: process.cwd(),
-    userDirectory: homedir(),
+    userDirectory: ownHomeDirectory(),
     platform: process.platform,
     stdin: process.stdin,
     stdout: process.stdout,

@@ -92,32 +92,32 @@ interface MutableMap {
   readonly members: FileMember[];
 }
 
+/** Finds the maps in a map by their names, each without looking through all of its members. */
+const mapsIn = new WeakMap<MutableMap, Map<string, MutableMap>>();
+
+/** Returns the first map called `key`; a new one where there is none. */
+function mapIn(map: MutableMap, key: string, at: number): MutableMap {
+  const maps = mapsIn.get(map) ?? new Map<string, MutableMap>();
+  mapsIn.set(map, maps);
+  const known = maps.get(key);
+  if (known !== undefined) return known;
+  const next: MutableMap = { kind: "map", at, members: [] };
+  maps.set(key, next);
+  map.members.push({ key, at, value: next });
+  return next;
+}
+
 function tableAt(root: MutableMap, node: AST.TOMLTable): MutableMap {
   let map = root;
-  for (const part of node.resolvedKey) {
-    const key = String(part);
-    // An index belongs to an array of tables, which no server is in.
-    const found = map.members.find((member) => member.key === key)?.value;
-    if (found?.kind === "map") map = found as MutableMap;
-    else {
-      const next: MutableMap = { kind: "map", at: node.range[0], members: [] };
-      map.members.push({ key, at: node.range[0], value: next });
-      map = next;
-    }
-  }
+  // An index belongs to an array of tables, which no server is in.
+  for (const part of node.resolvedKey) map = mapIn(map, String(part), node.range[0]);
   return map;
 }
 
 function addPair(map: MutableMap, pair: AST.TOMLKeyValue): void {
   const keys = pair.key.keys.map((key) => (key.type === "TOMLBare" ? key.name : key.value));
   let target = map;
-  for (const key of keys.slice(0, -1)) {
-    const found = target.members.find((member) => member.key === key)?.value;
-    const next: MutableMap =
-      found?.kind === "map" ? (found as MutableMap) : { kind: "map", at: pair.range[0], members: [] };
-    if (found !== next) target.members.push({ key, at: pair.range[0], value: next });
-    target = next;
-  }
+  for (const key of keys.slice(0, -1)) target = mapIn(target, key, pair.range[0]);
   target.members.push({ key: keys.at(-1) ?? "", at: pair.range[0], value: tomlNode(pair.value) });
 }
 
@@ -192,10 +192,31 @@ export function textOf(node: FileNode | undefined): string | undefined {
   return typeof node.value === "string" ? node.value : String(node.value);
 }
 
-/** The line and column of an offset, from 1. */
-export function placeAt(text: string, offset: number): { readonly line: number; readonly column: number } {
-  const before = text.slice(0, offset);
-  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+/** A place, from 1. */
+export interface TextPlace {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Returns the function that finds the place of an offset; the text is looked through once. */
+export function placesIn(text: string): (offset: number) => TextPlace {
+  let starts: readonly number[] | undefined;
+  return (offset) => {
+    starts ??= lineStarts(text);
+    let [low, high] = [0, starts.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((starts[middle] as number) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (starts[low] as number) + 1 };
+  };
+}
+
+function lineStarts(text: string): readonly number[] {
+  const found = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) found.push(at + 1);
+  return found;
 }
 
 /** Reports that a text is too large. @throws {ClientsError} */

@@ -9,12 +9,14 @@ import type { ClientsCode } from "./codes.ts";
 import { EntryError, EntryFields, nounOf, quoted } from "./entry-fields.ts";
 import { ClientPart, type ImportTransport, transportOf } from "./entry-transport.ts";
 import type { FileMember, FileNode } from "./file-node.ts";
-import { memberOf, parseFile, placeAt, refuseLarge, textOf } from "./file-tree.ts";
+import { memberOf, parseFile, placesIn, refuseLarge, type TextPlace, textOf } from "./file-tree.ts";
 import type { ImportSource } from "./import-sources.ts";
 import { type InputDefaults, parseImportText } from "./import-text.ts";
 
 /** Largest text that is read, in characters. Claude Code keeps its history in its file. */
 const textMaxLength = 64 * 1024 * 1024;
+/** Most repeated names of a map that are reported. */
+const maxRepeated = 100;
 /** Most servers of a file. */
 const maxServers = 200;
 
@@ -87,12 +89,12 @@ class ServersReader {
   readonly servers: ClientServer[] = [];
   readonly partsOfClient: { readonly name: string; readonly line: number; readonly reason: string }[] = [];
   readonly problems: ClientProblem[] = [];
-  readonly #text: string;
+  readonly #placeAt: (offset: number) => TextPlace;
   readonly #source: ImportSource;
   #inputs: InputDefaults = new Map();
 
   constructor(text: string, source: ImportSource) {
-    this.#text = text;
+    this.#placeAt = placesIn(text);
     this.#source = source;
   }
 
@@ -161,9 +163,9 @@ class ServersReader {
 
   #unique(section: Extract<FileNode, { kind: "map" }>): readonly FileMember[] {
     this.#reportRepeated(section);
+    const last = new Map(section.members.map(({ key }, at) => [key, at]));
     return section.members.filter(
-      ({ key, value }, at) =>
-        section.members.findLastIndex((other) => other.key === key) === at && !this.#isSetting(key, value),
+      ({ key, value }, at) => last.get(key) === at && !this.#isSetting(key, value),
     );
   }
 
@@ -179,9 +181,12 @@ class ServersReader {
   /** A program reads the last member of a name, and nobody sees the others. */
   #reportRepeated(map: Extract<FileNode, { kind: "map" }>): void {
     const seen = new Set<string>();
+    let count = 0;
     for (const { key, at } of map.members) {
-      if (seen.has(key))
+      if (seen.has(key) && count < maxRepeated) {
+        count += 1;
         this.#report("CLIENTS_ENTRY_INVALID", `${quoted(key)} is there twice; the last one counts`, at, key);
+      }
       seen.add(key);
     }
   }
@@ -200,7 +205,7 @@ class ServersReader {
       if (key !== undefined) return [{ key, at: item.at, value: item }];
       const block = this.#source.dialect === "continue" ? textOf(memberOf(item, "uses")) : undefined;
       if (block !== undefined) {
-        const { line } = placeAt(this.#text, item.at);
+        const { line } = this.#placeAt(item.at);
         const reason = "it is a block of the hub of Continue, and only Continue knows what is in it";
         this.partsOfClient.push({ name: block, line, reason });
         return [];
@@ -238,7 +243,7 @@ class ServersReader {
       const timeoutSeconds = timeoutOf(fields, this.#source);
       const description = fields.text("description");
       fields.ignore("name", "type", "transport", "transportType", "source");
-      const { line, column } = placeAt(this.#text, at);
+      const { line, column } = this.#placeAt(at);
       const notTaken = fields.rest();
       this.servers.push({
         name: key,
@@ -253,7 +258,7 @@ class ServersReader {
       });
     } catch (error) {
       if (error instanceof ClientPart) {
-        const { line } = placeAt(this.#text, at);
+        const { line } = this.#placeAt(at);
         this.partsOfClient.push({ name: key, line, reason: error.message });
         return;
       }
@@ -263,7 +268,7 @@ class ServersReader {
   }
 
   #report(code: ClientsCode, message: string, at: number, server?: string): void {
-    this.problems.push({ code, ...placeAt(this.#text, at), message, server });
+    this.problems.push({ code, ...this.#placeAt(at), message, server });
   }
 }
 

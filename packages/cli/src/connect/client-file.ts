@@ -6,7 +6,7 @@ import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ClientProgram, clientPrograms, filesOf, type UserPlaces } from "@toolcrib/clients";
 import { didYouMean } from "@toolcrib/diagnostics";
-import { errnoOf, FilesError, readRegularFile, reasonOf, replaceFile } from "@toolcrib/files";
+import { errnoOf, FilesError, readRegularFile, reasonOf, removeDrafts, replaceFile } from "@toolcrib/files";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 
@@ -93,20 +93,59 @@ export function requireWritable(path: string): void {
   });
 }
 
-/** Replaces a file at once, with its permissions; a new one is only for this user, as it can contain a token. */
-export async function writeClientFile(path: string, text: string): Promise<void> {
+/** Age in milliseconds after which the unfinished file of a killed command is abandoned. */
+const draftLifeMs = 60_000;
+
+/**
+ * Replaces a file at once, with its permissions; a new one is only for this user, as it can contain a token. Removes
+ * what killed commands left beside it.
+ *
+ * @param before the text that was changed; undefined where there was no file
+ * @returns false where the file has another text by now, such as one that its client wrote; it is left alone then
+ * @throws {CliError}
+ */
+async function writeClientFile(path: string, before: string | undefined, text: string): Promise<boolean> {
   try {
     mkdirSync(dirname(path), { recursive: true });
-    await replaceFile({ randomBytes }, path, text, {
+    const isReplaced = await replaceFile({ randomBytes }, path, text, {
       mode: 0o600,
       keepPermissions: true,
       followSymlink: true,
+      isStillWanted: async () => (await readClientFile(path)) === before,
     });
+    const folder = dirname(await realpath(path).catch(() => path));
+    await removeDrafts(folder, { writtenBeforeMs: Date.now() - draftLifeMs }).catch(() => {});
+    return isReplaced;
   } catch (cause) {
+    if (cause instanceof CliError) throw cause;
     throw new CliError(
       "CLI_FILE_UNUSABLE",
       `Cannot write ${path}: ${reasonOf(cause instanceof FilesError ? (cause.cause ?? cause) : cause)}`,
       { cause },
     );
   }
+}
+
+/** How often a file is changed that its client changes at the same time. */
+const attemptsMaxCount = 10;
+
+/**
+ * Changes a file that its client may change at the same time: what it writes meanwhile is changed, and not overwritten.
+ *
+ * @param edit receives the text of the file, undefined for none; without a result nothing is written
+ * @throws {CliError}
+ */
+export async function changeClientFile(
+  path: string,
+  edit: (before: string | undefined) => string | undefined | Promise<string | undefined>,
+): Promise<void> {
+  for (let count = 1; count <= attemptsMaxCount; count += 1) {
+    const before = await readClientFile(path);
+    requireWritable(path);
+    const text = await edit(before);
+    if (text === undefined || (await writeClientFile(path, before, text))) return;
+  }
+  throw new CliError("CLI_FILE_UNUSABLE", `Cannot change ${path}: its client changes it all the time`, {
+    hint: "close the client, and repeat the command",
+  });
 }

@@ -21,12 +21,12 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import {
+  changeClientFile,
   clientFile,
   findClient,
   isInstalled,
   readClientFile,
   requireWritable,
-  writeClientFile,
 } from "./client-file.ts";
 import {
   type Connection,
@@ -183,45 +183,69 @@ async function createTokens(context: CliContext, changes: readonly Change[]): Pr
 export interface Move {
   readonly program: ClientProgram;
   readonly names: readonly string[];
+  /** The file of the client when the move was planned. */
+  readonly text: string;
 }
 
-/** Writes the gateway into the files of clients in the place of servers. @throws {CliError} */
-export async function connectInPlace(context: CliContext, moves: readonly Move[]): Promise<void> {
-  const planned: { readonly change: Change; readonly names: readonly string[] }[] = [];
-  for (const { program, names } of moves)
-    planned.push({ change: await planChange(context, program, {}), names });
+/**
+ * Writes the gateway into the files of clients in the place of servers. A server whose entry changed since the move
+ * was planned stays.
+ *
+ * @returns the names of the servers that were moved, for each move
+ * @throws {CliError}
+ */
+export async function connectInPlace(
+  context: CliContext,
+  moves: readonly Move[],
+): Promise<readonly (readonly string[])[]> {
+  const planned: { readonly change: Change; readonly move: Move }[] = [];
+  for (const move of moves) planned.push({ change: await planChange(context, move.program, {}), move });
   using _lock = await lockConnections(context.options.home);
   const changes = planned.map(({ change }) => change);
   const created = await createTokens(context, changes);
-  for (const { change, names } of planned) await makeChange(context, change, created, {}, names);
+  const moved: (readonly string[])[] = [];
+  for (const { change, move } of planned) moved.push(await makeChange(context, change, created, {}, move));
+  return moved;
 }
 
+/** @returns the servers that were moved */
 async function makeChange(
   context: CliContext,
-  change: Change,
+  { program }: Change,
   created: ReadonlySet<string>,
   flags: ConnectFlags,
-  names: readonly string[] = [],
-): Promise<void> {
+  move?: Move,
+): Promise<readonly string[]> {
   const { home } = context.options;
   // With the token that exists now, and with what the client wrote into its file since the preview.
-  const { program, file, before, gateway } = await planChange(context, change.program, flags);
-  const text = inFile(file, () => {
-    const rest = names.reduce((one, name) => withoutServer(one, program, name), before ?? "");
-    return withServer(rest, program, serverName, gateway.entry);
-  });
+  const { file, gateway } = await planChange(context, program, flags);
   const earlier = await readConnection(home, program.id);
-  const isCreated = gateway.token !== undefined && created.has(gateway.token);
-  const createdToken = isCreated ? gateway.token : earlier?.createdToken;
-  await writeConnection(home, program.id, {
-    file,
-    server: serverName,
-    before: toBytes(fileBefore(program, before, file, earlier)),
-    writtenSha256: sha256Of(text),
-    createdToken,
-    moved: [...new Set([...(earlier?.file === file ? earlier.moved : []), ...names])],
+  let names: readonly string[] = [];
+  await changeClientFile(file, async (before) => {
+    const text = inFile(file, () => {
+      names = move === undefined ? [] : unchangedNames(move, before ?? "");
+      const rest = names.reduce((one, name) => withoutServer(one, program, name), before ?? "");
+      return withServer(rest, program, serverName, gateway.entry);
+    });
+    const isCreated = gateway.token !== undefined && created.has(gateway.token);
+    const createdToken = isCreated ? gateway.token : earlier?.createdToken;
+    await writeConnection(home, program.id, {
+      file,
+      server: serverName,
+      before: toBytes(fileBefore(program, before, file, earlier)),
+      writtenSha256: sha256Of(text),
+      createdToken,
+      moved: [...new Set([...(earlier?.file === file ? earlier.moved : []), ...names])],
+    });
+    return text;
   });
-  await writeClientFile(file, text);
+  return names;
+}
+
+/** The servers of a move that a file has as they were shown. */
+function unchangedNames({ program, names, text }: Move, now: string): readonly string[] {
+  const entry = (one: string, name: string) => JSON.stringify(serverIn(one, program, name));
+  return names.filter((name) => entry(text, name) !== undefined && entry(text, name) === entry(now, name));
 }
 
 /** The file as it is without this gateway: of a client that was connected before, the file of that time. */

@@ -7,7 +7,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateDirectory, readRegularFile, removeFile, replaceFile, waitForLock } from "@toolcrib/files";
+import {
+  makePrivateDirectory,
+  readRegularFile,
+  removeDrafts,
+  removeFile,
+  replaceFile,
+  waitForLock,
+} from "@toolcrib/files";
 import { isJsonObject, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
 
@@ -38,7 +45,11 @@ export async function lockConnections(home: string): Promise<Disposable> {
   const folder = join(home, "locks");
   await makePrivateDirectory(folder);
   const lock = await waitForLock(folder, "connections", lockMaxMs);
-  if (lock !== undefined) return lock;
+  if (lock !== undefined) {
+    // A command that was killed left the secrets of a file in one. Nobody else writes here now.
+    await removeDrafts(join(home, "connections")).catch(() => {});
+    return lock;
+  }
   throw new CliError("CLI_HOME_IN_USE", "Another command connects or disconnects clients", {
     hint: "wait for it, and repeat the command",
   });

@@ -13,7 +13,7 @@ import { errnoOf } from "@toolcrib/files";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { findClient, placesOf, readClientFile, requireWritable, writeClientFile } from "./client-file.ts";
+import { changeClientFile, findClient, placesOf } from "./client-file.ts";
 import { fromBytes, inFile, serverName, withMovedBack } from "./connect-client.ts";
 import {
   type Connection,
@@ -86,24 +86,24 @@ function isFileOf(context: CliContext, program: ClientProgram, { file }: Connect
 
 async function takeBack(program: ClientProgram, connection: Connection): Promise<Outcome> {
   const { file, server, before, writtenSha256, moved } = connection;
-  const text = await readClientFile(file);
-  if (text === undefined) return "unchanged";
-  requireWritable(file);
-  if (sha256Of(text) === writtenSha256) {
-    const earlier = fromBytes(before);
-    if (earlier === undefined) {
-      await removeFileOf(file);
-      return "removed";
+  let outcome: Outcome = "unchanged";
+  await changeClientFile(file, async (text) => {
+    outcome = "unchanged";
+    if (text === undefined) return undefined;
+    if (sha256Of(text) === writtenSha256) {
+      const earlier = fromBytes(before);
+      outcome = earlier === undefined ? "removed" : "restored";
+      if (earlier === undefined) await removeFileOf(file);
+      return earlier;
     }
-    await writeClientFile(file, earlier);
-    return "restored";
-  }
-  const without = inFile(file, () =>
-    withMovedBack(withoutServer(text, program, server), program, connection),
-  );
-  if (without === text) return "unchanged";
-  await writeClientFile(file, without);
-  return moved.length === 0 ? "edited" : "returned";
+    const without = inFile(file, () =>
+      withMovedBack(withoutServer(text, program, server), program, connection),
+    );
+    if (without === text) return undefined;
+    outcome = moved.length === 0 ? "edited" : "returned";
+    return without;
+  });
+  return outcome;
 }
 
 async function removeFileOf(file: string): Promise<void> {

@@ -80,8 +80,9 @@ export async function importClients(
     plan.servers.length === 0 ? { servers: [], stored: [] } : await writeImport(context, file, plan);
   const written = { ...plan, servers };
   if (servers.length > 0) printAdded(context, file, written, stored);
-  if (moving !== undefined && moves.length > 0) await makeMoves(context, moving);
-  output.json({ ...importJson(written, measured), written: file.path, stored, ...moveMember(moving) });
+  const moved = moving !== undefined && moves.length > 0 ? await makeMoves(context, moving) : moves;
+  const made = moving === undefined ? undefined : { ...moving, moves: moved };
+  output.json({ ...importJson(written, measured), written: file.path, stored, ...moveMember(made) });
   printNext(
     context,
     file,

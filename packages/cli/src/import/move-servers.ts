@@ -44,14 +44,15 @@ export async function planMoves(context: CliContext, plan: ImportPlan): Promise<
     const own = candidates.filter(({ origin }) => origin.client === program.id);
     if (own.length === 0) continue;
     const file = clientFile(program, context);
-    const editable = await editableFile(context, program, file);
+    const text = (await readClientFile(file).catch(() => undefined)) ?? "";
+    const editable = await editableFile(context, program, file, text);
     const names: string[] = [];
     for (const { origin, reason } of own) {
       const other = reason ?? placeReason(origin, file) ?? editable(origin.name);
       if (other === undefined) names.push(origin.name);
       else staying.push({ origin, reason: other });
     }
-    if (names.length > 0) moves.push({ program, file, names });
+    if (names.length > 0) moves.push({ program, file, names, text });
   }
   return { moves, staying };
 }
@@ -110,6 +111,7 @@ async function editableFile(
   context: CliContext,
   program: ClientProgram,
   file: string,
+  text: string,
 ): Promise<(name: string) => string | undefined> {
   const reasonOf = (work: () => string | undefined): string | undefined => {
     try {
@@ -120,7 +122,6 @@ async function editableFile(
     }
   };
   const isOwn = (await readConnection(context.options.home, program.id))?.file === file;
-  const text = (await readClientFile(file).catch(() => undefined)) ?? "";
   const refusal = reasonOf(() => {
     requireWritable(file);
     const isForeign = !isOwn && hasServer(text, program, serverName);
@@ -157,19 +158,28 @@ export function showMoves(context: CliContext, { moves, staying }: MovePlan): vo
   );
 }
 
-/** Moves the servers. @throws {CliError} */
-export async function makeMoves(context: CliContext, { moves }: MovePlan): Promise<void> {
+/** Moves the servers. @returns what moved @throws {CliError} */
+export async function makeMoves(context: CliContext, { moves }: MovePlan): Promise<readonly PlannedMove[]> {
   const { output } = context;
-  await connectInPlace(context, moves);
-  for (const { program, file, names } of moves) {
+  const moved = await connectInPlace(context, moves);
+  for (const [at, { program, file, names }] of moves.entries()) {
+    const own = moved[at] ?? [];
     output.print(
-      `${output.style("green", "✓")} ${program.name}: ${counted(names.length, "server")} moved; ${program.reload}`,
+      `${output.style("green", "✓")} ${program.name}: ${counted(own.length, "server")} moved; ${program.reload}`,
       `    ${shownPath(file, context)}`,
     );
+    const left = names.filter((name) => !own.includes(name)).map(safeLine);
+    if (left.length > 0)
+      output.note(
+        `The client changed ${left.join(", ")} meanwhile; repeat the command to move it as it is now`,
+      );
   }
+  return moves.map((move, at) => ({ ...move, names: moved[at] ?? [] }));
 }
 
 /** Returns the moves for `--json`. */
-export function movesJson({ moves }: MovePlan): { client: string; file: string; servers: string[] }[] {
+export function movesJson({
+  moves,
+}: Pick<MovePlan, "moves">): { client: string; file: string; servers: string[] }[] {
   return moves.map(({ program, file, names }) => ({ client: program.id, file, servers: [...names] }));
 }

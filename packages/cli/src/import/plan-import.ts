@@ -76,7 +76,9 @@ export function planImport(
       });
       continue;
     }
-    const twin = drafts.find((draft) => isTwin(draft, resolved));
+    const twin = drafts.find(
+      (draft) => isTwin(draft, resolved) && isMergeable(draft, resolved, origin.project),
+    );
     if (twin !== undefined) {
       twin.origins = [...twin.origins, origin];
       join(twin, resolved);
@@ -187,6 +189,33 @@ function isTwin(draft: Draft, resolved: ResolvedServer): boolean {
         knownValue(other[name], resolved.secrets),
       ];
       return mine === undefined || theirs === undefined || mine === theirs;
+    });
+  });
+}
+
+/**
+ * Whether the twins may be one entry: those of one place may, and the file of a project must not add to a server of
+ * the user, or of another project, a variable or header that decides where its secrets go.
+ */
+function isMergeable(draft: Draft, resolved: ResolvedServer, project: string | undefined): boolean {
+  if (draft.origins.every((origin) => origin.project === project)) return true;
+  const written = { transport: draft.entry["transport"] as JsonObject, secrets: draft.secrets };
+  return project === undefined ? addsNothing(written, resolved, true) : addsNothing(resolved, written, false);
+}
+
+/** @param isKept whether values of `foreign` stay where nobody knows them */
+function addsNothing(
+  foreign: Pick<ResolvedServer, "transport" | "secrets">,
+  own: Pick<ResolvedServer, "transport" | "secrets">,
+  isKept: boolean,
+): boolean {
+  return ["env", "headers"].every((field) => {
+    const [theirs, mine] = [mapOf(foreign.transport, field), mapOf(own.transport, field)];
+    return Object.keys(theirs).every((name) => {
+      if (!Object.hasOwn(mine, name)) return false;
+      const [value, other] = [knownValue(theirs[name], foreign.secrets), knownValue(mine[name], own.secrets)];
+      if (value !== undefined) return value === other;
+      return !isKept || other !== undefined || JSON.stringify(theirs[name]) === JSON.stringify(mine[name]);
     });
   });
 }

@@ -1,6 +1,6 @@
 /** Shows what an import would do: a table of the servers, then everything about them that a user should know. */
 
-import type { JsonValue } from "@toolcrib/json";
+import type { JsonObject, JsonValue } from "@toolcrib/json";
 import type { CliContext } from "../cli-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { counted } from "../output/counted.ts";
@@ -51,6 +51,10 @@ export function showImport(
   section(
     "The same server in several places, imported once:",
     twins.map(({ id, origins }) => `${id}: ${origins.map((origin) => placeOf(origin, context)).join(", ")}`),
+  );
+  section(
+    "What files of projects set for their servers; look at it before you agree:",
+    servers.flatMap((server) => (isOfProject(server) ? settingsOf(server) : [])),
   );
   section(
     "Not pinned to a version, so that any new release runs:",
@@ -148,6 +152,42 @@ function clientsOf({ origins }: PlannedServer): readonly string[] {
 
 function placeOf({ client, file, line }: Origin, context: CliContext): string {
   return `${client === "file" ? "" : `${client}, `}${shownPath(file, context)}:${line}`;
+}
+
+/** Whether only files of projects have a server: somebody else can have written them. */
+function isOfProject({ origins }: PlannedServer): boolean {
+  return origins.every(({ project }) => project !== undefined);
+}
+
+/** The variables, headers and references of an entry, which the table does not show, one line each. */
+function settingsOf({ id, entry }: PlannedServer): readonly string[] {
+  const { args, url, env, headers, cwd } = entry["transport"] as JsonObject;
+  const words = Array.isArray(args) ? args : [];
+  const references = [
+    ...words.map((word, at) => [`argument ${at + 1}`, word] as const),
+    ["URL", url ?? ""] as const,
+  ].filter(([, value]) => typeof value === "object");
+  const named = [env, headers].flatMap((map) => Object.entries((map ?? {}) as JsonObject));
+  return [...references, ...named, ...(cwd === undefined ? [] : [["working folder", cwd] as const])].map(
+    ([name, value]) => `${id}: ${name} = ${settingText(value ?? "")}`,
+  );
+}
+
+/** Longest value that is shown whole, in characters. */
+const shownMaxLength = 300;
+
+function shortened(text: string): string {
+  const more = text.length - shownMaxLength;
+  return more > 0 ? `${text.slice(0, shownMaxLength)} … (${more} more characters)` : text;
+}
+
+/** A value, or where it comes from. */
+function settingText(value: JsonValue): string {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return shortened(String(value));
+  const { prefix = "", secret_key_ref: ref } = value as JsonObject;
+  if (typeof ref !== "object" || ref === null) return `${String(prefix)}(a secret of the store)`;
+  const { env, file } = ref as JsonObject;
+  return `${String(prefix)}(${env === undefined ? `the content of ${String(file)}` : `your variable ${String(env)}`})`;
 }
 
 function secretsText({ secrets }: PlannedServer): string {
