@@ -18,6 +18,7 @@ const script = "/usr/bin/script";
 const skip = process.platform === "linux" && existsSync(script) ? false : "needs script of util-linux";
 
 const ctrlC = "\u0003";
+const ctrlD = "\u0004";
 
 /** Runs a command on a terminal, and answers each question that a pattern finds. @returns what the terminal showed */
 async function onTerminal(
@@ -47,7 +48,7 @@ async function onTerminal(
       if (found === null) return;
       read += found.index + found[0].length;
       left.shift();
-      child.stdin.write(next[1] === ctrlC ? ctrlC : `${next[1]}\n`);
+      child.stdin.write([ctrlC, ctrlD].includes(next[1]) ? next[1] : `${next[1]}\n`);
     }
   });
   const timer = setTimeout(() => child.kill(), 90_000);
@@ -157,4 +158,11 @@ test("without a terminal there is a short help of at most 40 lines and 80 column
   const full = await runToolcrib(["help"], { directory: directory.path });
   assert.ok(full.stdout.split("\n").length > 100);
   assert.equal((await runToolcrib(["serch"], { directory: directory.path })).code, 2);
+});
+
+test("the end of the input at a question ends the command with a reason", { skip }, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const shown = await onTerminal(directory, [], [[/in comments\? \[Y\/n\] /, ctrlD]]);
+  assert.match(shown, /\nerror CLI_INTERRUPTED: The input ended before an answer\n$/);
+  assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
 });

@@ -67,6 +67,8 @@ const harmless = {
 /** `-p` is a port, a package, a version or a profile. */
 const launched = {
   package: { command: "npx", args: ["-y", "-p", "@acme/mcp2", "mcp2"] },
+  digits: { command: "npx", args: ["-y", "mcp-e2e-playwright-browser-tools", "--read-only"] },
+  digitsOfPython: { command: "uvx", args: ["mcp-server-k8s-flux-readonly"] },
   ports: { command: "docker", args: ["run", "-p", "8080:80", "-u", "1000:1000", "acme/mcp"] },
   python: { command: "uvx", args: ["-p", "python3", "acme-mcp"] },
   profile: { command: "aws-mcp", args: ["-p", "staging"] },

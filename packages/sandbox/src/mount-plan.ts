@@ -35,7 +35,7 @@ export interface MountPlan {
   readonly binds: readonly Bind[];
   /** Paths that are covered by something empty after all binds. */
   readonly masks: readonly { readonly path: string; readonly isFolder: boolean }[];
-  /** The home where a mask covers it; it is bound last. */
+  /** The home, and the program of a server, where a mask covers them; they are bound last. */
   readonly late: readonly Bind[];
   /** HOME and TMPDIR of the program. */
   readonly home: string;
@@ -80,19 +80,26 @@ const privatePaths = ["/etc/ssl/private", "/etc/pki/tls/private", "/etc/pki/rpm-
 export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: PlanFacts): MountPlan {
   const hidden = policy.hiddenPaths.flatMap((path) => (existsSync(path) ? [path, realpathSync(path)] : []));
   const home = policy.home === "temporary" ? temporaryHome : policy.home.path;
-  const writable = outermost([...policy.writePaths, ...(policy.home === "temporary" ? [] : [home])]);
+  const lies = (path: string): boolean => hidden.some((one) => isWithin(path, one));
+  // What lies in a hidden folder is bound on its own, after the mask: a folder around both does not show it.
+  const outer = (paths: readonly string[]): readonly string[] => [
+    ...outermost(paths.filter((path) => !lies(path))),
+    ...outermost(paths.filter(lies)),
+  ];
+  const writable = outer([...policy.writePaths, ...(policy.home === "temporary" ? [] : [home])]);
   const own = policy.ownPaths ?? [];
   const isOwn = (path: string): boolean => own.some((one) => isWithin(path, one));
   for (const path of policy.readPaths) if (!isOwn(path)) checkPath(path, "read", hidden, home);
   for (const path of policy.writePaths) if (!isOwn(path)) checkPath(path, "write", hidden, home);
-  const readable = outermost([...policy.readPaths, ...program.bound]).filter(
-    (path) => (isOwn(path) || !hidden.some((one) => isWithin(path, one))) && existsSync(path),
+  const readable = outer([...policy.readPaths, ...program.bound]).filter(
+    (path) => (isOwn(path) || !lies(path)) && existsSync(path),
   );
   const links = new Map(program.links);
   const binds: Bind[] = [];
   addSystem(binds, links, policy.network === "allow");
   for (const path of readable) {
-    if (!writable.some((folder) => isWithin(path, folder))) binds.push(bindOf(path, false));
+    const isCovered = writable.some((folder) => isWithin(path, folder) && lies(folder) === lies(path));
+    if (!isCovered) binds.push(bindOf(path, false));
   }
   for (const path of writable) binds.push(bindOf(path, true));
   binds.sort((left, right) => byDepth(left.path, right.path));

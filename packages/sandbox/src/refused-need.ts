@@ -27,7 +27,7 @@ const lookupPatterns = [
 
 /** Failures of the network in a sandbox without one. */
 const networkPattern =
-  /ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|network is unreachable|name resolution|name or service not known|no such host|nodename nor servname|could(?: not|n't) resolve|failed to resolve|dns error|fetch failed|all connection attempts failed|connection (?:issue|error)|connecterror|connect(?:ion)? (?:refused|timed out)|ECONNREFUSED|failed to (?:connect|fetch)/i;
+  /\bENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|network is unreachable|name resolution|name or service not known|no such host|nodename nor servname|could(?: not|n't) resolve|failed to resolve|dns error|fetch failed|all connection attempts failed|connection (?:issue|error)|connecterror|connect(?:ion)? (?:refused|timed out)|ECONNREFUSED|failed to (?:connect|fetch)/i;
 /** A connection to the machine itself has nothing to do with a host. */
 const loopbackPattern = /^(?:localhost|127\.|0\.0\.0\.0$|::1$|\[)/i;
 const urlHostPattern = /\bhttps?:\/\/([\w.-]+)/i;
@@ -41,6 +41,8 @@ const pathPatterns = [
   /()['"](\/[^'"\n]+)['"]/,
 ];
 const readPattern = /ENOENT|no such file or directory/i;
+/** Names of files that programs create beside one that they write: nobody reads what was not there before. */
+const temporaryName = /\.(?:tmp|temp|lock|lck|part|swp)$|\.te?mp[.-][\w.-]{1,80}$|-journal$/i;
 
 /** Finds what a program could not do; undefined where its text says nothing of this kind. */
 export function findRefusedNeed(text: string): RefusedNeed | undefined {
@@ -57,7 +59,8 @@ export function findRefusedNeed(text: string): RefusedNeed | undefined {
   }
   const missing = lines.find((line) => readPattern.test(line));
   const path = missing === undefined ? undefined : pathIn(missing).path;
-  return path === undefined ? undefined : { kind: "read", path };
+  if (path === undefined) return undefined;
+  return temporaryName.test(path) ? { kind: "write", path, isFolder: false } : { kind: "read", path };
 }
 
 function hostIn(text: string): string | undefined {

@@ -20,6 +20,15 @@ test("a refusal is found in what programs of many languages print", () => {
       "ENOENT: no such file or directory, open '/srv/data/absent'",
       { kind: "read", path: "/srv/data/absent" },
     ],
+    // A file that is written under another name first, in a folder that the sandbox does not show.
+    [
+      "ENOENT: no such file or directory, open '/srv/data/memory.jsonl.6f889969c2d49582.tmp'",
+      write("/srv/data/memory.jsonl.6f889969c2d49582.tmp"),
+    ],
+    [
+      "FileNotFoundError: [Errno 2] No such file or directory: '/srv/data/notes.db-journal'",
+      write("/srv/data/notes.db-journal"),
+    ],
     // Python.
     [
       "HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded: Failed to resolve 'pypi.org' ([Errno -3] Temporary failure in name resolution)",
@@ -35,6 +44,10 @@ test("a refusal is found in what programs of many languages print", () => {
     ],
     ["sqlite3.OperationalError: unable to open database file", write()],
     ["Lock at '/srv/r/.git/refs/heads/x.lock' could not be obtained", write("/srv/r/.git/refs/heads/x.lock")],
+    [
+      "FileNotFoundError: [Errno 2] No such file or directory: '/srv/data/notes.txt'",
+      { kind: "read", path: "/srv/data/notes.txt" },
+    ],
     // Go, curl, Rust.
     ["dial tcp: lookup example.com on 127.0.0.1:53: no such host", network("example.com")],
     ["open /srv/data/out.json: read-only file system", write("/srv/data/out.json")],

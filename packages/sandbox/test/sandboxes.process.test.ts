@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -172,6 +172,23 @@ for (const tier of tierIds) {
         policy,
       );
       assert.equal(stdout, "secret\nshown\nwritten\n");
+    });
+
+    it("shows the program of a server within a hidden folder, also where a folder around both is shown", async () => {
+      mkdirSync(folder.join("secret", "package"), { recursive: true });
+      writeFileSync(folder.join("secret", "package", "program"), "runs");
+      const own = [folder.join("secret", "package")];
+      const hiddenPaths = [folder.join("secret")];
+      const script = `cat ${folder.join("secret", "package", "program")}; ls ${folder.join("secret")}`;
+      for (const changes of [
+        { readPaths: [folder.path, ...own] },
+        { readPaths: own, home: { path: folder.path } },
+      ]) {
+        const policy = strictPolicy({ hiddenPaths, ownPaths: own, ...changes });
+        const { stdout, stderr } = await runContained(["-c", script], policy, { directory: folder.path });
+        assert.equal(stdout, "runspackage\n", stderr);
+      }
+      rmSync(folder.join("secret", "package"), { recursive: true });
     });
 
     it("refuses paths that show or change what is hidden", async () => {

@@ -22,14 +22,12 @@ export const command = defineCommand({
     window: {
       value: "seconds",
       parse: seconds,
-      default: 60_000,
-      help: "calls of the last 1 to 3600 seconds",
+      help: "calls of the last 1 to 3600 seconds (default: 60)",
     },
     interval: {
       value: "seconds",
       parse: seconds,
-      default: 1000,
-      help: "time between two readings, 1 to 3600",
+      help: "time between two readings, 1 to 3600 (default: 1)",
     },
   },
   examples: ["toolcrib top", "toolcrib top --by tool --sort p99", "toolcrib top --once --json"],
@@ -38,7 +36,7 @@ export const command = defineCommand({
       once,
       by,
       sort,
-      windowMs: window,
-      intervalMs: interval,
+      windowMs: window ?? 60_000,
+      intervalMs: interval ?? 1000,
     }),
 });

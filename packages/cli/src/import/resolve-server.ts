@@ -9,7 +9,13 @@ import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { isCredentialVariable } from "@toolcrib/redaction";
 import type { FoundSecret } from "./import-types.ts";
 import { unpinnedPart } from "./pinned-version.ts";
-import { isPlaceholder, isSecretValue, secretArguments, type TextRole } from "./secret-values.ts";
+import {
+  isPlaceholder,
+  isSecretValue,
+  packageArgument,
+  secretArguments,
+  type TextRole,
+} from "./secret-values.ts";
 
 /** Where a server comes from and goes to. */
 export interface ResolveContext {
@@ -174,6 +180,7 @@ class ServerResolver {
   #arguments(command: string, args: readonly ImportText[], env: { [name: string]: JsonValue }): Value[] {
     const texts = args.map((text) => text.map((part) => (typeof part === "string" ? part : "…")).join(""));
     const named = secretArguments(command, texts);
+    const packageAt = packageArgument(command, texts);
     const values: Value[] = [];
     for (const [at, text] of args.entries()) {
       const [, name, literal] =
@@ -184,7 +191,9 @@ class ServerResolver {
       if (isPassed && isSecretValue("variable", name, literal)) {
         env[name] = this.#value([literal], "variable", name);
         values.push(name);
-      } else values.push(this.#argument(text, texts, at, named.has(at)));
+      } else if (at === packageAt && text.every((part) => typeof part === "string"))
+        values.push(text.join(""));
+      else values.push(this.#argument(text, texts, at, named.has(at)));
     }
     return values;
   }

@@ -70,6 +70,21 @@ export function secretArguments(command: string, args: readonly string[]): Reado
   return found;
 }
 
+/**
+ * Returns the position of the package that npx, uvx and their like start: its name is none, also where its digits
+ * look random. -1 where there is none.
+ */
+export function packageArgument(command: string, args: readonly string[]): number {
+  if (!/(?:^|[\\/])(?:npx|bunx|uvx)(?:\.cmd|\.exe)?$/i.test(command)) return -1;
+  const at = args.findIndex(
+    (word, index) =>
+      !word.startsWith("-") && !/^(?:-[pcw]|--[a-z-]+)$/.test((args[index - 1] ?? "").replace("--yes", "")),
+  );
+  // Names of packages have no capitals; a key that has their form has one of the known prefixes.
+  const name = args[at] ?? "";
+  return /^[a-z][a-z0-9._-]*(?:@[\w.^~-]+)?$/.test(name) && !looksLikeCredential(name) ? at : -1;
+}
+
 /** A value that only says where the secret is. */
 function isReference(value: string): boolean {
   return /^(?:\$|env:|file:|keychain:|op:\/\/|~?\.{0,2}[\\/]|[A-Za-z]:\\)/.test(value);
