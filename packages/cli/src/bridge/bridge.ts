@@ -30,7 +30,15 @@ import {
   readClientMessage,
 } from "./client-message.ts";
 import { ClientPipe, type PipeOwner } from "./client-pipe.ts";
-import { type BridgeFlags, createGatewayLink, type GatewayLink, hasMoved } from "./gateway-link.ts";
+import { FormerLinks } from "./former-links.ts";
+import {
+  type BridgeFlags,
+  createGatewayLink,
+  type GatewayLink,
+  hasMoved,
+  isShuttingDown,
+  tokenRefused,
+} from "./gateway-link.ts";
 import { MirroredTools } from "./mirrored-tools.ts";
 import { type GatewayMessage, OwnRequests } from "./own-requests.ts";
 import { listenMethod, type PendingRequest, PendingRequests } from "./pending-requests.ts";
@@ -50,6 +58,7 @@ const againMaxMs = 30_000;
 const againPauseMs = 200;
 /** Milliseconds between two polls for a gateway that somebody else starts. */
 const pollMs = 1000;
+const progressMethod = "notifications/progress";
 /** Most pages of tools that are listed for one call. */
 const pagesMaxCount = 20;
 
@@ -90,6 +99,7 @@ class Bridge implements PipeOwner, AsyncDisposable {
   /** Messages without an answer since the last flush. */
   #unflushed = 0;
   #link: GatewayLink | undefined;
+  readonly #former = new FormerLinks();
   #connecting: Promise<GatewayLink> | undefined;
   #failure: { readonly error: unknown; readonly at: number } | undefined;
   #isInputEnded = false;
@@ -109,7 +119,8 @@ class Bridge implements PipeOwner, AsyncDisposable {
     this.#closing.abort();
     this.#onAnswer?.();
     this.#pipe.close();
-    await this.#disconnect();
+    this.#leave(this.#link);
+    await this.#former[Symbol.asyncDispose]();
   }
 
   get pace(): PipeOwner["pace"] {
@@ -167,6 +178,7 @@ class Bridge implements PipeOwner, AsyncDisposable {
     this.#onAnswer?.();
     if (!this.#isSending) while (this.#sendNext() !== undefined);
     this.#pipe.steer();
+    this.#former.closeIdle(this.#isInUse);
     this.#endIfAnswered();
   }
 
@@ -181,10 +193,11 @@ class Bridge implements PipeOwner, AsyncDisposable {
     const { message } = request;
     const { id, method } = message;
     try {
-      const { transport } = await this.#connected(method === "initialize");
+      const link = await this.#connected(method === "initialize");
       // It can be cancelled meanwhile.
       if (!this.#pending.has(request)) return;
-      this.#transmit(transport, message);
+      request.sentOn = link;
+      this.#transmit(link.transport, message);
       // What follows belongs to the session that the answer opens.
       if (method === "initialize" && !request.isRepeated) await this.#answered(id);
     } catch (error) {
@@ -260,7 +273,6 @@ class Bridge implements PipeOwner, AsyncDisposable {
     const notes = { note: (text: string) => this.#note(text), signal };
     const link = await createGatewayLink(this.#context, this.#flags, notes);
     const { transport } = link;
-    await this.#disconnect();
     await transport.open({
       message: (value) => this.#fromGateway(transport, value as JsonObject),
       failed: (id, error) => this.#failed(transport, id, error),
@@ -272,7 +284,7 @@ class Bridge implements PipeOwner, AsyncDisposable {
       try {
         await this.#replay.run(transport, this.#own);
       } catch (error) {
-        if (this.#link === link) this.#link = undefined;
+        this.#leave(link);
         throw error;
       }
       // Another gateway can have other lists.
@@ -287,10 +299,11 @@ class Bridge implements PipeOwner, AsyncDisposable {
   }
 
   #fromGateway(transport: HttpTransport, value: JsonObject): void {
-    if (transport !== this.#link?.transport) return;
     const message = value as GatewayMessage;
     if (this.#own.received(message)) return;
     const { id, method } = message;
+    // A gateway that ends still answers, and reports progress; nothing else of it concerns the client.
+    if (transport !== this.#link?.transport && method !== undefined && method !== progressMethod) return;
     if (method === undefined) {
       if (id !== undefined) this.#answer(transport, id, message, value);
       return;
@@ -371,7 +384,7 @@ class Bridge implements PipeOwner, AsyncDisposable {
       void this.#again(request, transport, code === "MCP_SESSION_EXPIRED");
       return;
     }
-    this.#answerError(id, code === "MCP_UNAUTHORIZED" ? this.#unauthorized(error) : error);
+    this.#answerError(id, code === "MCP_UNAUTHORIZED" ? tokenRefused(this.#flags, error) : error);
   }
 
   #mayRepeat({ sentAt = 0 }: PendingRequest): boolean {
@@ -383,6 +396,7 @@ class Bridge implements PipeOwner, AsyncDisposable {
     // A gateway that ends may still have its run file, or be on its way to the next one.
     if (!isOver && request.isRepeated && !(await this.#pause(againPauseMs))) return;
     request.isRepeated = true;
+    request.sentOn = undefined;
     this.#dropIfOver(lost, isOver);
     await this.#send(request);
   }
@@ -390,12 +404,24 @@ class Bridge implements PipeOwner, AsyncDisposable {
   /** Forgets a connection whose gateway is gone. Meanwhile, another request can have led to a new one. */
   #dropIfOver(lost: HttpTransport, isOver = false): void {
     const link = this.#link;
-    if (link?.transport === lost && (isOver || hasMoved(this.#context, link.base))) this.#link = undefined;
+    if (link?.transport === lost && (isOver || hasMoved(this.#context, link.base))) this.#leave(link);
   }
+
+  /** Sends nothing on a connection any more. */
+  #leave(link: GatewayLink | undefined): void {
+    if (link === undefined) return;
+    if (this.#link === link) this.#link = undefined;
+    this.#former.add(link);
+    this.#former.closeIdle(this.#isInUse);
+  }
+
+  readonly #isInUse = (link: GatewayLink): boolean =>
+    this.#own.areOn(link.transport) || this.#pending.areOn(link);
 
   /** Sends the request for a stream of changes to the next gateway, which it does not start. */
   async #listenAgain(request: PendingRequest): Promise<void> {
     request.isRepeated = true;
+    request.sentOn = undefined;
     do {
       if (!(await this.#pause(pollMs)) || !this.#pending.has(request)) return;
     } while (findRunningGateways(this.#context.options.home).length === 0);
@@ -428,29 +454,15 @@ class Bridge implements PipeOwner, AsyncDisposable {
   #closed(transport: HttpTransport, error: McpError): void {
     if (transport !== this.#link?.transport || this.#closing.signal.aborted) return;
     this.#debug(error.message);
-    this.#link = undefined;
+    this.#leave(this.#link);
     // The client waits for notifications, although it sends nothing.
     if (this.#replay.isOpen) void this.#connected(false).catch(() => {});
-  }
-
-  #unauthorized(cause: McpError): CliError {
-    const name = this.#flags.as ?? "bridge";
-    return new CliError("CLI_GATEWAY_UNUSABLE", `The gateway refuses the token "${name}"`, {
-      cause,
-      hint: `toolcrib token list shows the tokens; toolcrib token create ${name} makes this one again`,
-    });
   }
 
   #answerError(id: RpcId, error: unknown): void {
     if (!this.#pending.end(id)) return;
     this.#pipe.refuse(id, error);
     this.#proceed();
-  }
-
-  async #disconnect(): Promise<void> {
-    const link = this.#link;
-    this.#link = undefined;
-    await link?.[Symbol.asyncDispose]();
   }
 
   inputEnded(): void {
@@ -485,10 +497,4 @@ class Bridge implements PipeOwner, AsyncDisposable {
   #debug(text: string): void {
     if (this.#context.options.logLevel === "debug") this.#note(text);
   }
-}
-
-/** Whether a gateway refused a request because it ends: it did not begin with it. */
-function isShuttingDown(error: GatewayMessage["error"]): boolean {
-  const { code } = (error?.data ?? {}) as { readonly code?: unknown };
-  return code === "MCP_OVERLOADED" && /\bshutting down\b/.test(String(error?.message));
 }

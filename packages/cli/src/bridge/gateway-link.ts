@@ -14,6 +14,7 @@ import { reachableUrl } from "../serve/reachable-url.ts";
 import { version } from "../version.ts";
 import { findBridgeConfig } from "./bridge-config.ts";
 import { ensureGateway } from "./ensure-gateway.ts";
+import type { GatewayMessage } from "./own-requests.ts";
 
 /** Options of the command. */
 export interface BridgeFlags {
@@ -21,6 +22,8 @@ export interface BridgeFlags {
   readonly as?: string;
 }
 
+/** Name of the token of a client that names none. */
+const defaultTokenName = "bridge";
 /** Milliseconds until a gateway accepts a new token: it looks for them every second. */
 const tokenDelayMs = 1100;
 /** Largest answer of the gateway in bytes. */
@@ -49,14 +52,14 @@ export async function createGatewayLink(
   if (isStarted)
     note(`started the gateway at ${gateway.url} (process ${gateway.pid}); it stays when the client ends`);
   if (gateway.version !== version) note(`the gateway has version ${gateway.version}, this bridge ${version}`);
-  const { profile, as: name = "bridge" } = flags;
+  const { profile, as: name = defaultTokenName } = flags;
   const base = reachableUrl(gateway.url);
   const url = profile === undefined ? `${base}/mcp` : `${base}/mcp/p/${encodeURIComponent(profile)}`;
-  const client = createHttpClient();
   const credentials =
     gateway.auth === "none"
       ? undefined
       : tokenCredentials(context, name, await firstToken(context, name, signal));
+  const client = createHttpClient();
   const transport = new HttpTransport(client, {
     url,
     ...(credentials === undefined ? {} : { credentials }),
@@ -76,6 +79,20 @@ export async function createGatewayLink(
 export function hasMoved(context: CliContext, base: string): boolean {
   const [running] = findRunningGateways(context.options.home);
   return running === undefined || reachableUrl(running.url) !== base;
+}
+
+/** Whether a gateway refused a request because it ends: it did not begin with it. */
+export function isShuttingDown(error: GatewayMessage["error"]): boolean {
+  const { code } = (error?.data ?? {}) as { readonly code?: unknown };
+  return code === "MCP_OVERLOADED" && /\bshutting down\b/.test(String(error?.message));
+}
+
+/** Returns the error of a request that the gateway answered with 401. */
+export function tokenRefused({ as: name = defaultTokenName }: BridgeFlags, cause: Error): CliError {
+  return new CliError("CLI_GATEWAY_UNUSABLE", `The gateway refuses the token "${name}"`, {
+    cause,
+    hint: `toolcrib token list shows the tokens; toolcrib token create ${name} makes this one again`,
+  });
 }
 
 /** Returns the token of a client, after creating it where it has none. */

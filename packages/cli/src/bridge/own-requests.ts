@@ -25,7 +25,7 @@ export interface GatewayMessage {
 
 /** The requests of one bridge. */
 export class OwnRequests {
-  readonly #open = new Map<RpcId, PromiseWithResolvers<JsonObject>>();
+  readonly #open = new Map<RpcId, PromiseWithResolvers<JsonObject> & { readonly sentOn: HttpTransport }>();
   #count = 0;
 
   /** Sends a request. @returns its result @throws when the gateway refuses it, or it is lost */
@@ -33,7 +33,7 @@ export class OwnRequests {
     this.#count += 1;
     const id = `${idPrefix}${this.#count}`;
     const waiting = Promise.withResolvers<JsonObject>();
-    this.#open.set(id, waiting);
+    this.#open.set(id, { ...waiting, sentOn: transport });
     const message = { jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) };
     transport.send(message as Message);
     return waiting.promise;
@@ -47,6 +47,11 @@ export class OwnRequests {
     if (error === undefined) waiting.resolve(result ?? {});
     else waiting.reject(new Error(`the gateway refuses it: ${String(error.message)}`));
     return true;
+  }
+
+  /** Whether answers to them are awaited on `transport`. */
+  areOn(transport: HttpTransport): boolean {
+    return [...this.#open.values()].some(({ sentOn }) => sentOn === transport);
   }
 
   /** Whether a failed request is one of them. */

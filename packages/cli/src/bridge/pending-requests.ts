@@ -21,6 +21,8 @@ export interface PendingRequest {
   isRepeated: boolean;
   /** When it was sent first, in milliseconds since the epoch; undefined before. */
   sentAt: number | undefined;
+  /** The connection on which it was sent last; undefined before, and where it failed there. */
+  sentOn: object | undefined;
 }
 
 /** The table of one client. */
@@ -50,7 +52,7 @@ export class PendingRequests {
       const text = `The requests without an answer have more than ${maxLength} characters`;
       throw new McpError("MCP_OVERLOADED", text, { hint });
     }
-    const request = { message, isRepeated: false, sentAt: undefined };
+    const request = { message, isRepeated: false, sentAt: undefined, sentOn: undefined };
     this.#all.set(message.id, request);
     this.#held.add(request);
     this.#length += message.text.length;
@@ -83,6 +85,12 @@ export class PendingRequests {
     this.#held.delete(request);
     this.#length -= request.message.text.length;
     return true;
+  }
+
+  /** Whether answers to requests are awaited on `connection`. */
+  areOn(connection: object): boolean {
+    for (const { sentOn } of this.#all.values()) if (sentOn === connection) return true;
+    return false;
   }
 
   all(): readonly PendingRequest[] {
