@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { cpSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { basename, join } from "node:path";
+import { basename, join, sep } from "node:path";
 import {
   type CodeSplittingGroup,
   type OutputAsset,
@@ -60,7 +60,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
     preserveEntrySignatures: "allow-extension",
     treeshake: {
       // Modules of this repository only define; what is imported from the index of a package needs no other module.
-      moduleSideEffects: (path) => !path.startsWith(join(root, "packages")) || isEntry.has(path),
+      moduleSideEffects: (path) => !isOwnModule(path, root) || isEntry.has(path),
     },
     // jsonc-parser can be bundled by its "module" only: its "main" passes `require` on.
     resolve: {
@@ -89,6 +89,11 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
   const wasm = modules.find((path) => basename(path) === "cedar_wasm.js");
   if (wasm !== undefined) cpSync(join(wasm, "../cedar_wasm_bg.wasm"), join(folder, "cedar_wasm_bg.wasm"));
   return undici.size === 0 ? modules : [...modules, ...(await bundleUndici(root, folder, undici))];
+}
+
+/** Whether a module is a source of a package here. Dependencies of other versions than at the root are below packages, too. */
+function isOwnModule(path: string, root: string): boolean {
+  return path.startsWith(join(root, "packages", sep)) && !path.includes(`${sep}node_modules${sep}`);
 }
 
 /** @param groups the modules that are put into one file */

@@ -24,7 +24,7 @@ const fileCostBytes = 20_000;
 /** Number of most similar files with which a file is compared. */
 const candidatesMaxCount = 40;
 
-/** Files that are merged, and how the entries load them. Numbers are indexes. */
+/** Files that are merged, and the groups that they import. */
 interface Group {
   readonly files: ExactFile[];
   bytes: number;

@@ -79,3 +79,29 @@ test("questions fail when their client has closed its end, and the call is still
   assert.equal(await ended, 0);
   assert.deepEqual(bridge.messages.at(-1), { jsonrpc: "2.0", id: 1, result: { content: [] } });
 });
+
+test("a call that an ending gateway still answers is answered, while later requests use the next one", async () => {
+  await using home = await makeTemporaryDirectory();
+  let slow: Received | undefined;
+  await using first = await startFakeGateway((message) => {
+    if (message.method === "tools/call") slow = message;
+    else {
+      const text = "The gateway is shutting down";
+      message.refuse(503, { code: -32000, message: text, data: { code: "MCP_OVERLOADED" } });
+    }
+  });
+  await using second = await startFakeGateway((message) => message.answer({ tools: [] }));
+  first.announce(home.path);
+  await using bridge = startBridge(home.path);
+  await bridge.initialize();
+  const called = bridge.request(1, "tools/call", { name: "slow" });
+  await waitUntil(() => slow !== undefined);
+  second.announce(home.path);
+  const listed = await bridge.request(2, "tools/list");
+  assert.deepEqual(listed.result, { tools: [] });
+  slow?.answer({ content: [] });
+  assert.deepEqual((await called).result, { content: [] });
+  // Nothing keeps the bridge from its end.
+  assert.equal(await bridge.end(), 0);
+  assert.equal(second.received.filter(({ method }) => method === "tools/call").length, 0);
+});

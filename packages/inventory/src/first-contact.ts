@@ -142,7 +142,7 @@ export class FirstContact {
     const endsAt = now() + list.limitMs;
     const leftMs = () => Math.min(endsAt - now(), this.#usefulMs(list));
     if (leftMs() <= 0) return undefined;
-    return untilDone(this.#pendingOf(list), { leftMs });
+    return untilDone(this.#pendingOf(list), { limitMs: list.limitMs, leftMs });
   }
 
   /** The sources that can still add to a list. */
@@ -191,7 +191,7 @@ export class FirstContact {
     if (pending.length === 0) return undefined;
     const endsAt = this.#deps.now() + waitMs;
     const leftMs = () => (pending.some(isPending) ? endsAt - this.#deps.now() : 0);
-    return untilDone(pending, { leftMs, signal });
+    return untilDone(pending, { limitMs: waitMs, leftMs, signal });
   }
 }
 
@@ -204,15 +204,27 @@ function isOther(entry: RosterEntry): boolean {
   return !entry.facts.isOwn && !isPending(entry);
 }
 
-/** Resolves when no time is left, which each change of a source can decide, or when `signal` aborts. */
+/**
+ * Resolves when no time is left, which each change of a source can decide, when `signal` aborts, and after `limitMs` in
+ * any case: the clock of the machine can be set back meanwhile.
+ */
 function untilDone(
   entries: readonly RosterEntry[],
-  { leftMs, signal }: { readonly leftMs: () => number; readonly signal?: AbortSignal | undefined },
+  {
+    limitMs,
+    leftMs,
+    signal,
+  }: {
+    readonly limitMs: number;
+    readonly leftMs: () => number;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<void> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
     const end = () => {
       clearTimeout(timer);
+      clearTimeout(limit);
       signal?.removeEventListener("abort", end);
       for (const unsubscribe of unsubscribes) unsubscribe();
       resolve();
@@ -223,6 +235,7 @@ function untilDone(
       if (ms <= 0) end();
       else timer = setTimeout(check, ms);
     };
+    const limit = setTimeout(end, limitMs);
     const unsubscribes = entries.map(({ source }) => source.onChange(check));
     signal?.addEventListener("abort", end, { once: true });
     check();

@@ -46,12 +46,14 @@ async function answeredAt(
     serverId,
     reaches = Object.keys(courses),
     hasSession = true,
+    clock = () => Date.now(),
   }: {
     readonly clientMs?: number;
     readonly waitMs?: number;
     readonly serverId?: string;
     readonly reaches?: readonly string[];
     readonly hasSession?: boolean;
+    readonly clock?: () => number;
   } = {},
 ): Promise<number> {
   mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000_000 });
@@ -67,7 +69,7 @@ async function answeredAt(
       mayReach: (_identity: unknown, id: string) => reaches.includes(id),
       isUsable: (_identity: unknown, id: string) => reaches.includes(id) && isReady(id),
     };
-    const contact = new FirstContact({ roster: { entries }, visibility, now: Date.now }, waitMs);
+    const contact = new FirstContact({ roster: { entries }, visibility, now: clock }, waitMs);
     for (let ms = 0; ms < clientMs; ms += stepMs) mock.timers.tick(stepMs);
     const identity = localIdentity("token", "one");
     const session = hasSession ? {} : undefined;
@@ -135,6 +137,12 @@ test("a list that would be empty waits up to its limit", async () => {
 
 test("a source of which the client may use nothing is not waited for", async () => {
   assert.equal(await answeredAt({ one: { 100: ready }, hanging }, { reaches: ["one"] }), 100);
+});
+
+test("a clock that is set back during the wait does not make it longer than its limit", async () => {
+  const clock = () => Date.now() - (Date.now() < 1_000_500 ? 0 : 3_600_000);
+  const courses = { one: { 100: ready }, stuck: { 900: listing } };
+  assert.equal(await answeredAt(courses, { clock }), 5000);
 });
 
 test("each client waits once", async () => {

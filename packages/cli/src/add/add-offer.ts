@@ -45,10 +45,9 @@ import {
 import { explainUrlFailure, type UrlFailure } from "./url-failure.ts";
 import { publisherOfWheel } from "./wheel-publisher.ts";
 
-/** Adds `offer`. With --dry-run, nothing of it stays in the home. */
+/** Adds `offer`. With --dry-run, it is tried in a temporary home, unless it needs secrets or files of the home. */
 export async function addOffer(context: CliContext, offer: Offer, flags: AddFlags): Promise<ExitCode> {
   if (flags.dryRun !== true) return await addIn(context, context.options.home, offer, flags);
-  // What needs a secret or files of the home is tried in it.
   const needsHome = offer.secrets.length > 0 || offer.prepare !== undefined;
   const home = needsHome ? context.options.home : await mkdtemp(join(tmpdir(), "toolcrib-dry-"));
   try {
@@ -63,6 +62,7 @@ export async function addOffer(context: CliContext, offer: Offer, flags: AddFlag
 async function addIn(context: CliContext, home: string, offer: Offer, flags: AddFlags): Promise<ExitCode> {
   const { output } = context;
   const inHome: CliContext = { ...context, options: { ...context.options, home } };
+  const isElsewhere = home !== context.options.home;
   const { id, title, entries } = offer;
   const file = openConfigFor(context, id);
   // Check that the entry can be written before anything is fetched.
@@ -75,7 +75,9 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
   if (missing.size > 0)
     printFacts(output, [["not stored", `${[...missing].join(", ")}: it is tried without`]]);
   await offer.prepare?.();
-  const { entry, trial } = await tryEntries(inHome, file, offer, missing);
+  // Where it is tried in another home, its sandbox hides the usual one, too.
+  const hiddenPaths = [...configFilesOf(context, file), ...(isElsewhere ? [context.options.home] : [])];
+  const { entry, trial } = await tryEntries(inHome, offer, { file, missing, hiddenPaths });
   if (trial.kind === "failed") return await withoutTrial(context, { offer, entry, trial, file, flags });
   await using passed = trial;
   const fetched = offer.packages === undefined ? undefined : await findFetched(inHome, offer.packages);
@@ -115,9 +117,16 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
 /** Tries the entries in order, until one passes or the server answers that it wants a login. */
 async function tryEntries(
   context: CliContext,
-  file: ConfigFile,
   { id, entries, registry, packages = [] }: Offer,
-  missing: ReadonlySet<string>,
+  {
+    file,
+    missing,
+    hiddenPaths,
+  }: {
+    readonly file: ConfigFile;
+    readonly missing: ReadonlySet<string>;
+    readonly hiddenPaths: readonly string[];
+  },
 ): Promise<{ readonly entry: JsonObject; readonly trial: PassedTrial | FailedTrial }> {
   const verb = { npm: "Fetching", python: "Fetching", go: "Building" };
   const what =
@@ -126,7 +135,7 @@ async function tryEntries(
   let last: { readonly entry: JsonObject; readonly trial: FailedTrial } | undefined;
   for (const entry of entries) {
     const { config } = await withEntry(context, file, "tool_servers", withoutSecrets(entry, missing));
-    const trial = await tryServer(context, { config, files: configFilesOf(context, file) }, id);
+    const trial = await tryServer(context, { config, files: hiddenPaths }, id);
     if (trial.kind === "passed") return { entry, trial };
     last ??= { entry, trial };
     if (needsLogin(trial)) return { entry, trial };

@@ -52,11 +52,11 @@ export async function createGatewayLink(
   const { profile, as: name = "bridge" } = flags;
   const base = reachableUrl(gateway.url);
   const url = profile === undefined ? `${base}/mcp` : `${base}/mcp/p/${encodeURIComponent(profile)}`;
-  const client = createHttpClient();
   const credentials =
     gateway.auth === "none"
       ? undefined
       : tokenCredentials(context, name, await firstToken(context, name, signal));
+  const client = createHttpClient();
   const transport = new HttpTransport(client, {
     url,
     ...(credentials === undefined ? {} : { credentials }),

@@ -198,9 +198,7 @@ export class LiveConfig implements AsyncDisposable {
   }
 
   /** What is in force does not depend on whether it can be logged. */
-  #log(
-    ...[level, fields, message]: [level: "info" | "warn" | "error", fields: object, message: string]
-  ): void {
+  #log(level: "info" | "warn" | "error", fields: object, message: string): void {
     try {
       this.#deps.context.logger[level](fields, message);
     } catch {
