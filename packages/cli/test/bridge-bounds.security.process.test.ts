@@ -95,6 +95,12 @@ test("a line that is too long, a batch that is too large and an id in use are er
   bridge.child.stdin.write(`"${"x".repeat(17 * 1024 * 1024)}"\n`);
   bridge.send({ id: 6, method: 6 });
   bridge.send({ id: 7 });
+  // These two are headers of the request to the gateway.
+  for (const [id, method, version] of [
+    ["m", "ping\r\nX: 1", "2026-07-28"],
+    ["v", "ping", "2026-07-28\u2603"],
+  ] as const)
+    bridge.send({ id, method, params: { _meta: { "io.modelcontextprotocol/protocolVersion": version } } });
   bridge.send(call(8));
   const again = await bridge.request(8, "tools/call");
   assert.match(again.error?.message ?? "", /id 8 is already in use/);
@@ -106,6 +112,8 @@ test("a line that is too long, a batch that is too large and an id in use are er
       [null, -32700],
       [6, -32600],
       [7, -32600],
+      ["m", -32600],
+      ["v", -32600],
       [8, -32600],
     ],
   );

@@ -41,6 +41,9 @@ export function readClientMessage(value: JsonValue): ClientMessage | string {
   if (!isId && (isAnswer || id !== undefined)) return '"id" is a text or a number';
   const given = isJsonObject(params) ? params : {};
   const version = metaOf(given)?.[metaKeys.protocolVersion];
+  // The transport refuses other headers before it sends them, which looks like a gateway that is not there.
+  const inHeaders = typeof version === "string" ? `${method ?? ""}${version}` : "";
+  if (!/^[\x20-\x7e]*$/.test(inHeaders)) return '"method" and the protocol version are printable ASCII';
   const kept: Record<string, JsonValue> = {};
   for (const name of headParams) if (given[name] !== undefined) kept[name] = given[name];
   if (version !== undefined) kept["_meta"] = { [metaKeys.protocolVersion]: version };
