@@ -11,6 +11,7 @@ import { findRunningGateways } from "../access/run-file.ts";
 import { printDefinition } from "../approve/print-definition.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { shortPath } from "../config/find-config-files.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
@@ -191,7 +192,7 @@ async function withoutTrial(
     `${output.style("green", "✓")} added ${safeLine(offer.id)} to ${file.shown}`,
     ...(isLogin ? [`${output.style("yellow", "!")} log in: ${command} login ${id}`] : []),
     `${output.style("yellow", "!")} approve its tools when it lists them: ${command} approve ${id}`,
-    ...gatewayLines(context),
+    ...gatewayLines(context, file),
   );
   return exitCodes.done;
 }
@@ -390,17 +391,22 @@ function reportAdded(
       `${output.style("yellow", "!")} ${counted(waiting, "definition")} wait for you: ${command} approve ${shellQuote(id)}`,
     );
   }
-  output.print(...gatewayLines(context));
+  output.print(...gatewayLines(context, file));
   const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
   output.print("", output.style("bold", "Try"), `  ${command} list --server ${shellQuote(id)}${configFlag}`);
   return exitCodes.done;
 }
 
-/** Says how a running gateway gets to know a changed configuration. */
-export function gatewayLines(context: CliContext): readonly string[] {
-  const running = findRunningGateways(context.options.home);
-  if (running.length === 0) return [];
+/** Says how a running gateway gets to know a changed configuration: it watches the files that it was started with. */
+export function gatewayLines(context: CliContext, { path }: Pick<ConfigFile, "path">): readonly string[] {
+  const { home } = context.options;
+  const running = findRunningGateways(home);
+  const [other] = running;
+  if (other === undefined) return [];
+  if (running.some(({ configFiles }) => configFiles.includes(path)))
+    return ["a gateway is running: it takes the change over within a second"];
+  const read = other.configFiles.map((file) => safeLine(shortPath(file, context.directory))).join(", ");
   return [
-    `${context.output.style("yellow", "!")} a gateway is running: it serves the change after a reload or restart`,
+    `${context.output.style("yellow", "!")} a gateway is running with ${read === "" ? "no file" : read}: it does not read ${safeLine(shortPath(path, context.directory))}`,
   ];
 }

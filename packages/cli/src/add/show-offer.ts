@@ -3,6 +3,9 @@
  * secrets, and its definitions with their cost. Texts of registries and servers are escaped and cut.
  */
 
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
 import type { ToolServerConfig } from "@toolcrib/config";
 import type { SourceStatus } from "@toolcrib/inventory";
 import type { StoredPackage } from "@toolcrib/runners";
@@ -35,7 +38,10 @@ export function integrityFacts(fetched: StoredPackage | undefined): readonly Off
   const { locked, files, bytes } = fetched.receipt;
   const own = ownLock(fetched);
   const [first = "none", ...others] = (own?.integrity ?? "").split(" ").filter((one) => one !== "");
-  const more = others.length === 0 ? "" : ` (or one of ${others.length} more files of this version)`;
+  const more =
+    others.length === 0
+      ? ""
+      : ` (or that of ${others.length === 1 ? "the other file" : `one of ${others.length} other files`} of this version)`;
   return [
     ["integrity", `${first}${more}`],
     [
@@ -80,7 +86,7 @@ export function containmentFacts(
     allow: "everything of yours",
     scoped: `only ${scope.writePaths.join(", ")}`,
   };
-  const read = ["its program", ...scope.readPaths];
+  const read = ["its program", ...new Set([...argumentPaths(transport.args), ...scope.readPaths])];
   return [
     ["network", `${network} (${by("network_egress")})`],
     ["writes", `${written[filesystemWrite]} (${by("filesystem_write")})`],
@@ -90,6 +96,16 @@ export function containmentFacts(
     ],
     deadline,
   ];
+}
+
+type StdioArguments = Extract<ToolServerConfig["transport"], { kind: "stdio" }>["args"];
+
+/** The files and folders that arguments name: a sandbox shows them, unless the home of the user is in them. */
+function argumentPaths(args: StdioArguments): readonly string[] {
+  const holdsHome = (path: string) => `${homedir()}/`.startsWith(path.replace(/\/*$/, "/"));
+  return args
+    .map((one) => (one.kind === "literal" ? one.text : ""))
+    .filter((word) => isAbsolute(word) && !holdsHome(word) && existsSync(word));
 }
 
 /** Prints the definitions with the tokens of each and of all, and the suspicious ones completely. */

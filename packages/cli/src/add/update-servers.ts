@@ -72,7 +72,8 @@ export async function updateServers(
       done.push({ id, from, to: null, result: "failed", code: error.code, reason: messageOf(error) });
     }
   }
-  if (done.some(({ result }) => result === "updated")) output.print(...gatewayLines(context));
+  if (done.some(({ result }) => result === "updated"))
+    output.print(...gatewayLines(context, openConfigFile(context)));
   return done;
 }
 
