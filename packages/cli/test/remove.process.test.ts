@@ -105,6 +105,10 @@ test("--purge removes what only the entry used, and names what stays", async () 
   mkdirSync(directory.join(".toolcrib/pins"), { recursive: true });
   const kept = await run("remove", "a", "--dry-run");
   assert.match(kept.stdout, /not used any more secret OWN\nnot used any more switch a\n/);
+  assert.match(
+    kept.stdout,
+    /\nWhat is not used any more is kept; remove --purge deletes it with the entry\n/,
+  );
   assert.match(kept.stdout, /stays policy\.deny: "a:x"/);
   assert.doesNotMatch(kept.stdout, /SHARED$/m);
   const purged = await run("remove", "a", "--purge", "--yes");

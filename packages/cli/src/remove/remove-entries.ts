@@ -73,6 +73,9 @@ export async function removeEntries(
     output.print(
       `${output.style("yellow", purge ? "also removed" : "not used any more")} ${kind} ${safeLine(name)}`,
     );
+  // Before the question: the command finds nothing to delete once the entry is gone.
+  if (left.length > 0 && !purge)
+    output.print("What is not used any more is kept; remove --purge deletes it with the entry");
   const isWritten = !dryRun && (yes || (await isConfirmed(context, purge)));
   output.json({
     removed: found.map(({ id, path, section }) => ({ id, file: path, section })),
@@ -87,19 +90,12 @@ export async function removeEntries(
   }
   await write(context, changes);
   if (purge) for (const one of left) await one.remove();
-  report(context, found, left, purge);
+  report(context, found);
   return exitCodes.done;
 }
 
-function report(
-  { output }: CliContext,
-  found: readonly FoundEntry[],
-  left: readonly LeftOver[],
-  purge: boolean,
-): void {
+function report({ output }: CliContext, found: readonly FoundEntry[]): void {
   output.print(`Removed ${found.map(({ id }) => `"${safeLine(id)}"`).join(", ")}`);
-  if (left.length > 0 && !purge)
-    output.print("What is not used any more is kept; remove --purge deletes it with the entry");
 }
 
 /** Returns the files without the entries. @throws {CliError} `CLI_CONFIG_NOT_EDITABLE` */
