@@ -90,6 +90,8 @@ class Bridge implements PipeOwner, AsyncDisposable {
   /** Messages without an answer since the last flush. */
   #unflushed = 0;
   #link: GatewayLink | undefined;
+  /** All that were made, those to gateways that are gone too: each tries to listen again until it is disposed. */
+  readonly #links = new Set<GatewayLink>();
   #connecting: Promise<GatewayLink> | undefined;
   #failure: { readonly error: unknown; readonly at: number } | undefined;
   #isInputEnded = false;
@@ -109,7 +111,9 @@ class Bridge implements PipeOwner, AsyncDisposable {
     this.#closing.abort();
     this.#onAnswer?.();
     this.#pipe.close();
-    await this.#disconnect();
+    await this.#connecting?.catch(() => {});
+    this.#link = undefined;
+    await Promise.all([...this.#links].map((link) => link[Symbol.asyncDispose]()));
   }
 
   get pace(): PipeOwner["pace"] {
@@ -259,6 +263,7 @@ class Bridge implements PipeOwner, AsyncDisposable {
     const { signal } = this.#closing;
     const notes = { note: (text: string) => this.#note(text), signal };
     const link = await createGatewayLink(this.#context, this.#flags, notes);
+    this.#links.add(link);
     const { transport } = link;
     await this.#disconnect();
     await transport.open({
@@ -450,6 +455,7 @@ class Bridge implements PipeOwner, AsyncDisposable {
   async #disconnect(): Promise<void> {
     const link = this.#link;
     this.#link = undefined;
+    if (link !== undefined) this.#links.delete(link);
     await link?.[Symbol.asyncDispose]();
   }
 
