@@ -9,6 +9,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { CreateMessageRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { freePort, isProcessAlive, makeTemporaryDirectory, runProcess, waitUntil } from "@toolcrib/testing";
+import { startBridge } from "./bridge-harness.ts";
 import { cleanEnvironment, commandLine, echoServer, startServe } from "./transcript.ts";
 
 /** A home with a configuration; gateways that bridges start are ended at the end. */
@@ -152,6 +153,21 @@ test("a client continues when its gateway is restarted at another address", asyn
   };
   assert.match(JSON.stringify(content), /again/);
   await Promise.all([client.close(), modern.close()]);
+});
+
+test("a bridge whose gateway was restarted ends with its client", async () => {
+  await using user = await setUp({ serve: { listen: "127.0.0.1:0" } });
+  await (await openV1(user.bridge())).close();
+  const bridge = startBridge(user.directory.path, "--config", user.directory.join("toolcrib.json"));
+  await using _ended = bridge;
+  await bridge.initialize();
+  await bridge.request(1, "tools/list");
+  const [pid = 0] = user.gateways();
+  await user.stop(pid);
+  assert.equal((await bridge.request(2, "tools/list")).error, undefined);
+  bridge.child.stdin.end();
+  await waitUntil(() => bridge.child.exitCode !== null, { timeoutMs: 20_000, what: "the bridge ends" });
+  assert.equal(bridge.child.exitCode, 0);
 });
 
 test("a gateway that cannot start is an error for the client and on standard error", async () => {

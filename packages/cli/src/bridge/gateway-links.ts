@@ -50,6 +50,8 @@ export class GatewayLinks implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
+    // One that is being made is closed, too.
+    await this.#connecting?.catch(() => {});
     const links = [...(this.#current === undefined ? [] : [this.#current]), ...this.#left];
     this.#current = undefined;
     this.#left.clear();
