@@ -1,10 +1,12 @@
 /** Compiled code is executed: the command reads and writes it only where nobody else can write. */
 
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { test } from "node:test";
-import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
+import { makeTemporaryDirectory, runProcess, waitUntil } from "@toolcrib/testing";
 import { cleanEnvironment, modulesCommandLine } from "./transcript.ts";
 
 const isPosix = process.platform !== "win32";
@@ -41,6 +43,30 @@ test("the compile cache is in a folder of this user alone, whatever the umask", 
     assert.notDeepEqual(readdirSync(folder), []);
   } finally {
     process.umask(umask);
+  }
+});
+
+test("a gateway that is killed has stored its compiled code", without, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const caches = directory.join("caches");
+  mkdirSync(caches, { mode: 0o700 });
+  writeFileSync(directory.join("toolcrib.yaml"), "tool_servers: []\n");
+  const child = spawn(
+    process.execPath,
+    [...modulesCommandLine, "serve", "--listen", "127.0.0.1:0", "--home", directory.join("home")],
+    {
+      cwd: directory.path,
+      env: { ...cleanEnvironment(directory.path), NODE_COMPILE_CACHE: undefined, XDG_CACHE_HOME: caches },
+      stdio: "ignore",
+    },
+  );
+  const ended = once(child, "exit");
+  const stored = () => readdirSync(caches, { recursive: true }).length;
+  try {
+    await waitUntil(() => stored() > 100, { timeoutMs: 30_000, what: "compiled code is stored" });
+  } finally {
+    child.kill("SIGKILL");
+    await ended;
   }
 });
 

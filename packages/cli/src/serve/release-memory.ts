@@ -5,6 +5,7 @@
  * flight.
  */
 
+import { flushCompileCache } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -15,11 +16,15 @@ const waitMs = 50;
 /** Maximum number of checks. A gateway that stays busy needs its memory. */
 const checksMaxCount = 100;
 
-/** Releases unused memory after `gateway` has started. Never rejects. */
+/**
+ * Releases unused memory after `gateway` has started, and stores what was compiled: a gateway that is killed does not come
+ * to do that at its end. Never rejects.
+ */
 export async function releaseMemory(gateway: Gateway): Promise<void> {
   await gateway.prepared();
   for (let check = 0; check < checksMaxCount; check += 1) {
     if (gateway.status().callsInFlight === 0) {
+      flushCompileCache();
       // Only this flavor also shrinks the space for new objects.
       collector()({ type: "major", execution: "sync", flavor: "last-resort" });
       return;
