@@ -39,6 +39,9 @@ const usage = `npm run bench -- [options]
 Only a whole run (neither --only nor --quick) is written to bench/RESULTS.md.
 `;
 
+/** How much longer memory is left alone after the load: V8 gives it back after some tens of seconds. */
+const loadRestFactor = 2;
+
 /** Why starts can take longer than those of peers. */
 const firstStart =
   "the first start in a new home compiles the command, creates keys, and records what the servers offer before a client sees it. Later starts do not.";
@@ -150,7 +153,8 @@ async function loadTables(
       notStarted.push({ kind: "failed", contender, reason });
     }
   }
-  const { rounds, turnMs, warmUpMs, restMs } = plan;
+  const { rounds, turnMs, warmUpMs } = plan;
+  const restMs = loadRestFactor * plan.restMs;
   const options = { rounds, turnMs, warmUpMs, restMs, concurrencies, signal, progress };
   const measured = await measureLoad(running, options);
   for (const ready of running.values()) ready.client.close();
