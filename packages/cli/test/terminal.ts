@@ -8,6 +8,8 @@ import { type ProcessOutcome, runProcess, waitUntil } from "@toolcrib/testing";
 import { cleanEnvironment, commandLine, type RunSetting } from "./transcript.ts";
 
 const script = "/usr/bin/script";
+/** `script` takes the shell of the variable: what a test sees must not depend on who starts it. */
+const shell = { SHELL: "/bin/sh", TERM: "xterm" };
 
 /** Why there is no terminal for tests; `false` where there is one. */
 export const skipWithoutTerminal =
@@ -27,7 +29,7 @@ export async function onTerminal(
   const { stdout } = await runProcess(script, ["-qec", shellLine(args), "/dev/null"], {
     cwd: directory,
     stdin,
-    env: { ...cleanEnvironment(directory), TERM: "xterm", ...env },
+    env: { ...cleanEnvironment(directory), ...shell, ...env },
   });
   return stdout;
 }
@@ -39,7 +41,7 @@ export async function runAnswering(
 ): Promise<ProcessOutcome> {
   const child = spawn(script, ["-qec", text, "/dev/null"], {
     cwd,
-    env: { ...process.env, ...env, TERM: "xterm" },
+    env: { ...process.env, ...env, ...shell },
   });
   let stdout = "";
   let answeredTo = 0;
@@ -69,10 +71,11 @@ export class TerminalRun implements AsyncDisposable {
   constructor(args: readonly string[], { directory, env }: RunSetting, size: readonly [number, number]) {
     const [columns, rows] = size;
     // The name of the terminal is for `resize`; its settings after the command show whether it was restored.
-    const words = `tty; stty cols ${columns} rows ${rows}; ${shellLine(args)}; echo "code=$?"; stty -a`;
+    // A Ctrl-C reaches the shell too, and dash would end with it.
+    const words = `trap : INT; tty; stty cols ${columns} rows ${rows}; ${shellLine(args)}; echo "code=$?"; stty -a`;
     this.#child = spawn(script, ["-qec", words, "/dev/null"], {
       cwd: directory,
-      env: { ...process.env, ...cleanEnvironment(directory), TERM: "xterm", NO_COLOR: "1", ...env },
+      env: { ...process.env, ...cleanEnvironment(directory), ...shell, NO_COLOR: "1", ...env },
     });
     this.#child.stdout.setEncoding("utf8").on("data", (text: string) => {
       this.#text += text;
