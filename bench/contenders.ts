@@ -263,7 +263,11 @@ export function allContenders(): readonly Contender[] {
   );
   const own = [
     toolcrib("toolcrib", `${manifest.version} (installed)`, join(installedFolder, "bin/toolcrib.js")),
-    toolcrib("toolcrib-source", `${manifest.version} (checkout)`, join(root, "packages/cli/bin/toolcrib.js")),
+    toolcrib(
+      "toolcrib-checkout",
+      `${manifest.version} (checkout)`,
+      join(root, "packages/cli/bin/toolcrib.js"),
+    ),
   ];
   return [direct, pipe, ...own, mcpProxy, supergateway, mcpHub];
 }

@@ -17,7 +17,7 @@ import { benchComposites } from "./composites.ts";
 import { allContenders, type Contender, type Upstream } from "./contenders.ts";
 import { benchHostileClient } from "./hostile-client.ts";
 import { benchHostileServers } from "./hostile-servers.ts";
-import { writeInstalled } from "./installed.ts";
+import { writeCheckout, writeInstalled } from "./installed.ts";
 import { type LoadResult, measureLoad } from "./load.ts";
 import { describeMachine } from "./machine.ts";
 import { installPeers } from "./peers.ts";
@@ -29,7 +29,7 @@ import { benchToolspecs } from "./toolspecs.ts";
 
 const usage = `npm run bench -- [options]
 
-  --only a,b     only these: direct, pipe, toolcrib, toolcrib-source,
+  --only a,b     only these: direct, pipe, toolcrib, toolcrib-checkout,
                  mcp-proxy, supergateway, mcp-hub; and the parts load, start-up,
                  search, composites, toolspecs, hostile (servers), hostile-client
   --rounds N     turns of each contender (default 10)
@@ -287,8 +287,9 @@ async function main(plan: Plan): Promise<number> {
   const compares = plan.parts.has("load") || plan.parts.has("start-up");
   if ([...plan.parts].some((part) => part !== "search")) {
     if (compares && plan.contenders.some(({ kind }) => kind === "peer")) installPeers(progress);
-    progress("Writing the command as it is installed");
+    progress("Writing the command as it is installed, and as npm ci bundles it in a checkout");
     await writeInstalled();
+    writeCheckout();
     try {
       tables.push(...(await interruptible((signal) => gatewayTables(plan, signal))));
     } catch (error) {

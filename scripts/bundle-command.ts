@@ -1,93 +1,107 @@
 /**
- * Bundles the sources of the command for `npm test`, whose tests start it more than
- * a thousand times: Node spends half of the time to start it from its sources on
- * hundreds of small modules. Each module behaves as if it were in its own file:
- * `import.meta.url`, `import.meta.dirname` and `__dirname` keep their values. Prints the
- * path of its entry.
+ * Bundles the sources of the command for a checkout, as the published package has them: `npm ci` and `npm test` do,
+ * because Node spends half of the time to start the command from its sources on hundreds of small modules. The launcher
+ * uses the bundle while no source in it has changed.
+ *
+ *     node --conditions=toolcrib-source scripts/bundle-command.ts [--optional]
+ *
+ * Prints the path of its entry. With `--optional` it prints nothing but what went wrong, and ends with 0 in any case:
+ * without a bundle, the command starts from its sources.
  */
 
 import { createHash, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { rolldown } from "rolldown";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+const cache = join(root, "node_modules/.cache/toolcrib-command");
 
 /** Age in milliseconds at which the bundles of other sources are removed. Another run can use a younger one. */
 const removedAfterMs = 24 * 60 * 60 * 1000;
 
-console.log(await bundleCommand());
+if (process.argv.includes("--optional")) {
+  await bundleCommand().catch((error: Error) => {
+    console.error(`The command is not bundled, and starts from its sources: ${error.message}`);
+  });
+} else {
+  console.log(await bundleCommand());
+}
 
 /**
- * Writes the bundle below `node_modules/.cache`, to a folder named after its content,
- * so that Node's compile cache knows it.
+ * Writes the bundle below `node_modules/.cache`, to a folder named after its content, so that Node's compile cache knows
+ * it, and names it to the launcher.
  *
  * @returns the path of its entry
  */
 async function bundleCommand(): Promise<string> {
-  const build = await rolldown({
-    cwd: root,
-    input: { bin: join(root, "packages/cli/src/bin.ts") },
-    platform: "node",
-    // jsonc-parser can be bundled by its "module" only: its "main" passes `require` on.
-    resolve: {
-      conditionNames: ["toolcrib-source", "node", "import", "default"],
-      mainFields: ["module", "main"],
-    },
-    plugins: [{ name: "places", transform: keepPlaces }],
-    // Its reports about slow plugins are about busy machines.
-    checks: { pluginTimings: false },
-    logLevel: "warn",
-  });
-  const { output } = await build.generate({
-    format: "esm",
-    // Node need not find out that they are modules.
-    entryFileNames: "[name].mjs",
-    chunkFileNames: "[name]-[hash].mjs",
-  });
-  await build.close();
-  const files = output.flatMap((file) => (file.type === "chunk" ? [file] : []));
-  const hash = createHash("sha256");
-  for (const { fileName, code } of files) hash.update(fileName).update(code);
-  const cache = join(root, "node_modules/.cache/toolcrib-command");
-  const folder = join(cache, hash.digest("hex").slice(0, 16));
-  if (!existsSync(folder)) {
-    const unfinished = join(cache, randomUUID());
-    mkdirSync(unfinished, { recursive: true });
-    for (const { fileName, code } of files) writeFileSync(join(unfinished, fileName), code);
+  // An installation without the packages of the development has no bundler.
+  const { bundleFolder } = await import("./release/bundle-folder.ts");
+  const unfinished = join(cache, randomUUID());
+  mkdirSync(unfinished, { recursive: true });
+  try {
+    const startedMs = Date.now();
+    const { sources } = await bundleFolder({
+      root,
+      entries: { bin: "packages/cli/src/bin.ts" },
+      startsGateways: true,
+      folder: unfinished,
+      keepsPlaces: true,
+    });
+    const folder = join(cache, hashOf(unfinished));
     place(unfinished, folder);
-    removeOld(cache, folder);
+    removeOld(folder);
+    const entry = join(folder, "bin.js");
+    nameToLauncher(entry, [join(root, "package-lock.json"), ...sources], startedMs);
+    return entry;
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
   }
-  return join(folder, "bin.mjs");
 }
 
-/** Replaces what a module reads of its own place by the place of its source. */
-function keepPlaces(code: string, path: string): string | null {
-  // Modules of this repository name `__dirname` only in texts.
-  const isForeign = path.includes("node_modules");
-  if (!code.includes("import.meta.") && !(isForeign && code.includes("__dirname"))) return null;
-  const kept = code
-    .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href))
-    .replaceAll("import.meta.dirname", JSON.stringify(dirname(path)));
-  return isForeign ? kept.replaceAll(/\b__dirname\b/g, JSON.stringify(dirname(path))) : kept;
+function hashOf(folder: string): string {
+  const hash = createHash("sha256");
+  for (const name of readdirSync(folder).sort()) hash.update(name).update(readFileSync(join(folder, name)));
+  return hash.digest("hex").slice(0, 16);
 }
 
-/** Renames the finished folder, unless another run was first. */
+/** Renames the finished folder, unless an earlier run or another one has written the same. */
 function place(unfinished: string, folder: string): void {
+  if (existsSync(folder)) return;
   try {
     renameSync(unfinished, folder);
   } catch (error) {
-    rmSync(unfinished, { recursive: true });
     if (!existsSync(folder)) throw error;
   }
 }
 
-function removeOld(cache: string, current: string): void {
+function removeOld(current: string): void {
   for (const name of readdirSync(cache)) {
-    const folder = join(cache, name);
-    const stats = statSync(folder, { throwIfNoEntry: false });
-    if (stats === undefined || folder === current) continue;
-    if (Date.now() - stats.mtimeMs > removedAfterMs) rmSync(folder, { recursive: true, force: true });
+    const path = join(cache, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || path === current || !stats.isDirectory()) continue;
+    if (Date.now() - stats.mtimeMs > removedAfterMs) rmSync(path, { recursive: true, force: true });
   }
+}
+
+/** Writes what the launcher reads: the entry, and the time of the last change and the size of each source. */
+function nameToLauncher(entry: string, sources: readonly string[], startedMs: number): void {
+  const states = sources.map((path) => {
+    const { mtimeMs, size } = statSync(path);
+    return [relative(root, path), mtimeMs, size] as const;
+  });
+  // A source that was changed meanwhile may be in the bundle as it was before.
+  if (states.some(([, mtimeMs]) => mtimeMs >= startedMs)) return;
+  const unfinished = join(cache, `${randomUUID()}.json`);
+  writeFileSync(unfinished, JSON.stringify({ entry: relative(root, entry), sources: states }));
+  renameSync(unfinished, join(cache, "current.json"));
 }

@@ -7,7 +7,8 @@
 import assert from "node:assert/strict";
 import { cpSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { basename, join, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import {
   type CodeSplittingGroup,
   type OutputAsset,
@@ -45,11 +46,22 @@ export interface FolderBundle {
   /** Whether it starts gateways, which need the modules of threads and processes. */
   readonly startsGateways: boolean;
   readonly folder: string;
+  /** Whether the modules of the command find its launcher, version and catalog where its sources are. @default false */
+  readonly keepsPlaces?: boolean;
 }
 
-/** Writes the bundle. @returns the paths of all modules in it */
-export async function bundleFolder(bundle: FolderBundle): Promise<readonly string[]> {
+/** What a bundle is made of, as paths. */
+export interface BundledModules {
+  /** The modules of which something is in it. */
+  readonly modules: readonly string[];
+  /** The modules of this repository that were read. */
+  readonly sources: readonly string[];
+}
+
+/** Writes the bundle. */
+export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules> {
   const { root, folder } = bundle;
+  const sources = new Set<string>();
   const undici = new Set<string>();
   const entries = { ...bundle.entries, ...(bundle.startsGateways ? ownEntries : {}) };
   const isEntry = new Set(Object.values(entries).map((path) => join(root, path)));
@@ -67,7 +79,18 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
       conditionNames: ["toolcrib-source", "node", "import", "default"],
       mainFields: ["module", "main"],
     },
-    plugins: [ownRequires(undici), places, plainCharacters],
+    plugins: [
+      {
+        name: "sources",
+        transform: (_, path) => {
+          if (isOwnModule(path, root)) sources.add(path);
+        },
+      },
+      ownRequires(undici),
+      ...(bundle.keepsPlaces === true ? [keptPlaces(join(root, "packages/cli/src", sep))] : []),
+      places,
+      plainCharacters,
+    ],
     // Reports about slow plugins are about busy machines, and one module of the command is loaded in both ways.
     checks: { pluginTimings: false, ineffectiveDynamicImport: false },
     logLevel: "warn",
@@ -88,7 +111,8 @@ export async function bundleFolder(bundle: FolderBundle): Promise<readonly strin
   for (const file of output) if (file.type === "chunk") assertComplete(file, files);
   const wasm = modules.find((path) => basename(path) === "cedar_wasm.js");
   if (wasm !== undefined) cpSync(join(wasm, "../cedar_wasm_bg.wasm"), join(folder, "cedar_wasm_bg.wasm"));
-  return undici.size === 0 ? modules : [...modules, ...(await bundleUndici(root, folder, undici))];
+  const ofUndici = undici.size === 0 ? [] : await bundleUndici(root, folder, undici);
+  return { modules: [...modules, ...ofUndici], sources: [...sources] };
 }
 
 /** Whether a module is a source of a package here. Dependencies of other versions than at the root are below packages, too. */
@@ -136,6 +160,19 @@ function ownRequires(undici: Set<string>): Plugin {
         return `require("./${undiciName}")[${JSON.stringify(part)}]`;
       });
     },
+  };
+}
+
+/** Replaces what a module below a folder reads of its own place by the place of its source. */
+function keptPlaces(folder: string): Plugin {
+  return {
+    name: "kept places",
+    transform: (code, path) =>
+      path.startsWith(folder) && code.includes("import.meta.")
+        ? code
+            .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href))
+            .replaceAll("import.meta.dirname", JSON.stringify(dirname(path)))
+        : null,
   };
 }
 

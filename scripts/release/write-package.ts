@@ -29,7 +29,7 @@ export async function writePackage(
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const entry = published.kind === "program" ? "bin" : "index";
-  const modules = await bundleFolder({
+  const { modules } = await bundleFolder({
     root,
     entries: { [entry]: `packages/${published.folder}/src/${entry}.ts` },
     startsGateways: published.startsGateways,

@@ -1,18 +1,21 @@
 #!/usr/bin/env node
-// Starts the command: from the sources in a checkout, otherwise from the build
-// (dist), which the published package contains.
+// Starts the command: in the published package from its build (dist); in a
+// checkout from the bundle of npm ci (scripts/bundle-command.ts) while no source
+// has changed since, otherwise from the sources.
 // Plain JavaScript that any Node can parse, so that an old Node gets a clear
 // message instead of a syntax error. Keep the number in sync with
 // src/node-version.ts; a test compares them.
 
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const oldestNode = 24;
 const sourceCondition = "toolcrib-source";
 const build = new URL("../dist/bin.js", import.meta.url);
 const source = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
+const root = new URL("../../../", import.meta.url);
+const bundled = new URL("node_modules/.cache/toolcrib-command/current.json", root);
 
 if (Number(process.versions.node.split(".")[0]) < oldestNode) {
   process.stderr.write(
@@ -23,9 +26,27 @@ if (Number(process.versions.node.split(".")[0]) < oldestNode) {
   );
   process.exitCode = 2;
 } else if (existsSync(source)) {
-  start([`--conditions=${sourceCondition}`, source, ...process.argv.slice(2)]);
+  const bundle = currentBundle();
+  if (bundle === undefined) start([`--conditions=${sourceCondition}`, source, ...process.argv.slice(2)]);
+  else await import(bundle.href);
 } else {
   await import(build.href);
+}
+
+// The entry of the bundle; undefined if there is none, or a source is not as it was.
+function currentBundle() {
+  try {
+    const { entry, sources } = JSON.parse(readFileSync(bundled, "utf8"));
+    const folder = fileURLToPath(root);
+    for (const [path, mtimeMs, size] of sources) {
+      const stats = statSync(folder + path);
+      if (stats.mtimeMs !== mtimeMs || stats.size !== size) return undefined;
+    }
+    const url = new URL(entry, root);
+    return existsSync(url) ? url : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 // Conditions can only be set when Node starts.

@@ -11,7 +11,8 @@ const packages = new URL("../../", import.meta.url);
 
 /** Resolves packages of this repository, and relative imports between their sources. */
 export function resolveSourcesDirectly(): void {
-  if (!import.meta.url.endsWith(".ts")) return;
+  // Not `url`: in the bundle of a checkout, it still names the source.
+  if (!import.meta.filename.endsWith(".ts")) return;
   registerHooks({
     resolve(specifier, context, next) {
       const url = sourceOf(specifier, context.parentURL);

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { LoadConfigDeps } from "@toolcrib/config";
 import { readRegularFileAtOnce } from "@toolcrib/files";
@@ -36,7 +36,7 @@ export function tokenNamesOf(home: string): readonly string[] {
  */
 function linterVersion(): string {
   if (!import.meta.url.endsWith(".ts")) return version;
-  const folder = dirname(fileURLToPath(import.meta.resolve("@toolcrib/toolspec")));
+  const folder = fileURLToPath(new URL("../../../toolspec/src", import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const newest = Math.max(...files.map((file) => statSync(join(folder, file)).mtimeMs));
   return `${version}+${newest}`;
