@@ -30,7 +30,7 @@ const ownEntries: { readonly [name: string]: string } = {
 const undiciName = "undici.cjs";
 
 /** Number of files at most for modules that entries share. The published command has at most 400 files. */
-const sharedFilesMaxCount = 48;
+const sharedFilesMaxCount = 24;
 
 /** Entries that are loaded with every command, and the gateway, whose start others wait for. */
 const hotEntries: ReadonlySet<string> = new Set(["start", "run-process", "main", "serve"]);
@@ -131,7 +131,7 @@ function outputOptions(groups: CodeSplittingGroup[]): OutputOptions {
     // Chunks can import each other: modules run in the order of their imports nevertheless.
     strictExecutionOrder: true,
     // Stack traces keep the names of functions and classes.
-    minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
+    minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
   };
 }
 

@@ -76,11 +76,24 @@ export interface ListUsage {
   readonly savedTokens: number;
 }
 
+/** A list that clients received. */
+interface UnmeasuredList {
+  /** The tools that `full` would have listed; undefined where it listed them. */
+  readonly whole: readonly IndexedTool[] | undefined;
+  /** How often it was sent. */
+  count: number;
+}
+
+/** Maximum number of lists that are not estimated yet. */
+const unmeasuredMax = 32;
+
 /** The tools of all clients of one gateway. */
 export class ClientTools {
   #deps: ClientToolsDeps;
   /** The tokens of lists that are cached. */
   readonly #measured = new WeakMap<readonly JsonObject[], ListUsage>();
+  /** Lists that clients received, whose tokens are estimated when somebody asks: long lists take milliseconds. */
+  readonly #unmeasured = new Map<readonly JsonObject[], UnmeasuredList>();
   #usage: ListUsage = { listedTokens: 0, savedTokens: 0 };
 
   constructor(deps: ClientToolsDeps) {
@@ -89,7 +102,21 @@ export class ClientTools {
 
   /** Counts of all lists so far. */
   get usage(): ListUsage {
+    for (const [items, { whole, count }] of this.#unmeasured) {
+      const listedTokens = tokensOfList(items as unknown as readonly ToolDefinition[]);
+      const savedTokens = whole === undefined ? 0 : Math.max(0, tokensOf(whole) - listedTokens);
+      this.#measured.set(items, { listedTokens, savedTokens });
+      this.#count({ listedTokens, savedTokens }, count);
+    }
+    this.#unmeasured.clear();
     return this.#usage;
+  }
+
+  #count({ listedTokens, savedTokens }: ListUsage, count: number): void {
+    this.#usage = {
+      listedTokens: this.#usage.listedTokens + count * listedTokens,
+      savedTokens: this.#usage.savedTokens + count * savedTokens,
+    };
   }
 
   /** Lists tools by `listing` from now on. */
@@ -208,18 +235,33 @@ export class ClientTools {
 
   /** Counts a list that a client receives. @param items the same array for as long as the list is the same */
   countList(items: readonly JsonObject[], identity: Identity, serverId: string | undefined): void {
-    let own = this.#measured.get(items);
-    if (own === undefined) {
-      const listedTokens = tokensOfList(items as unknown as readonly ToolDefinition[]);
-      const { tools, whole } = this.#listedIn(identity, serverId);
-      const isShort = tools !== whole;
-      const savedTokens = isShort ? Math.max(0, tokensOf(whole) - listedTokens) : 0;
-      own = { listedTokens, savedTokens };
-      this.#measured.set(items, own);
+    const own = this.#measured.get(items);
+    if (own !== undefined) {
+      this.#count(own, 1);
+      return;
     }
-    this.#usage = {
-      listedTokens: this.#usage.listedTokens + own.listedTokens,
-      savedTokens: this.#usage.savedTokens + own.savedTokens,
+    const counted = this.#unmeasured.get(items);
+    if (counted !== undefined) {
+      counted.count += 1;
+      return;
+    }
+    const { tools, whole } = this.#listedIn(identity, serverId);
+    this.#unmeasured.set(items, { whole: tools === whole ? undefined : whole, count: 1 });
+    // They are kept until somebody asks.
+    if (this.#unmeasured.size > unmeasuredMax) void this.usage;
+  }
+
+  /** What lists cost so far, and those of the endpoints that `identity` may use; estimated when it is read. */
+  costs(identity: Identity): { readonly endpoints: readonly EndpointUsage[] } & ListUsage {
+    const usage = () => this.usage;
+    return {
+      endpoints: this.endpoints(identity),
+      get listedTokens() {
+        return usage().listedTokens;
+      },
+      get savedTokens() {
+        return usage().savedTokens;
+      },
     };
   }
 
@@ -240,8 +282,12 @@ export class ClientTools {
       mode: this.settingsOf(identity).mode,
       listed: tools.length,
       tools: whole.length,
-      tokens: tokensOf(tools),
-      fullTokens: tokensOf(whole),
+      get tokens() {
+        return tokensOf(tools);
+      },
+      get fullTokens() {
+        return tokensOf(whole);
+      },
     };
   }
 }

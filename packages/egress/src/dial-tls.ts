@@ -7,14 +7,7 @@
 
 import { X509Certificate } from "node:crypto";
 import type { OnReadOpts, TcpNetConnectOpts } from "node:net";
-import {
-  type ConnectionOptions,
-  connect,
-  createSecureContext,
-  getCACertificates,
-  type SecureContext,
-  type TLSSocket,
-} from "node:tls";
+import type { ConnectionOptions, SecureContext, TLSSocket } from "node:tls";
 import { isSameAddress } from "./address/address-rules.ts";
 import type { DialPlan } from "./address/host-resolver.ts";
 import type { Authority } from "./authority.ts";
@@ -36,11 +29,17 @@ export class TrustedRoots {
   /** The roots as a TLS context, created on first use. */
   get context(): SecureContext {
     // Without additional certificates, Node uses its default CA certificates, which it has already parsed.
+    const { createSecureContext, getCACertificates } = loadTls();
     this.#context ??= createSecureContext(
       this.#added.length === 0 ? {} : { ca: [...getCACertificates("default"), ...this.#added] },
     );
     return this.#context;
   }
+}
+
+/** Returns Node's module of TLS, which takes 3 MB, so that it is loaded with the first connection. */
+function loadTls(): typeof import("node:tls") {
+  return process.getBuiltinModule("node:tls");
 }
 
 /** Options of a connection. */
@@ -98,7 +97,7 @@ export function dialTls(authority: Authority, plan: DialPlan, options: DialOptio
     rejectUnauthorized: true,
     ...(onRead === undefined ? {} : { onread: onRead }),
   };
-  const socket = connect(connection);
+  const socket = loadTls().connect(connection);
   const fail = (error: unknown): void => {
     socket.destroy();
     reject(error);

@@ -264,7 +264,7 @@ export class GatewayCore {
   /** What lists cost. @param identity their reader. @default the operator */
   discovery(identity: Identity = localIdentity("library", "library")): DiscoveryStatus {
     const { tools, results } = this;
-    return { endpoints: tools.endpoints(identity), ...tools.usage, cutTokens: results.cutTokens };
+    return Object.assign(tools.costs(identity), { cutTokens: results.cutTokens });
   }
 
   /** Number of tools, without Toolcrib's own. */

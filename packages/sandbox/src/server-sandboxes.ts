@@ -120,6 +120,7 @@ export class ServerSandboxes {
   readonly #sandboxes: Sandboxes;
   readonly #mode: "required" | "preferred";
   readonly #places: SandboxPlaces;
+  readonly #hiddenPaths: readonly string[];
   readonly #openExit: OpenExit;
   readonly #states = new Map<string, ContainmentState>();
 
@@ -128,6 +129,7 @@ export class ServerSandboxes {
     this.#openExit = openExit;
     this.#mode = mode;
     this.#places = places;
+    this.#hiddenPaths = hiddenPathsOf(places);
   }
 
   /**
@@ -275,7 +277,7 @@ export class ServerSandboxes {
 
   /** Returns what no process of a server sees: the gateway's home, its configuration, and credentials. */
   hiddenPaths(): readonly string[] {
-    return hiddenPathsOf(this.#places);
+    return this.#hiddenPaths;
   }
 }
 

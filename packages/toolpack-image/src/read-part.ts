@@ -4,7 +4,6 @@
  */
 
 import { hash } from "node:crypto";
-import { gunzipSync } from "node:zlib";
 import xzDecompress from "xz-decompress";
 import type { PartArchive, RuntimePart } from "./runtime-parts.ts";
 import { readTarFiles } from "./tar.ts";
@@ -32,7 +31,7 @@ export async function readPart(
   if (!isArchive(archive, part.archive)) throw invalid(part, "its digest is not the recorded one");
   const contents = readTarFiles(
     part.archive.kind === "npm"
-      ? gunzipSync(archive, { maxOutputLength: contentsMaxBytes })
+      ? process.getBuiltinModule("node:zlib").gunzipSync(archive, { maxOutputLength: contentsMaxBytes })
       : await unpackXz(dataOf(part, archive)),
   );
   return new Map(

@@ -25,18 +25,26 @@ export async function releaseMemory(gateway: Gateway): Promise<void> {
   for (let check = 0; check < checksMaxCount; check += 1) {
     if (gateway.status().callsInFlight === 0) {
       flushCompileCache();
-      // Only this flavor also shrinks the space for new objects.
-      collector()({ type: "major", execution: "sync", flavor: "last-resort" });
+      releaseUnused();
       return;
     }
     await delay(waitMs, undefined, { ref: false });
   }
 }
 
-/** V8's collector, which only contexts that are created after this flag was set contain. */
-function collector(): NodeJS.GCFunction {
-  setFlagsFromString("--expose-gc");
-  const gc = runInNewContext("gc") as NodeJS.GCFunction;
-  setFlagsFromString("--no-expose-gc");
-  return gc;
+/**
+ * Releases all unused objects, and the compiled form of functions: most of those that were used at the start are never called
+ * again, and V8 compiles the others when they are.
+ */
+function releaseUnused(): void {
+  // The collector is a global of contexts that are created while the first flag is set.
+  const flags = ["expose-gc", "flush-baseline-code", "stress-flush-code"];
+  for (const flag of flags) setFlagsFromString(`--${flag}`);
+  try {
+    const collect = runInNewContext("gc") as NodeJS.GCFunction;
+    // Only this flavor also shrinks the space for new objects.
+    collect({ type: "major", execution: "sync", flavor: "last-resort" });
+  } finally {
+    for (const flag of flags) setFlagsFromString(`--no-${flag}`);
+  }
 }

@@ -7,8 +7,7 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { type Duplex, pipeline, type Transform } from "node:stream";
-import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import type { SecureContext, TLSSocket } from "node:tls";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { SendRequest } from "@toolcrib/toolpack";
 import { CliError } from "../cli-error.ts";
@@ -66,7 +65,7 @@ export function createProxiedSend(proxy: HttpsProxy, roots: readonly string[]): 
     const hostname = hostOf(request.url);
     const tunnel = await openTunnel(proxy, hostname, request.signal);
     try {
-      trust ??= createSecureContext({ ca: [...roots] });
+      trust ??= process.getBuiltinModule("node:tls").createSecureContext({ ca: [...roots] });
       return await sendWithin(await secure(tunnel, hostname, trust, request.signal), request);
     } catch (error) {
       request.signal.throwIfAborted();
@@ -152,7 +151,7 @@ async function secure(
   secureContext: SecureContext,
   signal: AbortSignal,
 ): Promise<TLSSocket> {
-  const socket = connectTls({
+  const socket = process.getBuiltinModule("node:tls").connect({
     socket: tunnel,
     servername: hostname,
     secureContext,
@@ -220,6 +219,7 @@ async function readBody(
 
 /** Returns the decoder for an encoding. Requests ask for none, but some services compress anyway. */
 function decoderOf(encoding: string | undefined): Transform | undefined {
+  const { createBrotliDecompress, createGunzip, createInflate } = process.getBuiltinModule("node:zlib");
   switch (encoding?.trim().toLowerCase()) {
     case "gzip":
     case "x-gzip":

@@ -4,7 +4,6 @@
  */
 
 import { resolve } from "node:path";
-import { getCACertificates } from "node:tls";
 import { readRegularFile, reasonOf } from "@toolcrib/files";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
@@ -24,7 +23,13 @@ export async function readTrustedRoots(context: ProcessContext): Promise<Trusted
   const replaced = await readCertificates("SSL_CERT_FILE", context);
   const added = await readCertificates("NODE_EXTRA_CA_CERTS", context);
   const named = [...(replaced ?? []), ...(added ?? [])];
-  return { all: [...(replaced ?? getCACertificates("default")), ...(added ?? [])], named };
+  return {
+    all: [
+      ...(replaced ?? process.getBuiltinModule("node:tls").getCACertificates("default")),
+      ...(added ?? []),
+    ],
+    named,
+  };
 }
 
 async function readCertificates(

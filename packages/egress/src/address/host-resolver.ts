@@ -5,7 +5,6 @@
  * internal addresses at the same time is an attack or a misconfiguration.
  */
 
-import { lookup } from "node:dns/promises";
 import { abortable } from "@toolcrib/lifecycle";
 import type { Authority } from "../authority.ts";
 import { EgressError } from "../egress-error.ts";
@@ -76,6 +75,7 @@ function unreachable(host: string, state: string, cause?: unknown): EgressError 
 
 /** Returns the addresses of `host` that the operating system knows, in its order. */
 export async function lookupHost(host: string): Promise<readonly string[]> {
+  const { lookup } = process.getBuiltinModule("node:dns/promises");
   const found = await lookup(host, { all: true, order: "verbatim" });
   return found.map(({ address }) => address);
 }

@@ -1,13 +1,6 @@
 /** The supported content codings of responses, and their decoders. */
 
 import type { Transform } from "node:stream";
-import {
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  createZstdDecompress,
-} from "node:zlib";
 import { EgressError } from "../egress-error.ts";
 
 /** The value of `Accept-Encoding` for bodies that are decompressed here. */
@@ -18,13 +11,16 @@ const maxCodings = 2;
 /** Creates the decoder of one coding; `first` is the beginning of its input. */
 export type CreateDecoder = (first: Uint8Array) => Transform;
 
+/** Returns Node's module of codings, loaded with the first body that is encoded. */
+const zlib = (): typeof import("node:zlib") => process.getBuiltinModule("node:zlib");
+
 const decoders: { readonly [coding: string]: CreateDecoder } = {
-  gzip: () => createGunzip(),
-  "x-gzip": () => createGunzip(),
+  gzip: () => zlib().createGunzip(),
+  "x-gzip": () => zlib().createGunzip(),
   // The standard requires the zlib format; some servers send raw deflate.
-  deflate: (first) => (((first[0] ?? 8) & 15) === 8 ? createInflate() : createInflateRaw()),
-  br: () => createBrotliDecompress(),
-  zstd: () => createZstdDecompress(),
+  deflate: (first) => (((first[0] ?? 8) & 15) === 8 ? zlib().createInflate() : zlib().createInflateRaw()),
+  br: () => zlib().createBrotliDecompress(),
+  zstd: () => zlib().createZstdDecompress(),
 };
 
 /**

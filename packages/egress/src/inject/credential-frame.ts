@@ -3,7 +3,6 @@
  * its secret.
  */
 
-import assert from "node:assert";
 import type { EgressCredential } from "../egress-types.ts";
 import { isPlaceholder } from "../scan/placeholder.ts";
 
@@ -17,6 +16,7 @@ export function frame({ place: { format } }: EgressCredential, value: string): s
 
 /** Asserts that a credential is valid, which the creator of the source ensures. */
 export function assertCredential({ id, place, placeholder }: EgressCredential): void {
+  const assert: typeof import("node:assert") = process.getBuiltinModule("node:assert");
   assert(isPlaceholder(placeholder), `credential "${id}" has a placeholder of createPlaceholder`);
   assert(place.format.split(token).length === 2, `the format of credential "${id}" has ${token} once`);
   assert(place.kind !== "pathPrefix" || place.format.startsWith("/"), `the path of "${id}" begins with "/"`);

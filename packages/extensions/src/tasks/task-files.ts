@@ -117,11 +117,11 @@ export async function openTaskFiles(home: string, deps: TaskFilesDeps): Promise<
   try {
     await makePrivateDirectory(root);
     let own: { readonly directory: string; readonly lock: Disposable } | undefined;
+    const used = new Set(readdirSync(root));
     for (let place = 1; place <= maxPlaces; place += 1) {
       const name = String(place).padStart(3, "0");
+      if (own !== undefined && !used.has(name)) continue;
       const directory = join(root, name);
-      const isUsed = filesOf(directory) !== undefined;
-      if (own !== undefined && !isUsed) continue;
       const lock = tryLock(root, name, "exclusive");
       if (lock === undefined) continue;
       if (own !== undefined) {

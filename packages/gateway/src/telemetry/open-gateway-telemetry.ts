@@ -4,7 +4,6 @@
  */
 
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import { type GatewayConfig, resolveTelemetryConnection, SecretResolver } from "@toolcrib/config";
 import { readRegularFile } from "@toolcrib/files";
 import { createHttpClient } from "@toolcrib/mcp";
@@ -58,8 +57,6 @@ export async function openGatewayTelemetry(
   };
 }
 
-const gzipBody = promisify(gzip);
-
 type HttpClient = ReturnType<typeof createHttpClient>;
 
 /** The connections to the collector, and the headers of its requests. */
@@ -112,7 +109,7 @@ function createPost(
         ...(isCompressed ? { "content-encoding": "gzip" } : {}),
         "user-agent": `toolcrib/${version}`,
       },
-      body: isCompressed ? await gzipBody(body) : body,
+      body: isCompressed ? await promisify(process.getBuiltinModule("node:zlib").gzip)(body) : body,
       signal,
     });
     // The secret can have been replaced.

@@ -5,7 +5,6 @@
  */
 
 import { pipeline, type Readable, type Transform } from "node:stream";
-import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 /** The codings that requests offer. */
 export const acceptedCodings = "gzip, br";
@@ -28,6 +27,9 @@ export function decodeBody(body: Readable, contentEncoding: string): Readable {
 }
 
 function createDecoder(coding: string): Transform | undefined {
+  // Loaded with the first body that is encoded.
+  const { constants, createBrotliDecompress, createGunzip, createInflate } =
+    process.getBuiltinModule("node:zlib");
   // A body that ends early still yields the data that arrived.
   const deflate = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
   const brotli = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };

@@ -5,7 +5,6 @@
  */
 
 import { createRequire } from "node:module";
-import { getCACertificates } from "node:tls";
 import type { Agent as AgentType, Dispatcher } from "undici";
 import { createProxyDispatcher } from "./proxy-dispatcher.ts";
 
@@ -130,11 +129,16 @@ interface TlsOptions {
   readonly key?: string;
 }
 
+/** Node's module of TLS takes 3 MB, so that it is loaded with the first connection that needs it. */
+function defaultAuthorities(): readonly string[] {
+  return process.getBuiltinModule("node:tls").getCACertificates("default");
+}
+
 function tlsOptions(commonCa: string | undefined, { ca, clientCertificate }: NetworkSettings): TlsOptions {
   const added = [commonCa, ca].filter((one) => one !== undefined);
   return {
     // A list replaces the authorities of Node, so it has to contain them.
-    ...(added.length === 0 ? undefined : { ca: [...getCACertificates("default"), ...added] }),
+    ...(added.length === 0 ? undefined : { ca: [...defaultAuthorities(), ...added] }),
     ...(clientCertificate === undefined
       ? undefined
       : { cert: clientCertificate.certificate, key: clientCertificate.key }),
