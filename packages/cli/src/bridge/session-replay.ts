@@ -9,8 +9,8 @@ import type { OwnRequest, OwnRequests } from "./own-requests.ts";
 
 /** Most subscriptions that are kept. */
 const subscriptionsMaxCount = 1000;
-/** Longest message of the client that is kept, in characters. */
-const keptMaxLength = 16 * 1024;
+/** Longest message of the client that is kept, in bytes. */
+const keptMaxBytes = 16 * 1024;
 
 /** The state of one client's session. */
 export class SessionReplay {
@@ -26,18 +26,18 @@ export class SessionReplay {
 
   /** Notes a message of the client. */
   sent(message: ClientMessage): void {
-    const { method = "", text } = message;
+    const { method = "", body } = message;
     if (method === "notifications/initialized") this.#isInitialized = true;
     if (!keptMethods.has(method)) return;
     const params = paramsIn(message);
     const request = { method, params };
     const { uri } = params;
     if (method === "initialize") this.#initialize = request;
-    else if (method === "logging/setLevel" && text.length <= keptMaxLength) this.#logLevel = request;
+    else if (method === "logging/setLevel" && body.length <= keptMaxBytes) this.#logLevel = request;
     // Any other value is refused by the gateway.
     if (typeof uri !== "string") return;
     if (method === "resources/unsubscribe") this.#subscriptions.delete(uri);
-    else if (method !== "resources/subscribe" || text.length > keptMaxLength) return;
+    else if (method !== "resources/subscribe" || body.length > keptMaxBytes) return;
     else if (this.#subscriptions.size < subscriptionsMaxCount) this.#subscriptions.set(uri, request);
   }
 
