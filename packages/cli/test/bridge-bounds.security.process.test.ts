@@ -1,7 +1,9 @@
 /** `toolcrib bridge`: what is kept of a client is bounded, and what it sent last is answered. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { type Received, type Rpc, startBridge, startFakeGateway } from "./bridge-harness.ts";
 
@@ -38,6 +40,13 @@ const call = (id: number | string, text = "") => ({
   method: "tools/call",
   params: { name: "t", arguments: { text } },
 });
+/** Resident memory of a process in MiB, and the most that it had; undefined where the system does not say it. */
+function memoryOf(pid: number | undefined): { readonly now: number; readonly most: number } | undefined {
+  if (process.platform !== "linux") return undefined;
+  const text = readFileSync(`/proc/${pid}/status`, "utf8");
+  const of = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(text)?.[1]) / 1024;
+  return { now: of("VmRSS"), most: of("VmHWM") };
+}
 const isRefused = ({ error }: Rpc) => error?.data?.code === "MCP_OVERLOADED";
 
 test("a flood of requests is held back, then refused, and each accepted one is sent once", async () => {
@@ -67,7 +76,7 @@ test("a flood of requests is held back, then refused, and each accepted one is s
   assert.equal(await bridge.end(), 0);
 });
 
-test("requests without an answer have a limit of characters together", async () => {
+test("requests without an answer have a limit of bytes together", async () => {
   await using user = await setUp();
   const { bridge } = user;
   await bridge.initialize();
@@ -76,7 +85,7 @@ test("requests without an answer have a limit of characters together", async () 
   for (let id = 0; id < 4; id += 1) bridge.send(call(id, text));
   const refused = await (answers[3] as Promise<Rpc>);
   assert.ok(isRefused(refused));
-  assert.match(refused.error?.message ?? "", /more than 33554432 characters/);
+  assert.match(refused.error?.message ?? "", /more than 33554432 bytes/);
   user.open();
   const results = await Promise.all(answers.slice(0, 3));
   assert.deepEqual(
@@ -148,4 +157,85 @@ test("parameters of any form are passed on, and the client keeps its bridge", as
       bridge.send({ id: `${method} ${at}`, method, params: { uri, level: uri, name: uri, _meta: uri } });
   assert.equal(await bridge.end(), 0);
   assert.equal(user.calls.length, 4 * odd.length);
+});
+
+test("a flood of large requests takes little more memory than the requests without an answer", async () => {
+  await using user = await setUp();
+  const { bridge, gateway } = user;
+  user.open();
+  await bridge.initialize();
+  const before = memoryOf(bridge.child.pid)?.now ?? 0;
+  const text = "x".repeat(100_000);
+  const count = 2000;
+  for (let id = 0; id < count; id += 1) {
+    const answer = bridge.answerTo(id);
+    bridge.send(call(id, text));
+    if (id % 20 === 19) await answer;
+  }
+  await bridge.answerTo(count - 1);
+  assert.equal(gateway.received.filter(({ method }) => method === "tools/call").length, count);
+  const most = memoryOf(bridge.child.pid)?.most ?? 0;
+  assert.ok(most - before < 90, `${before} MiB before, ${most} MiB at most`);
+});
+
+test("a client that reads late gets every large answer, and they wait in the gateway until then", async () => {
+  const directory = await makeTemporaryDirectory();
+  let endedCount = 0;
+  await using gateway = await startFakeGateway((message) => {
+    message.response.once("finish", () => (endedCount += 1));
+    message.answer({ content: [{ type: "text", text: "x".repeat(4_000_000) }] });
+  });
+  gateway.announce(directory.path);
+  await using bridge = startBridge(directory.path);
+  await bridge.initialize();
+  const before = memoryOf(bridge.child.pid)?.now ?? 0;
+  bridge.child.stdout.pause();
+  const count = 40;
+  const answers = Array.from({ length: count }, (_, id) => bridge.answerTo(id));
+  for (let id = 0; id < count; id += 1) bridge.send(call(id));
+  await waitUntil(() => gateway.received.length >= count);
+  // Until nothing more of them is read.
+  for (let last = -1; last < endedCount; await delay(1000)) last = endedCount;
+  const most = memoryOf(bridge.child.pid)?.most ?? 0;
+  bridge.child.stdout.resume();
+  await Promise.all(answers);
+  assert.ok(most - before < 120, `${before} MiB before, ${most} MiB at most`);
+  assert.equal(await bridge.end(), 0);
+  assert.equal(bridge.stderr, "");
+  await directory[Symbol.asyncDispose]();
+});
+
+test("ids come back byte for byte, or are refused", async () => {
+  await using user = await setUp();
+  const { bridge, calls } = user;
+  user.open();
+  await bridge.initialize();
+  let written = "";
+  bridge.child.stdout.on("data", (chunk: Buffer) => (written += chunk.toString()));
+  const sendWith = (id: string) => bridge.child.stdin.write(`{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`);
+  const exact = [
+    "0",
+    "-1",
+    "1.5",
+    "9007199254740991",
+    '"\\n"',
+    '"9007199254740993"',
+    `"${"x".repeat(200_000)}"`,
+  ];
+  const inexact = [
+    "9007199254740992",
+    "9007199254740993",
+    "1e400",
+    "1.0",
+    "1e2",
+    "-0",
+    "1.00000000000000001",
+  ];
+  for (const id of [...exact, ...inexact]) sendWith(id);
+  assert.equal(await bridge.end(), 0);
+  for (const id of exact) assert.ok(written.includes(`"id":${id},`), id.slice(0, 50));
+  const refused = bridge.messages.filter(({ id }) => id === null);
+  assert.equal(refused.length, inexact.length);
+  for (const { error } of refused) assert.match(error?.message ?? "", /"id" is a text, or a number up to/);
+  assert.equal(calls.length, exact.length);
 });

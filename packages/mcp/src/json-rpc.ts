@@ -57,7 +57,7 @@ export function metaOf(params: JsonObject): JsonObject | undefined {
 export function classify(value: unknown): Classified {
   if (!isJsonObject(value)) return { kind: "invalid", reason: "a message must be a JSON object", id: null };
   const id = value["id"];
-  // Two different ids beyond the safe integers could become the same number.
+  // Two different ids beyond the safe integers could become the same number. `parseMessage` makes others NaN.
   const hasId = typeof id === "string" || (typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER);
   const knownId = hasId ? id : null;
   if (value["jsonrpc"] !== "2.0") return invalid('"jsonrpc" must be "2.0"', knownId);
@@ -68,7 +68,10 @@ export function classify(value: unknown): Classified {
     if (params !== undefined && !isJsonObject(params)) return invalid('"params" must be an object', knownId);
     if (hasId) return { kind: "request", message: value as unknown as RpcRequest };
     if (id === undefined) return { kind: "notification", message: value as unknown as RpcNotification };
-    return invalid('"id" must be a string or a number within the safe integers', knownId);
+    return invalid(
+      '"id" must be a string, or a number up to 9007199254740991 in its shortest form (1, not 1.0 or 1e0)',
+      knownId,
+    );
   }
   if (isJsonObject(value["error"]) && (hasId || id === null || id === undefined)) {
     return { kind: "response", message: value as unknown as RpcResponse };

@@ -26,6 +26,9 @@ export interface IndexDatabase {
 const schemaVersion = 2;
 /** Milliseconds that a statement waits for another process that writes to the index. */
 const busyTimeoutMs = 5000;
+/** Attempts to turn a file to WAL mode while others do that, and milliseconds between two of them. */
+const walMaxCount = 40;
+const walPauseMs = 25;
 const lockName = "index";
 
 /**
@@ -45,8 +48,9 @@ export function openIndexDatabase(layout: HomeLayout): IndexDatabase {
     database = new DatabaseSync(layout.databasePath, { timeout: busyTimeoutMs });
     // Call ids are random, so indexing touches pages all over the file. A cache of 16 MB, and 16 MB of log
     // between checkpoints, halve the cost.
+    turnToWal(database);
     database.exec(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 4000",
+      "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 4000",
     );
     createTables(database);
   } catch (error) {
@@ -69,6 +73,19 @@ export function openIndexDatabase(layout: HomeLayout): IndexDatabase {
       lock?.[Symbol.dispose]();
     },
   };
+}
+
+/** SQLite refuses all but one of several processes that do this with a new file, at once and whatever they may wait. */
+function turnToWal(database: DatabaseSync): void {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      database.exec("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      if (sqliteResultOf(error) !== sqliteResult.busy || attempt === walMaxCount) throw error;
+      pause(walPauseMs);
+    }
+  }
 }
 
 /** An index that is built from the segments each time. */
@@ -134,16 +151,20 @@ export function moveDamagedAway(layout: HomeLayout): boolean {
 
 /** Waits at most one second: moving a database away takes milliseconds. */
 function waitForSharedLock(layout: HomeLayout): Disposable | undefined {
-  const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const lock = lockHome(layout, lockName, "shared");
     if (lock !== undefined) return lock;
-    Atomics.wait(pause, 0, 0, 10);
+    pause(10);
   }
   throw new StoreError(
     "AUDIT_INDEX_FAILED",
     "Cannot open the audit index: another process is moving it away",
   );
+}
+
+/** Waits in the thread that uses the index, as SQLite does. */
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
 function isForbidden(error: unknown): boolean {

@@ -1,5 +1,6 @@
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
 export const sqliteResult = {
+  busy: 5,
   readOnly: 8,
   ioError: 10,
   corrupt: 11,

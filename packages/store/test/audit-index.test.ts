@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { type AuditCall, openAuditReader, openStore, type Store, toAuditClient } from "@toolcrib/store";
 import { slowTest, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
@@ -360,4 +362,17 @@ test("a reader without write permission returns the records", async (t) => {
   await using reader = await openAuditReader({ home });
   assert.equal((await reader.list()).length, 20);
   assert.deepEqual(readdirSync(home), ["audit"]);
+});
+
+test("a query waits for another process that creates the index at the same time", async (t) => {
+  const home = newHome(t);
+  await using store = await openStore({ home }, { now: tickingClock(start) });
+  await writeCalls(store);
+  // As a process between the first statement and the end of its first transaction.
+  const other = new DatabaseSync(join(home, "toolcrib.db"));
+  other.exec("BEGIN IMMEDIATE");
+  const listed = store.audit.list({ limit: 3 });
+  await Promise.race([delay(500), listed.catch(() => {})]);
+  other.close();
+  assert.equal((await listed).length, 3);
 });

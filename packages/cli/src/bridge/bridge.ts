@@ -7,11 +7,15 @@
  * that ends still answers what it has. A call that was lost with its gateway fails; nothing that may change something
  * is sent twice.
  *
- * What is kept of a client is bounded, whatever it sends: the requests without an answer (`pending-requests.ts`), and
- * the other messages, because no more is read until the gateway has received them.
+ * What is kept of a client is bounded, whatever it sends: the requests without an answer (32 MiB,
+ * `pending-requests.ts`), and the other messages, because no more is read until the gateway has received them. So is
+ * what is kept for a client that does not read: its messages and the answers of the gateway wait where they are while
+ * 4 MiB are unread (`client-pipe.ts`), and of large answers on their way 8 MiB are held, or the oldest of them
+ * (`gateway-link.ts`).
  */
 
 import { setTimeout as delay } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
 import { isTokenName } from "@toolcrib/auth";
 import { messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
@@ -22,7 +26,14 @@ import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { reasonLine } from "../output/output.ts";
 import { untilInterrupted } from "../serve/serve-stdio.ts";
-import { type ClientMessage, isHarmless, isRequest, paramsIn, readClientMessage } from "./client-message.ts";
+import {
+  type ClientMessage,
+  isHarmless,
+  isRequest,
+  isRpcId,
+  paramsIn,
+  readClientMessage,
+} from "./client-message.ts";
 import { ClientPipe, type PipeOwner } from "./client-pipe.ts";
 import type { BridgeFlags } from "./gateway-link.ts";
 import { GatewayLinks, type LinksOwner } from "./gateway-links.ts";
@@ -59,6 +70,8 @@ export async function runBridge(context: CliContext, flags: BridgeFlags): Promis
       hint: "write letters, digits, - and _, such as claude-desktop",
     });
   }
+  // Each client has a bridge: V8 would let its heap grow to three times what is kept in a flood.
+  setFlagsFromString("--optimize-for-size");
   await using bridge = new Bridge(context, flags);
   await Promise.race([bridge.ended, untilInterrupted(context)]);
   return exitCodes.done;
@@ -115,24 +128,28 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
     this.#ended.resolve();
   }
 
-  received(value: JsonValue): void {
-    const messages = Array.isArray(value) ? value : [value];
-    if (messages.length > batchMaxCount) {
-      const text = `The batch has more than ${batchMaxCount} messages`;
-      this.#pipe.refuse(null, new McpError("MCP_INVALID_MESSAGE", text), rpcCodes.invalidRequest);
+  received(value: JsonValue, text: string): void {
+    const batch = Array.isArray(value) ? value : undefined;
+    if (batch !== undefined && batch.length > batchMaxCount) {
+      const reason = `The batch has more than ${batchMaxCount} messages`;
+      this.#pipe.refuse(null, new McpError("MCP_INVALID_MESSAGE", reason), rpcCodes.invalidRequest);
       return;
     }
-    for (const one of messages) this.#accept(one);
+    if (batch === undefined) this.#accept(value, text);
+    else for (const one of batch) this.#accept(one, JSON.stringify(one));
     if (!this.#isSending) void this.#sendAll();
   }
 
-  #accept(value: JsonValue): void {
-    const message = readClientMessage(value);
+  #accept(value: JsonValue, sent: string): void {
+    const message = readClientMessage(value, sent);
     if (typeof message === "string") {
       const { id } = (value ?? {}) as { readonly id?: unknown };
-      const isId = typeof id === "string" || typeof id === "number";
       const text = `The message is no JSON-RPC message: ${message}`;
-      this.#pipe.refuse(isId ? id : null, new McpError("MCP_INVALID_MESSAGE", text), rpcCodes.invalidRequest);
+      this.#pipe.refuse(
+        isRpcId(id) ? id : null,
+        new McpError("MCP_INVALID_MESSAGE", text),
+        rpcCodes.invalidRequest,
+      );
       return;
     }
     try {
@@ -189,12 +206,12 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
     // It can be cancelled meanwhile.
     if (!this.#pending.has(request)) return;
     request.sentOn = transport;
-    const { head, text, isModern, method } = request.message;
+    const { head, body, isModern, method } = request.message;
     const params = isModern && method === "tools/call" ? (head as { params: JsonObject }).params : {};
     const inputSchema = this.#mirrored.schemaOf(params["name"]);
     // The arguments are read again only where some of them are sent as headers.
-    const sent = inputSchema === undefined ? head : (JSON.parse(text) as typeof head);
-    transport.send(sent, { text, inputSchema });
+    const sent = inputSchema === undefined ? head : (JSON.parse(body.toString()) as typeof head);
+    transport.send(sent, { text: body, inputSchema });
   }
 
   /** Passes on a notification or an answer. */
@@ -217,9 +234,9 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
   }
 
   /** @returns the connection on which the message was sent; undefined for one that means nothing any more */
-  async #passOn({ id, method, head, text }: ClientMessage): Promise<HttpTransport | undefined> {
+  async #passOn({ id, method, head, body }: ClientMessage): Promise<HttpTransport | undefined> {
     const send = (transport: HttpTransport | undefined) => {
-      transport?.send(head, { text });
+      transport?.send(head, { text: body });
       return transport;
     };
     // An answer to a gateway that is gone means nothing to the next one.
@@ -250,6 +267,10 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
   #writeListChanged(list: string, meta?: JsonObject): void {
     const params = meta === undefined ? {} : { params: { _meta: meta } };
     this.#pipe.write({ jsonrpc: "2.0", method: `notifications/${list}/list_changed`, ...params });
+  }
+
+  whenTaken(): Promise<void> | undefined {
+    return this.#pipe.whenTaken();
   }
 
   fromGateway(transport: HttpTransport, value: JsonObject, relatedTo: RpcId | undefined): void {

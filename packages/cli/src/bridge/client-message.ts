@@ -1,6 +1,7 @@
 /**
- * A message of the client, as the bridge keeps it until it is answered: its text, and the few members by which the
- * transport chooses headers. The parsed value can take ten times the memory of the text, so it is not kept.
+ * A message of the client, as the bridge keeps it until it is answered: its bytes as they were sent, and the few
+ * members by which the transport chooses headers. The parsed value can take ten times the memory of the text, so it is
+ * not kept.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
@@ -14,7 +15,10 @@ export interface ClientMessage {
   readonly id: RpcId | undefined;
   /** Undefined for an answer. */
   readonly method: string | undefined;
-  readonly text: string;
+  /** The message as JSON. */
+  readonly body: Buffer;
+  /** Bytes that are kept of it. */
+  readonly size: number;
   /** The message without what only the gateway reads. */
   readonly head: Message;
   /** Whether a request belongs to no session (revision 2026-07-28). */
@@ -30,27 +34,41 @@ export interface ClientRequest extends ClientMessage {
 /** Parameters by which headers are chosen, or which name another request. */
 const headParams = ["name", "uri", "taskId", "requestId"];
 
-/** Reads a message; returns the reason where it is none. */
-export function readClientMessage(value: JsonValue): ClientMessage | string {
+/**
+ * Reads a message; returns the reason where it is none.
+ *
+ * @param text the message as it was sent
+ */
+export function readClientMessage(value: JsonValue, text: string): ClientMessage | string {
   if (!isJsonObject(value)) return "a message is a JSON object";
   const { id, method, params } = value;
   if (method !== undefined && typeof method !== "string") return '"method" is a text';
   const isAnswer = method === undefined;
   if (isAnswer && !("result" in value || "error" in value)) return 'it has no "method"';
-  const isId = typeof id === "string" || typeof id === "number";
-  if (!isId && (isAnswer || id !== undefined)) return '"id" is a text or a number';
+  const isId = isRpcId(id);
+  if (!isId && (isAnswer || id !== undefined)) return `"id" is a text, or a number ${exactNumbers}`;
   const given = isJsonObject(params) ? params : {};
   const version = metaOf(given)?.[metaKeys.protocolVersion];
   // The transport refuses other headers before it sends them, which looks like a gateway that is not there.
   const inHeaders = typeof version === "string" ? `${method ?? ""}${version}` : "";
   if (!/^[\x20-\x7e]*$/.test(inHeaders)) return '"method" and the protocol version are printable ASCII';
   const kept: Record<string, JsonValue> = {};
-  for (const name of headParams) if (given[name] !== undefined) kept[name] = given[name];
+  let keptLength = 0;
+  for (const name of headParams) {
+    const parameter = given[name];
+    // Anything else chooses no header and names no request.
+    if (typeof parameter !== "string" && typeof parameter !== "number") continue;
+    kept[name] = parameter;
+    keptLength += typeof parameter === "string" ? parameter.length : 0;
+  }
   if (version !== undefined) kept["_meta"] = { [metaKeys.protocolVersion]: version };
+  const body = Buffer.from(text);
   return {
     id: isId ? id : undefined,
     method,
-    text: JSON.stringify(value),
+    body,
+    // A text has one or two bytes for each character.
+    size: body.length + 2 * keptLength,
     head: {
       jsonrpc: "2.0",
       ...(isId && { id }),
@@ -60,14 +78,21 @@ export function readClientMessage(value: JsonValue): ClientMessage | string {
   };
 }
 
+/** Whether a value is an id that comes back as it was sent. The decoder of lines makes inexact ones NaN. */
+export function isRpcId(id: unknown): id is RpcId {
+  return typeof id === "string" || (typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER);
+}
+
+const exactNumbers = `up to ${Number.MAX_SAFE_INTEGER} in its shortest form (1, not 1.0 or 1e0)`;
+
 /** Whether a message expects an answer. */
 export function isRequest(message: ClientMessage): message is ClientRequest {
   return message.id !== undefined && message.method !== undefined;
 }
 
 /** Returns the parameters of a message. */
-export function paramsIn({ text }: ClientMessage): JsonObject {
-  const { params } = JSON.parse(text) as { readonly params?: JsonValue };
+export function paramsIn({ body }: ClientMessage): JsonObject {
+  const { params } = JSON.parse(body.toString()) as { readonly params?: JsonValue };
   return isJsonObject(params) ? params : {};
 }
 

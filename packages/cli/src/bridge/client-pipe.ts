@@ -1,7 +1,8 @@
 /**
  * The standard streams of a bridge: messages of the client, read as fast as they can be sent on, and those to it.
  * Where requests wait, the client is read slowly, so that its cancellations and its answers to questions still
- * arrive. Nothing is read from a client that does not read, and one with far too much unread is disconnected.
+ * arrive. Nothing is read from a client that does not read, nor from the gateway for it, and one with far too much
+ * unread is disconnected.
  */
 
 import type { Readable } from "node:stream";
@@ -19,7 +20,8 @@ const readPauseMs = 100;
 
 /** The bridge, as its pipe sees it. */
 export interface PipeOwner {
-  received(value: JsonValue): void;
+  /** Receives the value of a line, and the line. */
+  received(value: JsonValue, text: string): void;
   /** The client closed its end; all of its messages were received. */
   inputEnded(): void;
   /** Nothing can be read or written any more. */
@@ -36,7 +38,8 @@ export class ClientPipe {
   readonly #writer: LineWriter;
   #timer: NodeJS.Timeout | undefined;
   #isEnded = false;
-  #isDraining = false;
+  /** Settles when the client has read what waits for it. */
+  #draining: PromiseWithResolvers<void> | undefined;
 
   constructor({ stdin, stdout }: Pick<CliContext, "stdin" | "stdout">, owner: PipeOwner) {
     this.#owner = owner;
@@ -45,7 +48,7 @@ export class ClientPipe {
     this.#writer = new LineWriter(this.#output, () => this.#checkUnread());
     const decoder = new LineDecoder(
       {
-        message: (value) => owner.received(value as JsonValue),
+        message: (value, text) => owner.received(value as JsonValue, text),
         invalid: (reason) =>
           this.refuse(null, new McpError("MCP_INVALID_MESSAGE", reason), rpcCodes.parseError),
       },
@@ -102,9 +105,15 @@ export class ClientPipe {
     await new Promise<void>((resolve) => this.#output.write("", () => resolve()));
   }
 
+  /** Returns when the client has read what waits for it; undefined where that is little. */
+  whenTaken(): Promise<void> | undefined {
+    return this.#draining?.promise;
+  }
+
   /** Reads no more. */
   close(): void {
     this.#isEnded = true;
+    this.#drained();
     clearTimeout(this.#timer);
     this.#input.pause();
   }
@@ -129,11 +138,14 @@ export class ClientPipe {
       return;
     }
     this.steer();
-    if (this.#isDraining) return;
-    this.#isDraining = true;
-    this.#output.once("drain", () => {
-      this.#isDraining = false;
-      this.steer();
-    });
+    if (this.#draining !== undefined) return;
+    this.#draining = Promise.withResolvers();
+    this.#output.once("drain", () => this.#drained());
+  }
+
+  #drained(): void {
+    this.#draining?.resolve();
+    this.#draining = undefined;
+    this.steer();
   }
 }

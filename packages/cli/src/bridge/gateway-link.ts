@@ -33,9 +33,15 @@ export interface GatewayLink extends AsyncDisposable {
   readonly base: string;
 }
 
-/** Where a bridge reports what it did. */
-export interface LinkNotes {
+/** Bytes of unfinished answers past which only one of them is read. */
+const readingMaxBytes = 8 * 1024 * 1024;
+
+/** The bridge, as its connections see it. */
+export interface LinkOwner {
+  /** Reports what it did. */
   note(text: string): void;
+  /** Returns when the client takes more messages; undefined while it does. */
+  readonly whenTaken: () => Promise<void> | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -43,7 +49,7 @@ export interface LinkNotes {
 export async function createGatewayLink(
   context: CliContext,
   flags: BridgeFlags,
-  { note, signal }: LinkNotes,
+  { note, whenTaken, signal }: LinkOwner,
 ): Promise<GatewayLink> {
   const { gateway, isStarted } = await ensureGateway(context, findBridgeConfig);
   if (isStarted)
@@ -61,6 +67,7 @@ export async function createGatewayLink(
     url,
     ...(credentials === undefined ? {} : { credentials }),
     messageMaxBytes,
+    reading: { maxBytes: readingMaxBytes, whenTaken },
   });
   return {
     transport,

@@ -12,6 +12,8 @@ import { mayPass } from "./lost-request.ts";
 
 /** The bridge, as its connections see it. */
 export interface LinksOwner {
+  /** Returns when the client takes more messages; undefined while it does. */
+  whenTaken(): Promise<void> | undefined;
   fromGateway(transport: HttpTransport, value: JsonObject, relatedTo: RpcId | undefined): void;
   failed(transport: HttpTransport, id: RpcId, error: McpError): void;
   /** The session of a connection has ended; requests on it get no answer any more. */
@@ -131,8 +133,12 @@ export class GatewayLinks implements AsyncDisposable {
   async #connect(isFirst: boolean): Promise<GatewayLink> {
     const owner = this.#owner;
     const { signal } = this.#closing;
-    const notes = { note: (text: string) => owner.note(text), signal };
-    const link = await createGatewayLink(this.#context, this.#flags, notes);
+    const linkOwner = {
+      note: (text: string) => owner.note(text),
+      whenTaken: () => owner.whenTaken(),
+      signal,
+    };
+    const link = await createGatewayLink(this.#context, this.#flags, linkOwner);
     const { transport } = link;
     await transport.open({
       message: (value, relatedTo) => owner.fromGateway(transport, value as JsonObject, relatedTo),

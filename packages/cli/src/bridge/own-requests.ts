@@ -1,12 +1,10 @@
 /** Requests that the bridge itself sends to the gateway. The client sees neither them nor their answers. */
 
+import { randomUUID } from "node:crypto";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import type { HttpTransport, RpcId } from "@toolcrib/mcp";
 
 type Message = Parameters<HttpTransport["send"]>[0];
-
-/** Ids of the requests. No client has such an id. */
-const idPrefix = "toolcrib-bridge-";
 
 /** A request without an id. */
 export interface OwnRequest {
@@ -30,12 +28,14 @@ interface OpenRequest extends PromiseWithResolvers<JsonObject> {
 /** The requests of one bridge. */
 export class OwnRequests {
   readonly #open = new Map<RpcId, OpenRequest>();
+  /** The beginning of their ids, which no client knows. */
+  readonly #idPrefix = `toolcrib-bridge-${randomUUID()}-`;
   #count = 0;
 
   /** Sends a request. @returns its result @throws when the gateway refuses it, or it is lost */
   send(transport: HttpTransport, { method, params }: OwnRequest): Promise<JsonObject> {
     this.#count += 1;
-    const id = `${idPrefix}${this.#count}`;
+    const id = `${this.#idPrefix}${this.#count}`;
     const waiting = { ...Promise.withResolvers<JsonObject>(), sentOn: transport };
     this.#open.set(id, waiting);
     const message = { jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) };

@@ -11,8 +11,9 @@ import type { ClientRequest } from "./client-message.ts";
 const sentMaxCount = 256;
 /** Most requests that wait for their turn. */
 const heldMaxCount = 1024;
-/** Most characters of all of them. */
-const maxLength = 32 * 1024 * 1024;
+/** Most bytes of all of them, and the bytes past which the client is read slowly. */
+const maxBytes = 32 * 1024 * 1024;
+const slowBytes = 8 * 1024 * 1024;
 
 /** A request without an answer. */
 export interface PendingRequest {
@@ -32,10 +33,11 @@ export class PendingRequests {
   readonly #all = new Map<RpcId, PendingRequest>();
   /** Those that are not sent, oldest first. */
   readonly #held = new Set<PendingRequest>();
-  #length = 0;
+  #bytes = 0;
 
-  /** Whether requests wait for answers to others. */
+  /** Whether requests wait for answers to others, or take much memory. */
   get isFull(): boolean {
+    if (this.#bytes > slowBytes) return true;
     return this.#all.size - this.#held.size >= sentMaxCount && this.#held.size > 0;
   }
 
@@ -50,14 +52,14 @@ export class PendingRequests {
       const text = `More than ${sentMaxCount + heldMaxCount} requests have no answer`;
       throw new McpError("MCP_OVERLOADED", text, { hint });
     }
-    if (this.#length + message.text.length > maxLength) {
-      const text = `The requests without an answer have more than ${maxLength} characters`;
+    if (this.#bytes + message.size > maxBytes) {
+      const text = `The requests without an answer have more than ${maxBytes} bytes`;
       throw new McpError("MCP_OVERLOADED", text, { hint });
     }
     const request = { message, isRepeated: false, sentAt: undefined, sentOn: undefined, isListed: false };
     this.#all.set(message.id, request);
     this.#held.add(request);
-    this.#length += message.text.length;
+    this.#bytes += message.size;
   }
 
   get(id: RpcId): PendingRequest | undefined {
@@ -85,7 +87,7 @@ export class PendingRequests {
     if (request === undefined) return false;
     this.#all.delete(id);
     this.#held.delete(request);
-    this.#length -= request.message.text.length;
+    this.#bytes -= request.message.size;
     return true;
   }
 

@@ -9,12 +9,13 @@ import type { OwnRequest, OwnRequests } from "./own-requests.ts";
 
 /** Most subscriptions that are kept. */
 const subscriptionsMaxCount = 1000;
-/** Longest message of the client that is kept, in characters. */
-const keptMaxLength = 16 * 1024;
+/** Longest message of the client that is kept, in bytes. */
+const keptMaxBytes = 16 * 1024;
 
 /** The state of one client's session. */
 export class SessionReplay {
-  #initialize: OwnRequest | undefined;
+  /** As bytes: its parameters, parsed, can take ten times their memory. */
+  #initialize: ClientMessage | undefined;
   #isInitialized = false;
   #logLevel: OwnRequest | undefined;
   readonly #subscriptions = new Map<string, OwnRequest>();
@@ -26,25 +27,29 @@ export class SessionReplay {
 
   /** Notes a message of the client. */
   sent(message: ClientMessage): void {
-    const { method = "", text } = message;
+    const { method = "", body } = message;
     if (method === "notifications/initialized") this.#isInitialized = true;
     if (!keptMethods.has(method)) return;
+    if (method === "initialize") {
+      this.#initialize = message;
+      return;
+    }
     const params = paramsIn(message);
     const request = { method, params };
     const { uri } = params;
-    if (method === "initialize") this.#initialize = request;
-    else if (method === "logging/setLevel" && text.length <= keptMaxLength) this.#logLevel = request;
+    if (method === "logging/setLevel" && body.length <= keptMaxBytes) this.#logLevel = request;
     // Any other value is refused by the gateway.
     if (typeof uri !== "string") return;
     if (method === "resources/unsubscribe") this.#subscriptions.delete(uri);
-    else if (method !== "resources/subscribe" || text.length > keptMaxLength) return;
+    else if (method !== "resources/subscribe" || body.length > keptMaxBytes) return;
     else if (this.#subscriptions.size < subscriptionsMaxCount) this.#subscriptions.set(uri, request);
   }
 
   /** Opens the session again on `transport`. Does nothing for a client without one. @throws when the gateway refuses it */
   async run(transport: HttpTransport, requests: OwnRequests): Promise<void> {
     if (this.#initialize === undefined || !this.#isInitialized) return;
-    const { protocolVersion } = await requests.send(transport, this.#initialize);
+    const handshake = { method: "initialize", params: paramsIn(this.#initialize) };
+    const { protocolVersion } = await requests.send(transport, handshake);
     if (typeof protocolVersion === "string") transport.negotiated(protocolVersion);
     transport.send({ jsonrpc: "2.0", method: "notifications/initialized" });
     await transport.settled();

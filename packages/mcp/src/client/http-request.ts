@@ -8,16 +8,23 @@ import { type SseCallbacks, SseDecoder, type SseEvent } from "../framing/sse.ts"
 import { McpError } from "../mcp-error.ts";
 import { remoteErrorIn } from "../remote-error.ts";
 import { type FloodMeter, waitForFlood } from "./flood-gate.ts";
+import type { HeldResponse, ReadBudget } from "./read-budget.ts";
 
 /** Header values of a response by lower-case name. */
 interface ResponseHeaders {
   readonly [name: string]: string | string[] | undefined;
 }
 
-/** Reads a body as text, without a byte order mark. @throws {McpError} `MCP_MESSAGE_TOO_LARGE` past `maxBytes`. */
-export async function readText(body: Readable, maxBytes: number): Promise<string> {
+/**
+ * Reads a body as text, without a byte order mark.
+ *
+ * @param held counts what was read. @default it is not counted
+ * @throws {McpError} `MCP_MESSAGE_TOO_LARGE` past `maxBytes`.
+ */
+export async function readText(body: Readable, maxBytes: number, held?: HeldResponse): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
+  await held?.holds(0);
   for await (const chunk of body) {
     length += (chunk as Buffer).length;
     if (length > maxBytes) {
@@ -25,6 +32,7 @@ export async function readText(body: Readable, maxBytes: number): Promise<string
       throw new McpError("MCP_MESSAGE_TOO_LARGE", `The server's answer is larger than ${maxBytes} bytes`);
     }
     chunks.push(chunk as Buffer);
+    await held?.holds(length);
   }
   return withoutMark(Buffer.concat(chunks, length).toString("utf8"));
 }
@@ -59,12 +67,14 @@ export interface EventLimits {
   readonly maxLength: number;
   /** Counts messages that answer no request, on all streams of the server. @default they are not limited */
   readonly flood: FloodMeter | undefined;
+  /** Counts events that have not ended, on all streams of the server. @default they are not counted */
+  readonly budget?: ReadBudget | undefined;
 }
 
 /** Reads a body as events until it ends, and slowly when the server sends too many. @throws when the connection breaks. */
 export async function readEvents(
   body: Readable,
-  { maxLength, flood }: EventLimits,
+  { maxLength, flood, budget }: EventLimits,
   callbacks: Omit<SseCallbacks, "tooLarge">,
 ): Promise<void> {
   /** Bytes since the last event. */
@@ -80,6 +90,7 @@ export async function readEvents(
   const decoder = new SseDecoder({ ...callbacks, event, tooLarge }, maxLength);
   // The event decoder strips the byte order mark.
   const text = new TextDecoder("utf-8", { ignoreBOM: true });
+  using held = budget?.begin(body);
   for await (const chunk of body) {
     unused += (chunk as Buffer).length;
     decoder.write(text.decode(chunk as Buffer, { stream: true }));
@@ -90,6 +101,7 @@ export async function readEvents(
         `The server sent an event larger than ${maxLength} characters`,
       );
     }
+    await held?.holds(decoder.length);
     if (flood === undefined) continue;
     // More than the largest event needs are comments, which say nothing.
     if (unused > 4 * maxLength) {

@@ -58,7 +58,7 @@ export class HttpRequester {
 
   /** Sends a message. @param options `isStream` for a response that stays open */
   post(
-    body: string,
+    body: string | Buffer,
     extra: HeaderRecord | undefined,
     signal: AbortSignal,
     options: { readonly isStream: boolean } = { isStream: false },
@@ -184,7 +184,7 @@ interface HttpExchange {
   /** Headers in addition to those of every request. */
   readonly extra: HeaderRecord | undefined;
   readonly signal: AbortSignal;
-  readonly body: string | undefined;
+  readonly body: string | Buffer | undefined;
   readonly isStream: boolean;
 }
 

@@ -23,6 +23,7 @@ import { isEventStream, networkError, readErrorBody, readText, statusError } fro
 import { discardBody, HttpRequester, type HttpResponse } from "./http-requester.ts";
 import { ListenStream } from "./listen-stream.ts";
 import { answerError, defaultMessageMaxBytes } from "./lost-answer.ts";
+import { ReadBudget, type ReadBudgetOptions } from "./read-budget.ts";
 import { deliver, deliverError, sessionVerdict } from "./received-messages.ts";
 import { ResponseStream, type StreamContext } from "./response-stream.ts";
 import { isSessionLost } from "./session-check.ts";
@@ -39,6 +40,8 @@ export interface HttpTransportOptions {
   readonly messageMaxBytes?: number;
   /** Consecutive attempts to resume a broken stream that deliver nothing, before its request fails. @default 5 */
   readonly maxResumptions?: number;
+  /** Bounds what responses hold while they are read. @default each response for itself, by `messageMaxBytes` */
+  readonly reading?: ReadBudgetOptions;
   /** Milliseconds since the epoch, to slow down a server that sends without end. @default it is not slowed down */
   readonly now?: () => number;
 }
@@ -62,6 +65,7 @@ export class HttpTransport implements ClientTransport {
   readonly #maxBytes: number;
   readonly #maxResumptions: number;
   readonly #flood: FloodMeter | undefined;
+  readonly #budget: ReadBudget | undefined;
   readonly #closing = new AbortController();
   /** HTTP exchanges of pending requests, by request id. */
   readonly #exchanges = new RequestTable<AbortController>();
@@ -84,6 +88,7 @@ export class HttpTransport implements ClientTransport {
     this.#requester = new HttpRequester(this.#connections, options.url, options.credentials);
     this.#maxBytes = options.messageMaxBytes ?? defaultMessageMaxBytes;
     this.#maxResumptions = options.maxResumptions ?? 5;
+    this.#budget = options.reading && new ReadBudget(options.reading);
     this.#flood = options.now && new FloodMeter(options.now, () => this.#receiver.slowed?.());
   }
 
@@ -226,6 +231,7 @@ export class HttpTransport implements ClientTransport {
       receiver: this.#receiver,
       maxLength: this.#maxBytes,
       flood: this.#flood,
+      budget: this.#budget,
       onSessionDoubtful: () => void this.#checkSession(),
     };
   }
@@ -257,7 +263,9 @@ export class HttpTransport implements ClientTransport {
 
   async #receiveBody(response: HttpResponse, id: RpcId): Promise<void> {
     const { shownUrl } = this.#requester;
-    const text = await readText(response.body, this.#maxBytes);
+    // Until the message is delivered.
+    using held = this.#budget?.begin(response.body);
+    const text = await readText(response.body, this.#maxBytes, held);
     let value: JsonValue;
     try {
       value = parseJson(text, { maxLength: this.#maxBytes, maxValues: messageMaxValues });
@@ -328,7 +336,7 @@ export class HttpTransport implements ClientTransport {
 /** What is sent of a message: the message itself is not kept until its response. */
 interface Post {
   readonly method: string | undefined;
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly headers: { readonly [name: string]: string } | undefined;
 }
 

@@ -29,8 +29,8 @@ export interface TransportReceiver {
 export interface SendHints {
   /** Modern era over HTTP: the schema whose `x-mcp-header` parameters are mirrored into headers. */
   readonly inputSchema?: JsonObject | undefined;
-  /** The message as JSON, where the caller has it. */
-  readonly text?: string;
+  /** The message as JSON, where the caller has it; bytes are sent without a copy. */
+  readonly text?: string | Buffer;
 }
 
 /** Sends messages to one server and receives its messages. */

@@ -6,9 +6,9 @@
 
 import type { Readable, Writable } from "node:stream";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
-import { parseJson } from "@toolcrib/json";
 import type { RpcId } from "../json-rpc.ts";
 import { AnswerIdScanner } from "./answer-id.ts";
+import { parseMessage } from "./parse-message.ts";
 
 /** The reason why an answer in a line cannot be used. */
 export type AnswerFault = "too large" | "too deep" | "too many values" | "invalid";
@@ -28,7 +28,8 @@ export function faultOf(thrown: unknown): AnswerFault {
 
 /** Callbacks of a `LineDecoder`. */
 export interface LineReceiver {
-  message(value: unknown): void;
+  /** Receives the value of a line, and the line itself. */
+  message(value: unknown, text: string): void;
   /** Reports a line that is not a JSON value within the limits; `text` is its beginning. */
   invalid(reason: string, text: string): void;
   /**
@@ -214,12 +215,12 @@ export class LineDecoder {
     if (text === "" || text.trim() === "") return;
     let value: unknown;
     try {
-      value = parseJson(text, { maxLength: this.#maxBytes, maxValues: messageMaxValues });
+      value = parseMessage(text, { maxLength: this.#maxBytes, maxValues: messageMaxValues });
     } catch (error) {
       this.#reportUnparsed(text, error);
       return;
     }
-    this.#receiver.message(value);
+    this.#receiver.message(value, text);
   }
 
   #reportUnparsed(text: string, error: unknown): void {

@@ -56,6 +56,11 @@ export class SseDecoder {
     this.#maxLength = maxLength;
   }
 
+  /** Characters of the event that has not ended. */
+  get length(): number {
+    return this.#heldLength + this.#dataLength;
+  }
+
   /** Decodes a piece of text and reports the events that it completes. */
   write(text: string): void {
     if (text === "") return;

@@ -308,6 +308,8 @@ export class HttpEndpoint implements AsyncDisposable {
       response.writeHead(202, { "content-length": 0 }).end();
       return;
     }
+    if (classified?.kind === "invalid")
+      throw invalidRequest(`Invalid request: ${classified.reason}`, undefined, 400);
     if (classified?.kind !== "request") {
       throw invalidRequest("The body must be one JSON-RPC request or notification", undefined, 400);
     }

@@ -5,8 +5,9 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import { messageOf } from "@toolcrib/diagnostics";
-import { estimateValues, type JsonLimits, type JsonValue, parseJson } from "@toolcrib/json";
+import { estimateValues, type JsonLimits, type JsonValue } from "@toolcrib/json";
 import type { Identity } from "@toolcrib/tool";
+import { parseMessage } from "../framing/parse-message.ts";
 import type { RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
@@ -83,7 +84,7 @@ function tooLarge(maxBytes: number): McpError {
 /** Parses the body of a request. @throws {McpError} -32700 with status 400. */
 export function parseBody(text: string, limits: JsonLimits): JsonValue {
   try {
-    return parseJson(text, limits);
+    return parseMessage(text, limits);
   } catch (error) {
     throw invalidRequest(`Parse error: ${messageOf(error)}`, rpcCodes.parseError, 400);
   }

@@ -1,0 +1,76 @@
+/** Ids of requests at the HTTP and the stdio side: they come back as they were sent, or are refused under no id. */
+
+import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { test } from "node:test";
+import { startStdioServer } from "@toolcrib/mcp";
+import { waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
+import { openRawSession, startDemoHttp } from "./demo-http.ts";
+import { createDemoService } from "./demo-service.ts";
+
+/** Texts of ids that come back byte for byte. */
+const exact = [
+  ...["0", "-1", "1.5", "0.1", "9007199254740991", "-9007199254740991"],
+  ...['""', '"1"', '"9007199254740993"', '"\\"\\\\\\n"', '"ü 😀"', '"\\ud800"', `"${"x".repeat(200_000)}"`],
+];
+/** Texts of ids that JavaScript writes differently, or that are equal to others after parsing. */
+const inexact = [
+  ...["9007199254740992", "9007199254740993", "-9007199254740993", "1e400", "123456789012345678901234567890"],
+  ...["1.0", "1e2", "1E0", "-0", "0.0", "1.00000000000000001", "0.10000000000000000001", "1.0   "],
+];
+const requestOf = (id: string, member = '"id"') => `{"jsonrpc":"2.0",${member}: ${id},"method":"ping"}`;
+const nested = '{"jsonrpc":"2.0","method":"ping","params":{"id":1.0,"a":["\\"id\\": 1.0",{"id":-0}]},"id":7}';
+const refusal = /"id" must be a string, or a number up to 9007199254740991 in its shortest form/;
+
+test("ids over HTTP come back byte for byte, or are refused", async () => {
+  await using demo = await startDemoHttp();
+  const session = await openRawSession(demo.url);
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-session-id": session.id,
+  };
+  const post = async (body: string) => {
+    const response = await fetch(demo.url, { method: "POST", headers, body });
+    return { status: response.status, text: await response.text() };
+  };
+  for (const id of exact)
+    assert.ok((await post(requestOf(id))).text.includes(`"id":${id},`), id.slice(0, 50));
+  assert.match((await post(nested)).text, /"id":7,/);
+  for (const id of inexact) {
+    for (const member of ['"id"', '"\\u0069d"']) {
+      const { status, text } = await post(requestOf(id, member));
+      assert.equal(status, 400, id);
+      const { id: answered, error } = JSON.parse(text) as { id: unknown; error: { message: string } };
+      assert.equal(answered, null, id);
+      assert.match(error.message, refusal);
+    }
+  }
+});
+
+test("ids on standard streams come back byte for byte, or are refused, in batches too", async () => {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  await using _server = startStdioServer(
+    createDemoService(),
+    { input, output },
+    { view: "pipe", identity: localIdentity("stdio", "local"), sessionId: "s" },
+  );
+  let written = "";
+  output.setEncoding("utf8").on("data", (text: string) => (written += text));
+  const info = { protocolVersion: "2025-03-26", capabilities: {}, clientInfo: { name: "c", version: "1" } };
+  input.write(`${JSON.stringify({ jsonrpc: "2.0", id: "init", method: "initialize", params: info })}\n`);
+  await waitUntil(() => written.includes('"init"'));
+  input.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+  for (const id of exact) input.write(`${requestOf(id)}\n`);
+  for (const id of exact) await waitUntil(() => written.includes(`"id":${id},`));
+  for (const id of inexact) input.write(`${requestOf(id)}\n`);
+  await waitUntil(() => written.split('"id":null').length - 1 === inexact.length);
+  written = "";
+  input.write(`[${requestOf("20")},${requestOf("21.0")},${requestOf("22")},${nested}]\n`);
+  await waitUntil(
+    () => [20, 22, 7].every((id) => written.includes(`"id":${id},`)) && written.includes('"id":null'),
+  );
+  assert.ok(!written.includes('"id":21'), written);
+});
