@@ -140,7 +140,7 @@ export class UpstreamServer implements ToolSource {
         advise: settings.advise,
         usesOf: (session) => (this.#watch.isWatchedOn(session) ? undefined : session.endedRequests),
         onIdle: () => this.#health.change("idle"),
-        onDown: (reason, attempt, willRetry, code) => this.#health.failed(reason, attempt, willRetry, code),
+        onDown: (...failure) => this.#health.failed(...failure),
       },
       limits,
     );
