@@ -40,8 +40,7 @@ export async function createToken(context: CliContext, name: string, isPrinted: 
   } else {
     output.print(
       `Created ${file}`,
-      "Clients send its content as Authorization: Bearer TOKEN; --print prints the token",
-      rules,
+      `Clients send its content as Authorization: Bearer TOKEN; policy.clients.${name} has their rules.`,
     );
   }
   return exitCodes.done;
