@@ -10,6 +10,7 @@ import { runToolcrib } from "./transcript.ts";
 const answers: { readonly [path: string]: readonly [status: number, type: string, body: string] } = {
   "/page": [200, "text/html", "<html><body>Hello</body></html>"],
   "/data": [200, "application/json", '{"a":1}'],
+  "/words": [500, "text/plain", "cannot be reached: ECONNREFUSED"],
   "/closed": [401, "text/plain", "no"],
 };
 
@@ -45,6 +46,15 @@ describe("add of a URL that is no usable server", () => {
 
   test("a server without TLS", async () => {
     await check(`https://${host}/mcp`, /does not speak TLS$/, new RegExp(`^use http.* http://${host}/mcp;`));
+  });
+
+  test("a server whose answer has the words of another failure", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { stderr } = await runToolcrib(["add", `http://${host}/words`, "--yes"], {
+      directory: directory.path,
+    });
+    assert.match(stderr, /answered HTTP 500: cannot be reached: ECONNREFUSED/);
+    assert.doesNotMatch(stderr, /nothing listens/);
   });
 
   test("a server that wants credentials", async () => {

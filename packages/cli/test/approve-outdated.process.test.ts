@@ -75,3 +75,25 @@ test("a call whose approval would not count is not offered, and refused with the
   }
   assert.match((await run("approve", id, "--deny")).stdout, /^Denied for 10 minutes/);
 });
+
+test("status shows two of many calls whose approval would not count, and the number of the others", async () => {
+  const { directory, run, setting, change } = await setUp();
+  await using _directory = directory;
+  {
+    await using gateway = await startServe(["--auth", "none"], setting);
+    await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+    const client = new Client({ name: "c", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)));
+    for (const text of ["a", "b", "c", "d", "e"]) {
+      await client.callTool({ name: "s__echo", arguments: { text } });
+    }
+    await client.close();
+  }
+  change({ policy: { deny: ["s:echo"] } });
+  await using gateway = await startServe(["--auth", "none"], setting);
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  const { stdout } = await run("status");
+  assert.equal(stdout.split("cannot be approved any more").length - 1, 2, stdout);
+  assert.match(stdout, /^and 3 more calls: .*toolcrib approve$/m);
+  assert.equal((await run("approve")).stdout.split("cannot be approved any more").length - 1, 5);
+});

@@ -86,8 +86,8 @@ test("a call that an ending gateway still answers is answered, while later reque
   await using first = await startFakeGateway((message) => {
     if (message.method === "tools/call") slow = message;
     else {
-      const text = "The gateway is shutting down";
-      message.refuse(503, { code: -32000, message: text, data: { code: "MCP_OVERLOADED" } });
+      const text = "Any text";
+      message.refuse(503, { code: -32000, message: text, data: { code: "MCP_SHUTTING_DOWN" } });
     }
   });
   await using second = await startFakeGateway((message) => message.answer({ tools: [] }));

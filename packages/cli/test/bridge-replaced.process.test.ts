@@ -9,8 +9,8 @@ import { type Received, startBridge, startFakeGateway } from "./bridge-harness.t
 const retryAfter = { "retry-after": "1" };
 const ending = {
   code: -32603,
-  message: "The gateway is shutting down (try again later)",
-  data: { code: "MCP_OVERLOADED", hint: "try again later" },
+  message: "Any text",
+  data: { code: "MCP_SHUTTING_DOWN", hint: "try again later" },
 };
 
 /** A bridge at a gateway that keeps its calls, and another gateway that can take its place. */

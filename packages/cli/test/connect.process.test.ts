@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -222,6 +223,19 @@ test("read-only files, loops, foreign values and empty sections are treated as t
   mkdirSync(directory.join(".lmstudio"));
   symlinkSync("mcp.json", directory.join(".lmstudio/mcp.json"));
   assert.match((await run("connect", "lm-studio", "--yes")).stderr, /Cannot read .*mcp\.json: .*ELOOP/);
+});
+
+test("disconnect says that the file of a client was deleted", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  const file = write(directory, ".cursor/mcp.json", "{}\n");
+  await run("connect", "cursor", "--yes");
+  rmSync(file);
+  const { code, stdout } = await run("disconnect", "cursor");
+  assert.equal(code, 0);
+  assert.match(stdout, /^✓ Cursor: its file was deleted since, so nothing is changed; only the record/);
+  assert.equal(existsSync(file), false);
+  assert.equal(existsSync(directory.join(".toolcrib/tokens/cursor")), false);
 });
 
 test("of two commands that connect a client at once, the token is removed with the client", async () => {

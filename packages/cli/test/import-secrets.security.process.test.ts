@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { skipWithoutTerminal, TerminalRun } from "./terminal.ts";
 import { runToolcrib } from "./transcript.ts";
 
 async function setUp(servers: object) {
@@ -39,6 +40,7 @@ const careless: { readonly [title: string]: object } = {
   short: { command: "mysql-mcp", args: ["-u", "root", "-p", "hunter2x", "shop"] },
   attached: { command: "mysql-mcp", args: ["-uroot", "-phunter2x", "shop"] },
   alone: { command: "vault-mcp", args: ["-p", "hunter2x"] },
+  launched: { command: "npx", args: ["-y", "@acme/vault-mcp", "-p", "hunter2x"] },
   pass: { command: "node", args: ["x.js", "--pass", "hunter2x", "--db-pwd=hunter2x", "--pin", "hunter2"] },
   login: { command: "node", args: ["x.js", "-u", "ada:hunter2x"] },
   tiny: { command: "env", args: ["PIN=hunter2", "DB_PW=hunter2", "node", "x.js"] },
@@ -162,4 +164,29 @@ test("the file of a project adds nothing to a server of the user, and what it se
   assert.match(own, /ISSUES_TOKEN/);
   assert.doesNotMatch(own, /thief/);
   assert.equal(entries.filter((entry) => /^id: plain/m.test(entry)).length, 1);
+});
+
+test("a preview shows no value of -p that may be a password, and fits a terminal", {
+  skip: skipWithoutTerminal,
+}, async () => {
+  const long = "a-server-with-a-name-that-is-much-too-long-for-a-table-of-eighty-columns";
+  await using user = await setUp({
+    word: { command: "vault-mcp", args: ["-p", "swordfish", "--port", "80"] },
+    [long]: {
+      command: "node",
+      args: ["サーバー".repeat(20)],
+      env: { API_KEY: "hunter2x", B_TOKEN: "<your-token>" },
+    },
+  });
+  const words = ["import", "--from", "mcp.json", "--dry-run"];
+  const { stdout } = await user.run(words);
+  assert.ok(!stdout.includes("swordfish"), stdout);
+  assert.match(stdout, /vault-mcp -p … --port 80/);
+  await using terminal = new TerminalRun(words, { directory: user.directory.path }, [80, 24]);
+  await waitUntil(() => terminal.text.includes("code="));
+  const plain = terminal.text.replace(/\u001b\[[0-9;]*m/g, "").split(/\r*\n/);
+  const table = plain.slice(0, plain.indexOf(""));
+  assert.ok(table.length >= 3, terminal.text);
+  for (const line of table) assert.ok(line.length <= 80, line);
+  await terminal.end();
 });

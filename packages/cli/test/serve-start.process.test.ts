@@ -1,7 +1,7 @@
 /** What `serve` prints while its servers start. */
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { freePort, makeTemporaryDirectory, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import { skipWithoutTerminal, TerminalRun } from "./terminal.ts";
@@ -38,6 +38,22 @@ test("serve prints each state of a server once, without control characters, and 
   assert.doesNotMatch(printed, /[\u0000-\u0009\u000b-\u001f]/);
   // The line of the server says it.
   assert.doesNotMatch(gateway.stderr(), /server is not available/);
+});
+
+test("serve says once on standard error that the process of a server ended", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const servers = [{ id: "ending", transport: { kind: "stdio", command: "false" } }];
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: servers, serve }));
+  await using gateway = await startServe(["--json"], { directory: directory.path });
+  const linesOf = (text: string) => text.split("\n").filter((line) => line.includes("exited with code 1"));
+  const log = directory.join(".toolcrib/logs/_gateway.log");
+  // The program log has each end of the process.
+  await waitUntil(
+    () => existsSync(log) && readFileSync(log, "utf8").split('"upstream.process.exited"').length > 3,
+    { timeoutMs: 60_000 },
+  );
+  assert.equal(linesOf(gateway.stderr()).length, 1, gateway.stderr());
+  assert.match(linesOf(gateway.stderr())[0] ?? "", /"msg":"server is not available"/);
 });
 
 test("serve prints a server that could not be reached at its start when it gets ready", async () => {
@@ -77,17 +93,19 @@ test("serve updates the servers that start in place on a terminal", {
   await run.end();
 });
 
-test("approve names the servers that are starting, and call names its hint once", async () => {
+test("approve, list and search name the servers that are starting, and call names its hint once", async () => {
   await using directory = await makeTemporaryDirectory();
   const servers = [echoServer("hanging", "--hang-initialize")];
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: servers, serve }));
   const setting = { directory: directory.path };
   await using _gateway = await startServe([], setting);
-  const [shown, json, named, called] = await Promise.all([
+  const [shown, json, named, called, listed, found] = await Promise.all([
     runToolcrib(["approve"], setting),
     runToolcrib(["approve", "--json"], setting),
     runToolcrib(["approve", "hanging"], setting),
     runToolcrib(["call", "nothing__x"], setting),
+    runToolcrib(["list"], setting),
+    runToolcrib(["search", "echo"], setting),
   ]);
   assert.match(
     shown.stdout,
@@ -95,5 +113,13 @@ test("approve names the servers that are starting, and call names its hint once"
   );
   assert.deepEqual(JSON.parse(json.stdout), { servers: [], calls: [], starting: ["hanging"] });
   assert.match(named.stderr, /The tools of "hanging" are not known: the server is starting/);
+  assert.equal(
+    listed.stdout,
+    "No tools among those of the servers that are ready; not ready: hanging (starting)\n",
+  );
+  assert.equal(
+    found.stdout,
+    "No tool matches among those of the servers that are ready; not ready: hanging (starting)\n",
+  );
   assert.match(called.stderr, /hint: the tools of hanging are missing: see toolcrib list\n$/);
 });

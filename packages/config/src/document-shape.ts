@@ -155,6 +155,9 @@ export const documentShape = record({
   hints: {
     servers: "write tool_servers, or put the servers of another program into a separate file and pass both",
     mcpServers: "put the servers of another program into a separate file and pass both",
+    projects: "this is the file of a client: toolcrib import takes its servers over",
+    context_servers: "this is the file of a client: toolcrib import takes its servers over",
+    mcp: "this is the file of another program, whose servers are not in mcp.servers or mcp.mcpServers: toolcrib import takes those of clients over",
     mcp_servers: "did you mean tool_servers?",
     profile: "did you mean profiles?",
     overrides: "did you mean tools?",

@@ -34,7 +34,8 @@ export function foreignServersOf(tree: DocumentNode): MapEntry | undefined {
   if (documentFields.some((name) => name !== "$schema" && entryOf(tree, name) !== undefined))
     return undefined;
   const vsCode = entryOf(tree, "servers") ?? entryOf(fieldOf(tree, "mcp"), "servers");
-  return entryOf(tree, "mcpServers") ?? (vsCode?.value.kind === "map" ? vsCode : undefined);
+  const standard = entryOf(tree, "mcpServers") ?? entryOf(fieldOf(tree, "mcp"), "mcpServers");
+  return standard ?? (vsCode?.value.kind === "map" ? vsCode : undefined);
 }
 
 /**
@@ -101,12 +102,13 @@ function namedItems({ key, keySpan, value }: MapEntry, reporter: Reporter): read
 
 function parseServer(entry: MapEntry, reporter: Reporter): ServerDeclaration | undefined {
   const name = entry.key;
-  const node = entry.value;
-  if (node.kind !== "map") {
-    const message = `Server ${quote(name)} must be a map, but is ${typeName(node)}`;
+  const written = entry.value;
+  if (written.kind !== "map") {
+    const message = `Server ${quote(name)} must be a map, but is ${typeName(written)}`;
     reporter.report({ code: "CONFIG_WRONG_TYPE", message, span: entry.keySpan });
     return undefined;
   }
+  const node = unnested(written);
   if (isTrue(fieldOf(node, "disabled")) || isFalse(fieldOf(node, "enabled"))) {
     const message = `Server ${quote(name)} is disabled in its file and ignored`;
     reporter.report({ severity: "warning", code: "CONFIG_FOREIGN_DISABLED", message, span: entry.keySpan });
@@ -134,8 +136,18 @@ function parseServer(entry: MapEntry, reporter: Reporter): ServerDeclaration | u
     problems: problems.map((problem) => toDiagnostic(problem, reporter.source)),
     source: reporter.source,
     span: entry.keySpan,
-    node,
+    node: written,
   };
+}
+
+/** Returns the fields of a server whose command or URL is within `transport`, as if they were its own. */
+function unnested(node: MapNode): MapNode {
+  const transport = fieldOf(node, "transport");
+  if (transport?.kind !== "map" || transportFields.some((field) => entryOf(node, field) !== undefined))
+    return node;
+  const own = node.entries.filter(({ key }) => key !== "transport");
+  const names = new Set(own.map(({ key }) => key));
+  return { ...node, entries: [...own, ...transport.entries.filter(({ key }) => !names.has(key))] };
 }
 
 function idOf({ key, keySpan }: MapEntry, reporter: Reporter): string {
@@ -162,6 +174,8 @@ function reportSameId(entry: MapEntry, id: string, earlier: ServerDeclaration, r
 
 /** Field names of a URL; most programs use the first. */
 const urlFields = ["url", "httpUrl", "serverUrl"] as const;
+/** Fields one of which every server has. */
+const transportFields = ["command", ...urlFields];
 
 function parseTransport(
   entry: MapEntry,
@@ -216,7 +230,7 @@ function kindOf(
   url: MapEntry | undefined,
   texts: ForeignTextReader,
 ): TransportKind | undefined {
-  const typeNode = ["type", "transport", "transportType"]
+  const typeNode = ["type", "kind", "transport", "transportType"]
     .map((field) => fieldOf(node, field))
     .find((found) => stringOf(found) !== undefined);
   const written = stringOf(typeNode);
@@ -240,7 +254,16 @@ const readFields: { readonly [K in "stdio" | "http"]: readonly string[] } = {
   stdio: ["command", "args", "env", "cwd"],
   http: [...urlFields, "headers"],
 };
-const commonFields = ["type", "transport", "transportType", "disabled", "enabled", "description", "name"];
+const commonFields = [
+  "type",
+  "kind",
+  "transport",
+  "transportType",
+  "disabled",
+  "enabled",
+  "description",
+  "name",
+];
 /** Fields that have no effect here and need no warning. */
 const silentFields: ReadonlySet<string> = new Set([
   "gallery",

@@ -55,6 +55,39 @@ test("parseConfig() reads mcpServers", () => {
   assert.equal(containment?.effective.networkEgress, "deny");
 });
 
+test("parseConfig() reads servers whose transport or section is nested", () => {
+  const { servers, codes } = read(`{
+    "mcp": { "mcpServers": {
+      "files": { "transport": { "type": "stdio", "command": "npx", "args": ["-y", "server"] }, "env": { "A": "b" } },
+      "remote": { "transport": { "kind": "sse", "url": "https://tool.internal/events" } },
+      "plain": { "transport": "sse", "url": "https://tool.internal/events" }
+    } }
+  }`);
+  assert.deepEqual(codes, []);
+  assert.deepEqual(
+    servers.map(({ id, transport }) => [id, transport.kind]),
+    [
+      ["files", "stdio"],
+      ["remote", "sse"],
+      ["plain", "sse"],
+    ],
+  );
+  const [files] = servers;
+  assert.deepEqual(plain(files?.transport), {
+    kind: "stdio",
+    command: literal("npx"),
+    args: [literal("-y"), literal("server")],
+    env: { A: literal("b") },
+  });
+});
+
+test("parseConfig() says what to do with a file of a client whose servers are elsewhere", () => {
+  for (const text of ['{ "projects": { "/x": { "mcpServers": {} } } }', '{ "mcp": { "x": 1 } }']) {
+    const [finding] = parseConfig([{ name: ".claude.json", text }]).diagnostics;
+    assert.match(finding?.hint ?? "", /toolcrib import/);
+  }
+});
+
 test("parseConfig() recognizes the format of a file by its content, not by its name", () => {
   const text =
     '{ "mcpServers": { "a": { "command": "x" } }, "globalShortcut": "Ctrl+Space", "projects": {} }';

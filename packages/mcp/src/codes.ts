@@ -17,6 +17,7 @@ export const mcpCodes = {
   MCP_CLIENT_CAPABILITY_MISSING:
     "A server sent a request that its client does not support (sampling, elicitation, roots).",
   MCP_OVERLOADED: "More requests are in flight than the limit allows.",
+  MCP_SHUTTING_DOWN: "The gateway stops: it takes no request any more, or gives up one that is in flight.",
   MCP_SHARE_EXCEEDED:
     "The client's share of the requests in flight is used up; other clients can still send requests.",
   MCP_UNREAD_LIMIT: "An answer was dropped because its client has too many unread answers.",

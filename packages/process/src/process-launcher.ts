@@ -260,7 +260,8 @@ export class ProcessLauncher implements AsyncDisposable {
     if (exit.leftover.length > 0) logger.error(fields, "upstream.process.leftover");
     else if (isTask) logger.debug(fields, "task.process.exited");
     else if (exit.wasStopped) logger.info(fields, "upstream.process.stopped");
-    else logger.warn(fields, "upstream.process.exited");
+    // Its owner warns about what it means, with this description.
+    else logger.info(fields, "upstream.process.exited");
   }
 
   /** Returns the log file of `label`. All processes with the same label share it, so that only one of them rotates it. */

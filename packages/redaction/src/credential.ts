@@ -7,16 +7,10 @@
 import { looksLikeSecret, tokenPattern } from "@toolcrib/document";
 
 const credentialHeader = /^(?:authorization|proxy-authorization|cookie|.*-key|.*-token|.*-secret|api-key)$/i;
-const credentialVariable = /key|token|secret|password|credential/i;
 
 /** Whether a header of this name carries a credential. */
 export function isCredentialHeader(name: string): boolean {
   return credentialHeader.test(name.trim());
-}
-
-/** Whether an environment variable of this name holds a credential. */
-export function isCredentialVariable(name: string): boolean {
-  return credentialVariable.test(name);
 }
 
 /** Prefixes of values that are credentials as a whole. */

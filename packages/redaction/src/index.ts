@@ -3,10 +3,10 @@ export { previewArguments, readableArguments, wholeArguments } from "./argument-
 export {
   credentialRanges,
   isCredentialHeader,
-  isCredentialVariable,
   looksLikeCredential,
   suspectedCredentials,
 } from "./credential.ts";
+export { isCredentialVariable } from "./credential-variable.ts";
 export { FormMatcher } from "./form-matcher.ts";
 export { stripHidden } from "./hidden-text.ts";
 export { stripHiddenValue, type TextScrubber, withoutHidden } from "./hidden-value.ts";

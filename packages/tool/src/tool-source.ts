@@ -22,6 +22,16 @@ export interface Health {
   readonly state: "starting" | "ready" | "unavailable" | "idle" | "quarantined" | "stopped" | "disabled";
   /** The reason why it is not ready, as text. Never a secret. */
   readonly reason?: string;
+  /**
+   * The failure behind `reason`, for programs: the code of its error, the code that the system gave (`ECONNREFUSED`),
+   * the HTTP status of the answer, and whether the server announced OAuth.
+   */
+  readonly failure?: {
+    readonly code: string;
+    readonly systemCode?: string;
+    readonly status?: number;
+    readonly usesOAuth?: boolean;
+  };
   /** Milliseconds since the epoch of the last change of `state`. */
   readonly since: number;
   /**

@@ -9,7 +9,7 @@ import type { ClientSession } from "@toolcrib/tool";
 import { Backoff } from "./backoff.ts";
 import type { ClientSessionsDeps } from "./client-sessions.ts";
 import { UpstreamError } from "./upstream-error.ts";
-import { isExpired, reasonOf, requestedWaitMs } from "./upstream-failure.ts";
+import { failureOf, isExpired, reasonOf, requestedWaitMs } from "./upstream-failure.ts";
 import type { UpstreamLimits } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
@@ -174,6 +174,10 @@ export class ClientEntry {
     if (this.#opening !== opening) return;
     this.#opening = undefined;
     this.#blockedBy = reasonOf(error);
+    const { serverId, logger, scrub } = this.#deps;
+    const code = failureOf(error)?.code;
+    const fields = { server: serverId, ...(code !== undefined && { code }), reason: scrub(this.#blockedBy) };
+    logger.warn(fields, "session of a client failed");
     const minPauseMs = requestedWaitMs(error, this.#limits.retryAfterMaxMs);
     this.#blockedUntil = this.#deps.now() + this.#backoff.failed(minPauseMs);
   }

@@ -6,6 +6,7 @@
  * with the client or after an idle time; never while a lease holds it.
  */
 
+import type { Logger } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { abortable, disposeOnce, FairShare } from "@toolcrib/lifecycle";
 import { type ClientSession, type Identity, identityKey, isSameIdentity } from "@toolcrib/tool";
@@ -103,6 +104,9 @@ export interface ClientSessionsDeps {
   readonly serverId: string;
   readonly now: () => number;
   readonly random: () => number;
+  readonly logger: Logger;
+  /** Removes secrets from a reason. */
+  readonly scrub: (text: string) => string;
   /** Opens a session for one client. */
   open(client: ClientSession): Promise<UpstreamSession>;
 }

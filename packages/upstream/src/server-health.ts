@@ -62,16 +62,16 @@ export class ServerHealth {
     this.change("ready");
   }
 
-  /** The server cannot be used. @param attempt number of failed attempts in a row @param code of its error */
-  failed(reason: string, attempt: number, willRetry: boolean, code: string | undefined): void {
+  /** The server cannot be used. @param attempt number of failed attempts in a row */
+  failed(reason: string, attempt: number, willRetry: boolean, failure: Health["failure"]): void {
     const { serverId, logger, scrub } = this.#deps;
     const text = scrub(reason);
     const isNewReason = withoutTimes(this.#health.reason ?? "") !== withoutTimes(text) || !willRetry;
     logger[isNewReason ? "warn" : "debug"](
-      { server: serverId, attempt, ...(code === undefined ? {} : { code }), reason: text },
+      { server: serverId, attempt, ...(failure === undefined ? {} : { code: failure.code }), reason: text },
       "server is not available",
     );
-    this.change(willRetry ? "unavailable" : "stopped", text);
+    this.change(willRetry ? "unavailable" : "stopped", text, failure);
   }
 
   /** A ping was answered, or failed with `error`. */
@@ -88,11 +88,16 @@ export class ServerHealth {
   }
 
   /** Changes the state. @param reason without secrets */
-  change(state: Health["state"], reason?: string): void {
+  change(state: Health["state"], reason?: string, failure?: Health["failure"]): void {
     const { state: oldState, reason: oldReason } = this.#health;
     if (oldState === "stopped" || (oldState === state && oldReason === reason)) return;
     const since = this.#deps.now();
-    this.#health = reason === undefined ? { state, since } : { state, reason, since };
+    this.#health = {
+      state,
+      ...(reason === undefined ? {} : { reason }),
+      ...(failure === undefined ? {} : { failure }),
+      since,
+    };
     this.#deps.onChange();
   }
 }

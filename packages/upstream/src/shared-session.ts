@@ -8,14 +8,14 @@
  * session at a time, and a waiting call never shortens a pause.
  */
 
-import { isCodedError } from "@toolcrib/diagnostics";
 import { disposeOnce, type StartTimer } from "@toolcrib/lifecycle";
-import type { Era } from "@toolcrib/tool";
+import type { Era, Health } from "@toolcrib/tool";
 import { Backoff } from "./backoff.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import {
   adviceAbout,
   exitText,
+  failureOf,
   isExpired,
   isFetching,
   reasonOf,
@@ -43,7 +43,7 @@ export interface SharedSessionDeps {
   /** Reports that there is no session until the next request. */
   onIdle(): void;
   /** Reports that an attempt failed or the session ended. `willRetry` is false after the last attempt. */
-  onDown(reason: string, attempt: number, willRetry: boolean, code: string | undefined): void;
+  onDown(reason: string, attempt: number, willRetry: boolean, failure: Health["failure"]): void;
 }
 
 /** When another session is opened: at once, at once after a report that the session ended, or after the pause of a failure. */
@@ -234,7 +234,7 @@ export class SharedSession implements AsyncDisposable {
       if (isFetching(error) && !this.#isSuspended) return this.#attempt(signal);
       this.#failedAttempts += 1;
       if (this.#isSuspended) this.#enter({ kind: "gone" });
-      else this.#retry(reason, codeOf(error), requestedWaitMs(error, this.#limits.retryAfterMaxMs));
+      else this.#retry(reason, failureOf(error), requestedWaitMs(error, this.#limits.retryAfterMaxMs));
     }
   }
 
@@ -255,45 +255,50 @@ export class SharedSession implements AsyncDisposable {
     const cause: unknown = session.connection.closed.reason;
     // A server that reports an expired session is running: it is no failure. A crash is reported.
     const when = isExpired(cause) ? "at once" : "reported";
-    this.#replace(session, () => endReasonOf(session, cause, this.#deps.advise), when, codeOf(cause));
+    this.#replace(session, () => endReasonOf(session, cause, this.#deps.advise), when, failureOf(cause));
   }
 
-  #replace(session: UpstreamSession, reason: () => Promise<string>, when: Reopening, code?: string): void {
+  #replace(
+    session: UpstreamSession,
+    reason: () => Promise<string>,
+    when: Reopening,
+    failure?: Health["failure"],
+  ): void {
     const state = this.#state;
     if (state.kind !== "ready" || state.session !== session) return;
     const isStable = this.#deps.now() - state.since >= this.#limits.stableAfterMs;
     if (isStable) this.#backoff.succeeded();
     this.#enter({ kind: "connecting" });
     // A session that ends soon after it was opened would be opened and lost without end.
-    this.#work = this.#recover(session, reason, isStable ? when : "after a pause", code);
+    this.#work = this.#recover(session, reason, isStable ? when : "after a pause", failure);
   }
 
   async #recover(
     session: UpstreamSession,
     reason: () => Promise<string>,
     when: Reopening,
-    code: string | undefined,
+    failure: Health["failure"],
   ): Promise<void> {
     const text = await reason();
     // The remaining processes of the old session end before a new one starts.
     await session[Symbol.asyncDispose]();
     if (this.stopped.aborted) return;
     if (this.#isSuspended) this.#enter({ kind: "gone" });
-    else if (when === "after a pause") this.#retry(text, code);
+    else if (when === "after a pause") this.#retry(text, failure);
     else {
-      if (when === "reported") this.#deps.onDown(text, 1, true, code);
+      if (when === "reported") this.#deps.onDown(text, 1, true, failure);
       await this.#connect();
     }
   }
 
   /** @param minPauseMs the wait that the server asked for */
-  #retry(reason: string, code: string | undefined, minPauseMs = 0): void {
+  #retry(reason: string, failure: Health["failure"], minPauseMs = 0): void {
     const { reconnectMaxAttempts } = this.#limits;
     this.#lastReason = reason;
     const pauseMs = this.#backoff.failed(minPauseMs);
     const { failures } = this.#backoff;
     const willRetry = failures <= reconnectMaxAttempts;
-    this.#deps.onDown(reason, failures, willRetry, code);
+    this.#deps.onDown(reason, failures, willRetry, failure);
     if (!willRetry) {
       this.#enter({ kind: "gone" });
       return;
@@ -358,10 +363,6 @@ function hintOf(state: State, now: number): string | undefined {
   if (state.kind === "connecting") return "it is being connected; try again";
   if (state.kind !== "pausing") return undefined;
   return `it is tried again in ${Math.max(1, Math.ceil((state.retryAt - now) / 1000))} s`;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return isCodedError(error) ? error.code : undefined;
 }
 
 /** Returns the reason why `session` ended: the exit of its process if it ended by itself, else `error`. */

@@ -7,6 +7,7 @@
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { McpError } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
+import type { Health } from "@toolcrib/tool";
 import { receivedErrorData, type Sender } from "./received.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import type { UpstreamSettings } from "./upstream-options.ts";
@@ -62,6 +63,19 @@ export function requestedWaitMs(error: unknown, maxMs: number): number {
 export function reasonOf(error: unknown): string {
   const { hint } = error as Partial<CodedError>;
   return isCodedError(error) && hint !== undefined ? `${error.message} (${hint})` : messageOf(error);
+}
+
+/** Returns what programs can know about a failure; undefined for one without a code. */
+export function failureOf(error: unknown): Health["failure"] {
+  if (!isCodedError(error)) return undefined;
+  const { status, usesOAuth } = error.data ?? {};
+  const systemCode = (error.cause as { readonly code?: unknown } | undefined)?.code;
+  return {
+    code: error.code,
+    ...(typeof systemCode === "string" && { systemCode }),
+    ...(typeof status === "number" && { status }),
+    ...(usesOAuth === true && { usesOAuth }),
+  };
 }
 
 /** Returns how the process ended, or undefined when it still runs after half a second. */

@@ -140,7 +140,7 @@ export class UpstreamServer implements ToolSource {
         advise: settings.advise,
         usesOf: (session) => (this.#watch.isWatchedOn(session) ? undefined : session.endedRequests),
         onIdle: () => this.#health.change("idle"),
-        onDown: (reason, attempt, willRetry, code) => this.#health.failed(reason, attempt, willRetry, code),
+        onDown: (...failure) => this.#health.failed(...failure),
       },
       limits,
     );
@@ -194,7 +194,7 @@ export class UpstreamServer implements ToolSource {
     this.#capabilities = settings.remembered?.capabilities ?? {};
     this.#instructions = settings.remembered?.instructions;
     const open = (client: ClientSession) => this.#openForClient(client);
-    this.#clients = new ClientSessions({ serverId, now, random, open }, limits);
+    this.#clients = new ClientSessions({ serverId, now, random, logger, scrub, open }, limits);
     this.#watch = new ResourceWatch({
       serverId,
       random,

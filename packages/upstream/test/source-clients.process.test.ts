@@ -198,6 +198,9 @@ for (const { name, open } of ways) {
         name === "stdio" ? source.call("crash", {}, call) : source.call("expire_session", {}, call);
       if (name === "stdio") assert.equal((await failureOf(breaking)).code, "UPSTREAM_CLOSED");
       else await breaking;
+      if (name === "stdio") {
+        await waitUntil(() => source.records.some(({ event }) => event === "session of a client failed"));
+      }
       assert.match(await source.text("ask_sampling", {}, call), /ada/);
       assert.equal(source.server.facts().restarts, 0);
     });

@@ -124,6 +124,21 @@ export function missingOf(servers: readonly ServerState[]): readonly ServerState
   return servers.filter(({ state }) => state !== "ready" && state !== "idle");
 }
 
+/**
+ * Returns `text` for an empty list that is complete; otherwise that only the servers which are ready were asked, and
+ * which are not.
+ */
+export function emptyText(servers: readonly ServerState[], text: string, found: string): string {
+  const missing = missingOf(servers).filter(({ state }) => state !== "disabled");
+  if (missing.length === 0) return text;
+  const named = missing.slice(0, namedMaxCount).map(({ id, state }) => `${id} (${state})`);
+  const more = missing.length - named.length;
+  return `${found} of the servers that are ready; not ready: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** Servers that an empty list names. */
+const namedMaxCount = 5;
+
 /** Reports on standard error the servers that are not ready, and those whose tools wait for approval, so that an incomplete list is recognizable. */
 export function noteMissing(context: CliContext, servers: readonly ServerState[]): void {
   const { output } = context;

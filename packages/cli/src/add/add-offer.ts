@@ -199,7 +199,7 @@ async function withoutTrial(
 
 function failed(
   context: CliContext,
-  { error, reason, log, server }: FailedTrial,
+  { error, reason, failure, log, server }: FailedTrial,
   wanted: readonly string[],
 ): CliError {
   const { output } = context;
@@ -210,7 +210,7 @@ function failed(
       "",
     );
   }
-  const explained = urlFailureOf(server, reason);
+  const explained = urlFailureOf(server, failure);
   if (explained !== undefined) {
     const { problem, fix } = explained;
     throw new CliError("CLI_SERVER_NOT_READY", `Nothing was added: ${problem}`, {
@@ -241,11 +241,14 @@ function failed(
   });
 }
 
-function urlFailureOf({ transport }: FailedTrial["server"], reason: string): UrlFailure | undefined {
-  if (transport.kind === "stdio") return undefined;
+function urlFailureOf(
+  { transport }: FailedTrial["server"],
+  failure: FailedTrial["failure"],
+): UrlFailure | undefined {
+  if (transport.kind === "stdio" || failure === undefined) return undefined;
   const text = transport.url.kind === "literal" ? transport.url.text : "";
   const hasHeaders = Object.keys(transport.headers).length > 0;
-  return URL.canParse(text) ? explainUrlFailure(new URL(text), reason, hasHeaders) : undefined;
+  return URL.canParse(text) ? explainUrlFailure(new URL(text), failure, hasHeaders) : undefined;
 }
 
 /** `add all`: every text was shown before. */

@@ -22,6 +22,8 @@ export interface PinnedServer {
 export interface UnpinnedServer {
   readonly id: string;
   readonly reason: string;
+  /** Whether a version in its arguments would pin it. */
+  readonly canBePinned: boolean;
 }
 
 /** Returns the servers of a file in two lists. Servers at a URL, and programs that no runner fetches, are in none. */
@@ -46,7 +48,9 @@ function pinOf({ id, transport, adopted }: ServerDeclaration): PinnedServer | Un
     if (name !== undefined && version !== undefined)
       return { id, origin: { kind: "catalog", name }, version, packages: [] };
     const isPath = /[\\/]/.test(adopted.reference);
-    return isPath ? undefined : { id, reason: "its manifest is always the newest of the catalog" };
+    return isPath
+      ? undefined
+      : { id, reason: "its manifest is always the newest of the catalog", canBePinned: false };
   }
   if (transport.kind !== "stdio") return undefined;
   const words = [transport.command, ...transport.args].map((one) => (one.kind === "literal" ? one.text : ""));
@@ -55,14 +59,14 @@ function pinOf({ id, transport, adopted }: ServerDeclaration): PinnedServer | Un
   try {
     run = readPackageRun(program, args);
   } catch {
-    return { id, reason: "its command line cannot be read" };
+    return { id, reason: "its command line cannot be read", canBePinned: false };
   }
   const [first] = run?.packages ?? [];
   if (run === undefined || first === undefined) return undefined;
   const pattern = run.kind === "python" ? /^([^=<>~!]+)==([^,]+)$/ : /^(@?[^@]+)@(v?\d[\w.+-]*)$/;
   const [, name, version] = pattern.exec(first) ?? [];
   if (name === undefined || version === undefined || /^\d+$/.test(version))
-    return { id, reason: `${first} names no exact version` };
+    return { id, reason: `${first} names no exact version`, canBePinned: true };
   return { id, origin: { kind: run.kind, name }, version, packages: run.packages };
 }
 

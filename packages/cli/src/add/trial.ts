@@ -8,7 +8,7 @@ import type { GatewayConfig, ToolServerConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { estimateTokens } from "@toolcrib/discovery";
 import type { JsonObject } from "@toolcrib/json";
-import { localIdentity } from "@toolcrib/tool";
+import { type Health, localIdentity } from "@toolcrib/tool";
 import { type ContactedServer, contactServer } from "../adopted/contact-server.ts";
 import type { CliContext } from "../cli-context.ts";
 
@@ -41,6 +41,7 @@ export interface FailedTrial {
   readonly server: ToolServerConfig;
   readonly error: Error;
   readonly reason: string;
+  readonly failure: Health["failure"];
   readonly log: readonly string[];
 }
 
@@ -66,8 +67,8 @@ export async function tryServer(
     contacted = await contactServer(context, { config: tried, files, warnings: [] }, id);
   } catch (error) {
     if (!isCodedError(error) || error.code !== "CLI_SERVER_NOT_READY") throw error;
-    const { reason, log } = error.data as { readonly reason: string; readonly log: readonly string[] };
-    return { kind: "failed", server, error, reason, log };
+    const { reason, failure, log } = error.data as Pick<FailedTrial, "reason" | "failure" | "log">;
+    return { kind: "failed", server, error, reason, failure, log };
   }
   return {
     kind: "passed",
@@ -114,13 +115,12 @@ function triedOf(
 }
 
 /** Whether the server answered that it needs a login with OAuth. */
-export function needsLogin({ server, reason }: FailedTrial): boolean {
+export function needsLogin({ server, failure }: FailedTrial): boolean {
   const { transport } = server;
   if (transport.kind === "stdio") return false;
   // The server refused what it was given; a login would replace it.
   if (Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization")) return false;
-  // The end of the text is ours, not that of the server.
-  return /^The server at \S+ refused the credentials \(HTTP 401\).*\(it uses OAuth: [^()]*\)$/s.test(reason);
+  return failure?.code === "MCP_UNAUTHORIZED" && failure.status === 401 && failure.usesOAuth === true;
 }
 
 /** Variables that look like settings which a server asks for. */

@@ -27,7 +27,7 @@ export async function updateAll(
   for (const { id, reason } of unpinned)
     if (ids.length === 0 || ids.includes(id))
       output.note(`${safeLine(id)} is not updated: ${safeLine(reason)}`);
-  if (unpinned.some(({ reason }) => reason.endsWith("no exact version")))
+  if (unpinned.some(({ canBePinned }) => canBePinned))
     output.note(
       `${output.noteStyle("cyan", "hint")}: to pin one, write its version into its args: NAME@1.2.3 for npx, NAME==1.2.3 for uvx`,
     );

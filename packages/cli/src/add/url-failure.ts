@@ -1,73 +1,30 @@
 /** Explains why nothing could be added from a URL: what happened, in words, and what to do about it. Pure. */
 
+import type { Health } from "@toolcrib/tool";
+
 /** What happened to the trial of a server at a URL. */
 export interface UrlFailure {
   readonly problem: string;
   readonly fix: string;
 }
 
-type Explain = (url: URL, found: RegExpExecArray, hasHeaders: boolean) => UrlFailure;
-
-/** Reasons of failed trials, by what they contain; the first that matches counts. */
-const explanations: readonly (readonly [pattern: RegExp, explain: Explain])[] = [
-  [
-    /cannot be reached: ECONNREFUSED/,
-    (url) => ({
-      problem: `nothing listens at ${placeOf(url)}: the connection was refused`,
-      fix: "start the server, or correct the port of the URL",
-    }),
-  ],
-  [
-    /cannot be reached: (?:ENOTFOUND|EAI_AGAIN|EAI_NONAME)/,
-    ({ hostname }) => ({
-      problem: `this machine finds no address for the host ${hostname}`,
-      fix: "check the spelling of the host, and the network or VPN that knows it",
-    }),
-  ],
-  [
-    /cannot be reached: (?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)|did not answer|timed out|no answer within/i,
-    (url) => ({
-      problem: `${placeOf(url)} does not answer`,
-      fix: "check that the server runs, and that this machine reaches its network (firewall, VPN, proxy)",
-    }),
-  ],
-  [
-    /ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|ERR_SSL_HTTP_REQUEST/,
-    (url) => ({
-      problem: `${placeOf(url)} does not speak TLS`,
-      fix: `use http: if the server is on this machine: ${url.href.replace(/^https:/, "http:")}`,
-    }),
-  ],
-  [
-    /\b(?:DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|\bUNABLE_TO_\w+|\bERR_TLS_CERT_ALTNAME_INVALID|\bCERT_\w+/,
-    ({ hostname }, [code]) => ({
-      problem:
-        certificateProblems[code] ?? `this machine does not trust the certificate of ${hostname} (${code})`,
-      fix:
-        code === "CERT_HAS_EXPIRED"
-          ? "its operator must renew it; check the clock of this machine, too"
-          : code === "ERR_TLS_CERT_ALTNAME_INVALID"
-            ? "use the host name that the certificate is for"
-            : "for a certificate of your own network, set NODE_EXTRA_CA_CERTS to the file of its authority",
-    }),
-  ],
-  [
-    /refused the credentials \(HTTP (401|403)\)/,
-    (_url, [, status], hasHeaders) => ({
-      problem: `the server ${hasHeaders ? "refuses these" : "wants"} credentials (HTTP ${status})`,
-      fix: hasHeaders
-        ? "check the value of the stored secret, which is sent as it is, with its scheme (Bearer TOKEN)"
-        : "store them, with their scheme, and send them in a header: toolcrib secret set NAME, then add it with --secret Authorization=NAME",
-    }),
-  ],
-  [
-    /with "text\/html" and no JSON-RPC answer|answered HTTP \d+: <(?:!doctype|html)|contains no response to the request|no JSON-RPC answer|answered HTTP (?:404|405|406|410)/i,
-    (url) => ({
-      problem: `${url.href} is no MCP server: it answers, but not in MCP`,
-      fix: "use the URL of its MCP endpoint, which often ends in /mcp or /sse, and not that of its web page",
-    }),
-  ],
-];
+/** Codes of the system for an address that does not answer. */
+const unansweredCodes: ReadonlySet<string> = new Set([
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+/** Codes of OpenSSL for an answer that is not TLS. */
+const plainCodes: ReadonlySet<string> = new Set([
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
+  "ERR_SSL_HTTP_REQUEST",
+]);
+const certificateCode =
+  /^(?:(?:DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+)$/;
+/** Statuses of a page that is at this address, or not, and speaks no MCP. */
+const pageStatuses: ReadonlySet<number> = new Set([404, 405, 406, 410]);
 
 const certificateProblems: { readonly [code: string]: string } = {
   CERT_HAS_EXPIRED: "the certificate of the server has expired",
@@ -79,16 +36,70 @@ const certificateProblems: { readonly [code: string]: string } = {
 };
 
 /**
- * Returns the explanation of the reason of a failed trial; undefined for a reason that speaks for itself.
+ * Returns the explanation of a failed trial; undefined for a failure whose reason speaks for itself.
  *
  * @param hasHeaders whether headers were sent, which can be credentials
  */
-export function explainUrlFailure(url: URL, reason: string, hasHeaders: boolean): UrlFailure | undefined {
-  for (const [pattern, explain] of explanations) {
-    const found = pattern.exec(reason);
-    if (found !== null) return explain(url, found, hasHeaders);
+export function explainUrlFailure(
+  url: URL,
+  { code, systemCode = "", status = 0 }: NonNullable<Health["failure"]>,
+  hasHeaders: boolean,
+): UrlFailure | undefined {
+  if (code === "MCP_UNAUTHORIZED") return refused(status, hasHeaders);
+  if (code === "MCP_INVALID_MESSAGE" || (code === "MCP_HTTP_ERROR" && pageStatuses.has(status))) {
+    return {
+      problem: `${url.href} is no MCP server: it answers, but not in MCP`,
+      fix: "use the URL of its MCP endpoint, which often ends in /mcp or /sse, and not that of its web page",
+    };
   }
-  return undefined;
+  if (code === "MCP_TIMEOUT" || unansweredCodes.has(systemCode)) {
+    return {
+      problem: `${placeOf(url)} does not answer`,
+      fix: "check that the server runs, and that this machine reaches its network (firewall, VPN, proxy)",
+    };
+  }
+  if (systemCode === "ECONNREFUSED") {
+    return {
+      problem: `nothing listens at ${placeOf(url)}: the connection was refused`,
+      fix: "start the server, or correct the port of the URL",
+    };
+  }
+  if (systemCode === "ENOTFOUND" || systemCode.startsWith("EAI_")) {
+    return {
+      problem: `this machine finds no address for the host ${url.hostname}`,
+      fix: "check the spelling of the host, and the network or VPN that knows it",
+    };
+  }
+  if (plainCodes.has(systemCode)) {
+    return {
+      problem: `${placeOf(url)} does not speak TLS`,
+      fix: `use http: if the server is on this machine: ${url.href.replace(/^https:/, "http:")}`,
+    };
+  }
+  return certificateCode.test(systemCode) ? distrusted(url, systemCode) : undefined;
+}
+
+function refused(status: number, hasHeaders: boolean): UrlFailure {
+  return {
+    problem: `the server ${hasHeaders ? "refuses these" : "wants"} credentials (HTTP ${status})`,
+    fix: hasHeaders
+      ? "check the value of the stored secret, which is sent as it is, with its scheme (Bearer TOKEN)"
+      : "store them, with their scheme, and send them in a header: toolcrib secret set NAME, then add it with --secret Authorization=NAME",
+  };
+}
+
+function distrusted({ hostname }: URL, code: string): UrlFailure {
+  const byCode: { readonly [code: string]: string } = {
+    CERT_HAS_EXPIRED: "its operator must renew it; check the clock of this machine, too",
+    ERR_TLS_CERT_ALTNAME_INVALID: "use the host name that the certificate is for",
+  };
+  return {
+    problem:
+      certificateProblems[code] ?? `this machine does not trust the certificate of ${hostname} (${code})`,
+    fix:
+      byCode[code] ??
+      "for a certificate of your own network, set NODE_EXTRA_CA_CERTS to the file of its authority",
+  };
 }
 
 function placeOf({ hostname, port, protocol }: URL): string {

@@ -92,14 +92,14 @@ async function listedStatus(gateway: Gateway, id: string, context: CliContext): 
   const until = context.now() + contactMaxMs;
   for (;;) {
     const status = gateway.status().servers.find((one) => one.id === id);
-    const { state, reason = "" } = status?.health ?? {};
+    const { state, reason = "", failure } = status?.health ?? {};
     if (status !== undefined && state === "ready") return status;
-    const isWaiting = state === "starting" || /is still being fetched|is fetching/.test(reason);
+    const isWaiting = state === "starting" || failure?.code === "PACKAGE_FETCHING";
     if (!isWaiting || context.now() > until) {
       const text = reason === "" ? `it is ${state}` : reasonLine(reason);
       throw new CliError("CLI_SERVER_NOT_READY", `The server ${JSON.stringify(id)} lists no tools: ${text}`, {
         hint: "check what it needs, such as arguments (--server-arg) or variables (--env)",
-        data: { reason, log: gateway.serverLog(id, logMaxLines) },
+        data: { reason, failure, log: gateway.serverLog(id, logMaxLines) },
       });
     }
     await delay(pollMs, undefined, { signal: context.signal });

@@ -6,7 +6,7 @@ import type { GatewayMessage } from "./own-requests.ts";
 /** Whether a gateway gave up a request, or did not take it, because it ends. */
 export function isShuttingDown(error: GatewayMessage["error"]): boolean {
   const { code } = (error?.data ?? {}) as { readonly code?: unknown };
-  return code === "MCP_OVERLOADED" && /\bshutting down\b/.test(String(error?.message));
+  return code === "MCP_SHUTTING_DOWN";
 }
 
 /**

@@ -10,8 +10,14 @@ export const command: CliCommandGroup = {
       name: "create",
       summary: "create a token for a client; a running gateway accepts it within a second",
       arguments: { name: { help: "name of the client, as in policy.clients" } },
-      examples: ["toolcrib token create ci"],
-      run: async (context, { name }) => (await import("../token/create-token.ts")).createToken(context, name),
+      options: {
+        print: {
+          help: "print the token, also where standard output is no terminal, and nothing else on standard output",
+        },
+      },
+      examples: ["toolcrib token create ci", "toolcrib token create ci --print"],
+      run: async (context, { name }, { print }) =>
+        (await import("../token/create-token.ts")).createToken(context, name, print === true),
     }),
   ],
 };

@@ -13,6 +13,7 @@ import { errnoOf } from "@toolcrib/files";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine } from "../output/output.ts";
 import { changeClientFile, findClient, placesOf } from "./client-file.ts";
 import { fromBytes, inFile, serverName, withMovedBack } from "./connect-client.ts";
 import {
@@ -25,7 +26,7 @@ import {
 } from "./connection-store.ts";
 
 /** How a file was left. */
-type Outcome = "restored" | "removed" | "edited" | "returned" | "unchanged";
+type Outcome = "restored" | "removed" | "edited" | "returned" | "unchanged" | "missing";
 
 const outcomeTexts: { readonly [O in Outcome]: string } = {
   restored: "restored as it was before",
@@ -33,6 +34,7 @@ const outcomeTexts: { readonly [O in Outcome]: string } = {
   edited: "the entry is removed; what changed since stays",
   returned: "the entry is removed, and the servers that were moved are back; what changed since stays",
   unchanged: "it has no entry of this gateway any more",
+  missing: "its file was deleted since, so nothing is changed; only the record of the connection is removed",
 };
 
 /** Runs the command. */
@@ -71,6 +73,11 @@ export async function disconnectClients(
     await removeConnection(options.home, program.id);
     const { file } = connection;
     output.print(`${output.style("green", "✓")} ${program.name}: ${outcomeTexts[outcome]}`, `    ${file}`);
+    const { moved } = connection;
+    if (outcome === "missing" && moved.length > 0)
+      output.print(
+        `    the servers that were moved out of it stay in the gateway: ${moved.map(safeLine).join(", ")}`,
+      );
     done.push({ client: program.id, file, outcome });
   }
   output.json({ disconnected: done });
@@ -88,7 +95,7 @@ async function takeBack(program: ClientProgram, connection: Connection): Promise
   const { file, server, before, writtenSha256, moved } = connection;
   let outcome: Outcome = "unchanged";
   await changeClientFile(file, async (text) => {
-    outcome = "unchanged";
+    outcome = text === undefined ? "missing" : "unchanged";
     if (text === undefined) return undefined;
     if (sha256Of(text) === writtenSha256) {
       const earlier = fromBytes(before);

@@ -341,6 +341,7 @@ export const meanings: { readonly [code: string]: string } = {
   MCP_SESSION_EXPIRED: "The server no longer knows the session. A new connection is needed.",
   MCP_SESSION_QUOTA: "The client's share of the sessions or of the open streams is used up.",
   MCP_SHARE_EXCEEDED: "The client's share of the requests in flight is used up; other clients can still send requests.",
+  MCP_SHUTTING_DOWN: "The gateway stops: it takes no request any more, or gives up one that is in flight.",
   MCP_TIMEOUT: "A request was not answered within its time limit.",
   MCP_UNAUTHORIZED: "The server refused the credentials (HTTP 401 or 403).",
   MCP_UNREACHABLE: "The server cannot be reached: no request was sent.",

@@ -10,6 +10,7 @@ import { isCredentialVariable } from "@toolcrib/redaction";
 import type { FoundSecret } from "./import-types.ts";
 import { unpinnedPart } from "./pinned-version.ts";
 import {
+  doubtfulArguments,
   isPlaceholder,
   isSecretValue,
   packageArgument,
@@ -86,7 +87,11 @@ class ServerResolver {
     }
     const args = this.#arguments(command, transport.args, env);
     const cwd = this.#folder(transport.cwd);
-    const plain = args.map((value) => (typeof value === "string" ? value : "…"));
+    const texts = transport.args.map((text) =>
+      text.map((part) => (typeof part === "string" ? part : "…")).join(""),
+    );
+    const doubtful = doubtfulArguments(command, texts);
+    const plain = args.map((value, at) => (typeof value === "string" && !doubtful.has(at) ? value : "…"));
     return {
       transport: {
         kind: "stdio",

@@ -50,24 +50,54 @@ const launcher = /(?:^|[\\/])(?:npx|npm|pnpm|bunx|uvx?|pipx|docker|podman|nerdct
 export function secretArguments(command: string, args: readonly string[]): ReadonlySet<number> {
   const found = new Set(credentialArguments(args));
   const hasUser = args.some((word) => userOption.test(word));
+  const isLaunchers = ownOptionsOf(command, args);
   for (const [at, word] of args.entries()) {
     const equals = word.indexOf("=");
     const [option, place, value] =
       equals === -1 ? [word, at + 1, args[at + 1]] : [word.slice(0, equals), at, word.slice(equals + 1)];
     if (option.length > 100) continue;
-    if (/^-p./.test(word) && hasUser && equals === -1 && !/^-p\d+$/.test(word) && !launcher.test(command))
+    if (/^-p./.test(word) && hasUser && equals === -1 && !/^-p\d+$/.test(word) && !isLaunchers(at))
       found.add(at);
     if (value === undefined || value === "" || isReference(value) || settingValue.test(value)) continue;
     if (equals === -1 && value.startsWith("-")) continue;
     const isSecret =
       passwordOption.test(option) ||
       (loginOption.test(option) && /^[^:\s]{1,200}:[^:\s/]/.test(value) && !/^\d+:\d+$/.test(value)) ||
-      (option === "-p" &&
-        !launcher.test(command) &&
-        (hasUser ? !/^\d{1,5}$/.test(value) : isPassword(value)));
+      (option === "-p" && !isLaunchers(at) && (hasUser ? !/^\d{1,5}$/.test(value) : isPassword(value)));
     if (isSecret) found.add(place);
   }
   return found;
+}
+
+/** Returns whether the argument at a position is one of the launcher, and not of the program that it starts. */
+function ownOptionsOf(command: string, args: readonly string[]): (at: number) => boolean {
+  if (!launcher.test(command)) return () => false;
+  const end = programAt(command, args);
+  return (at) => end === -1 || at < end;
+}
+
+/**
+ * Returns the positions of values of `-p`, `-P` and `-k` that no preview shows: passwords in some programs, and a name
+ * in others. Numbers, paths, addresses and versions are shown.
+ */
+export function doubtfulArguments(command: string, args: readonly string[]): ReadonlySet<number> {
+  const isLaunchers = ownOptionsOf(command, args);
+  return new Set(
+    args.flatMap((word, at) => {
+      const value = args[at + 1] ?? "";
+      const isShown = /^(?:-|\d+$|$)/.test(value) || /[./\\:@]/.test(value) || settingValue.test(value);
+      return /^-[pPk]$/.test(word) && !isLaunchers(at) && !isShown ? [at + 1] : [];
+    }),
+  );
+}
+
+/** Returns the position of the program that npx, uvx and their like start; -1 for none, and for other launchers. */
+function programAt(command: string, args: readonly string[]): number {
+  if (!/(?:^|[\\/])(?:npx|bunx|uvx)(?:\.cmd|\.exe)?$/i.test(command)) return -1;
+  return args.findIndex(
+    (word, index) =>
+      !word.startsWith("-") && !/^(?:-[pcw]|--[a-z-]+)$/.test((args[index - 1] ?? "").replace("--yes", "")),
+  );
 }
 
 /**
@@ -75,11 +105,7 @@ export function secretArguments(command: string, args: readonly string[]): Reado
  * look random. -1 where there is none.
  */
 export function packageArgument(command: string, args: readonly string[]): number {
-  if (!/(?:^|[\\/])(?:npx|bunx|uvx)(?:\.cmd|\.exe)?$/i.test(command)) return -1;
-  const at = args.findIndex(
-    (word, index) =>
-      !word.startsWith("-") && !/^(?:-[pcw]|--[a-z-]+)$/.test((args[index - 1] ?? "").replace("--yes", "")),
-  );
+  const at = programAt(command, args);
   // Names of packages have no capitals; a key that has their form has one of the known prefixes.
   const name = args[at] ?? "";
   return /^[a-z][a-z0-9._-]*(?:@[\w.^~-]+)?$/.test(name) && !looksLikeCredential(name) ? at : -1;

@@ -26,11 +26,11 @@ export function showImport(
   if (servers.length > 0) {
     output.table(
       [
-        { title: "SERVER" },
+        { title: "SERVER", canShrink: true },
         { title: "IN", canShrink: true },
         { title: "RUNS", canShrink: true },
         { title: "VERSION" },
-        { title: "SECRETS" },
+        { title: "SECRETS", canShrink: true },
         { title: "TOKENS" },
       ],
       servers.map((server) => [

@@ -43,8 +43,7 @@ export function reportError(
   if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics), "");
   output.note(`${output.noteStyle(["bold", "red"], `error ${code}`)}: ${safeText(message)}`);
   if (hint !== undefined) output.note(`${output.noteStyle("cyan", "hint")}: ${safeText(hint)}`);
-  if (output.isNoteTerminal && !output.isJson && isExplained(code))
-    output.note(output.noteStyle("dim", pasted(`toolcrib explain ${code}`)));
+  if (isExplained(code)) noteExplanation(output, code, `${program}${homeFlag}`);
   if (isDebug) output.note(...stacksOf(error));
   output.json({
     error: {
@@ -54,6 +53,12 @@ export function reportError(
       ...(diagnostics.length === 0 ? undefined : { diagnostics: diagnostics.map(toJsonDiagnostic) }),
     },
   });
+}
+
+/** On a terminal, names the command that explains a code. @param command `toolcrib` as this run can be started */
+export function noteExplanation(output: Output, code: string, command: string): void {
+  if (output.isNoteTerminal && !output.isJson)
+    output.note(output.noteStyle("dim", `${command} explain ${code}`));
 }
 
 /** Codes that say everything in their message and hint. */

@@ -63,7 +63,11 @@ export function printError(output: Output, error: JsonObject, program: string): 
   if (problems.length > 0 && (hasPlaces || problems.length > 1)) {
     for (const problem of problems) output.note(...placeLines(problem, program), "");
   }
-  const label = output.noteStyle(["bold", "red"], `error ${safeText(String(error["type"] ?? "error"))}`);
+  // Problems with places have their codes in their own lines.
+  const single = problems.length === 1 ? problems[0]?.["code"] : undefined;
+  const code = hasPlaces ? undefined : (details["code"] ?? single);
+  const type = `${String(error["type"] ?? "error")}${typeof code === "string" ? ` (${code})` : ""}`;
+  const label = output.noteStyle(["bold", "red"], `error ${safeText(type)}`);
   output.note(`${label}: ${safeText(String(error["message"] ?? ""))}`);
   if (problems.length > 0) {
     if (!hasPlaces && problems.length === 1) printHint(output, problems[0]?.["hint"]);
@@ -75,15 +79,16 @@ export function printError(output: Output, error: JsonObject, program: string): 
 }
 
 function placeLines(problem: JsonObject, program: string): readonly string[] {
-  const { line, column, message, snippet, hint, path, severity } = problem;
+  const { line, column, message, snippet, hint, path, severity, code } = problem;
   const place =
     typeof line === "number"
       ? `${program}:${line}:${String(column ?? 1)}`
       : path === undefined
         ? program
         : String(path) || "the arguments";
-  const summary =
-    message === "" ? place : `${place}: ${severity === "warning" ? "warning: " : ""}${String(message)}`;
+  const kind = severity === "warning" ? "warning" : "error";
+  const label = typeof code === "string" ? `${kind} ${code}: ` : kind === "warning" ? "warning: " : "";
+  const summary = message === "" ? place : `${place}: ${label}${String(message)}`;
   return [
     safeText(summary),
     ...(typeof snippet === "string" && snippet !== "" ? [`    ${safeText(snippet)}`] : []),

@@ -76,9 +76,10 @@ function printReport({ output, options }: CliContext, name: string, report: Json
       `The test "${safeLine(String(recorded))}" passes as long as the tool fails like this. If it should not fail, fix it and record again: toolcrib${options.homeFlag} saved test ${safeLine(name)} --record --case ${shellQuote(safeLine(String(recorded)))} --params JSON`,
     );
   }
-  for (const { name: title, passed, problems } of cases) {
+  for (const { name: title, passed, problems, code } of cases) {
     const mark = passed === true ? output.style("green", "passed") : output.style("red", "FAILED");
-    output.print(`${mark}  ${safeLine(name)}: ${safeLine(String(title))}`);
+    const coded = typeof code === "string" ? ` (${safeLine(code)})` : "";
+    output.print(`${mark}  ${safeLine(name)}: ${safeLine(String(title))}${coded}`);
     if (Array.isArray(problems))
       for (const problem of problems) output.print(`        ${safeText(String(problem))}`);
   }

@@ -169,8 +169,9 @@ interface Start {
 function loggerAbove(logger: Logger, start: Start): Logger {
   const write = (level: keyof Logger): Logger["warn"] => {
     return (fields, message) => {
-      const { server } = fields as { readonly server?: unknown };
-      const isOfServer = message === "server is not available" && typeof server === "string";
+      // Only the record of a failed attempt has its number.
+      const { server, attempt } = fields as { readonly server?: unknown; readonly attempt?: unknown };
+      const isOfServer = typeof server === "string" && typeof attempt === "number";
       if (start.isShown && isOfServer && start.board?.willShow(server) !== false) return;
       start.board?.hide();
       logger[level](fields, message);

@@ -121,7 +121,7 @@ export function printRunning(
     output.print(`${output.style("yellow", "disabled")} tool ${safeLine(name)}`);
   printGuards(context, status);
   output.print(...hookLines(output, status.hooks));
-  output.print(...calls.map((call) => waitingLine(output, call)));
+  output.print(...callLines(context, calls));
   const { policy } = status;
   if (policy?.problem !== undefined) {
     output.print(
@@ -139,10 +139,27 @@ function stateStyle(state: string): Style {
   return state === "starting" ? "yellow" : "red";
 }
 
-/** A call that waits for an approval, or for which one would not count any more. */
-function waitingLine(output: Output, call: WaitingApprovals["calls"][number]): string {
-  const { id, client, tool, outdated } = call;
-  if (outdated !== undefined) return outdatedLine(output, call);
+/** Calls that are shown one by one. */
+const shownCalls = { waiting: 10, outdated: 2 };
+
+/** The calls that wait for an approval, and the newest for which one would not count any more. */
+function callLines(context: SourceContext, calls: WaitingApprovals["calls"]): string[] {
+  const { output } = context;
+  const waiting = calls.filter(({ outdated }) => outdated === undefined);
+  const outdated = calls
+    .filter((call) => call.outdated !== undefined)
+    .toSorted((one, other) => other.requestedAt - one.requestedAt);
+  const hidden =
+    Math.max(0, waiting.length - shownCalls.waiting) + Math.max(0, outdated.length - shownCalls.outdated);
+  return [
+    ...waiting.slice(0, shownCalls.waiting).map((call) => waitingLine(output, call)),
+    ...outdated.slice(0, shownCalls.outdated).map((call) => outdatedLine(output, call)),
+    ...(hidden === 0 ? [] : [`and ${counted(hidden, "more call")}: ${asTyped("toolcrib approve", context)}`]),
+  ];
+}
+
+/** A call that waits for an approval. */
+function waitingLine(output: Output, { id, client, tool }: WaitingApprovals["calls"][number]): string {
   return `${output.style("yellow", "waits for approval")} ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`;
 }
 

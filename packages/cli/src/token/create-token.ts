@@ -1,4 +1,7 @@
-/** `toolcrib token create`: writes a new token for a client into the home. It never replaces or prints a token. */
+/**
+ * `toolcrib token create`: writes a new token for a client into the home. It prints the token to a terminal, or where
+ * `--print` asks for it: standard output is often a log. It never replaces a token.
+ */
 
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
@@ -9,8 +12,8 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 
-/** Runs the command. */
-export async function createToken(context: CliContext, name: string): Promise<ExitCode> {
+/** Runs the command. @param isPrinted whether the token is printed, whatever standard output is */
+export async function createToken(context: CliContext, name: string, isPrinted: boolean): Promise<ExitCode> {
   const { output, options } = context;
   if (!isTokenName(name)) {
     throw new CliError("CLI_USAGE", `A token cannot be named ${JSON.stringify(name)}`, {
@@ -20,15 +23,25 @@ export async function createToken(context: CliContext, name: string): Promise<Ex
   const folder = tokenDirectory(options.home);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, name);
-  if (!(await createFile({ randomBytes }, file, `${makeToken(randomBytes)}\n`))) {
+  const token = makeToken(randomBytes);
+  if (!(await createFile({ randomBytes }, file, `${token}\n`))) {
     throw new CliError("CLI_FILE_EXISTS", `The token "${name}" exists: ${file}`, {
       hint: "use it, choose another name, or remove the file to revoke it",
     });
   }
-  output.json({ name, file });
-  output.print(
-    `Created ${file}`,
-    `Clients send its content as Authorization: Bearer TOKEN; policy.clients.${name} has their rules.`,
-  );
+  output.json(isPrinted ? { name, file, token } : { name, file });
+  if (output.isJson) return exitCodes.done;
+  const rules = `policy.clients.${name} has the rules of the client`;
+  if (isPrinted) {
+    output.note(`Created ${file}; ${rules}`);
+    output.print(token);
+  } else if (output.isTerminal) {
+    output.print(`Created ${file}`, "Clients send", `  Authorization: Bearer ${token}`, rules);
+  } else {
+    output.print(
+      `Created ${file}`,
+      `Clients send its content as Authorization: Bearer TOKEN; policy.clients.${name} has their rules.`,
+    );
+  }
   return exitCodes.done;
 }

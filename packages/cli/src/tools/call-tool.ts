@@ -1,14 +1,16 @@
 /** `toolcrib call TOOL`: calls a tool through the governed call and prints its result. */
 
-import type { JsonObject } from "@toolcrib/json";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { ToolResult } from "@toolcrib/tool";
 import { openToolAccess } from "../access/open-tool-access.ts";
 import type { ToolAccess } from "../access/tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { safeText } from "../output/output.ts";
+import { safeLine, safeText } from "../output/output.ts";
+import { noteExplanation } from "../output/report-error.ts";
 import { Progress } from "../progress/progress.ts";
+import { ownCommand } from "../serve/own-command.ts";
 import { readStandardInput } from "../standard-input.ts";
 import { parseArgumentPairs, parseArguments } from "./call-arguments.ts";
 import { explainUnknownTool, isUnknownTool } from "./find-tool.ts";
@@ -81,13 +83,28 @@ async function callWithin(
   }
 }
 
+/** Prints an error result: with its code where the gateway refused the call, with its type where a composite failed. */
+function printToolError(context: CliContext, result: ToolResult, text: string): void {
+  const { output } = context;
+  const code = result._meta?.["toolcrib/code"];
+  const label = typeof code === "string" ? `error ${safeLine(code)}` : `tool error${typeOf(result)}`;
+  output.note(`${output.noteStyle(["bold", "red"], label)}: ${text}`);
+  if (typeof code === "string") noteExplanation(output, code, ownCommand(context));
+}
+
+/** The type of the error of a composite, such as ` (timeout_error)`. */
+function typeOf({ structuredContent }: ToolResult): string {
+  const error = isJsonObject(structuredContent) ? structuredContent["error"] : undefined;
+  const type = isJsonObject(error) ? error["type"] : undefined;
+  return typeof type === "string" && /^\w{1,64}$/.test(type) ? ` (${type})` : "";
+}
+
 function printResult(context: CliContext, result: ToolResult): void {
   const { output } = context;
   output.json(result);
   const lines = resultLines(result);
   if (result.isError === true) {
-    const label = output.noteStyle(["bold", "red"], "tool error");
-    if (!output.isJson) output.note(`${label}: ${safeText(lines.join("\n") || "without text")}`);
+    if (!output.isJson) printToolError(context, result, safeText(lines.join("\n") || "without text"));
     return;
   }
   // A program gets the unchanged text; for a terminal, control characters are escaped.

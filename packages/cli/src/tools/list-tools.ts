@@ -1,7 +1,7 @@
 /** `toolcrib list`: lists the available tools by server. */
 
 import type { ToolSummary } from "@toolcrib/gateway";
-import { missingOf, noteMissing, openToolAccess } from "../access/open-tool-access.ts";
+import { emptyText, missingOf, noteMissing, openToolAccess } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
@@ -37,7 +37,13 @@ export async function listTools(context: CliContext, flags: ListFlags): Promise<
       (flags.tag === undefined || tags.includes(flags.tag)),
   );
   output.json(tools.map(toJsonTool));
-  if (tools.length === 0) output.print(all.length === 0 ? "No tools." : "No tool matches.");
+  const asked = servers.filter(({ id }) => flags.server === undefined || id === flags.server);
+  if (tools.length === 0)
+    output.print(
+      all.length === 0
+        ? emptyText(asked, "No tools.", "No tools among those")
+        : emptyText(asked, "No tool matches.", "No tool matches among those"),
+    );
   else {
     output.table(
       [
@@ -48,7 +54,6 @@ export async function listTools(context: CliContext, flags: ListFlags): Promise<
     );
     output.print("", output.style("dim", countOf(tools)));
   }
-  const asked = servers.filter(({ id }) => flags.server === undefined || id === flags.server);
   noteMissing(context, asked);
   // No tool at all, because no server is available, is not an empty list.
   const isDown = asked.length > 0 && missingOf(asked).length === asked.length;

@@ -1,7 +1,7 @@
 /** `toolcrib search WORDS…`: finds tools by what they do. */
 
 import type { ToolHit } from "@toolcrib/gateway";
-import { noteMissing, openToolAccess } from "../access/open-tool-access.ts";
+import { emptyText, noteMissing, openToolAccess } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -34,10 +34,12 @@ export async function searchTools(
       ...(explains ? { parts, ranks } : {}),
     })),
   );
-  if (hits.length === 0) output.print("No tool matches; try other words.");
+  const servers = await access.servers();
+  if (hits.length === 0)
+    output.print(emptyText(servers, "No tool matches; try other words.", "No tool matches among those"));
   else if (explains) printParts(context, hits);
   else printHits(context, hits);
-  noteMissing(context, await access.servers());
+  noteMissing(context, servers);
   return exitCodes.done;
 }
 

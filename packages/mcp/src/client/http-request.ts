@@ -144,14 +144,15 @@ export function statusError(
   const wait = retryAfterMs === undefined ? "" : `, and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
   const detail = `${wait}${shown === "" ? "" : `: ${shown.slice(0, 200)}`}`;
   if (status === 401 || status === 403) {
+    const usesOAuth = /\bresource_metadata *=/i.test(String(headers["www-authenticate"] ?? ""));
     return new McpError(
       "MCP_UNAUTHORIZED",
       `The server at ${url} refused the credentials (HTTP ${status})${detail}`,
       {
-        hint: /\bresource_metadata *=/i.test(String(headers["www-authenticate"] ?? ""))
+        hint: usesOAuth
           ? "it uses OAuth: write auth: { type: oauth } in this server's transport, and run toolcrib login"
           : "check the headers of this server's transport; values may be given with secret_key_ref",
-        data: { status },
+        data: usesOAuth ? { status, usesOAuth } : { status },
       },
     );
   }

@@ -37,6 +37,7 @@ import {
   readBody,
   sendError,
   sendJson,
+  shuttingDown,
   waitAtMost,
 } from "./http-io.ts";
 import type { HttpRequest, HttpResponse } from "./http-messages.ts";
@@ -100,8 +101,6 @@ interface ReceivedPost {
 
 /** Longest wait of a disposal for requests that were aborted. */
 const disposeWaitMs = 1000;
-
-const shuttingDown = new McpError("MCP_OVERLOADED", "The gateway is shutting down");
 
 /** Serves Streamable HTTP to any number of clients and views. */
 export class HttpEndpoint implements AsyncDisposable {
@@ -191,7 +190,7 @@ export class HttpEndpoint implements AsyncDisposable {
     this.#isDraining = true;
     // Change streams have no response to wait for; they end now, with a result.
     for (const exchange of this.#modernExchanges.all()) {
-      if (exchange.method === listenMethod) exchange.abort(shuttingDown);
+      if (exchange.method === listenMethod) exchange.abort(shuttingDown());
     }
     await waitAtMost(this.#idle(), graceMs);
   }
@@ -199,7 +198,7 @@ export class HttpEndpoint implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDraining = true;
     clearInterval(this.#housekeeping);
-    for (const exchange of this.#modernExchanges.all()) exchange.abort(shuttingDown);
+    for (const exchange of this.#modernExchanges.all()) exchange.abort(shuttingDown());
     this.#sessions.endAll("The gateway is shutting down");
     // Handlers that respect their signal answer now. The others are not awaited any longer.
     await waitAtMost(Promise.all([this.#idle(), this.#sessions.settled()]), disposeWaitMs);
@@ -249,7 +248,7 @@ export class HttpEndpoint implements AsyncDisposable {
 
   /** Returns the reason why a request of `method` is refused; undefined if it is accepted. */
   #refusalOf(method: string, client: string): McpError | undefined {
-    if (this.#isDraining) return overloaded("The gateway is shutting down");
+    if (this.#isDraining) return shuttingDown();
     const isListen = method === listenMethod;
     const refusal = (isListen ? this.#listening : this.#inFlight).refusalFor(client);
     if (refusal === undefined) return undefined;

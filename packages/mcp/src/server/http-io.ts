@@ -194,6 +194,14 @@ export function overloaded(message: string): McpError {
   return new McpError("MCP_OVERLOADED", message, { httpStatus: 503, hint: "try again later" });
 }
 
+/** Creates the error of a request that a gateway which stops does not take, or gives up. */
+export function shuttingDown(): McpError {
+  return new McpError("MCP_SHUTTING_DOWN", "The gateway is shutting down", {
+    httpStatus: 503,
+    hint: "try again later",
+  });
+}
+
 /** Creates the error of a client whose share of `what`, such as sessions, is used up. */
 export function overQuota(what: string): McpError {
   return new McpError("MCP_SESSION_QUOTA", `This client has used up its share of ${what}`, {

@@ -29,7 +29,7 @@ import {
   type StoredEvent,
   tagOf,
 } from "./event-log.ts";
-import { openEventStream, overloaded, sendError, sendJson, traceOf, writeEvent } from "./http-io.ts";
+import { openEventStream, sendError, sendJson, shuttingDown, traceOf, writeEvent } from "./http-io.ts";
 import type { HttpResponse } from "./http-messages.ts";
 import { LegacySession, type LegacySessionOptions } from "./legacy-session.ts";
 import type { ServerMemory } from "./server-memory.ts";
@@ -232,12 +232,12 @@ export class HttpSession {
   }
 
   /**
-   * Ends the session and all its streams. Requests without an answer get the error of an unknown session, or of an
-   * overloaded server if the session continues after the gateway `isSuspended`.
+   * Ends the session and all its streams. Requests without an answer get the error of an unknown session, or that of a
+   * gateway that stops if the session continues after it `isSuspended`.
    */
   close(reason: string, { isSuspended = false } = {}): void {
     this.session.close(reason);
-    const error = isSuspended ? overloaded(reason) : invalidRequest(reason, rpcCodes.sessionNotFound, 404);
+    const error = isSuspended ? shuttingDown() : invalidRequest(reason, rpcCodes.sessionNotFound, 404);
     // Under its id, because the request was begun: without it, a client takes the status to say that it was not.
     const idsByExchange = new Map(this.#exchanges.ids().map((id) => [this.#exchanges.get(id), id]));
     for (const [exchange, id] of idsByExchange) {

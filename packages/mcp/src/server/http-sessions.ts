@@ -15,7 +15,7 @@ import { identityKey, rightsKey } from "@toolcrib/tool";
 import { invalidRequest } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import type { ClientCounts } from "./client-counts.ts";
-import { type HttpCaller, overloaded, overQuota, waitAtMost } from "./http-io.ts";
+import { type HttpCaller, overloaded, overQuota, shuttingDown, waitAtMost } from "./http-io.ts";
 import type { HttpRequest } from "./http-messages.ts";
 import { HttpSession } from "./http-session.ts";
 import type { ServerMemory } from "./server-memory.ts";
@@ -145,7 +145,7 @@ export class HttpSessions {
 
   /** Continues a session of an earlier run. Several requests of its client can come at the same time. */
   async #continued(id: string, caller: HttpCaller): Promise<HttpSession> {
-    if (this.#isClosed) throw overloaded("The gateway is shutting down");
+    if (this.#isClosed) throw shuttingDown();
     const key = JSON.stringify([id, caller.view, rightsKey(caller.identity)]);
     const work = this.#continuing.get(key) ?? this.#continue(id, caller);
     this.#continuing.set(key, work);
@@ -154,7 +154,7 @@ export class HttpSessions {
     } finally {
       this.#continuing.delete(key);
     }
-    if (this.#isClosed) throw overloaded("The gateway is shutting down");
+    if (this.#isClosed) throw shuttingDown();
     return this.#used(this.#sessions.get(id), caller);
   }
 

@@ -29,6 +29,7 @@ import {
   parseBody,
   readBody,
   sendError,
+  shuttingDown,
   waitAtMost,
   writeEvent,
 } from "./http-io.ts";
@@ -181,7 +182,7 @@ export class SseEndpoint implements AsyncDisposable {
   }
 
   #refusalOf(client: string): McpError | undefined {
-    if (this.#isDraining) return overloaded("The gateway is shutting down");
+    if (this.#isDraining) return shuttingDown();
     const refusal = this.#shares.refusalFor(client);
     if (refusal === "share") return overQuota("sessions");
     return refusal && overloaded(`More than ${this.#maxSessions} sessions are open`);
@@ -218,7 +219,7 @@ export class SseEndpoint implements AsyncDisposable {
     const ids = requestIdsOf(value);
     // A request in flight may have sent a request to the client, whose response must still be accepted.
     if (ids.length > 0) {
-      if (this.#isDraining) throw overloaded("The gateway is shutting down");
+      if (this.#isDraining) throw shuttingDown();
       if (entry.response.writableLength > this.#unreadMaxBytes)
         throw overloaded("The stream of answers is not read");
     }

@@ -139,9 +139,10 @@ function nameFor(asked: JsonValue | undefined, cases: readonly TestCase[]): stri
 /** Returns the result of the core tool. */
 export function toTestResult(outcome: Extract<SavedTestOutcome, { kind: "tested" }>): ToolResult {
   const { tool, reports, recorded, recordedError, diagnostics } = outcome;
-  const unusable = diagnostics.map(({ path = "", message }) => ({
+  const unusable = diagnostics.map(({ path = "", message, code }) => ({
     name: path,
     passed: false,
+    code,
     problems: [message],
   }));
   const cases = [
@@ -188,7 +189,7 @@ export function toTestError(error: unknown): CompositeError | undefined {
   const found = error.data?.["diagnostics"];
   const problems = (Array.isArray(found) ? (found as readonly Diagnostic[]) : [])
     .slice(0, 50)
-    .map(({ path = "", message }): JsonObject => ({ path, message }));
+    .map(({ path = "", message, code }): JsonObject => ({ path, message, code }));
   return {
     type: "validation_error",
     message,

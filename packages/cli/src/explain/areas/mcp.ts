@@ -88,8 +88,7 @@ export const explanations: Explanations = {
     fix: "Correct the name of the method. A client should use only what initialize declared.",
   },
   MCP_OVERLOADED: {
-    cause:
-      "More requests are in flight than the limit allows, a server does not read its input, or the gateway is shutting down.",
+    cause: "More requests are in flight than the limit allows, or a server does not read its input.",
     did: "A client sends hundreds of requests without waiting for answers.",
     prints: "More than 128 requests are in flight\nwait for answers before sending more",
     unrun: "load",
@@ -124,6 +123,13 @@ export const explanations: Explanations = {
       "This client has used up its share of the 512 requests in flight\nwait for answers before sending more",
     unrun: "load",
     fix: "Wait for answers before sending more, or send less data with each request.",
+  },
+  MCP_SHUTTING_DOWN: {
+    cause: "The gateway stops. It takes no request any more, or gives up one that is in flight.",
+    did: "The gateway is restarted while a client sends a request.",
+    prints: "The gateway is shutting down\ntry again later",
+    unrun: "client",
+    fix: "Send the request again when the gateway runs. toolcrib bridge does this by itself where no call can be made twice.",
   },
   MCP_TIMEOUT: {
     cause:
