@@ -39,14 +39,14 @@ import { checkLogin } from "./check-login.ts";
 import { checkTelemetry, telemetryFindings } from "./check-telemetry.ts";
 import { checkExposure, ownerOfPort } from "./check-versions.ts";
 
-/** Checks everything that depends on the configuration. Reports each finding when it is known. */
+/** Checks everything that depends on the configuration. Reports each finding when it is known. @returns the configuration, if it is valid */
 export async function checkConfigured(
   context: CliContext,
   report: (finding: Finding) => void,
-): Promise<void> {
+): Promise<LoadedConfig | undefined> {
   const running = await findReachableGateway(context.options.home);
   const loaded = await loadOrReport(withFilesOf(context, running), report);
-  if (loaded === undefined) return;
+  if (loaded === undefined) return undefined;
   const isOther = context.options.configFiles.length > 0;
   const asked = running === undefined || isOther ? undefined : await askGateway(context, running);
   const valid: ToolServerConfig[] = [];
@@ -81,6 +81,7 @@ export async function checkConfigured(
   for (const finding of findings) {
     if (finding.status !== "failed" || !reported.has(finding.subject)) report(finding);
   }
+  return loaded;
 }
 
 /** A check sends no telemetry and no definitions. */
