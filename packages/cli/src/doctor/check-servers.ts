@@ -111,7 +111,9 @@ async function loadOrReport(
 ): Promise<LoadedConfig | undefined> {
   try {
     const loaded = await loadCliConfig(context);
-    const { config, files, warnings } = loaded;
+    const { config, files } = loaded;
+    const isUnseen = ({ code }: { readonly code: string }) => code === "CLI_ARGUMENT_UNSEEN";
+    const warnings = loaded.warnings.filter((one) => !isUnseen(one));
     const count = config.toolServers.length;
     const specCount = config.toolspecs.length;
     const specs = specCount === 0 ? "" : `, ${counted(specCount, "toolspec")}`;
@@ -125,6 +127,8 @@ async function loadOrReport(
             `toolcrib config check ${files.map(shellQuote).join(" ")}`,
           ),
     );
+    for (const { message, hint } of loaded.warnings.filter(isUnseen))
+      report(warning("containment", message, hint));
     for (const text of new Set(config.toolServers.flatMap(({ notEnforced }) => notEnforced))) {
       report(warning("containment", text));
     }
