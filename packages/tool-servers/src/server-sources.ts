@@ -97,15 +97,15 @@ export class ServerSources implements AsyncDisposable {
     const servers = toolServers.map(({ id }) => [id, next.get(id) ?? before.get(id)] as const);
     const opened = opening.move();
     return {
-      commit: () => {
+      commit: (take) => {
         this.#servers = new Map(servers.flatMap(([id, one]) => (one === undefined ? [] : [[id, one]])));
-        for (const { upstream } of leaving) core.roster.remove(upstream);
-        for (const { one, facts } of added) core.roster.add(one.upstream, facts);
+        for (const { upstream } of leaving) take(() => core.roster.remove(upstream));
+        for (const { one, facts } of added) take(() => core.roster.add(one.upstream, facts));
         for (const { one, server, facts } of declared) {
           one.current.server = server;
-          if (facts !== undefined) core.roster.replaceFacts(one.upstream, facts);
+          if (facts !== undefined) take(() => core.roster.replaceFacts(one.upstream, facts));
         }
-        for (const one of leaving) this.#leave(one);
+        for (const one of leaving) take(() => this.#leave(one));
       },
       start: () => this.#start(added.map(({ one }) => one)),
       abandon: () => opened.disposeAsync(),
