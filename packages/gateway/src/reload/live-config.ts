@@ -281,7 +281,7 @@ export class LiveConfig implements AsyncDisposable {
         const end = this.#endLimits;
         this.#endLimits = callLimits?.keep() ?? (async () => {});
         this.#retired.add(end);
-        if (previous !== undefined) callLimits?.continueRates(previous);
+        if (previous !== undefined) callLimits?.continueFrom(previous);
       },
     };
   }
