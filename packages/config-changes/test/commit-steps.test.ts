@@ -27,10 +27,10 @@ describe("commitSteps()", () => {
   });
 
   test("says so where the first step cannot be taken back", () => {
-    const first = { take: fail("no policy"), takeBack: fail("no way back") };
+    const first = { take: fail("no policy"), takeBack: fail("no policy before") };
     assert.throws(
       () => commitSteps(first, () => {}),
-      /a part .* is in force, and could not be taken back: no policy; no way back; restart the gateway/,
+      /a part .* is in force, and could not be taken back: no policy; no policy before; restart the gateway/,
     );
   });
 
