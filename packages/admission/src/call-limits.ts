@@ -3,7 +3,8 @@
  * the home what was used of budgets, which the gateways of a home share.
  *
  * Rates are counted by each gateway alone and begin anew with it, and with a change of their rule. Budgets are exchanged with the home
- * while they are used, so that gateways together can exceed one by what they allow in between.
+ * while they are used, so that gateways together can exceed one by what they allow in between. A change of the configuration
+ * exceeds none: limits that replace others count on in the same place.
  */
 
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
@@ -55,6 +56,8 @@ export class CallLimits {
   /** The reason of the last problem, while it lasts. */
   #reported: string | undefined;
   #exchanging: Promise<void> | undefined;
+  /** Budgets that the limits which replace these keep. */
+  #handedOver: ReadonlySet<object> = new Set();
 
   constructor(settings: LimitSettings, deps: CallLimitsDeps) {
     this.#deps = deps;
@@ -111,9 +114,19 @@ export class CallLimits {
     }
   }
 
-  /** Continues the rates of the limits that these replace. Call it when these are in force. */
-  continueRates(previous: CallLimits): void {
-    this.#limits.continueRates(previous.#limits, this.#deps.now());
+  /** Continues the rates and budgets of the limits that these replace. Call it when these are in force. */
+  continueFrom(previous: CallLimits): void {
+    const now = this.#deps.now();
+    this.#limits.continueRates(previous.#limits, now);
+    previous.#handedOver = this.#limits.continueBudgets(previous.#limits, now);
+    for (const [key, amounts] of previous.#ahead) this.#ahead.set(key, amounts);
+    const running = previous.#exchanging;
+    if (running === undefined) return;
+    // What it writes must not be written twice.
+    const waited: Promise<void> = running.finally(() => {
+      if (this.#exchanging === waited) this.#exchanging = undefined;
+    });
+    this.#exchanging = waited;
   }
 
   /** Logs a problem once, until another one or a success follows. */
@@ -159,6 +172,7 @@ export class CallLimits {
   }
 
   #isDue({ counter, use }: KeptBudget): boolean {
+    if (this.#handedOver.has(use)) return false;
     const isUsed = use.own.calls > 0 || use.own.bytes > 0 || use.own.cost > 0;
     return isUsed || this.#ahead.has(toKey(counter));
   }

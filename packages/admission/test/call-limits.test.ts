@@ -96,6 +96,31 @@ describe("CallLimits", () => {
     assert.equal(second.call("ci"), "made");
   });
 
+  test("counts a budget on where other limits replace these, also calls in between and calls in flight", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const every = "day" as const;
+    const clock = { ms: 0 };
+    const before = await open(directory.path, clock, { budget: { limits: { calls: 5 }, every } });
+    const closeBefore = before.callLimits.keep();
+    assert.equal(before.call("ci"), "made");
+    const after = await open(directory.path, clock, { budget: { limits: { calls: 5, bytes: 100 }, every } });
+    await after.callLimits.restore(before.callLimits);
+    // The next configuration is prepared, and not yet in force.
+    assert.deepEqual([before.call("ci"), before.call("ci")], ["made", "made"]);
+    const exchanging = before.callLimits.keep()();
+    const closeAfter = after.callLimits.keep();
+    after.callLimits.continueFrom(before.callLimits);
+    assert.deepEqual(
+      [after.call("ci"), before.call("ci"), after.call("ci")],
+      ["made", "made", "BUDGET_EXCEEDED"],
+    );
+    await exchanging;
+    await closeBefore();
+    await closeAfter();
+    const third = await open(directory.path, clock, { budget: { limits: { calls: 6 }, every } });
+    assert.deepEqual([third.call("ci"), third.call("ci")], ["made", "BUDGET_EXCEEDED"], "each was kept once");
+  });
+
   test("refuses calls of a budget that cannot be read, and no others", async () => {
     await using directory = await makeTemporaryDirectory();
     const budget = { limits: { calls: 3 }, every: "day" as const };

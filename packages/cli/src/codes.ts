@@ -25,6 +25,8 @@ export const cliCodes = {
     "An entry cannot be added to the configuration automatically; the command prints the entry.",
   CLI_APPROVAL_OUTDATED:
     "Other definitions wait for approval than those that were shown, or an approval of the call would not count any more.",
+  CLI_ARGUMENT_UNSEEN:
+    "An argument of a contained server names a folder that no sandbox shows, such as the whole home of the user.",
   CLI_APPROVAL_NOT_FOUND: "No such tool or call waits for approval.",
   CLI_SERVER_NOT_FOUND: "No tool server has this id.",
   CLI_CLIENT_NOT_FOUND: "No client of this name has received labelled data, or taught search words.",

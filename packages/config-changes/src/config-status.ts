@@ -10,6 +10,8 @@ export interface ConfigStatus {
   readonly loadedAt: string;
   /** Why the present files are not in force, and since when; absent when they are. */
   readonly lastError?: { readonly at: string; readonly message: string };
+  /** Why parts of the last change are not in force, although the rest of it is; absent for a change that is in force as a whole. */
+  readonly incomplete?: readonly string[];
   /** Changed settings that apply after a restart; absent for none. */
   readonly pendingRestart?: readonly string[];
 }
@@ -22,6 +24,8 @@ export interface ConfigOutcome {
   readonly applied: readonly string[];
   /** Changed paths that apply after a restart. */
   readonly needsRestart: readonly string[];
+  /** Why parts of the change are not in force, although the rest of it is, until a restart; absent for none. */
+  readonly incomplete?: readonly string[];
   /** Why nothing was changed, with places in files; absent when the configuration was applied. */
   readonly error?: string;
 }

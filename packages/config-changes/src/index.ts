@@ -1,5 +1,6 @@
 // For other packages here.
 export { clientKeysOf, elicitedClientsOf } from "./client-keys.ts";
+export { commitSteps } from "./commit-steps.ts";
 export {
   compareConfigs,
   isSameConfig,

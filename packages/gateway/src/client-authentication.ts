@@ -36,7 +36,7 @@ const secretOwner = "serve";
 export async function openClientAuthentication(
   { serve, egress }: Pick<GatewayConfig, "serve" | "egress">,
   context: AuthenticationContext,
-): Promise<Pick<HttpServerDeps, "authenticate" | "resource">> {
+): Promise<Pick<HttpServerDeps, "authenticate" | "resource" | "tokenEndOf">> {
   const { home, env, now, randomBytes, logger, scrubber, authorities } = context;
   const { oauth } = serve;
   const environmentToken = env["TOOLCRIB_TOKEN"];
@@ -71,6 +71,7 @@ export async function openClientAuthentication(
   });
   return {
     authenticate: (authorization) => tokens?.authenticate(authorization) ?? accessTokens.check(authorization),
+    tokenEndOf: accessTokens.endOf,
     resource: {
       resource: oauth.resource,
       authorizationServers: oauth.issuers.map(({ issuer }) => issuer),

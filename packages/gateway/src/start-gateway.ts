@@ -498,7 +498,7 @@ class RunningGateway implements Gateway {
   }
 
   /** Returns the check of clients of the HTTP server; without `authenticate` when the configuration requires none. */
-  async #openAuthentication(): Promise<Pick<HttpServerDeps, "authenticate" | "resource">> {
+  async #openAuthentication(): Promise<Pick<HttpServerDeps, "authenticate" | "resource" | "tokenEndOf">> {
     if (this.#parts.live.config.serve.auth === "none") return { authenticate: undefined };
     const { authenticate, home, env, logger } = this.#deps;
     if (authenticate !== undefined) return { authenticate };

@@ -285,3 +285,58 @@ test("requests about prompts, resources and templates do not reach a session wit
     what: "the subscriptions are on the new session",
   });
 });
+
+/** Makes a call that waits for another one in the queue of its server, changes the configuration, and lets it go on. */
+async function waitingCall(change: object, policy: JsonObject = {}) {
+  await using server = await startScriptedServer({
+    tools: () => [toolNamed("write"), toolNamed("other")],
+    async call(_request, name) {
+      received.push(name);
+      await held.promise;
+      return { content: [{ type: "text", text: "done" }] };
+    },
+  });
+  const received: string[] = [];
+  const held = Promise.withResolvers<void>();
+  const declared = (more: object = {}) =>
+    onHttp("s", server.url, { trust_state: "certified", ...more }) as JsonObject;
+  const serve = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
+  await using test = await startTestGateway(
+    { tool_servers: [declared()], policy, serve },
+    { clients: ["agent"] },
+  );
+  const client = await test.connect({ as: "agent" });
+  const running = client.callTool({ name: "s__other" });
+  await waitUntil(() => received.length === 1, { what: "the first call runs" });
+  const waiting = answerOf(client.callTool({ name: "s__write" }));
+  await waitUntil(() => test.audit().filter(({ type }) => type === "call.intent").length === 2, {
+    what: "the second one is admitted, and waits",
+  });
+  const { server: changedServer, ...changed } = change as { readonly server?: object };
+  const next = configOf({ tool_servers: [declared(changedServer)], policy, serve, ...changed });
+  assert.equal((await test.gateway.applyConfig(next, ["toolcrib.json"])).error, undefined);
+  held.resolve();
+  assert.equal(textOf(await running), "done");
+  const answer = await waiting;
+  await test.stop();
+  return { answer, received, calls: callsIn(test.audit()) };
+}
+
+test("a call that waited in the queue is not sent when the policy denies it by then", async () => {
+  const { answer, received, calls } = await waitingCall({ policy: { deny: ["s:write"] } });
+  assert.match(answer, /"s__write" was not called, because the policy changed while the call waited: /);
+  assert.deepEqual(received, ["other"]);
+  assert.ok(calls.includes("s:write intent, completed failed POLICY_DENIED"), calls.join("\n"));
+});
+
+test("a call that waited in the queue is not sent when its server is trusted less by then", async () => {
+  const { answer, received } = await waitingCall({ server: { mutability_class: "read_only" } });
+  assert.match(answer, /"s__write" was not called: what the operator declares about its server changed/);
+  assert.deepEqual(received, ["other"]);
+});
+
+test("a call that waited in the queue is sent after a change that still allows it", async () => {
+  const { answer, received } = await waitingCall({ policy: { deny: ["s:other"] } });
+  assert.equal(answer, "done");
+  assert.deepEqual(received, ["other", "write"]);
+});

@@ -76,3 +76,45 @@ test("a client finds the issuer, and its token gives a name and nothing else", a
   assert.equal((await ask({ authorization: `Bearer ${token}` }, "POST", "/api/v1/pauses/pause")).status, 403);
   assert.equal(JSON.stringify(logger).includes(token), false);
 });
+
+test("a stream is closed when the access token that opened it ends", async () => {
+  const client = {
+    client_id: "agent",
+    client_secret: "s3cret-of-the-agent",
+    grant_types: ["client_credentials"],
+    redirect_uris: [],
+    response_types: [],
+  };
+  await using provider = await startIdentityProvider({
+    hasJwtTokens: true,
+    clients: [client],
+    accessTokenSeconds: 5,
+  });
+  await using directory = await makeTemporaryDirectory();
+  const auth = { resource, jwt: [{ issuer: provider.issuer, clock_skew_seconds: 0 }] };
+  await using gateway = await startGateway(
+    configOf({ tool_servers: [], serve: { listen: "127.0.0.1:0", auth } }),
+    {
+      home: directory.path,
+      env: { PATH: process.env["PATH"] },
+      directory: directory.path,
+      logger: createTestLogger(),
+      version: "0.0.0",
+      configFiles: [],
+    },
+  );
+  const { url } = await gateway.listen();
+  const answer = await fetch(`${provider.issuer}/token`, {
+    method: "POST",
+    headers: { authorization: `Basic ${btoa(`${client.client_id}:${client.client_secret}`)}` },
+    body: new URLSearchParams({ grant_type: "client_credentials", resource, scope: "read" }),
+  });
+  const { access_token: token } = (await answer.json()) as { access_token: string };
+  const authorization = `Bearer ${token}`;
+  const stream = await fetch(`${url}/sse`, { headers: { authorization, accept: "text/event-stream" } });
+  assert.equal(stream.status, 200);
+  await stream.text().catch(() => undefined);
+  const { exp } = JSON.parse(atob(token.split(".")[1] ?? "")) as { exp: number };
+  assert.ok(Date.now() >= exp * 1000, "not closed before its end");
+  assert.equal((await fetch(`${url}/sse`, { headers: { authorization } })).status, 401);
+});

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { it } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
-import { fixtureCommand } from "@toolcrib/testing";
-import { somebody, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
+import { fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { configIn, somebody, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
 import { startTestApi } from "./toolspec-harness.ts";
 
 const networkServer = (id: string, egress_allow: readonly (string | JsonObject)[]): JsonObject => ({
@@ -127,4 +127,41 @@ it("a server reaches the hosts of egress_allow and nothing else", async () => {
     );
   assert.ok(seen.includes("acme api.beta.example EGRESS_HOST_DENIED"), seen.join("\n"));
   assert.ok(seen.includes("any api.beta.example EGRESS_PORT_DENIED"), seen.join("\n"));
+});
+
+it("a server that leaves keeps its name on the trail while another of its id is prepared and given up", async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await using api = await startTestApi((_request, response) => void held.then(() => response.end("{}")));
+  const servers = [networkServer("acme", ["api.acme.example"])];
+  await using test = await startTestGateway({ egress: api.egress, tool_servers: servers }, { files: {} });
+  const { gateway } = test;
+  await using directory = await makeTemporaryDirectory();
+  const before = await configIn(directory.path, { egress: api.egress, tool_servers: servers });
+  const without = { ...before, toolServers: [] };
+  const url = "https://api.acme.example/held https://api.beta.example/";
+  const called = call(test, "acme:get", { url });
+  await waitUntil(() => api.server.requests.length === 1);
+  assert.equal((await gateway.applyConfig(without, [])).error, undefined);
+  // The next one fails after its servers are prepared.
+  let isPrepared = false;
+  const policy = new Proxy(before.policy, {
+    get(target, name) {
+      if (isPrepared) throw new Error("injected failure");
+      return Reflect.get(target, name);
+    },
+  });
+  setImmediate(() => {
+    isPrepared = true;
+  });
+  assert.match((await gateway.applyConfig({ ...before, policy }, [])).error ?? "", /injected failure/);
+  release();
+  assert.match(await called, /^failed/);
+  await test.stop();
+  const denied = test
+    .audit()
+    .flatMap(({ type, data }) => (type === "egress.denied" ? [`${data.server} ${data.host}`] : []));
+  assert.deepEqual(denied, ["acme api.beta.example"]);
 });

@@ -193,7 +193,7 @@ export class Limits {
 
   /**
    * Continues the rates of `previous` where a rule counts and allows the same as before. A rule that allows something else
-   * begins anew. What was used of budgets is restored from where it is kept.
+   * begins anew.
    */
   continueRates(previous: Limits, now: number): void {
     for (const one of this.#rules) {
@@ -209,6 +209,35 @@ export class Limits {
         own.filledAt = counter.filledAt;
       }
     }
+  }
+
+  /**
+   * Continues the budgets of `previous` where a rule has one for the same time: both count in the same place from now on, so
+   * that neither calls since a budget was restored nor calls that `previous` still counts are forgotten.
+   *
+   * @returns the budgets that are shared, which only one of the two may keep
+   */
+  continueBudgets(previous: Limits, now: number): ReadonlySet<BudgetUse> {
+    const shared = new Set<BudgetUse>();
+    const taken = new Set<Counter>();
+    for (const { rule } of this.#rules) {
+      const before = previous.#rules.find((other) => other.rule.name === rule.name)?.rule;
+      if (rule.budget === undefined || before?.budget?.every !== rule.budget.every) continue;
+      for (const counter of previous.#counters.values()) {
+        const { budget } = counter;
+        if (counter.rule !== rule.name || budget === undefined || now >= budget.period.end) continue;
+        const own = this.#counters.of(rule, counter, now);
+        // Keys that share one state here are restored from where they are kept.
+        if (own.key !== counter.key || taken.has(own)) continue;
+        taken.add(own);
+        // What was restored can know more of other gateways. Neither base ever has less than before.
+        if (own.budget?.period.end === budget.period.end)
+          budget.base = greatest(own.budget.base, budget.base);
+        own.budget = budget;
+        shared.add(budget);
+      }
+    }
+    return shared;
   }
 
   /** What was used, rule by rule. */
@@ -259,6 +288,14 @@ export class Limits {
     }
     return undefined;
   }
+}
+
+function greatest(a: Amounts, b: Amounts): Amounts {
+  return {
+    calls: Math.max(a.calls, b.calls),
+    bytes: Math.max(a.bytes, b.bytes),
+    cost: Math.max(a.cost, b.cost),
+  };
 }
 
 /** Whether two rules count the same calls together, and allow the same rate of them. */

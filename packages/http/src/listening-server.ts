@@ -14,6 +14,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { HttpEndpoint, type McpService, ServerMemory, SseEndpoint } from "@toolcrib/mcp";
 import type { SessionStore } from "@toolcrib/store";
+import { ExpiringStreams, type ExpiringStreamsDeps } from "./expiring-streams.ts";
 import type { HttpLimits } from "./http-options.ts";
 import { Refuser } from "./refusal.ts";
 import { RequestHandler, type RequestHandlerDeps } from "./request-handler.ts";
@@ -40,6 +41,8 @@ export interface ServerDeps extends StatusRoutesDeps {
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Returns when the token that gave an identity ends, in milliseconds since the epoch. @default not known: streams stay open */
+  readonly tokenEndOf?: ExpiringStreamsDeps["tokenEndOf"] | undefined;
   /** A new unguessable id for a session. */
   readonly newId: () => string;
   /** The sessions of clients over streamable HTTP. */
@@ -80,6 +83,7 @@ export class ListeningServer implements DrainableServer {
   readonly #sse: SseEndpoint;
   readonly #stalled: Disposable;
   readonly #revoked: RevokedTokens;
+  readonly #expiring: ExpiringStreams | undefined;
   readonly #whole: WholeRequests;
   readonly #server: Server;
   readonly #connections = new Map<Duplex, LatestExchange>();
@@ -117,6 +121,7 @@ export class ListeningServer implements DrainableServer {
       (socket, client) =>
         logger.info({ client, from: socket.remoteAddress }, "token is revoked; closing a connection"),
     );
+    this.#expiring = expiringStreams(deps, limits);
     const refuser = new Refuser(deps);
     const handler = this.#createHandler(deps, checks, refuser);
     this.#server = createServer(serverOptions(limits));
@@ -179,8 +184,10 @@ export class ListeningServer implements DrainableServer {
     const statusRoutes = new StatusRoutes(deps, serverIds, () => this.#isDraining);
     return new RequestHandler({
       ...checks,
-      onAccepted: ({ socket, headers }, identity) =>
-        this.#revoked.add(socket, headers.authorization, identity),
+      onAccepted: (request, response, identity) => {
+        this.#revoked.add(request.socket, request.headers.authorization, identity);
+        this.#expiring?.add(request, response, identity);
+      },
       mcp: this.#mcp,
       sse: this.#sse,
       routeOf: (path) =>
@@ -232,7 +239,19 @@ export class ListeningServer implements DrainableServer {
     await this.#sse[Symbol.asyncDispose]();
     this.#stalled[Symbol.dispose]();
     this.#revoked[Symbol.dispose]();
+    this.#expiring?.[Symbol.dispose]();
   }
+}
+
+/** Watches the streams of clients whose tokens end; undefined where the ends of tokens are not known. */
+function expiringStreams(
+  { now, logger, tokenEndOf }: ServerDeps,
+  { lateCheckMs }: HttpLimits,
+): ExpiringStreams | undefined {
+  if (tokenEndOf === undefined) return undefined;
+  const onExpired: ExpiringStreamsDeps["onExpired"] = ({ socket }, client) =>
+    logger.info({ client, from: socket.remoteAddress }, "access token has ended; closing a stream");
+  return new ExpiringStreams({ now, tokenEndOf, onExpired }, { intervalMs: lateCheckMs });
 }
 
 function serverOptions(limits: HttpLimits): Parameters<typeof createServer>[0] {

@@ -39,7 +39,7 @@ export interface RequestHandlerDeps {
   readonly sse: SseEndpoint;
   readonly authenticate: Authenticate;
   /** Called for each request of a client that is authenticated. */
-  readonly onAccepted: (request: HttpRequest, identity: Identity) => void;
+  readonly onAccepted: (request: HttpRequest, response: HttpResponse, identity: Identity) => void;
   /** Where clients find out how to get a token. @default nowhere */
   readonly resource?: ProtectedResource | undefined;
   readonly isHostAllowed: HostCheck;
@@ -136,7 +136,7 @@ export class RequestHandler {
       return refuser.refuse(request, response, scopeRefusal(authenticated, resource));
     }
     const identity = authenticated;
-    if (identity !== undefined) this.#deps.onAccepted(request, identity);
+    if (identity !== undefined) this.#deps.onAccepted(request, response, identity);
     const { view, api } = route;
     if (api !== undefined && (api.access.kind === "open" || identity !== undefined)) {
       return this.#toApi(request, response, api, route.query, identity);

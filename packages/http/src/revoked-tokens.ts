@@ -3,7 +3,7 @@
  * nothing else asks for its token again. It checks all connections once in each interval.
  *
  * Only tokens of the home count. Whether a token of another issuer is still accepted can depend on a server that
- * does not answer at the moment, which must not end calls in flight.
+ * does not answer at the moment, which must not end calls in flight; when it ends is known (expiring-streams.ts).
  */
 
 import type { Socket } from "node:net";

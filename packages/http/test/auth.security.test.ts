@@ -289,3 +289,63 @@ test("a token that is revoked ends the streams of its client, and those of no ot
   tokens.set(asBob.authorization, "carol");
   await waitUntil(() => !streams[2].isOpen() && !streams[3].isOpen());
 });
+
+test("the end of a token closes the streams that it opened, and neither calls nor streams of other tokens", async () => {
+  const ends = new Map<string, number>();
+  const clock = { aheadMs: 0 };
+  const identities = {
+    [asAlice.authorization]: { ...localIdentity("token", "alice"), issuer: "https://issuer.example" },
+    [asBob.authorization]: { ...localIdentity("token", "bob"), issuer: "https://issuer.example" },
+  };
+  await using server = await startTestServer({
+    limits: { lateCheckMs: 20 },
+    deps: {
+      now: () => Date.now() + clock.aheadMs,
+      authenticate: (given = "") => identities[given],
+      tokenEndOf: ({ name }) => ends.get(name),
+    },
+  });
+  ends.set("alice", Date.now() + 1_000_000);
+  const open = async (path: string, init: RequestInit) => {
+    const response = await fetch(`${server.url}${path}`, init);
+    assert.equal(response.status, 200);
+    const stream = { isOpen: true };
+    void response
+      .text()
+      .catch(() => undefined)
+      .finally(() => (stream.isOpen = false));
+    return stream;
+  };
+  const get = async (path: string, headers: { readonly [name: string]: string }) => {
+    const session = path === "/mcp" ? { "mcp-session-id": await openSession(server, headers) } : {};
+    return await open(path, { headers: { accept: "text/event-stream", ...headers, ...session } });
+  };
+  const listen = (headers: { readonly [name: string]: string }) => {
+    const { body, headers: own } = modern("subscriptions/listen", {
+      notifications: { toolsListChanged: true },
+    });
+    const sent = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+    return open("/mcp", {
+      method: "POST",
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      headers: { ...sent, ...own, ...headers },
+    });
+  };
+  const ofAlice = [await get("/mcp", asAlice), await get("/sse", asAlice), await listen(asAlice)];
+  const ofBob = [await get("/mcp", asBob), await get("/sse", asBob), await listen(asBob)];
+  const slow = modern("tools/call", { name: "slow", arguments: {} });
+  const call = ask(server, { path: "/mcp", ...slow, headers: { ...slow.headers, ...asAlice } }).then(
+    () => "answered",
+    () => "closed",
+  );
+  await waitUntil(() => server.service.waiting.size === 1);
+  clock.aheadMs = 1_000_001;
+  await waitUntil(() => ofAlice.every(({ isOpen }) => !isOpen));
+  assert.deepEqual(
+    ofBob.map(({ isOpen }) => isOpen),
+    [true, true, true],
+  );
+  assert.equal(server.service.waiting.size, 1);
+  for (const answer of server.service.waiting) answer();
+  assert.equal(await call, "answered");
+});

@@ -85,6 +85,8 @@ export class ClientTokens {
   readonly #valid = new Map<string, CheckedToken>();
   readonly #invalid = new Map<string, CheckedToken>();
   readonly #checking = new Map<string, Promise<ClientVerdict>>();
+  /** When the token that gave an identity ends. */
+  readonly #ends = new WeakMap<Identity, number>();
   #loggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(issuers: readonly TokenIssuer[], deps: ClientTokensDeps) {
@@ -132,9 +134,19 @@ export class ClientTokens {
     return checking;
   }
 
+  /**
+   * Returns when the token that gave an identity ends, in milliseconds since the epoch.
+   *
+   * @returns undefined for an identity that is not from here, and for a token whose issuer names no end
+   */
+  readonly endOf = (identity: Identity): number | undefined => this.#ends.get(identity);
+
   async #checkNow(check: () => Promise<CheckedToken | undefined>, key: string): Promise<ClientVerdict> {
     try {
       const checked = await check();
+      const { verdict, endsAt } = checked ?? {};
+      if (verdict !== undefined && !("missingScopes" in verdict) && endsAt !== undefined)
+        this.#ends.set(verdict, endsAt);
       this.#keep(key, checked);
       return checked?.verdict;
     } catch (error) {
@@ -200,6 +212,8 @@ class Refusals {
 interface CheckedToken {
   readonly verdict: ClientVerdict;
   readonly until: number;
+  /** When the token itself ends, with the skew of clocks that is allowed. @default not known */
+  readonly endsAt?: number;
 }
 
 /** Checks the tokens of one issuer. */
@@ -275,7 +289,7 @@ class IssuerCheck {
       return undefined;
     }
     const endsAt = (Number(claims["exp"]) + clockSkewSeconds) * 1000;
-    return { verdict: this.#verdictOf(claims), until: Math.min(now() + jwtKeptMs, endsAt) };
+    return { verdict: this.#verdictOf(claims), until: Math.min(now() + jwtKeptMs, endsAt), endsAt };
   }
 
   /** Asks the issuer about an opaque token. @throws where it cannot be asked */
@@ -312,7 +326,8 @@ class IssuerCheck {
     // A client that acts for nobody has no subject of its own everywhere.
     const subject = answer["sub"] ?? answer["client_id"];
     const endsAt = typeof exp === "number" ? (exp + clockSkewSeconds) * 1000 : until;
-    return { verdict: this.#verdictOf({ ...answer, sub: subject ?? null }), until: Math.min(until, endsAt) };
+    const verdict = this.#verdictOf({ ...answer, sub: subject ?? null });
+    return { verdict, until: Math.min(until, endsAt), ...(typeof exp === "number" ? { endsAt } : {}) };
   }
 
   #verdictOf(claims: JsonObject): ClientVerdict {

@@ -11,7 +11,7 @@ import { lookup as lookupHost } from "node:dns";
 import type { Agent, IncomingMessage, RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { getCACertificates } from "node:tls";
+import { getCACertificates, type TLSSocket } from "node:tls";
 import { messageOf } from "@toolcrib/diagnostics";
 import { AddressRules, isMetadataAddress } from "@toolcrib/egress";
 import { OAuthError } from "./oauth-error.ts";
@@ -45,6 +45,8 @@ export type OAuthFetch = (
     readonly headers?: ConstructorParameters<typeof Headers>[0];
     readonly body?: unknown;
     readonly signal?: AbortSignal | undefined;
+    /** Gets the end of the validity of the certificate of the host, in milliseconds since the epoch. */
+    readonly onCertificate?: (endsAt: number) => void;
   },
 ) => Promise<Response>;
 
@@ -52,7 +54,7 @@ export type OAuthFetch = (
 export function createOAuthFetch(network: OAuthNetwork): OAuthFetch {
   const rules = new ConnectionRules(network);
   return async (url, options = {}) => {
-    const { method = "GET", headers, body, signal } = options;
+    const { method = "GET", headers, body, signal, onCertificate } = options;
     const given = Object.fromEntries(new Headers(headers).entries());
     const text = body === undefined || body === null ? undefined : String(body);
     let target = parseUrl(url);
@@ -63,6 +65,7 @@ export function createOAuthFetch(network: OAuthNetwork): OAuthFetch {
         headers: given,
         body: text,
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        onCertificate,
       });
       const location = response.headers.get("location");
       if (response.status < 300 || response.status >= 400 || response.status === 304) return response;
@@ -162,13 +165,14 @@ interface OAuthRequest {
   readonly headers: { readonly [name: string]: string };
   readonly body: string | undefined;
   readonly signal: AbortSignal;
+  readonly onCertificate: ((endsAt: number) => void) | undefined;
 }
 
 /** @throws {OAuthError} `OAUTH_ADDRESS_REFUSED`, `OAUTH_UNREACHABLE` */
 async function send(
   url: URL,
   rules: ConnectionRules,
-  { method, headers, body, signal }: OAuthRequest,
+  { method, headers, body, signal, onCertificate }: OAuthRequest,
 ): Promise<Response> {
   rules.checkUrl(url);
   signal.throwIfAborted();
@@ -191,6 +195,9 @@ async function send(
       outgoing.on("error", reject);
       outgoing.end(body);
     });
+    const certificate = isTls ? (response.socket as TLSSocket).getPeerCertificate() : undefined;
+    const endsAt = Date.parse(certificate?.valid_to ?? "");
+    if (!Number.isNaN(endsAt)) onCertificate?.(endsAt);
     return await toResponse(url, response);
   } catch (cause) {
     if (cause instanceof OAuthError) throw cause;
@@ -207,6 +214,8 @@ async function send(
 async function toResponse(url: URL, message: IncomingMessage): Promise<Response> {
   const chunks: Buffer[] = [];
   let length = 0;
+  const isStream = /^text\/event-stream\b/i.test(message.headers["content-type"] ?? "");
+  const stream = isStream ? new FirstEvent() : undefined;
   for await (const chunk of message) {
     length += (chunk as Buffer).length;
     if (length > bodyMaxBytes) {
@@ -220,6 +229,8 @@ async function toResponse(url: URL, message: IncomingMessage): Promise<Response>
       );
     }
     chunks.push(chunk as Buffer);
+    // The answer is the first message, and some servers keep the stream open after it.
+    if (stream?.isMessage(chunk as Buffer) === true) break;
   }
   const headers = new Headers();
   for (let at = 0; at + 1 < message.rawHeaders.length; at += 2) {
@@ -228,6 +239,25 @@ async function toResponse(url: URL, message: IncomingMessage): Promise<Response>
   const status = message.statusCode ?? 502;
   const hasBody = status !== 204 && status !== 304 && status >= 200;
   return new Response(hasBody ? Buffer.concat(chunks) : null, { status: Math.max(status, 200), headers });
+}
+
+/** Finds the end of the first event with data in a stream. Reads each byte once. */
+class FirstEvent {
+  #line = "";
+  #hasData = false;
+
+  /** @returns whether `chunk` ends it */
+  isMessage(chunk: Buffer): boolean {
+    const [first = "", ...more] = chunk.toString("latin1").split("\n");
+    this.#line += first;
+    for (const next of more) {
+      const line = this.#line.trimEnd();
+      if (line === "" && this.#hasData) return true;
+      if (line.startsWith("data:") && line.length > "data:".length) this.#hasData = true;
+      this.#line = next;
+    }
+    return false;
+  }
 }
 
 /** Whether a host, as a URL spells it, is this machine by its name or address. */

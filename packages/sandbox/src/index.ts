@@ -15,3 +15,4 @@ export {
   ServerSandboxes,
 } from "./server-sandboxes.ts";
 export { chooseStartParent } from "./start-folders.ts";
+export { unseenArguments } from "./unseen-arguments.ts";

@@ -189,9 +189,8 @@ class PathFinder {
     }
   }
 
-  /** Whether a folder may be bound as a whole: it is not a root, a home or a folder of temporary files. */
   #isBindable(folder: string): boolean {
-    return !isWithin(this.#userHome, folder) && !wideFolders.has(folder) && dirname(folder) !== "/home";
+    return isBindable(folder, this.#userHome);
   }
 
   async #lookUp(name: string): Promise<string | undefined> {
@@ -202,6 +201,11 @@ class PathFinder {
     }
     return undefined;
   }
+}
+
+/** Whether a folder may be bound as a whole: it is not a root, a home or a folder of temporary files. */
+export function isBindable(folder: string, userHome: string): boolean {
+  return !isWithin(userHome, folder) && !wideFolders.has(folder) && dirname(folder) !== "/home";
 }
 
 const wideFolders = new Set([

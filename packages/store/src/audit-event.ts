@@ -267,6 +267,8 @@ export interface ConfigChanged {
   readonly changed?: readonly string[];
   /** Changed paths that apply after a restart only. */
   readonly needsRestart?: readonly string[];
+  /** Why parts of the change are not in force. */
+  readonly incomplete?: readonly string[];
 }
 
 /** A changed configuration is not used, because it has errors. */

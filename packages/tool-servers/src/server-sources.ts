@@ -19,7 +19,7 @@ export interface OpenServer {
   readonly memory: ServerMemory;
   /** Returns the facts about it under a declaration. */
   facts(declared: ToolServerConfig): Partial<SourceFacts>;
-  /** Ends the logins to it, after its last call. @param isIdFree whether no other server has its id */
+  /** Ends the logins to it, after its last call. @param isIdFree whether no other server has its id, in force, leaving or prepared */
   forget(isIdFree: boolean): void;
 }
 
@@ -40,6 +40,8 @@ export class ServerSources implements AsyncDisposable {
   /** Ends the wait for the calls of each server that leaves. */
   readonly #leaving = new Map<AbortController, Promise<void>>();
   readonly #starting = new Set<Promise<unknown>>();
+  /** Servers that are open, by id: in force, leaving, or prepared and not yet in force. */
+  readonly #open = new Map<string, number>();
 
   constructor(
     context: ServersContext,
@@ -80,7 +82,7 @@ export class ServerSources implements AsyncDisposable {
     const added = others.map((server) => {
       const one = this.#opened(server, memories);
       opening.defer(() => one.upstream[Symbol.asyncDispose]());
-      opening.defer(() => one.forget(!before.has(server.id)));
+      opening.defer(() => this.#forget(one));
       return { one, facts: one.facts(server) };
     });
     const next = new Map(added.map(({ one }) => [one.upstream.id, one]));
@@ -95,15 +97,15 @@ export class ServerSources implements AsyncDisposable {
     const servers = toolServers.map(({ id }) => [id, next.get(id) ?? before.get(id)] as const);
     const opened = opening.move();
     return {
-      commit: () => {
+      commit: (take) => {
         this.#servers = new Map(servers.flatMap(([id, one]) => (one === undefined ? [] : [[id, one]])));
-        for (const { upstream } of leaving) core.roster.remove(upstream);
-        for (const { one, facts } of added) core.roster.add(one.upstream, facts);
+        for (const { upstream } of leaving) take(() => core.roster.remove(upstream));
+        for (const { one, facts } of added) take(() => core.roster.add(one.upstream, facts));
         for (const { one, server, facts } of declared) {
           one.current.server = server;
-          if (facts !== undefined) core.roster.replaceFacts(one.upstream, facts);
+          if (facts !== undefined) take(() => core.roster.replaceFacts(one.upstream, facts));
         }
-        for (const one of leaving) this.#leave(one);
+        for (const one of leaving) take(() => this.#leave(one));
       },
       start: () => this.#start(added.map(({ one }) => one)),
       abandon: () => opened.disposeAsync(),
@@ -124,7 +126,17 @@ export class ServerSources implements AsyncDisposable {
   }
 
   #opened(server: ToolServerConfig, memories: ReadonlyMap<string, ServerMemory>): OpenServer {
-    return this.#openServer(server, memories.get(server.id) as ServerMemory);
+    const one = this.#openServer(server, memories.get(server.id) as ServerMemory);
+    this.#open.set(server.id, (this.#open.get(server.id) ?? 0) + 1);
+    return one;
+  }
+
+  /** Forgets a server that has ended. What is kept by its id is that of the others of this id, too. */
+  #forget({ upstream: { id }, forget }: OpenServer): void {
+    const left = (this.#open.get(id) ?? 0) - 1;
+    if (left > 0) this.#open.set(id, left);
+    else this.#open.delete(id);
+    forget(left <= 0);
   }
 
   #start(servers: readonly OpenServer[]): Promise<unknown> {
@@ -147,7 +159,8 @@ export class ServerSources implements AsyncDisposable {
     this.#leaving.set(ending, left);
   }
 
-  async #finish({ current, upstream, memory, forget }: OpenServer, signal: AbortSignal): Promise<void> {
+  async #finish(one: OpenServer, signal: AbortSignal): Promise<void> {
+    const { current, upstream, memory } = one;
     const { sleep, logger } = this.#context;
     const limitMs = current.server.containment.effective.maxExecutionSeconds * 1000;
     const waiting = new AbortController();
@@ -161,7 +174,7 @@ export class ServerSources implements AsyncDisposable {
     waiting.abort();
     await upstream[Symbol.asyncDispose]();
     await memory[Symbol.asyncDispose]();
-    forget(!this.#servers.has(upstream.id));
+    this.#forget(one);
     logger.info({ server: upstream.id }, "server has left");
   }
 

@@ -75,6 +75,13 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch at which the call fails. */
   readonly deadline: number;
+  /**
+   * Decides again whether the call may be made, where what decides changed since. Called after a wait, right before the
+   * call is sent.
+   *
+   * @throws {CodedError} when it may not be made any more
+   */
+  recheck?(): void;
   /** `_meta` of the request without the members that belong to one hop (progress token, protocol keys). */
   readonly meta?: JsonObject;
   readonly session?: ClientSession;

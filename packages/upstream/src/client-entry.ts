@@ -36,6 +36,8 @@ export class ClientEntry {
   /** No attempt is made before this time. */
   #blockedUntil = 0;
   #blockedBy = "";
+  /** Whether the session before expired soon after it was opened. */
+  #hasExpired = false;
   #holders = 0;
   /** Holders that the end of the session would fail. */
   #calls = 0;
@@ -164,7 +166,11 @@ export class ClientEntry {
     const cause: unknown = session.connection.closed.reason;
     const isStable = this.#deps.now() - this.#openedAt >= this.#limits.stableAfterMs;
     if (isStable) this.#backoff.succeeded();
-    if (isStable || isExpired(cause)) this.#opening = undefined;
+    // A server that forgets a session runs, and has another one at once; a server that forgets each one would have
+    // sessions without end.
+    const isFirst = isExpired(cause) && !this.#hasExpired;
+    this.#hasExpired = isExpired(cause) && !isStable;
+    if (isStable || isFirst) this.#opening = undefined;
     else this.#block(opening, cause);
     // The remaining processes of the session end too.
     this.#onEnding(session[Symbol.asyncDispose]());

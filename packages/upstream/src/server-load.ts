@@ -43,6 +43,8 @@ export class ServerLoad {
     const waiting = this.#enter(holder, context.signal);
     if (waiting !== undefined) await waiting;
     try {
+      // What allowed the call can have changed while it waited.
+      if (waiting !== undefined) context.recheck?.();
       return await work();
     } finally {
       this.#leave(holder, context.signal);

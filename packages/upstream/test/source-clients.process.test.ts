@@ -417,3 +417,21 @@ test("a request that any of several calls can have caused outlives the end of on
   answer({ action: "accept" });
   assert.match(await visiting, /accept/);
 });
+
+test("a client whose sessions all expire soon waits between attempts, after one that is made at once", async () => {
+  await using echo = await startEchoHttpServer();
+  const transport = { kind: "streamable_http", url: echo.url, headers: {} } as const;
+  await using source = await startSource({
+    transport,
+    limits: { reconnectMinMs: 60_000, reconnectMaxMs: 60_000 },
+  });
+  const call = createCall({ client: createAskableClient("ada") });
+  await source.call("echo", {}, call);
+  await source.call("ask_sampling", {}, call);
+  await source.call("expire_session", {}, call);
+  // The next session is opened at once, and the server forgets it, too.
+  await source.call("expire_session", {}, call);
+  const { code, message } = await failureOf(source.call("echo", {}, call));
+  assert.equal(code, "UPSTREAM_UNAVAILABLE", message);
+  assert.equal(await source.text("echo", { text: "the others stay" }), "the others stay");
+});

@@ -12,6 +12,7 @@ import { printDefinition } from "../approve/print-definition.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { shortPath } from "../config/find-config-files.ts";
+import { unseenPlaces } from "../config/lint-arguments.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
@@ -34,6 +35,7 @@ import {
   printFacts,
   suspiciousMaxCount,
   suspiciousOf,
+  unseenFacts,
 } from "./show-offer.ts";
 import {
   type FailedTrial,
@@ -86,7 +88,11 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
   const facts = [
     ...publisher,
     ...integrityFacts(fetched),
-    ...containmentFacts(passed.server, passed.contacted.status),
+    ...containmentFacts(
+      passed.server,
+      passed.contacted.status,
+      unseenPlaces(context, passed.server, hiddenPaths),
+    ),
   ];
   printFacts(output, facts);
   printIdentity(context, passed);
@@ -169,11 +175,15 @@ async function withoutTrial(
 ): Promise<ExitCode> {
   const { output } = context;
   const isLogin = needsLogin(trial);
+  const unseen = unseenPlaces(context, trial.server, configFilesOf(context, file));
   const wanted = wantedVariables(trial.log, trial.server);
-  if (!isLogin && flags.untested === undefined) throw failed(context, trial, wanted);
+  if (!isLogin && flags.untested === undefined) {
+    printFacts(output, unseenFacts(unseen));
+    throw failed(context, trial, wanted);
+  }
   const transport = entry["transport"] as JsonObject;
   const saved = isLogin ? { ...entry, transport: { ...transport, auth: { type: "oauth" } } } : entry;
-  const facts = containmentFacts(trial.server, undefined);
+  const facts = containmentFacts(trial.server, undefined, unseen);
   printFacts(output, facts);
   printFacts(output, [
     isLogin

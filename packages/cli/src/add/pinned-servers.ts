@@ -42,7 +42,14 @@ export function pinnedServers(
   return { pinned, unpinned };
 }
 
-function pinOf({ id, transport, adopted }: ServerDeclaration): PinnedServer | UnpinnedServer | undefined {
+/** Returns what a server is pinned to, or why it is not; undefined for one that no runner and no catalog provides. */
+export function pinOf({
+  id,
+  transport,
+  adopted,
+}: Pick<ServerDeclaration, "id" | "transport"> & {
+  readonly adopted?: { readonly reference: string } | undefined;
+}): PinnedServer | UnpinnedServer | undefined {
   if (adopted !== undefined) {
     const [, name, version] = /^([a-z0-9-]+)@([0-9.]+)$/.exec(adopted.reference) ?? [];
     if (name !== undefined && version !== undefined)

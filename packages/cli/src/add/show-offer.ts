@@ -4,12 +4,12 @@
  */
 
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
-import { isAbsolute } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import type { ToolServerConfig } from "@toolcrib/config";
 import type { SourceStatus } from "@toolcrib/inventory";
 import type { StoredPackage } from "@toolcrib/runners";
 import { printDefinition } from "../approve/print-definition.ts";
+import type { UnseenPlace } from "../config/lint-arguments.ts";
 import { counted } from "../output/counted.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import type { OfferFact } from "./offer.ts";
@@ -70,6 +70,7 @@ export function megabytes(bytes: number): string {
 export function containmentFacts(
   { transport, containment }: ToolServerConfig,
   status: Pick<SourceStatus, "containment"> | undefined,
+  unseen: readonly UnseenPlace[],
 ): readonly OfferFact[] {
   const { networkEgress, filesystemWrite, maxExecutionSeconds, ...scope } = containment.effective;
   const deadline: OfferFact = ["deadline", `${maxExecutionSeconds} s for each call (by the gateway)`];
@@ -86,7 +87,7 @@ export function containmentFacts(
     allow: "everything of yours",
     scoped: `only ${scope.writePaths.join(", ")}`,
   };
-  const read = ["its program", ...new Set([...argumentPaths(transport.args), ...scope.readPaths])];
+  const read = ["its program", ...new Set([...argumentPaths(transport.args, unseen), ...scope.readPaths])];
   return [
     ["network", `${network} (${by("network_egress")})`],
     ["writes", `${written[filesystemWrite]} (${by("filesystem_write")})`],
@@ -94,18 +95,24 @@ export function containmentFacts(
       "reads",
       `${read.join(", ")} and the system; a HOME of its own${scope.hasState ? ", kept" : ", empty at each start"}`,
     ],
+    ...unseenFacts(unseen),
     deadline,
   ];
 }
 
+/** Returns what a server does not see although its arguments name it. */
+export function unseenFacts(unseen: readonly UnseenPlace[]): readonly OfferFact[] {
+  return unseen.map(({ message, hint }) => ["NOT SEEN", `${message}; ${hint}`]);
+}
+
 type StdioArguments = Extract<ToolServerConfig["transport"], { kind: "stdio" }>["args"];
 
-/** The files and folders that arguments name: a sandbox shows them, unless the home of the user is in them. */
-function argumentPaths(args: StdioArguments): readonly string[] {
-  const holdsHome = (path: string) => `${homedir()}/`.startsWith(path.replace(/\/*$/, "/"));
+/** The files and folders that arguments name and a sandbox shows. */
+function argumentPaths(args: StdioArguments, unseen: readonly UnseenPlace[]): readonly string[] {
+  const left = new Set(unseen.map(({ path }) => path));
   return args
     .map((one) => (one.kind === "literal" ? one.text : ""))
-    .filter((word) => isAbsolute(word) && !holdsHome(word) && existsSync(word));
+    .filter((word) => isAbsolute(word) && !left.has(resolve(word)) && existsSync(word));
 }
 
 /** Prints the definitions with the tokens of each and of all, and the suspicious ones completely. */

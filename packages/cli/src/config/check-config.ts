@@ -8,6 +8,7 @@ import { findExecutable } from "../find-executable.ts";
 import { schemaText } from "../init/config-template.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { findConfigFiles } from "./find-config-files.ts";
+import { lintArguments } from "./lint-arguments.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
 
 /** Runs `config check`. */
@@ -15,12 +16,13 @@ export async function checkConfig(context: CliContext, given: readonly string[])
   const { output } = context;
   const files = given.length > 0 ? given : findConfigFiles(context);
   // A check writes nothing, not even a cache.
-  const { diagnostics } = await loadConfig(files, {
+  const { value, diagnostics: found } = await loadConfig(files, {
     ...toLoadConfigDeps(context),
     pairCache: undefined,
     hasCommand: (command, { path = context.env["PATH"] ?? "", directory = context.directory }) =>
       findExecutable(command, { path, directory, platform: context.platform }) !== undefined,
   });
+  const diagnostics = [...found, ...lintArguments(context, value?.toolServers ?? [], files)];
   output.print(formatConfigReport(files, diagnostics));
   const isFaulty = (file: string) =>
     diagnostics.some(({ severity, source }) => severity === "error" && source?.name === file);

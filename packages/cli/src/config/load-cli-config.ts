@@ -11,6 +11,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { readSwitches } from "../switches/read-switches.ts";
 import { configCandidates, findConfigFiles } from "./find-config-files.ts";
+import { lintArguments } from "./lint-arguments.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
 
 /** Flags that override parts of the configuration. */
@@ -64,7 +65,8 @@ export async function loadCliConfig(
   };
   const { value, diagnostics } = await loadConfig(files, { ...deps, readFile }, { overrides, switches });
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
-  return { config: value, files, warnings: diagnostics };
+  const unseen = lintArguments(context, value.toolServers, files);
+  return { config: value, files, warnings: [...diagnostics, ...unseen] };
 }
 
 /**

@@ -39,14 +39,14 @@ import { checkLogin } from "./check-login.ts";
 import { checkTelemetry, telemetryFindings } from "./check-telemetry.ts";
 import { checkExposure, ownerOfPort } from "./check-versions.ts";
 
-/** Checks everything that depends on the configuration. Reports each finding when it is known. */
+/** Checks everything that depends on the configuration. Reports each finding when it is known. @returns the configuration, if it is valid */
 export async function checkConfigured(
   context: CliContext,
   report: (finding: Finding) => void,
-): Promise<void> {
+): Promise<LoadedConfig | undefined> {
   const running = await findReachableGateway(context.options.home);
   const loaded = await loadOrReport(withFilesOf(context, running), report);
-  if (loaded === undefined) return;
+  if (loaded === undefined) return undefined;
   const isOther = context.options.configFiles.length > 0;
   const asked = running === undefined || isOther ? undefined : await askGateway(context, running);
   const valid: ToolServerConfig[] = [];
@@ -81,6 +81,7 @@ export async function checkConfigured(
   for (const finding of findings) {
     if (finding.status !== "failed" || !reported.has(finding.subject)) report(finding);
   }
+  return loaded;
 }
 
 /** A check sends no telemetry and no definitions. */
@@ -110,7 +111,9 @@ async function loadOrReport(
 ): Promise<LoadedConfig | undefined> {
   try {
     const loaded = await loadCliConfig(context);
-    const { config, files, warnings } = loaded;
+    const { config, files } = loaded;
+    const isUnseen = ({ code }: { readonly code: string }) => code === "CLI_ARGUMENT_UNSEEN";
+    const warnings = loaded.warnings.filter((one) => !isUnseen(one));
     const count = config.toolServers.length;
     const specCount = config.toolspecs.length;
     const specs = specCount === 0 ? "" : `, ${counted(specCount, "toolspec")}`;
@@ -124,6 +127,8 @@ async function loadOrReport(
             `toolcrib config check ${files.map(shellQuote).join(" ")}`,
           ),
     );
+    for (const { message, hint } of loaded.warnings.filter(isUnseen))
+      report(warning("containment", message, hint));
     for (const text of new Set(config.toolServers.flatMap(({ notEnforced }) => notEnforced))) {
       report(warning("containment", text));
     }

@@ -27,6 +27,8 @@ const marks: { readonly [S in Finding["status"]]: { readonly mark: string; reado
 export interface DoctorFlags {
   readonly fix?: boolean;
   readonly yes?: boolean;
+  /** Asks the network, too. */
+  readonly online?: boolean;
 }
 
 /** Runs the command. */
@@ -70,7 +72,11 @@ export async function runDoctor(context: CliContext, flags: DoctorFlags): Promis
   (await checkClients(context)).forEach(report);
   begin("Configuration and servers");
   checkVersions(context).forEach(report);
-  await checkConfigured(context, report);
+  const loaded = await checkConfigured(context, report);
+  if (flags.online === true && loaded !== undefined) {
+    begin("Network");
+    await (await import("./online/check-online.ts")).checkOnline(context, loaded, report);
+  }
   const repaired = flags.fix === true ? await makeRepairs(context, findings, flags) : undefined;
   const left = findings.filter(({ status, repair }) => {
     return status === "failed" && !(repair !== undefined && repaired?.done.has(repair) === true);

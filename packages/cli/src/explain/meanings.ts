@@ -53,6 +53,7 @@ export const meanings: { readonly [code: string]: string } = {
   CLI_APPROVAL_NOT_FOUND: "No such tool or call waits for approval.",
   CLI_APPROVAL_OUTDATED: "Other definitions wait for approval than those that were shown, or an approval of the call would not count any more.",
   CLI_ARGUMENTS_INVALID: "The arguments given for a tool are not a JSON object, or not NAME=VALUE.",
+  CLI_ARGUMENT_UNSEEN: "An argument of a contained server names a folder that no sandbox shows, such as the whole home of the user.",
   CLI_CALL_NOT_FOUND: "The audit trail has no call with this id.",
   CLI_CLIENT_NOT_FOUND: "No client of this name has received labelled data, or taught search words.",
   CLI_CODE_NOT_FOUND: "No error code of this name exists.",

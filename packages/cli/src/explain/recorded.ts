@@ -82,6 +82,8 @@ export const recorded: { readonly [code: string]: string } = {
     "error CLI_APPROVAL_OUTDATED: Nothing was approved: other definitions of \"notes\" wait than those of --digest\nhint: look at them again, then approve them",
   CLI_ARGUMENTS_INVALID:
     "<arguments>:1:11: error CLI_ARGUMENTS_INVALID\nThis is not JSON: expected a value\n1 | {\"query\": milk}\n              ^\n\nerror CLI_ARGUMENTS_INVALID: Cannot read the arguments: they are not valid JSON\nhint: put them in 'single quotes' with \"double quotes\" inside, or use --arg NAME=VALUE",
+  CLI_ARGUMENT_UNSEEN:
+    "toolcrib.yaml:3:64: warning CLI_ARGUMENT_UNSEEN\nThe server \"files\" is contained and sees nothing in \"/home\": no sandbox shows a whole home, or a folder that holds homes or belongs to the system\n3 |     transport: { kind: stdio, command: node, args: [server.js, /home] }\n                                                                   ^^^^^\nhint: name the folders below it that the server works with; or name it in read_paths, and the server reads all of it but folders with credentials\n\nOK toolcrib.yaml",
   CLI_CALL_NOT_FOUND:
     "error CLI_CALL_NOT_FOUND: The audit trail has no call \"0197c0de\"\nhint: see toolcrib audit list; each home has its own trail (--home)",
   CLI_CLIENT_NOT_FOUND:

@@ -8,7 +8,7 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { sourceOfFile } from "@toolcrib/clients";
-import { parseConfigLayer } from "@toolcrib/config";
+import { parseConfig, parseConfigLayer } from "@toolcrib/config";
 import { hasErrors } from "@toolcrib/diagnostics";
 import { fieldOf, toJsonValue } from "@toolcrib/document";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
@@ -17,6 +17,7 @@ import type { SecretStore } from "@toolcrib/store";
 import { findRunningGateways } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { unseenPlaces } from "../config/lint-arguments.ts";
 import { invalidConfig } from "../config/load-cli-config.ts";
 import { findClient } from "../connect/client-file.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -127,7 +128,17 @@ export async function makePlan(
   }
   const { env, userDirectory } = context;
   const folder = resolve(file.path, "..");
-  return planImport(found, target, { env, userDirectory, folder }, { withDisabled });
+  const plan = planImport(found, target, { env, userDirectory, folder }, { withDisabled });
+  return { ...plan, servers: plan.servers.map((server) => withUnseen(context, file, server)) };
+}
+
+/** Notes what the server saw at its client and does not see contained. */
+function withUnseen(context: CliContext, file: ConfigFile, server: PlannedServer): PlannedServer {
+  const text = JSON.stringify({ tool_servers: [server.entry] });
+  const [parsed] = parseConfig([{ name: file.shown, text }]).value?.toolServers ?? [];
+  if (parsed === undefined) return server;
+  const notes = unseenPlaces(context, parsed, [file.path]).map(({ message, hint }) => `${message}; ${hint}`);
+  return { ...server, notes: [...server.notes, ...notes] };
 }
 
 function isRead(path: string, found: Awaited<ReturnType<typeof findServers>>): boolean {

@@ -7,7 +7,7 @@ import { type Output, reasonLine, safeLine } from "../output/output.ts";
 export function configurationLines(status: object, output: Output): string[] {
   const { configuration } = status as { readonly configuration?: JsonValue };
   if (!isJsonObject(configuration)) return [];
-  const { loadedAt, lastError, pendingRestart } = configuration;
+  const { loadedAt, lastError, incomplete, pendingRestart } = configuration;
   const loaded =
     typeof loadedAt === "string" ? [output.style("dim", `configuration loaded ${safeLine(loadedAt)}`)] : [];
   const problem = messageIn(lastError);
@@ -15,6 +15,11 @@ export function configurationLines(status: object, output: Output): string[] {
     problem === undefined
       ? []
       : [`${output.style("yellow", "not in force")} the changed configuration: ${reasonLine(problem)}`];
+  const reasons = Array.isArray(incomplete) ? incomplete.filter((one) => typeof one === "string") : [];
+  const parts = reasons.map(
+    (reason) =>
+      `${output.style("red", "not in force")} a part of the changed configuration; restart the gateway: ${reasonLine(reason)}`,
+  );
   const waiting = Array.isArray(pendingRestart)
     ? pendingRestart.filter((one) => typeof one === "string")
     : [];
@@ -22,7 +27,7 @@ export function configurationLines(status: object, output: Output): string[] {
     waiting.length === 0
       ? []
       : [`${output.style("yellow", "needs a restart")} ${waiting.map(safeLine).join(", ")}`];
-  return [...loaded, ...failed, ...pending];
+  return [...loaded, ...failed, ...parts, ...pending];
 }
 
 function messageIn(value: JsonValue | undefined): string | undefined {

@@ -23,12 +23,13 @@ export async function reloadGateways(context: CliContext): Promise<ExitCode> {
   }
   output.json({ gateways });
   for (const gateway of gateways) show(context, gateway, gateways.length > 1);
-  return gateways.some(({ error }) => error !== undefined) ? exitCodes.usage : exitCodes.done;
+  if (gateways.some(({ error }) => error !== undefined)) return exitCodes.usage;
+  return gateways.some(({ incomplete }) => incomplete !== undefined) ? exitCodes.failed : exitCodes.done;
 }
 
 function show(
   { output }: CliContext,
-  { url, applied, needsRestart, error, warnings }: ReloadOutcome & { readonly url: string },
+  { url, applied, needsRestart, incomplete = [], error, warnings }: ReloadOutcome & { readonly url: string },
   isNamed: boolean,
 ): void {
   if (isNamed) output.print(`${safeLine(url)}:`);
@@ -43,7 +44,11 @@ function show(
   for (const path of needsRestart) {
     output.print(`${output.style("yellow", "needs a restart")} ${safeLine(path)}`);
   }
-  if (applied.length + needsRestart.length === 0)
+  for (const reason of incomplete)
+    output.print(
+      `${output.style("red", "not in force")} a part of the change; restart the gateway: ${safeLine(reason)}`,
+    );
+  if (applied.length + needsRestart.length + incomplete.length === 0)
     output.print("Nothing changed: the configuration is in force");
   if (warnings !== undefined) output.print(safeText(warnings));
 }

@@ -37,6 +37,8 @@ export interface AskedCall {
   readonly origin: CallOrigin;
   readonly call: BegunCall;
   readonly labelled: LabelledCall | undefined;
+  /** That of the policy before the first decision about the call. */
+  readonly generation: number;
 }
 
 /** Why a call is not made: a decision of the policy or an error, and the facts for the record. */
@@ -218,6 +220,30 @@ async function admitChecked(
   }
   const caller = isChecked ? checkedOrigin(origin) : origin;
   return { args, call, caller, hooked, intent, spend: taken?.spend, journal, made };
+}
+
+/**
+ * Decides again about a call that waited after its admission, where the policy changed since: for a place in the queue of
+ * its server, or for a session. Where nothing changed, it compares two numbers.
+ *
+ * @throws {GatewayError} `POLICY_DENIED`, or `TOOL_CHANGED` where it would need an approval now
+ */
+export function assertAllowed(
+  deps: GovernedCallDeps,
+  { target, origin, call, labelled, generation }: AskedCall,
+  { args, intent, journal, made }: Pick<AdmittedCall, "args" | "intent" | "journal" | "made">,
+): void {
+  if (deps.policy.generation === generation) return;
+  const { depth } = call.subject;
+  const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
+  const what = `"${target.shownName}" was not called, because the policy changed while the call waited`;
+  if (decision.kind === "deny")
+    throw new GatewayError(decision.code, `${what}: ${decision.reason}`, { hint: decision.hint });
+  const isApproved = intent.approval !== undefined || origin.rounds?.isApproved === true;
+  if (isApproved || journal !== undefined || made !== undefined) return;
+  if (passesUnasked({ target, origin, decision })) return;
+  const hint = "repeat the call, which is then put to the operator";
+  throw new GatewayError("TOOL_CHANGED", `${what}: it needs an approval now`, { hint });
 }
 
 const unasked = { kind: "passed", approval: undefined, journal: undefined, isContinued: false } as const;

@@ -73,7 +73,10 @@ export class CallTargets {
     const { wireName } = featureSubject(source, kind, name);
     const assertCurrent = currentFeature(source, kind, name, wireName);
     const target = this.forFeatureAction(source, kind, name, method, async (params, context) => {
-      const current = () => assertCurrent(context.era);
+      const current = () => {
+        context.recheck?.();
+        assertCurrent(context.era);
+      };
       return toResult(await source.features.request(method, params, context, current), wireName);
     });
     // Several servers can list one URI.
@@ -149,7 +152,10 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     outputSchema: tool.definition.outputSchema,
     taskSupport: tool.definition.execution?.taskSupport,
     async execute(args, context) {
-      const current = () => currentEntry(entry, shownName, context, deps);
+      const current = () => {
+        context.recheck?.();
+        return currentEntry(entry, shownName, context, deps);
+      };
       let backend = chosenBackend(entry, deps);
       const connecting = backend.source.connect?.(context);
       if (connecting !== undefined) {

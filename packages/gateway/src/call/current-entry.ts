@@ -1,6 +1,6 @@
 /**
  * The check that the tool of a call is still the one that the call was made, authorized and
- * approved for. A call can wait for a person, for a place in the queue of its server and for
+ * approved for, at a server that the operator trusts as before. A call can wait for a person, for a place in the queue of its server and for
  * a new session, and a server that was started again can have another definition.
  *
  * Where nothing changed, it compares two references.
@@ -36,6 +36,15 @@ export function currentEntry(
   if (current === undefined) {
     const serverId = shownName === entry.listedName ? undefined : entry.tool.sourceId;
     throw unknownTools.errorFor(identity, shownName, serverId);
+  }
+  if (
+    !isSameJson(entry.facts.trust as JsonObject | undefined, current.facts.trust as JsonObject | undefined)
+  ) {
+    throw new GatewayError(
+      "TOOL_CHANGED",
+      `"${shownName}" was not called: what the operator declares about its server changed`,
+      { hint: "repeat the call, about which is decided anew" },
+    );
   }
   if (isSameTool(entry, current)) return current;
   throw new GatewayError("TOOL_CHANGED", `"${shownName}" was not called: its definition changed`, {

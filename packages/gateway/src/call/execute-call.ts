@@ -95,6 +95,8 @@ export function execute(
 interface Requester {
   readonly origin: CallOrigin;
   readonly labelled: LabelledCall | undefined;
+  /** As in `CallContext`. */
+  readonly recheck: () => void;
 }
 
 /**
@@ -106,7 +108,7 @@ function toContext(
   deps: ExecutionDeps,
   target: CallTarget,
   call: BegunCall,
-  { origin, labelled }: Requester,
+  { origin, labelled, recheck }: Requester,
   signal: AbortSignal,
   { channel, deadline }: { readonly channel: { readonly isOpen: boolean }; readonly deadline: CallDeadline },
 ): CallContext {
@@ -130,6 +132,7 @@ function toContext(
     era,
     signal,
     deadline: call.startedAt + target.deadlineMs,
+    recheck,
     meta: call.trace === undefined ? meta : call.trace.metaOf(meta),
     session,
     clientInfo,

@@ -20,7 +20,14 @@ import { inspectResult } from "@toolcrib/redaction";
 import { toAuditClient } from "@toolcrib/store";
 import { identityKey, isInputRequired, type ToolResult } from "@toolcrib/tool";
 import type { CallOutcome } from "../gateway.ts";
-import { type AdmittedCall, type AskedCall, admitCall, checkCall, type Refusal } from "./admit-call.ts";
+import {
+  type AdmittedCall,
+  type AskedCall,
+  admitCall,
+  assertAllowed,
+  checkCall,
+  type Refusal,
+} from "./admit-call.ts";
 import { toCallError } from "./call-error.ts";
 import type { BegunCall } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
@@ -39,7 +46,9 @@ export async function governedCall(
   origin: CallOrigin,
 ): Promise<CallOutcome> {
   const call = beginCall(deps, target, origin);
-  const asked = { target, origin, call, labelled: deps.labels?.begin(target, origin, call.subject) };
+  const { generation } = deps.policy;
+  const labelled = deps.labels?.begin(target, origin, call.subject);
+  const asked = { target, origin, call, labelled, generation };
   const checked = checkCall(deps, asked, args);
   if ("refusal" in checked) return refuse(deps, call, checked.refusal);
   // An inner call is part of its outer call.
@@ -81,7 +90,8 @@ export async function resumedCall(
   const hooked = deps.hooks && hookedCall(deps.hooks, target, origin, call);
   hooked?.resume(args);
   // Its arguments were checked when it began.
-  const asked = { target: { ...target, inputSchema: undefined }, origin, call, labelled };
+  const { generation } = deps.policy;
+  const asked = { target: { ...target, inputSchema: undefined }, origin, call, labelled, generation };
   const admitted = { args, call, caller: origin, hooked, intent: { rule: "", approval: undefined } };
   const holder = identityKey(origin.identity);
   deps.inFlight.enter();
@@ -170,17 +180,21 @@ function withNote(result: ToolResult, end: JournalEnd): ToolResult {
  */
 async function perform(
   deps: GovernedCallDeps,
-  { target, labelled }: AskedCall,
-  { args, call, caller, hooked, intent, spend, made }: AdmittedCall,
+  asked: AskedCall,
+  admitted: AdmittedCall,
   onExecuted: ((outcome: InnerOutcome, bytes: number) => void) | undefined,
 ): Promise<CallOutcome> {
+  const { target, labelled } = asked;
+  const { args, call, caller, hooked, intent, spend, made } = admitted;
   const { callId } = call.subject;
   deps.log.started(call, { ...intent, containment: target.containment });
   caller.onBegun?.({ ...call, shownArguments: hooked?.shownArguments, arguments: args });
   try {
     // Validate, execute, limit, validate the result, scrub and label it. Nothing reads or changes it after its label.
     const invalid = validateArguments(deps, target, args, callId);
-    const run = () => madeResult(made) ?? execute(deps, target, args, call, { origin: caller, labelled });
+    const recheck = () => assertAllowed(deps, asked, admitted);
+    const requester = { origin: caller, labelled, recheck };
+    const run = () => madeResult(made) ?? execute(deps, target, args, call, requester);
     const toError = (thrown: unknown) => toCallError(deps, target, call, thrown);
     const result = invalid ?? (await (hooked === undefined ? run() : hooked.execute(run, toError)));
     const resultBytes = limitResult(deps, result);

@@ -10,6 +10,7 @@ import { digestConfig, type GatewayConfig } from "@toolcrib/config";
 import {
   type ConfigOutcome,
   type ConfigStatus,
+  commitSteps,
   compareConfigs,
   isSameConfig,
   type PreparedSources,
@@ -130,15 +131,23 @@ export class LiveConfig implements AsyncDisposable {
     try {
       const { applied, needsRestart, config } = compareConfigs(this.#config, next);
       const digest = digestConfig(config);
-      if (applied.length > 0) await this.#replace(config);
-      return this.#report({ digest, applied, needsRestart }, files);
+      // What failed earlier is not made good by a later change.
+      const earlier = this.#status.incomplete ?? [];
+      const failed = applied.length > 0 ? [...earlier, ...(await this.#replace(config))].slice(-20) : earlier;
+      const incomplete = failed.length === 0 ? {} : { incomplete: failed };
+      return this.#report({ digest, applied, needsRestart, ...incomplete }, files);
     } catch (error) {
       return this.refuse(messageOf(error));
     }
   }
 
-  /** Prepares a configuration and puts it in force. @throws what cannot be prepared; nothing has changed then */
-  async #replace(config: GatewayConfig): Promise<void> {
+  /**
+   * Prepares a configuration and puts it in force.
+   *
+   * @returns why parts of it are not in force; empty for none
+   * @throws what cannot be prepared, or put in force at all; nothing has changed then
+   */
+  async #replace(config: GatewayConfig): Promise<readonly string[]> {
     const { context, opened, onApplied } = this.#deps;
     const { core } = context;
     await using prepared = new AsyncDisposableStack();
@@ -160,33 +169,37 @@ export class LiveConfig implements AsyncDisposable {
     const seenLabels = await this.#labelsOf(config);
     const { files } = policies;
     const { callLimits } = limits;
-    // From here on, nothing waits, everything exists, and every step is taken.
-    prepared.move();
-    this.#config = config;
+    const before = this.#partsInForce();
     let inForce: LivePolicies | undefined;
-    this.#commit([
-      () => core.reconfigure(settings, { hooks: hooks.deps, seenLabels, callLimits, files }),
-      ...sources.map((one) => () => one.commit()),
-      () => core.roster.arrange(ids),
-      () => {
-        inForce = policies.commit();
-      },
-      hooks.take,
-      limits.take,
-    ]);
+    // From here on, nothing waits, and everything exists.
+    const reconfigured = {
+      take: () => core.reconfigure(settings, { hooks: hooks.deps, seenLabels, callLimits, files }),
+      takeBack: () => core.reconfigure(core.prepare(this.#config), before),
+    };
+    const failed = commitSteps(reconfigured, (take) => {
+      prepared.move();
+      this.#config = config;
+      // The index is built once.
+      core.index.together(() => {
+        for (const one of sources) take(() => one.commit(take));
+        take(() => core.roster.arrange(ids));
+        take(() => {
+          inForce = policies.commit();
+        });
+        take(hooks.take);
+        take(limits.take);
+      });
+    });
     this.#parts = { hooks: hooks.deps, policies: inForce, seenLabels };
+    for (const reason of failed) this.#log("error", { reason }, "a step of a changed configuration failed");
     this.#step(() => this.#announce(sources));
     this.#step(onApplied);
+    return failed;
   }
 
-  /** Takes every step, with one build of the index: what fails in one, such as a listener, must not leave half of a change. */
-  #commit(steps: readonly (() => void)[]): void {
-    const { core } = this.#deps.context;
-    this.#step(() =>
-      core.index.together(() => {
-        for (const step of steps) this.#step(step);
-      }),
-    );
+  #partsInForce() {
+    const { hooks, policies, seenLabels } = this.#parts;
+    return { hooks, seenLabels, callLimits: this.#deps.context.core.callLimits, files: policies?.current };
   }
 
   #step(step: () => void): void {
@@ -268,7 +281,7 @@ export class LiveConfig implements AsyncDisposable {
         const end = this.#endLimits;
         this.#endLimits = callLimits?.keep() ?? (async () => {});
         this.#retired.add(end);
-        if (previous !== undefined) callLimits?.continueRates(previous);
+        if (previous !== undefined) callLimits?.continueFrom(previous);
       },
     };
   }
@@ -282,7 +295,7 @@ export class LiveConfig implements AsyncDisposable {
   }
 
   #report(outcome: ConfigOutcome, files: readonly string[]): ConfigOutcome {
-    const { digest, applied, needsRestart } = outcome;
+    const { digest, applied, needsRestart, incomplete } = outcome;
     const { record, now } = this.#deps.context;
     const previous = this.#status;
     const isPending = needsRestart.length > 0;
@@ -291,10 +304,11 @@ export class LiveConfig implements AsyncDisposable {
       digest,
       loadedAt: applied.length > 0 ? new Date(now()).toISOString() : previous.loadedAt,
       ...(isPending ? { pendingRestart: needsRestart } : {}),
+      ...(incomplete === undefined ? {} : { incomplete }),
     };
     const isNews = applied.length > 0 || needsRestart.join() !== (previous.pendingRestart ?? []).join();
     if (isNews) {
-      const pending = isPending ? { needsRestart } : {};
+      const pending = { ...(isPending && { needsRestart }), ...(incomplete && { incomplete }) };
       const data = { files, digest, previousDigest: previous.digest, changed: applied, ...pending };
       this.#recordSafely(() => record("config.changed", data));
       this.#log("info", { changed: applied, ...pending, digest }, "configuration was applied");

@@ -18,6 +18,18 @@ export const explanations: Explanations = {
     run: "toolcrib approve notes --digest sha256:0000",
     fix: "Run toolcrib approve again, read what waits now, and approve that.",
   },
+  CLI_ARGUMENT_UNSEEN: {
+    cause:
+      "A contained server sees the folders that its arguments name, but never a whole home, a folder that holds homes, or a folder with credentials: the server starts, and finds nothing there.",
+    files: {
+      "toolcrib.yaml": `tool_servers:
+  - id: files
+    transport: { kind: stdio, command: node, args: [server.js, /home] }
+`,
+    },
+    run: "toolcrib config check toolcrib.yaml",
+    fix: "Name the folders that the server works with, such as /home/ada/projects. To let it read a whole home without the folders with credentials, name the home in containment.read_paths.",
+  },
   CLI_ARGUMENTS_INVALID: {
     cause: "The arguments for a tool are a JSON object. The text is not JSON, or JSON of another kind.",
     files: { "toolcrib.yaml": "tool_servers: []\n" },

@@ -1,0 +1,105 @@
+/**
+ * Warns about arguments of servers that name a folder which their sandbox does not show, such as the whole home of the
+ * user: the server starts, and finds nothing. Reads the file system, and starts nothing.
+ */
+
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import type { ToolServerConfig } from "@toolcrib/config";
+import type { Diagnostic, Span } from "@toolcrib/diagnostics";
+import { toDiagnostic } from "@toolcrib/document";
+import { hiddenPathsOf, unseenArguments } from "@toolcrib/sandbox";
+import type { CliContext } from "../cli-context.ts";
+
+type Place = Pick<CliContext, "env" | "directory" | "options">;
+type LintedServer = Pick<ToolServerConfig, "id" | "transport" | "containment" | "source">;
+
+/** A folder or file in the arguments of a server that it does not see. */
+export interface UnseenPlace {
+  readonly path: string;
+  /** Says so, about "it". */
+  readonly message: string;
+  /** What is allowed instead. */
+  readonly hint: string;
+  readonly span: Span;
+}
+
+/** Returns a warning for each argument of `servers` that names what its server does not see. */
+export function lintArguments(
+  context: Place,
+  servers: readonly LintedServer[],
+  files: readonly string[],
+): readonly Diagnostic[] {
+  return servers.flatMap((server) =>
+    unseenPlaces(context, server, files).map(({ message, hint, span }) =>
+      toDiagnostic(
+        {
+          severity: "warning",
+          code: "CLI_ARGUMENT_UNSEEN",
+          message: message.replace(/^it/, `The server "${server.id}"`),
+          hint,
+          span,
+        },
+        server.source,
+      ),
+    ),
+  );
+}
+
+/** Returns what the arguments of a server name and its sandbox does not show. @param files the configuration, which is hidden, too */
+export function unseenPlaces(
+  { env, directory, options }: Place,
+  server: LintedServer,
+  files: readonly string[],
+): readonly UnseenPlace[] {
+  const { transport, containment, source } = server;
+  if (transport.kind !== "stdio" || !containment.needsSandbox) return [];
+  const { args, cwd, command } = transport;
+  const words = args.map((one) => (one.kind === "literal" ? one.text : ""));
+  const userHome = userHomeOf(env);
+  const folder = dirname(resolve(directory, source.name));
+  const started = cwd?.kind === "literal" ? resolve(folder, cwd.text) : directory;
+  const isBundle = dirname(started) === join(options.home, "bundles");
+  const unseen = unseenArguments(words, {
+    directory: started,
+    userHome,
+    hiddenPaths: hiddenPathsOf({ home: options.home, configFiles: files, directory, env }),
+    namedPaths: namedPathsOf(server, folder, userHome, cwd === undefined ? undefined : started),
+    ownPath: isBundle ? started : undefined,
+  });
+  return unseen.map(({ index, path, reason }) => ({
+    path,
+    message: `it is contained and sees nothing in "${path}": ${reasons[reason]}`,
+    hint: reason === "hidden" ? hiddenHint : wideHint,
+    span: args[index]?.span ?? command.span,
+  }));
+}
+
+const reasons = {
+  wide: "no sandbox shows a whole home, or a folder that holds homes or belongs to the system",
+  hidden: "no sandbox shows the home of Toolcrib, its configuration and folders with credentials",
+};
+
+const wideHint =
+  "name the folders below it that the server works with; or name it in read_paths, and the server reads all of it but folders with credentials";
+const hiddenHint = "name another folder; what the server needs of it, copy into that";
+
+function namedPathsOf(
+  { containment }: LintedServer,
+  folder: string,
+  userHome: string,
+  cwd: string | undefined,
+): readonly string[] {
+  const { readPaths, writePaths, filesystemWrite } = containment.effective;
+  const complete = (path: string): string =>
+    path.startsWith("~/") ? join(userHome, path.slice(2)) : resolve(folder, path);
+  return [
+    ...[...readPaths, ...writePaths].map(complete),
+    ...(filesystemWrite === "allow" ? [userHome] : []),
+    ...(cwd === undefined ? [] : [cwd]),
+  ];
+}
+
+function userHomeOf({ HOME }: CliContext["env"]): string {
+  return HOME === undefined || HOME === "" ? homedir() : HOME;
+}

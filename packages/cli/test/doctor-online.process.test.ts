@@ -1,0 +1,292 @@
+/** `toolcrib doctor --online`: remote servers, their certificates and logins, pinned packages, and anchors, on loopback. */
+
+import assert from "node:assert/strict";
+import { existsSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import {
+  createTestAuthority,
+  freePort,
+  makeTemporaryDirectory,
+  NpmRegistry,
+  startEchoHttpServer,
+  startEchoSseServer,
+  startIdentityProvider,
+  startProtectedServer,
+  startTlsServer,
+  type TemporaryDirectory,
+} from "@toolcrib/testing";
+import { runToolcrib } from "./transcript.ts";
+
+const path = process.env["PATH"] ?? "";
+const hasNpx = path.split(":").some((folder) => existsSync(`${folder}/npx`));
+const checked = await (async () => {
+  await using directory = await makeTemporaryDirectory();
+  return await runToolcrib(["sandbox", "check"], { directory: directory.path });
+})();
+const noSandbox = checked.code === 0 ? false : "no sandbox works here";
+
+interface Shown {
+  readonly group: string;
+  readonly status: string;
+  readonly subject: string;
+  readonly message: string;
+  readonly fix?: string;
+}
+
+/** Runs the command. @returns the findings of the network as `status subject: message` */
+async function online(
+  directory: TemporaryDirectory,
+  config: object,
+  env: { readonly [name: string]: string } = {},
+): Promise<readonly Shown[]> {
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ ...config, serve: { listen: "127.0.0.1:0" } }),
+  );
+  const { stdout, stderr } = await runToolcrib(["doctor", "--online", "--json"], {
+    directory: directory.path,
+    timeoutMs: 120_000,
+    env,
+  });
+  assert.notEqual(stdout, "", stderr);
+  const { findings } = JSON.parse(stdout) as { findings: readonly Shown[] };
+  return findings.filter(({ group }) => group === "Network");
+}
+
+function lines(findings: readonly Shown[]): readonly string[] {
+  return findings.map(({ status, subject, message }) => `${status} ${subject}: ${message}`);
+}
+
+const at = (id: string, url: string, more: object = {}, kind = "streamable_http") => ({
+  id,
+  transport: { kind, url, ...more },
+});
+
+async function listen(respond: RequestListener) {
+  const server = createServer(respond);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+test("doctor --online says how each remote server answers", async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using echo = await startEchoHttpServer();
+  await using sse = await startEchoSseServer();
+  await using other = await listen((request, response) => {
+    if (request.url === "/large") response.end("x".repeat(600_000));
+    else if (request.url === "/basic")
+      response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end();
+    else
+      response.writeHead(request.url === "/broken" ? 503 : 200, { "content-type": "text/html" }).end("<p>");
+  });
+  const dead = `127.0.0.1:${await freePort()}`;
+  const headers = { headers: { Authorization: { secret_key_ref: { env: "TOKEN" } } } };
+  const found = await online(
+    directory,
+    {
+      tool_servers: [
+        at("echo", echo.url),
+        at("old", sse.url, {}, "sse"),
+        at("dead", `http://${dead}/mcp`),
+        at("page", `${other.origin}/page`),
+        at("broken", `${other.origin}/broken`),
+        at("large", `${other.origin}/large`),
+        at("basic", `${other.origin}/basic`),
+        at("own", `${other.origin}/basic`, headers),
+      ],
+    },
+    { TOKEN: "Sw0rdfish-77" },
+  );
+  const all = lines(found);
+  assert.deepEqual(
+    all.map((line) => line.replace(/ \(.*/, "")),
+    [
+      "ok server echo: answers HTTP 200, in MCP",
+      "ok server old: answers HTTP 200, in MCP",
+      `failed server dead: nothing listens at ${dead}: the connection was refused`,
+      "failed server page: answers HTTP 200, but not in MCP",
+      "failed server broken: answers HTTP 503: it has a problem of its own",
+      `failed server large: The response of ${other.origin}/large is larger than 524288 bytes`,
+      "failed server basic: answers HTTP 401: it wants a login by Basic, and its entry has none",
+      "ok server own: answers HTTP 401 without credentials: it wants a login by Basic, which is configured",
+    ],
+  );
+  assert.match(found.find(({ subject }) => subject === "server page")?.fix ?? "", /URL of its MCP endpoint/);
+  assert.doesNotMatch(JSON.stringify(found), /Sw0rdfish/);
+});
+
+test("doctor --online asks a limited number of servers, for a limited number of bytes together", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const body = "x".repeat(300_000);
+  let asked = 0;
+  await using page = await listen((request, response) => {
+    let text = "";
+    request.on("data", (piece) => {
+      text += piece;
+    });
+    request.on("end", () => {
+      const isOurs = text.includes("toolcrib-doctor");
+      asked += isOurs ? 1 : 0;
+      response.writeHead(200, { "content-type": "text/html" }).end(isOurs ? body : "");
+    });
+  });
+  const servers = Array.from({ length: 102 }, (_, index) => at(`s${index}`, `${page.origin}/s${index}`));
+  const all = lines(await online(directory, { tool_servers: servers }));
+  assert.equal(all.length, 101);
+  assert.match(all.at(-1) ?? "", /^warning online: 2 subjects more were not asked, from server s100 on: /);
+  assert.equal(all[0], "failed server s0: answers HTTP 200, but not in MCP");
+  assert.equal(all[99], "warning server s99: was not asked to the end: all responses together have 16 MiB");
+  assert.ok(asked >= 56 && asked <= 60, `${asked} were asked`);
+});
+
+test("doctor --online says when a certificate ends, and that one has expired", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const authority = createTestAuthority();
+  writeFileSync(directory.join("ca.pem"), authority.certificate);
+  const day = 86_400_000;
+  const start = (validMs: number) =>
+    startTlsServer({
+      certificate: authority.sign({ hosts: ["localhost"], validMs }),
+      respond: (_request, response) =>
+        response
+          .writeHead(200, { "content-type": "application/json" })
+          .end('{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}'),
+    });
+  await using long = await start(100 * day);
+  await using soon = await start(5.5 * day);
+  await using over = await start(-day / 2);
+  const url = ({ port }: { port: number }) => `https://localhost:${port}/mcp`;
+  const found = await online(directory, {
+    tool_servers: [
+      at("long", url(long), { ca_file: "./ca.pem" }),
+      at("soon", url(soon), { ca_file: "./ca.pem" }),
+      at("over", url(over), { ca_file: "./ca.pem" }),
+      at("unknown", url(long)),
+    ],
+  });
+  assert.deepEqual(
+    lines(found).map((line) => line.replace(/\d{4}-\d\d-\d\d/, "DAY").replace(/ \(\w+\)$/, "")),
+    [
+      "ok server long: answers HTTP 200, in MCP",
+      "ok server long: its certificate ends on DAY",
+      "ok server soon: answers HTTP 200, in MCP",
+      "warning server soon: its certificate ends on DAY, in 5 days",
+      "failed server over: the certificate of the server has expired",
+      "failed server unknown: this machine does not trust the certificate of localhost",
+    ],
+  );
+});
+
+test("doctor --online finds the login that a server wants, and asks its token endpoint", async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using provider = await startIdentityProvider();
+  const startServer = (authorizationServer: string) =>
+    startProtectedServer({ check: () => undefined, authorizationServers: [authorizationServer] });
+  await using good = await startServer(provider.issuer);
+  await using inside = await startServer("https://10.1.2.3");
+  await using gone = await startServer(`http://127.0.0.1:${await freePort()}`);
+  const auth = { auth: { type: "oauth" } };
+  const found = await online(directory, {
+    tool_servers: [
+      at("good", good.url, auth),
+      at("without", good.url),
+      at("inside", inside.url, auth),
+      at("gone", gone.url, auth),
+    ],
+  });
+  const all = lines(found);
+  assert.deepEqual(all.slice(0, 2), [
+    "ok server good: answers HTTP 401 without credentials: it wants a login by Bearer, which is configured",
+    `ok login good: the token endpoint ${provider.issuer}/token of ${provider.issuer} answers (HTTP 400)`,
+  ]);
+  assert.equal(
+    all[2],
+    "failed server without: answers HTTP 401: it wants a login by Bearer, and its entry has none",
+  );
+  assert.match(found[2]?.fix ?? "", /toolcrib login/);
+  assert.match(
+    all.find((line) => line.includes("login inside")) ?? "",
+    /^failed .* its address is not public/,
+  );
+  assert.match(all.find((line) => line.includes("login gone")) ?? "", /^failed .*Cannot reach http/);
+});
+
+test("doctor --online compares anchors with the trail, and asks the hosts of the command", async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using host = await listen((request, response) => {
+    assert.equal(`${request.method} ${request.url}`, "GET /");
+    response.writeHead(404).end();
+  });
+  const dead = `http://127.0.0.1:${await freePort()}`;
+  const node = process.execPath;
+  const command = [node, "-e", "0", `${host.origin}/anchors?key=1`, `${dead}/anchors`];
+  const anchor = { file: directory.join("anchors.jsonl"), command };
+  const config = { tool_servers: [], audit: { anchor } };
+  const first = lines(await online(directory, config));
+  assert.equal(first[0], `warning anchor: ${anchor.file} has no anchor yet`);
+  assert.equal(first[1], `ok anchor: ${host.origin} of audit.anchor.command answers`);
+  assert.match(
+    first[2] ?? "",
+    new RegExp(`^failed anchor: ${dead} of audit.anchor.command does not answer: `),
+  );
+  writeFileSync(anchor.file, "not an anchor\n");
+  const damaged = lines(await online(directory, config));
+  assert.match(damaged[0] ?? "", /^failed anchor: Anchor file .* has no anchor: it proves nothing$/);
+});
+
+test("doctor --online asks nothing where nothing is remote, and doctor alone has no such group", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const found = await online(directory, { tool_servers: [] });
+  assert.deepEqual(lines(found), ["ok online: no remote server, pinned package or anchor to ask about"]);
+  const { stdout } = await runToolcrib(["doctor"], { directory: directory.path });
+  assert.doesNotMatch(stdout, /^Network$/m);
+});
+
+test("doctor --online asks the registry for pinned packages", {
+  skip: hasNpx ? noSandbox : "npx is not installed",
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using registry = await new NpmRegistry().listen();
+  const publish = (name: string, version: string, more: object = {}) =>
+    registry.publish({ name, version, ...more }, { "index.js": "" });
+  publish("@acme/tool", "1.0.0");
+  publish("@acme/tool", "1.2.0");
+  publish("@acme/bad", "1.0.0", { deprecated: "use \u001b[31mtool" });
+  const npx = (id: string, spec: string) => ({
+    id,
+    transport: { kind: "stdio", command: "npx", args: ["-y", spec] },
+  });
+  const found = await online(
+    directory,
+    {
+      tool_servers: [
+        npx("older", "@acme/tool@1.0.0"),
+        npx("newest", "@acme/tool@1.2.0"),
+        npx("gone", "@acme/tool@1.1.0"),
+        npx("bad", "@acme/bad@1.0.0"),
+        npx("none", "@acme/none@1.0.0"),
+      ],
+    },
+    { PATH: path, npm_config_registry: registry.url, npm_config_fetch_retries: "0" },
+  );
+  const all = lines(found);
+  assert.equal(
+    all[0],
+    "ok package older: @acme/tool 1.0.0 is in its registry; 1.2.0 is newer (toolcrib update older)",
+  );
+  assert.equal(all[1], "ok package newest: @acme/tool 1.2.0 is in its registry, and is the newest");
+  assert.match(all[2] ?? "", /^failed package gone: its registry does not have @acme\/tool 1\.1\.0 any more/);
+  assert.match(
+    all[3] ?? "",
+    /^warning package bad: @acme\/bad 1\.0\.0 is deprecated by its publisher: use \\u001b/,
+  );
+  assert.match(all[4] ?? "", /^failed package none: its registry does not have @acme\/none 1\.0\.0 any more/);
+});

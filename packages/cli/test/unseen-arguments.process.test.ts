@@ -1,0 +1,114 @@
+/** Arguments that name a folder which no sandbox shows: said where the server is added, imported and checked. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import {
+  echoStdioPath,
+  fixtureCommand,
+  makeTemporaryDirectory,
+  type TemporaryDirectory,
+} from "@toolcrib/testing";
+import { runToolcrib } from "./transcript.ts";
+
+const checked = await (async () => {
+  await using directory = await makeTemporaryDirectory();
+  return await runToolcrib(["sandbox", "check"], { directory: directory.path });
+})();
+const noSandbox = checked.code === 0 ? false : "no sandbox works here";
+
+const { command, args } = fixtureCommand(echoStdioPath);
+const server = (id: string, path: string, more: object = {}, cwd?: string) => ({
+  id,
+  transport: { kind: "stdio", command, args: [...args, path], ...(cwd === undefined ? {} : { cwd }) },
+  ...more,
+});
+
+/** A home with a project, credentials and the home of Toolcrib. */
+async function setUp(): Promise<TemporaryDirectory> {
+  const directory = await makeTemporaryDirectory();
+  for (const name of ["project", ".ssh", ".toolcrib"]) mkdirSync(directory.join(name), { mode: 0o700 });
+  symlinkSync(directory.path, directory.join("project/up"));
+  return directory;
+}
+
+test("config check and doctor name arguments that a contained server does not see, and what is allowed", async () => {
+  await using directory = await setUp();
+  const home = directory.path;
+  const config = {
+    serve: { listen: "127.0.0.1:0" },
+    tool_servers: [
+      server("whole", home),
+      server("slash", `${home}/`),
+      server("above", dirname(home)),
+      server("keys", directory.join(".ssh")),
+      server("gateway", directory.join(".toolcrib")),
+      server("project", directory.join("project")),
+      server("here", directory.join("project"), {}, "./project"),
+      server("read", home, { containment: { read_paths: [home] } }),
+      server("write", home, { containment: { filesystem_write: "allow" } }),
+      server("free", home, {
+        trust_state: "certified",
+        containment: { network_egress: "allow", filesystem_write: "allow" },
+      }),
+      server("word", "project"),
+      server("missing", directory.join("missing")),
+    ],
+  };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const setting = { directory: home };
+  const { code, stdout } = await runToolcrib(["config", "check"], setting);
+  assert.equal(code, 0, stdout);
+  const found = [
+    ...stdout.matchAll(/CLI_ARGUMENT_UNSEEN\nThe server "(\w+)" is contained and sees nothing in "([^"]*)"/g),
+  ];
+  assert.deepEqual(
+    found.map(([, id, path]) => [id, path]),
+    [
+      ["whole", home],
+      ["slash", home],
+      ["above", dirname(home)],
+      ["keys", directory.join(".ssh")],
+      ["gateway", directory.join(".toolcrib")],
+    ],
+  );
+  assert.match(stdout, /hint: name the folders below it .*read_paths/);
+  assert.match(stdout, /hint: name another folder/);
+  const doctor = await runToolcrib(["doctor"], setting);
+  assert.match(
+    doctor.stdout,
+    /! containment: The server "whole" is contained and sees nothing in .*\n {4}fix: name the folders below it/,
+  );
+});
+
+test("a link to a whole home is none that a server sees", async () => {
+  await using directory = await setUp();
+  const inside = join(directory.path, "project/up/.ssh");
+  const config = { tool_servers: [server("link", inside)] };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const { stdout } = await runToolcrib(["config", "check"], { directory: directory.path });
+  assert.match(stdout, /The server "link" is contained and sees nothing in/);
+});
+
+test("import says that a server does not see the whole home that it saw at its client", async () => {
+  await using directory = await setUp();
+  const mcpServers = { files: { command, args: [...args, directory.path] } };
+  writeFileSync(directory.join("client.json"), JSON.stringify({ mcpServers }));
+  const { stdout } = await runToolcrib(["import", "--from", "client.json", "--dry-run"], {
+    directory: directory.path,
+  });
+  assert.match(
+    stdout,
+    /Different from the client:\n {2}files: it is contained and sees nothing in ".*": .*; name the folders below it/,
+  );
+});
+
+test("add says it before it asks", { skip: noSandbox }, async () => {
+  await using directory = await setUp();
+  writeFileSync(directory.join("toolcrib.yaml"), "tool_servers: []\n");
+  const words = ["add", "--id", "files", "--dry-run", "--", command, ...args, directory.path];
+  const { stdout, stderr } = await runToolcrib(words, { directory: directory.path });
+  assert.match(stdout, /NOT SEEN +it is contained and sees nothing in ".*"/, stderr);
+  assert.doesNotMatch(stdout, new RegExp(`reads .*${directory.path}[, ]`));
+});

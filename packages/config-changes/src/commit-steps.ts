@@ -1,0 +1,60 @@
+/**
+ * Puts another configuration in force, step by step. The first step can be taken back, and then nothing has changed. A
+ * later one that fails stops no other: a change that is left in the middle would be neither configuration. What failed
+ * is reported, and never counts as applied.
+ */
+
+import { messageOf } from "@toolcrib/diagnostics";
+
+/** The first step, and how it is taken back. */
+export interface FirstStep {
+  take(): void;
+  /** Puts what was in force before in its place again. */
+  takeBack(): void;
+}
+
+/** Reasons of failed steps that are kept. */
+const reasonsMaxCount = 10;
+
+/** Takes one step, and keeps the reason if it fails. Never throws. */
+export type TakeStep = (step: () => void) => void;
+
+/**
+ * Takes the steps of a change.
+ *
+ * @param rest takes the steps after the first
+ * @returns why steps of `rest` failed; empty for a change that is in force as a whole
+ * @throws what the first step throws. Nothing has changed then, unless the message says that it could not be taken back
+ */
+export function commitSteps(first: FirstStep, rest: (take: TakeStep) => void): readonly string[] {
+  try {
+    first.take();
+  } catch (error) {
+    takeBack(first, error);
+    throw error;
+  }
+  const reasons: string[] = [];
+  const keep = (error: unknown) => {
+    if (reasons.length < reasonsMaxCount) reasons.push(messageOf(error));
+  };
+  const take: TakeStep = (step) => {
+    try {
+      step();
+    } catch (error) {
+      keep(error);
+    }
+  };
+  take(() => rest(take));
+  return reasons;
+}
+
+function takeBack(first: FirstStep, cause: unknown): void {
+  try {
+    first.takeBack();
+  } catch (error) {
+    throw new Error(
+      `a part of the changed configuration is in force, and could not be taken back: ${messageOf(cause)}; ${messageOf(error)}; restart the gateway`,
+      { cause },
+    );
+  }
+}
