@@ -25,7 +25,7 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
   let passed = 0;
   const failed: string[] = [];
   const skipped: { readonly title: string; readonly reason: string }[] = [];
-  const reported: string[] = [];
+  const reported = new Map<string, string[]>();
   const startedAt = performance.now();
   const written = new Map<string, string>();
   const running = new Map<string, string>();
@@ -51,7 +51,8 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
     }
     // Node reports its own counts without a file.
     if (event.type === "test:diagnostic" && event.data.file !== undefined) {
-      reported.push(`${relative(process.cwd(), event.data.file)}: ${event.data.message}`);
+      const place = relative(process.cwd(), event.data.file);
+      reported.set(place, [...(reported.get(place) ?? []), event.data.message]);
     }
     if (event.type !== "test:pass" && event.type !== "test:fail") {
       if (event.type === "test:stderr" && process.env["TOOLCRIB_TEST_STDERR"]) yield event.data.message;
@@ -86,7 +87,7 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
   }
   for (const group of running.keys()) took.delete(relative(process.cwd(), group));
   yield* listSkipped(skipped);
-  for (const line of reported) yield `reported ${line}\n`;
+  yield* listReported(reported);
   const shown = process.env["TOOLCRIB_TEST_TIMES"];
   if (shown !== undefined) yield* listTimes(took, cpu, tests, Number(shown));
   for (const title of failed) yield `failed ${title}\n`;
@@ -104,6 +105,23 @@ function failedItself(error: Error & { readonly failureType?: string }): boolean
 
 /** Number of tests with one reason of which each is named without `--skips`. */
 const namedSkips = 3;
+
+/** Number of messages of one file that are printed without `--times`. */
+const printedReports = 3;
+
+/** Yields what the tests of each file reported; many messages where all cases ran, or measurements are asked for. */
+function* listReported(reported: ReadonlyMap<string, readonly string[]>): Generator<string> {
+  const printsAll = ["TOOLCRIB_TEST_ALL", "TOOLCRIB_TEST_TIMES"].some(
+    (name) => process.env[name] !== undefined,
+  );
+  for (const [file, messages] of reported) {
+    if (printsAll || messages.length <= printedReports) {
+      for (const message of messages) yield `reported ${file}: ${message}\n`;
+    } else {
+      yield `reported ${file}: ${messages.length} messages (--times prints them)\n`;
+    }
+  }
+}
 
 /** Yields each skipped test with its reason, or the number of those that share one; and where it says how to run them. */
 function* listSkipped(

@@ -187,6 +187,15 @@ test("throws on a connection", async () => {
     }
   });
 
+  test("counts the messages of a file that reports many, and prints them with --times", async () => {
+    const reporting =
+      'import { test } from "node:test";\ntest("measures", (t) => { for (const n of [1, 2, 3, 4]) t.diagnostic("case " + n); });\n';
+    const { report } = await run({ "a.test.ts": reporting });
+    assert.match(report, /^reported \S*a\.test\.ts: 4 messages \(--times prints them\)$/m);
+    const { report: timed } = await run({ "a.test.ts": reporting }, { flags: ["--times=1"] });
+    assert.equal(timed.match(/^reported \S*a\.test\.ts: case \d$/gm)?.length, 4);
+  });
+
   test("refuses a folder without tests, and flags that it does not have", async () => {
     const nothing = await run({ "a.ts": "" });
     assert.equal(nothing.code, 2);
